@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "commands.h"
+#include "console.h"
+#include "info.h"
+
+/* clang-format off: a table reads best as one */
+const struct info_capability info_capabilities[] = {
+    {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
+     "steps stay uniform; recorded points and stop must fall on them", 1, 3},
+    {TUTTI_CAN_STATE, "state", "state saved and restored", "a discarded step of FMI 2.0 ends the run", 2, 3},
+    {TUTTI_CAN_SERIALIZE, "serialize", "state as bytes", NULL, 2, 3},
+    {TUTTI_CAN_DIRECTIONAL, "directionalDerivatives", "directional derivatives", NULL, 2, 3},
+    {TUTTI_CAN_INPUT_DERIVATIVES, "inputDerivatives", "inputs that move in a step",
+     "inputs are held from one communication point to the next", 1, 2},
+    {TUTTI_CAN_INTERMEDIATE, "intermediateUpdate", "inputs that move in a step",
+     "inputs are held from one communication point to the next", 3, 3},
+    {TUTTI_CAN_EVENT_MODE, "eventMode", "event mode",
+     "steps end exactly at jumps of inputs; the FMU deals with events inside its steps", 3, 3},
+    {TUTTI_CAN_EARLY_RETURN, "earlyReturn", "early return", NULL, 3, 3},
+};
+/* clang-format on */
+const size_t info_capability_count = sizeof info_capabilities / sizeof *info_capabilities;
+
+void info_platforms(const struct tutti_fmu *fmu, struct tutti_text *out)
+{
+    const char *previous = "";
+    size_t previous_length = 0;
+    for (size_t i = 0; i < tutti_archive_count(fmu->archive); i++) {
+        const char *entry = tutti_archive_name(fmu->archive, i);
+        if (strncmp(entry, "binaries/", 9) != 0)
+            continue;
+        const char *name = entry + 9, *slash = strchr(name, '/');
+        size_t length = slash ? (size_t)(slash - name) : 0;
+        if (length == 0 || (length == previous_length && memcmp(name, previous, length) == 0))
+            continue;
+        previous = name;
+        previous_length = length;
+        if (out->text && memmem(out->text, out->length, name, length))
+            continue;
+        tutti_text_printf(out, "%s%.*s", out->length ? ", " : "", (int)length, name);
+    }
+}
+
+static void line(const char *word, const char *text)
+{
+    if (text && *text)
+        printf("%-13s%s\n", word, text);
+}
+
+static void print_interfaces(const struct tutti_desc *desc)
+{
+    struct tutti_text text = {0};
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
+        const struct tutti_interface *interface = &desc->interfaces[kind];
+        if (!interface->present)
+            continue;
+        tutti_text_printf(&text, "%s%s", text.length ? ", " : "", tutti_interface_name((enum tutti_interface_kind)kind));
+        if (interface->flags & TUTTI_NEEDS_TOOL)
+            tutti_text_append(&text, " (needs its tool)");
+        if (interface->flags & TUTTI_ONCE_PER_PROCESS)
+            tutti_text_append(&text, " (one instance per process)");
+    }
+    line("interfaces", text.length ? text.text : "none");
+    tutti_text_fini(&text);
+}
+
+static void print_experiment(const struct tutti_experiment *experiment)
+{
+    const struct {
+        bool given;
+        const char *name;
+        double value;
+    } parts[] = {
+        {experiment->has_start, "start", experiment->start},
+        {experiment->has_stop, "stop", experiment->stop},
+        {experiment->has_step, "step", experiment->step},
+        {experiment->has_tolerance, "tolerance", experiment->tolerance},
+    };
+    struct tutti_text text = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].given)
+            tutti_text_printf(&text, "%s%s %g", text.length ? ", " : "", parts[i].name, parts[i].value);
+    line("experiment", text.text);
+    tutti_text_fini(&text);
+}
+
+static void print_counts(const struct tutti_desc *desc)
+{
+    unsigned long by_causality[8] = {0}, states = 0;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        by_causality[desc->vars[i].causality]++;
+        states += desc->vars[i].derivative_of != TUTTI_NONE;
+    }
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%u", desc->var_count);
+    const char *separator = ": ";
+    for (int c = 0; c < 8; c++) {
+        if (by_causality[c] == 0)
+            continue;
+        tutti_text_printf(&text, "%s%lu %s", separator, by_causality[c], tutti_causality_name((enum tutti_causality)c));
+        separator = ", ";
+    }
+    line("variables", text.text);
+    tutti_text_fini(&text);
+    if (states > 0)
+        printf("%-13s%lu, with %u event indicators\n", "states", states, desc->event_indicator_count);
+}
+
+static void print_capabilities(const struct tutti_desc *desc)
+{
+    const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
+    if (!cs->present)
+        return;
+    puts("\nCo-Simulation");
+    for (size_t i = 0; i < info_capability_count; i++) {
+        const struct info_capability *capability = &info_capabilities[i];
+        if (desc->fmi < capability->since || desc->fmi > capability->until)
+            continue;
+        bool has = cs->flags & capability->flag;
+        printf("  %-30s%s%s%s\n", capability->words, has ? "yes" : "no", has || !capability->without ? "" : ": ",
+               has || !capability->without ? "" : capability->without);
+    }
+    if (cs->max_output_derivative_order > 0)
+        printf("  %-30syes, up to order %u\n", "output derivatives", cs->max_output_derivative_order);
+    else
+        printf("  %-30sno\n", "output derivatives");
+    if (cs->fixed_step > 0)
+        printf("  %-30s%g\n", "internal step", cs->fixed_step);
+}
+
+static void print_start(const struct tutti_var *var)
+{
+    char number[TUTTI_NUMBER_MAX + 1];
+    if (!var->start || var->start_count != 1)
+        return;
+    size_t n = 0;
+    switch ((enum tutti_type)var->type) {
+    case TUTTI_TYPE_FLOAT64:
+        n = tutti_number_write_double(number, *(const double *)var->start);
+        break;
+    case TUTTI_TYPE_INT32:
+        n = tutti_number_write_int(number, *(const int32_t *)var->start);
+        break;
+    case TUTTI_TYPE_INT64:
+    case TUTTI_TYPE_ENUMERATION:
+        n = tutti_number_write_int(number, *(const int64_t *)var->start);
+        break;
+    case TUTTI_TYPE_UINT64:
+        n = tutti_number_write_uint(number, *(const uint64_t *)var->start);
+        break;
+    case TUTTI_TYPE_BOOLEAN:
+        printf(" = %s", *(const bool *)var->start ? "true" : "false");
+        return;
+    case TUTTI_TYPE_STRING:
+        printf(" = \"%s\"", *(const char *const *)var->start);
+        return;
+    default:
+        return;
+    }
+    printf(" = %.*s", (int)n, number);
+}
+
+static void print_variables(const struct tutti_desc *desc)
+{
+    puts("\nVariables");
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        printf("  %-10s %-11s %s", tutti_causality_name(var->causality), tutti_type_name(var->type), var->name);
+        print_start(var);
+        if (var->unit != TUTTI_NONE)
+            printf(" [%s]", desc->units[var->unit].name);
+        if (var->description)
+            printf("  %s", var->description);
+        putchar('\n');
+    }
+}
+
+static void print_info(const struct tutti_fmu *fmu, bool variables)
+{
+    const struct tutti_desc *desc = fmu->desc;
+    printf("%s, FMI %s\n", desc->model_name ? desc->model_name : fmu->path, desc->fmi_version);
+    line("description", desc->description);
+    line("made by", desc->tool);
+    line("author", desc->author);
+    line("version", desc->version);
+    line("license", desc->license);
+    line("date", desc->date);
+    print_interfaces(desc);
+    struct tutti_text platforms = {0};
+    info_platforms(fmu, &platforms);
+    line("platforms", platforms.length ? platforms.text : "none");
+    tutti_text_fini(&platforms);
+    print_experiment(&desc->experiment);
+    print_counts(desc);
+    print_capabilities(desc);
+    if (variables)
+        print_variables(desc);
+}
+
+int command_info(const struct arguments *arguments)
+{
+    struct tutti_fmu *fmu;
+    if (tutti_fmu_open(&fmu, arguments->operands[0], NULL) != TUTTI_OK) {
+        console_error(tutti_err_message());
+        return EXIT_FAILED;
+    }
+    bool done = true;
+    if (arguments_value(arguments, "--json"))
+        done = info_print_json(fmu);
+    else
+        print_info(fmu, arguments_value(arguments, "--variables") != NULL);
+    tutti_fmu_free(fmu);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}

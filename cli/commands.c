@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of commands: what --help, the man page and the parser know. */
+#include "commands.h"
+
+/* clang-format off: a table reads best as one */
+
+static const struct option info_options[] = {
+    {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},
+    {"--variables", NULL, NULL, "list every variable"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option check_options[] = {
+    {"--quiet", NULL, NULL, "print findings only, no closing line"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option run_options[] = {
+    {"--start", NULL, "T", "start time (the file's default experiment, else 0)"},
+    {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"},
+    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500)"},
+    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"},
+    {"--set", NULL, "VAR=VALUE", "parameter or start value; enumerations by item name, arrays as a list; repeatable"},
+    {"--input", NULL, "FILE.csv", "input trajectories: a column 'time', then one per input; Real inputs are linear "
+                                  "between rows, others held; two rows with equal time are a jump"},
+    {"--rtol", NULL, "R", "relative tolerance, handed to the FMU's own solver (the file's default experiment, else none)"},
+    {"--record", NULL, "PATTERN", "variables to record, with * and ?; 'none' for nothing; repeatable (all outputs)"},
+    {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
+    {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
+    {"--log-level", NULL, "LEVEL", "error, warning, info or debug (warning)"},
+    {"--quiet", NULL, NULL, "no progress line, no summary, errors only"},
+    {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option plot_options[] = {
+    {"--output", "-o", "OUT.svg", "the picture to write (required)"},
+    {"--variable", "-v", "PATTERN", "variables to show, with * and ?; each -v makes a panel (all numbers, in one panel)"},
+    {"--title", NULL, "TEXT", "a title above the picture (none)"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option help_options[] = {
+    {"--man", NULL, NULL, "print the man page (roff)"},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct command commands[] = {
+    {"info", "FILE", "say what an FMU is",
+     "Shows version, interfaces, variables, capabilities, default experiment, and what Tutti makes up for where the FMU "
+     "lacks something. FILE is an .fmu or a folder with an unpacked one. Only the description is read; no code of the "
+     "FMU runs.",
+     1, 1, info_options, command_info},
+    {"check", "FILE", "validate an FMU",
+     "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform. "
+     "One line per finding, 'error:' or 'warning:', with file, line and what is wrong. Exit status 1 if there is any "
+     "error.",
+     1, 1, check_options, command_check},
+    {"run", "FILE", "simulate an FMU",
+     "Simulates a Co-Simulation FMU (FMI 1.0, 2.0 or 3.0) from start to stop and records its outputs. Ctrl-C ends the "
+     "run at the next communication point and keeps the result; a second Ctrl-C ends it at once.",
+     1, 1, run_options, command_run},
+    {"plot", "RESULT", "draw a result",
+     "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs gnuplot (Debian package gnuplot-nox).",
+     1, 1, plot_options, command_plot},
+    {"help", "[COMMAND]", "show this help, or that of a command", NULL, 0, 1, help_options, command_help},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL},
+};
+
+/* clang-format on */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TUTTI_CLI_COMMANDS_H
+#define TUTTI_CLI_COMMANDS_H
+
+#include "options.h"
+
+int command_check(const struct arguments *arguments);
+int command_help(const struct arguments *arguments);
+int command_info(const struct arguments *arguments);
+int command_plot(const struct arguments *arguments);
+int command_run(const struct arguments *arguments);
+
+#endif

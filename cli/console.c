@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "console.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool progress_shown;
+
+bool console_is_terminal(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
+void console_clear_progress(void)
+{
+    if (progress_shown)
+        fputs("\r\033[K", stderr);
+    progress_shown = false;
+}
+
+void console_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)context;
+    static const char *const words[] = {"error", "warning", "info", "debug"};
+    console_clear_progress();
+    fprintf(stderr, "tutti: %s: %s%s%s\n", words[level], origin ? origin : "", origin ? ": " : "", text);
+}
+
+void console_error(const char *message)
+{
+    console_clear_progress();
+    fprintf(stderr, "tutti: error: %s\n", message);
+}
+
+/* 3 s, 2:05, 1:02:05 */
+static void print_duration(char *out, size_t size, double seconds)
+{
+    long s = seconds < 1e9 ? lround(seconds) : 1000000000;
+    if (s < 60)
+        snprintf(out, size, "%ld s", s);
+    else if (s < 3600)
+        snprintf(out, size, "%ld:%02ld", s / 60, s % 60);
+    else
+        snprintf(out, size, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+}
+
+void console_progress(void *context, const struct tutti_progress *progress)
+{
+    (void)context;
+    if (progress->elapsed < 0.2)
+        return;
+    double done = (progress->time - progress->start) / (progress->stop - progress->start);
+    double speed = (progress->time - progress->start) / progress->elapsed;
+    char eta[32] = "?";
+    if (done > 0)
+        print_duration(eta, sizeof eta, progress->elapsed * (1 - done) / done);
+    enum { BAR = 20 };
+    char bar[BAR + 1];
+    for (int i = 0; i < BAR; i++)
+        bar[i] = done * BAR > i ? '=' : ' ';
+    bar[BAR] = '\0';
+    fprintf(stderr, "\r[%s] %5.1f%%  t = %.6g of %.6g  %.3g x real time  h = %.3g  ETA %s\033[K", bar, 100 * done,
+            progress->time, progress->stop, speed, progress->step, eta);
+    fflush(stderr);
+    progress_shown = true;
+}
+
+void console_summary(const struct tutti_run_stats *stats, const char *output)
+{
+    console_clear_progress();
+    double total = stats->setup_seconds + stats->loop_seconds;
+    fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->unit.name, stats->unit.fmi, stats->unit.interface,
+            stats->uses_events ? ", with event mode" : "");
+    fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
+            stats->terminated_by_fmu ? " (ended by the FMU)" : "");
+    fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events\n", "steps", stats->steps, stats->rejected,
+            stats->events_located);
+    fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", stats->unit.do_steps, stats->unit.gets,
+            stats->unit.sets);
+    fprintf(stderr, "%-10s %.3g s (set-up %.3g s, loop %.3g s)\n", "took", total, stats->setup_seconds,
+            stats->loop_seconds);
+    if (output)
+        fprintf(stderr, "%-10s %s (%lu rows)\n", "result", output, stats->rows);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* console.h - what a person sees on stderr: log lines, the progress line, the summary. */
+#ifndef TUTTI_CLI_CONSOLE_H
+#define TUTTI_CLI_CONSOLE_H
+
+#include <stdbool.h>
+#include <tutti/tutti.h>
+
+/* Log sink: "tutti: warning: ball: text". Clears the progress line first. */
+void console_log(void *context, enum tutti_log_level level, const char *origin, const char *text);
+/* "tutti: error: MESSAGE" */
+void console_error(const char *message);
+
+/* Is there a person watching stderr? */
+bool console_is_terminal(void);
+/* Draws the progress line; a callback for struct tutti_run_options. */
+void console_progress(void *context, const struct tutti_progress *progress);
+void console_clear_progress(void);
+/* A few aligned lines about a run that ended. */
+void console_summary(const struct tutti_run_stats *stats, const char *output);
+
+#endif

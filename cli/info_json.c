@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console.h"
+#include "info.h"
+
+/* JSON has no NaN and no infinity: they become null. Foreign text that is no UTF-8 becomes null, too. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *text(const char *value)
+{
+    json_t *json = value ? json_string(value) : NULL;
+    return json ? json : json_null();
+}
+
+static void add_text(json_t *object, const char *key, const char *value)
+{
+    if (value)
+        json_object_set_new(object, key, text(value));
+}
+
+static void add_number(json_t *object, const char *key, bool given, double value)
+{
+    if (given)
+        json_object_set_new(object, key, number(value));
+}
+
+static json_t *bytes_json(const struct tutti_bytes *bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *hex = malloc(2 * bytes->size + 1);
+    if (!hex)
+        return json_null();
+    for (size_t i = 0; i < bytes->size; i++) {
+        hex[2 * i] = digits[bytes->data[i] >> 4];
+        hex[2 * i + 1] = digits[bytes->data[i] & 15];
+    }
+    json_t *json = json_stringn(hex, 2 * bytes->size);
+    free(hex);
+    return json;
+}
+
+/* Value i of a typed array. */
+static json_t *value_json(enum tutti_type type, const void *values, size_t i)
+{
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return number(((const double *)values)[i]);
+    case TUTTI_TYPE_FLOAT32:
+        return number((double)((const float *)values)[i]);
+    case TUTTI_TYPE_INT8:
+        return json_integer(((const int8_t *)values)[i]);
+    case TUTTI_TYPE_UINT8:
+        return json_integer(((const uint8_t *)values)[i]);
+    case TUTTI_TYPE_INT16:
+        return json_integer(((const int16_t *)values)[i]);
+    case TUTTI_TYPE_UINT16:
+        return json_integer(((const uint16_t *)values)[i]);
+    case TUTTI_TYPE_INT32:
+        return json_integer(((const int32_t *)values)[i]);
+    case TUTTI_TYPE_UINT32:
+        return json_integer(((const uint32_t *)values)[i]);
+    case TUTTI_TYPE_INT64:
+    case TUTTI_TYPE_ENUMERATION:
+        return json_integer(((const int64_t *)values)[i]);
+    case TUTTI_TYPE_UINT64:
+        return json_integer((json_int_t)((const uint64_t *)values)[i]);
+    case TUTTI_TYPE_BOOLEAN:
+    case TUTTI_TYPE_CLOCK:
+        return json_boolean(((const bool *)values)[i]);
+    case TUTTI_TYPE_STRING:
+        return text(((const char *const *)values)[i]);
+    case TUTTI_TYPE_BINARY:
+        return bytes_json(&((const struct tutti_bytes *)values)[i]);
+    }
+    return json_null();
+}
+
+static json_t *start_json(const struct tutti_var *var)
+{
+    if (var->dimension_count == 0)
+        return value_json(var->type, var->start, 0);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < var->start_count; i++)
+        json_array_append_new(list, value_json(var->type, var->start, i));
+    return list;
+}
+
+static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    json_t *list = json_array();
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        const struct tutti_dimension *dimension = &var->dimensions[d];
+        json_array_append_new(list, dimension->variable == TUTTI_NONE ? json_integer((json_int_t)dimension->start)
+                                                                      : text(desc->vars[dimension->variable].name));
+    }
+    return list;
+}
+
+static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    json_t *json = json_object();
+    add_text(json, "name", var->name);
+    json_object_set_new(json, "valueReference", json_integer(var->reference));
+    add_text(json, "type", tutti_type_name(var->type));
+    add_text(json, "causality", tutti_causality_name(var->causality));
+    add_text(json, "variability", tutti_variability_name(var->variability));
+    if (var->initial != TUTTI_INITIAL_NONE)
+        add_text(json, "initial", tutti_initial_name(var->initial));
+    if (var->dimension_count > 0)
+        json_object_set_new(json, "dimensions", dimensions_json(desc, var));
+    if (var->start && var->start_count > 0)
+        json_object_set_new(json, "start", start_json(var));
+    add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
+    add_text(json, "displayUnit", var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
+    add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
+    add_text(json, "derivativeOf", var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
+    if (var->bounds) {
+        add_number(json, "min", var->bounds->has_min, var->bounds->min);
+        add_number(json, "max", var->bounds->has_max, var->bounds->max);
+        add_number(json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
+    }
+    add_text(json, "description", var->description);
+    return json;
+}
+
+static json_t *unknowns_json(const struct tutti_desc *desc, const struct tutti_unknowns *unknowns)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < unknowns->count; i++) {
+        const struct tutti_unknown *unknown = &unknowns->items[i];
+        json_t *json = json_object();
+        add_text(json, "variable", desc->vars[unknown->variable].name);
+        if (unknown->has_dependencies) {
+            json_t *dependencies = json_array();
+            for (uint32_t d = 0; d < unknown->dependency_count; d++)
+                json_array_append_new(dependencies, text(desc->vars[unknown->dependencies[d]].name));
+            json_object_set_new(json, "dependencies", dependencies);
+        }
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_interface *interface)
+{
+    json_t *json = json_object();
+    add_text(json, "modelIdentifier", interface->model_identifier);
+    for (size_t i = 0; i < info_capability_count; i++)
+        if (desc->fmi >= info_capabilities[i].since && desc->fmi <= info_capabilities[i].until)
+            json_object_set_new(json, info_capabilities[i].name,
+                                json_boolean(interface->flags & info_capabilities[i].flag));
+    json_object_set_new(json, "maxOutputDerivativeOrder", json_integer(interface->max_output_derivative_order));
+    json_object_set_new(json, "needsExecutionTool", json_boolean(interface->flags & TUTTI_NEEDS_TOOL));
+    json_object_set_new(json, "oncePerProcess", json_boolean(interface->flags & TUTTI_ONCE_PER_PROCESS));
+    add_number(json, "fixedStep", interface->fixed_step > 0, interface->fixed_step);
+    return json;
+}
+
+static json_t *units_json(const struct tutti_desc *desc)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < desc->unit_count; i++) {
+        json_t *json = json_object();
+        add_text(json, "name", desc->units[i].name);
+        add_number(json, "factor", desc->units[i].has_base, desc->units[i].factor);
+        add_number(json, "offset", desc->units[i].has_base, desc->units[i].offset);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static void add_header(json_t *json, const struct tutti_fmu *fmu)
+{
+    const struct tutti_desc *desc = fmu->desc;
+    add_text(json, "file", fmu->path);
+    add_text(json, "fmiVersion", desc->fmi_version);
+    add_text(json, "modelName", desc->model_name);
+    add_text(json, "token", desc->token);
+    add_text(json, "description", desc->description);
+    add_text(json, "author", desc->author);
+    add_text(json, "version", desc->version);
+    add_text(json, "license", desc->license);
+    add_text(json, "generationTool", desc->tool);
+    add_text(json, "generationDateAndTime", desc->date);
+    struct tutti_text platforms = {0};
+    info_platforms(fmu, &platforms);
+    json_t *list = json_array();
+    for (char *rest = NULL, *name = strtok_r(platforms.text ? platforms.text : (char[]){""}, ", ", &rest); name;
+         name = strtok_r(NULL, ", ", &rest))
+        json_array_append_new(list, text(name));
+    json_object_set_new(json, "platforms", list);
+    tutti_text_fini(&platforms);
+}
+
+static json_t *experiment_json(const struct tutti_experiment *experiment)
+{
+    json_t *json = json_object();
+    add_number(json, "start", experiment->has_start, experiment->start);
+    add_number(json, "stop", experiment->has_stop, experiment->stop);
+    add_number(json, "step", experiment->has_step, experiment->step);
+    add_number(json, "tolerance", experiment->has_tolerance, experiment->tolerance);
+    return json;
+}
+
+static json_t *info_json(const struct tutti_fmu *fmu)
+{
+    static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
+    const struct tutti_desc *desc = fmu->desc;
+    json_t *json = json_object();
+    add_header(json, fmu);
+    json_t *interfaces = json_object();
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
+        if (desc->interfaces[kind].present)
+            json_object_set_new(interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
+    json_object_set_new(json, "interfaces", interfaces);
+    json_object_set_new(json, "defaultExperiment", experiment_json(&desc->experiment));
+    json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
+    json_object_set_new(json, "units", units_json(desc));
+    json_t *variables = json_array();
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        json_array_append_new(variables, variable_json(desc, &desc->vars[i]));
+    json_object_set_new(json, "variables", variables);
+    json_object_set_new(json, "modelStructure",
+                        json_pack("{s:o, s:o, s:o}", "outputs", unknowns_json(desc, &desc->outputs), "derivatives",
+                                  unknowns_json(desc, &desc->derivatives), "initialUnknowns",
+                                  unknowns_json(desc, &desc->initial_unknowns)));
+    return json;
+}
+
+bool info_print_json(const struct tutti_fmu *fmu)
+{
+    json_t *json = info_json(fmu);
+    bool done = json && json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 && putchar('\n') != EOF;
+    if (!done)
+        console_error("the JSON cannot be written");
+    json_decref(json);
+    return done;
+}

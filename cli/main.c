@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include <tutti/tutti.h>
+
+#include "base/str.h"
+#include "commands.h"
+#include "signals.h"
+
+static bool is_help(const char *text)
+{
+    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (is_help(argv[i])) {
+            help_print(command);
+            return EXIT_DONE;
+        }
+    struct arguments arguments;
+    int status = arguments_parse(&arguments, command, argc, argv) ? command->run(&arguments) : EXIT_USAGE;
+    arguments_free(&arguments);
+    return status;
+}
+
+static int unknown_command(const char *name)
+{
+    struct tutti_nearest nearest = {.wanted = name};
+    for (const struct command *command = commands; command->name; command++)
+        tutti_nearest_offer(&nearest, command->name);
+    if (nearest.best)
+        fprintf(stderr, "tutti: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);
+    else
+        fprintf(stderr, "tutti: there is no command '%s'; 'tutti --help' lists all\n", name);
+    return EXIT_USAGE;
+}
+
+/* Standard output is a result, too: one that cannot be written is a failure. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fputs("tutti: error: standard output cannot be written\n", stderr);
+    return status == EXIT_DONE ? EXIT_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help_print_all();
+        return finish(EXIT_USAGE);
+    }
+    if (is_help(argv[1])) {
+        help_print_all();
+        return finish(EXIT_DONE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tutti %s\n", tutti_version());
+        return finish(EXIT_DONE);
+    }
+    signals_install();
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, argv[1]) == 0)
+            return finish(run_command(command, argc - 2, argv + 2));
+    return unknown_command(argv[1]);
+}

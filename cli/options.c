@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+static const struct option *find(const struct command *command, const char *text, size_t n)
+{
+    for (const struct option *o = command->options; o->name; o++)
+        if ((strlen(o->name) == n && memcmp(o->name, text, n) == 0) ||
+            (o->alternate && strlen(o->alternate) == n && memcmp(o->alternate, text, n) == 0))
+            return o;
+    return NULL;
+}
+
+static bool unknown_option(const struct command *command, const char *text)
+{
+    struct tutti_nearest nearest = {.wanted = text};
+    for (const struct option *o = command->options; o->name; o++)
+        tutti_nearest_offer(&nearest, o->name);
+    fprintf(stderr, "tutti %s: unknown option '%s'", command->name, text);
+    if (nearest.best)
+        fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
+    else
+        fprintf(stderr, "; see 'tutti %s --help'\n", command->name);
+    return false;
+}
+
+/* One option; *index moves over its value if that is a word of its own. */
+static bool parse_option(struct arguments *arguments, int argc, char **argv, int *index)
+{
+    const char *text = argv[*index], *equals = strchr(text, '=');
+    const struct option *option = find(arguments->command, text, equals ? (size_t)(equals - text) : strlen(text));
+    if (!option)
+        return unknown_option(arguments->command, text);
+    const char *value = equals ? equals + 1 : "";
+    if (option->argument && !equals) {
+        if (*index + 1 >= argc) {
+            fprintf(stderr, "tutti %s: %s needs a value: %s %s\n", arguments->command->name, option->name,
+                    option->name, option->argument);
+            return false;
+        }
+        value = argv[++*index];
+    } else if (!option->argument && equals) {
+        fprintf(stderr, "tutti %s: %s takes no value\n", arguments->command->name, option->name);
+        return false;
+    }
+    arguments->given[arguments->given_count++] = (struct given){option, value};
+    return true;
+}
+
+static bool check_operands(const struct arguments *arguments)
+{
+    const struct command *command = arguments->command;
+    if (arguments->operand_count < command->operands_min)
+        fprintf(stderr, "tutti %s: %s is missing; usage: tutti %s %s [options]\n", command->name, command->operands,
+                command->name, command->operands);
+    else if (arguments->operand_count > command->operands_max)
+        fprintf(stderr, "tutti %s: one thing too many: '%s'; usage: tutti %s %s [options]\n", command->name,
+                arguments->operands[command->operands_max], command->name, command->operands);
+    else
+        return true;
+    return false;
+}
+
+bool arguments_parse(struct arguments *arguments, const struct command *command, int argc, char **argv)
+{
+    *arguments = (struct arguments){.command = command};
+    arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
+    arguments->given = calloc((size_t)argc + 1, sizeof *arguments->given);
+    if (!arguments->operands || !arguments->given) {
+        fputs("tutti: out of memory\n", stderr);
+        return false;
+    }
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        if (!only_operands && strcmp(argv[i], "--") == 0)
+            only_operands = true;
+        else if (!only_operands && argv[i][0] == '-' && argv[i][1]) {
+            if (!parse_option(arguments, argc, argv, &i))
+                return false;
+        } else
+            arguments->operands[arguments->operand_count++] = argv[i];
+    }
+    return check_operands(arguments);
+}
+
+void arguments_free(struct arguments *arguments)
+{
+    free(arguments->operands);
+    free(arguments->given);
+}
+
+const char *arguments_value(const struct arguments *arguments, const char *name)
+{
+    for (size_t i = arguments->given_count; i-- > 0;)
+        if (strcmp(arguments->given[i].option->name, name) == 0)
+            return arguments->given[i].value;
+    return NULL;
+}
+
+size_t arguments_values(const struct arguments *arguments, const char *name, const char **values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < arguments->given_count; i++)
+        if (strcmp(arguments->given[i].option->name, name) == 0)
+            values[count++] = arguments->given[i].value;
+    return count;
+}
+
+bool arguments_number(const struct arguments *arguments, const char *name, bool *given, double *value)
+{
+    const char *text = arguments_value(arguments, name);
+    *given = text != NULL;
+    if (!text || tutti_number_read_double(text, strlen(text), value))
+        return true;
+    fprintf(stderr, "tutti %s: %s takes a number, not '%s'\n", arguments->command->name, name, text);
+    return false;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the command line as a table: one place says what a command takes; parsing, --help and the man page follow
+ * from it. */
+#ifndef TUTTI_CLI_OPTIONS_H
+#define TUTTI_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct option {
+    const char *name;      /* "--stop" */
+    const char *alternate; /* "-o", or NULL */
+    const char *argument;  /* "T", or NULL for a flag */
+    const char *help;
+};
+
+struct arguments;
+
+struct command {
+    const char *name;
+    const char *operands; /* "FILE" */
+    const char *summary;  /* a line */
+    const char *details;  /* paragraphs, or NULL */
+    size_t operands_min, operands_max;
+    const struct option *options; /* ended by a NULL name; --help is everybody's */
+    int (*run)(const struct arguments *arguments);
+};
+
+/* All commands, ended by a NULL name. */
+extern const struct command commands[];
+
+/* What was given. Values are borrowed from argv. */
+struct arguments {
+    const struct command *command;
+    const char **operands;
+    size_t operand_count;
+    struct given {
+        const struct option *option;
+        const char *value;
+    } *given;
+    size_t given_count;
+};
+
+/* Parses what follows the command's name; false after a message on stderr (exit status 2). */
+bool arguments_parse(struct arguments *arguments, const struct command *command, int argc, char **argv);
+void arguments_free(struct arguments *arguments);
+
+/* The last value given for an option ("" for a flag), or NULL. */
+const char *arguments_value(const struct arguments *arguments, const char *name);
+/* All values given for an option, in order; returns how many. `values` has room for given_count. */
+size_t arguments_values(const struct arguments *arguments, const char *name, const char **values);
+/* A number; false after a message if it is none. *given says whether the option was there. */
+bool arguments_number(const struct arguments *arguments, const char *name, bool *given, double *value);
+
+void help_print(const struct command *command);
+void help_print_all(void);
+void help_print_man(void);
+
+#endif

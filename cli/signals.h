@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.h - Ctrl-C ends a run cleanly; a crash inside an FMU keeps what was computed. */
+#ifndef TUTTI_CLI_SIGNALS_H
+#define TUTTI_CLI_SIGNALS_H
+
+#include <signal.h>
+
+/* The signal that asked for the end, or 0. */
+extern volatile sig_atomic_t signals_received;
+
+/* SIGINT, SIGTERM, SIGHUP: the first asks the run to end, the second ends the process. SIGSEGV and its kin: one message
+ * that names the FMU, results to disk, temporary folders removed, exit status 1. */
+void signals_install(void);
+
+#endif

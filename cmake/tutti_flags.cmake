@@ -1,0 +1,25 @@
+# Flags that all of the project's own code is built with.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # POSIX and GNU interfaces (dlopen, flock, futex); the language stays C17
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(TUTTI_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+option(TUTTI_WERROR "Treat warnings as errors" OFF)
+
+set(tutti_warnings -Wall -Wextra -Wshadow -Wconversion -Wvla -Wformat=2 -Wpointer-arith -Wundef)
+set(tutti_c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
+
+add_library(tutti_flags INTERFACE)
+target_compile_definitions(tutti_flags INTERFACE _GNU_SOURCE)
+target_compile_options(tutti_flags INTERFACE ${tutti_warnings} "$<$<COMPILE_LANGUAGE:C>:${tutti_c_warnings}>"
+                                             $<$<BOOL:${TUTTI_WERROR}>:-Werror>)
+if(TUTTI_SANITIZE)
+    add_compile_options(-fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${TUTTI_SANITIZE})
+endif()

@@ -1,0 +1,34 @@
+# What `cmake --install` puts where: command, libraries, headers, pkg-config and CMake packages, man page, kit, docs.
+include(CMakePackageConfigHelpers)
+
+set(tutti_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
+set(tutti_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(tutti_kit_dir ${CMAKE_INSTALL_DATADIR}/tutti/kit)
+
+install(TARGETS tutti tutti_static tutti_shared
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+
+# Both packages find their prefix from where they lie, so that an installed tree can be moved.
+file(RELATIVE_PATH tutti_pc_to_prefix /${tutti_pc_dir} /)
+string(REGEX REPLACE "/$" "" tutti_pc_to_prefix ${tutti_pc_to_prefix})
+configure_file(cmake/tutti.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${tutti_pc_dir})
+
+configure_package_config_file(cmake/tutti-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake
+    INSTALL_DESTINATION ${tutti_cmake_dir}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR tutti_kit_dir)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tutti-config-version.cmake
+    DESTINATION ${tutti_cmake_dir})
+
+# The kit as it lies in the source tree, with FMI's declarations where its sources look for them.
+install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir}
+    FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN *.py)
+install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir}/fmi)
+
+install(FILES ${CMAKE_BINARY_DIR}/tutti.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})

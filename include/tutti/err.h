@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* err.h - how Tutti's functions fail.
+ *
+ * Every function that can fail returns an enum tutti_err; 0 is success. The place that knows what went wrong writes the
+ * message (what, where, what to do) into the calling thread's error record, and everything above passes the code on. */
+#ifndef TUTTI_ERR_H
+#define TUTTI_ERR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TUTTI_API __attribute__((visibility("default")))
+#define TUTTI_CHECKED __attribute__((warn_unused_result))
+#else
+#define TUTTI_API
+#define TUTTI_CHECKED
+#endif
+
+/* One list gives the enumeration and tutti_err_name(). */
+#define TUTTI_ERRORS(X)                                                                                                \
+    X(OK, "ok")                                                                                                        \
+    X(MEMORY, "out of memory")                                                                                         \
+    X(IO, "input or output failed")                                                                                    \
+    X(FORMAT, "malformed file")                                                                                        \
+    X(LIMIT, "a safety limit was exceeded")                                                                            \
+    X(UNSUPPORTED, "not supported")                                                                                    \
+    X(ARGUMENT, "wrong argument or option")                                                                            \
+    X(LOAD, "the FMU's library cannot be loaded")                                                                      \
+    X(FMU, "the FMU reported an error")                                                                                \
+    X(FATAL, "the FMU reported a fatal error")                                                                         \
+    X(STATE, "a call that the FMI state machine forbids")                                                              \
+    X(INTERRUPTED, "interrupted")
+
+enum tutti_err {
+#define X(name, text) TUTTI_ERR_##name,
+    TUTTI_ERRORS(X)
+#undef X
+};
+#define TUTTI_OK TUTTI_ERR_OK
+
+/* A short name for the kind of error ("malformed file"). Static. */
+TUTTI_API const char *tutti_err_name(enum tutti_err err);
+
+/* The message of the last failure on this thread: what, where, what to do. Valid until this thread's next failure;
+ * "" if nothing failed yet. */
+TUTTI_API const char *tutti_err_message(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - simulate an FMU from start to stop. Every option is the same word as on the command line. */
+#ifndef TUTTI_RUN_H
+#define TUTTI_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <tutti/err.h>
+#include <tutti/log.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a run is. */
+struct tutti_progress {
+    double start, stop, time;
+    double step;         /* the last communication step */
+    unsigned long steps; /* accepted so far */
+    double elapsed;      /* seconds since the loop began */
+};
+
+/* Zeroed, with `file` set, is a valid set of options: everything else has its default. All pointers are borrowed until
+ * tutti_run returns. */
+struct tutti_run_options {
+    const char *file; /* an .fmu, or a folder with an unpacked one */
+    bool has_start, has_stop, has_step, has_output_step, has_rtol;
+    double start, stop;   /* the file's default experiment, else 0 and 1 */
+    double step;          /* communication step: default experiment, else (stop - start) / 500 */
+    double output_step;   /* interval of recorded points: every communication point */
+    double rtol;          /* handed to the FMU's own solver: default experiment, else none */
+    const char *const *set; /* "VAR=VALUE" */
+    size_t set_count;
+    const char *input;         /* CSV with input trajectories */
+    const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
+    size_t record_count;
+    const char *output; /* result file; "-" for CSV on standard output; NULL: nothing is recorded */
+    bool timing;        /* measure the time spent in the FMU (stats.seconds) */
+    bool fmu_logging;   /* ask the FMU for its debug messages */
+
+    const struct tutti_log *log; /* NULL: silent */
+    /* Called now and then, some ten times a second at most. */
+    void (*progress)(void *context, const struct tutti_progress *progress);
+    void *progress_context;
+    /* The run ends at the next communication point once this is not 0 (a signal handler may set it). */
+    const volatile sig_atomic_t *interrupt;
+};
+
+/* What a run did. Names are cut to fit. */
+struct tutti_run_stats {
+    double start, stop; /* stop: where the run really ended */
+    unsigned long steps, rejected, iterations, events_located, exchanges, rows;
+    double setup_seconds, loop_seconds;
+    bool terminated_by_fmu;
+    struct {
+        char name[128], fmu[256], fmi[8], interface[8];
+        int rank;
+        unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
+            jacobian_evaluations;
+        double seconds;
+    } unit;
+    bool uses_events;
+};
+
+/* Simulates. `stats` (may be NULL) is filled also when the run fails on its way; the result file then holds everything
+ * up to the failure. INTERRUPTED if options.interrupt ended the run. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);
+
+/* "0.1.0" */
+TUTTI_API const char *tutti_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

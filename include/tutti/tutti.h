@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti.h - everything of libtutti. */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+#include <tutti/err.h>
+#include <tutti/log.h>
+#include <tutti/run.h>
+
+#endif

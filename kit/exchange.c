@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange.c - Model Exchange: the importer's solver owns time and states. */
+#include "core.h"
+
+static enum kit_status check_count(struct kit *k, const char *what, size_t count, size_t n)
+{
+    return count == n ? KIT_OK : kit_fail(k, KIT_ERROR, "there are %zu %s, not %zu", count, what, n);
+}
+
+/* Copies n values out of scattered fields. */
+static void gather(double *const from[], double to[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = *from[i];
+}
+
+void kit_set_time(struct kit *k, double t)
+{
+    k->time = t;
+    k->stale |= KIT_STALE_POINT;
+}
+
+enum kit_status kit_set_states(struct kit *k, const double x[], size_t n)
+{
+    if (check_count(k, "states", k->nx, n) != KIT_OK)
+        return KIT_ERROR;
+    for (size_t i = 0; i < n; i++)
+        *k->x[i] = x[i];
+    k->stale |= KIT_STALE_POINT;
+    return KIT_OK;
+}
+
+enum kit_status kit_get_states(struct kit *k, double x[], size_t n)
+{
+    enum kit_status status = check_count(k, "states", k->nx, n);
+    if (status != KIT_OK || (status = kit_refresh(k, KIT_STALE_START)) > KIT_WARNING)
+        return status;
+    gather(k->x, x, n);
+    return status;
+}
+
+enum kit_status kit_get_derivatives(struct kit *k, double derivatives[], size_t n)
+{
+    enum kit_status status = check_count(k, "states", k->nx, n);
+    if (status != KIT_OK || (status = kit_refresh(k, KIT_STALE_DERIVATIVES)) > KIT_WARNING)
+        return status;
+    gather(k->dx, derivatives, n);
+    return status;
+}
+
+enum kit_status kit_get_indicators(struct kit *k, double indicators[], size_t n)
+{
+    enum kit_status status = check_count(k, "event indicators", k->nz, n);
+    if (status != KIT_OK || (status = kit_refresh(k, KIT_STALE_INDICATORS)) > KIT_WARNING)
+        return status;
+    gather(k->z, indicators, n);
+    return status;
+}
+
+enum kit_status kit_get_nominals(struct kit *k, double nominals[], size_t n)
+{
+    if (check_count(k, "states", k->nx, n) != KIT_OK)
+        return KIT_ERROR;
+    for (size_t i = 0; i < n; i++)
+        nominals[i] = k->nominal[i];
+    return KIT_OK;
+}
+
+enum kit_status kit_completed_step(struct kit *k, bool *step_event)
+{
+    *step_event = false;
+    if (!k->model->completed_step)
+        return KIT_OK;
+    enum kit_status status = k->model->completed_step(k, k->self, k->time, step_event);
+    return status > KIT_DISCARD ? kit_fail(k, status, "completed_step() of the model failed") : status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.c - misbehaviour on demand; see fault.h for the language. */
+#include "fault.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum kind { WARNING, DISCARD, ERROR, FATAL, EARLY, CRASH, HANG, FLOOD, BADLOG, NOTHING, NOT_A_NUMBER, PRINT, KINDS };
+
+static const char *const kind_names[KINDS] = { "warning", "discard", "error",  "fatal", "early", "crash",
+                                               "hang",    "flood",   "badlog", "null",  "nan",   "print" };
+
+struct fault {
+    enum kind kind;
+    char calls[64]; /* one, or several with '|' between them */
+    double time;    /* -INFINITY: none was given */
+    bool onward;    /* from `time` on, not once */
+    bool fired;
+};
+
+struct faults {
+    size_t count;
+    struct fault items[16];
+};
+
+/* "KIND CALL [TIME[+]] [@INSTANCE]"; false if it is not one, or for another instance. */
+static bool parse(const char *text, const char *instance, struct fault *fault)
+{
+    char kind[16], third[64] = "", fourth[64] = "";
+    int n = sscanf(text, " %15s %63s %63s %63s", kind, fault->calls, third, fourth);
+    const char *target = third[0] == '@' ? third : fourth;
+    if (n < 2 || (target[0] == '@' && strcmp(target + 1, instance) != 0))
+        return false;
+    fault->time = -INFINITY;
+    if (third[0] && third[0] != '@') {
+        size_t length = strlen(third);
+        fault->onward = third[length - 1] == '+';
+        if (fault->onward)
+            third[length - 1] = '\0';
+        if (!kit_parse_double(third, &fault->time))
+            return false;
+    }
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kind, kind_names[i]) == 0) {
+            fault->kind = (enum kind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool names(const struct fault *fault, const char *call)
+{
+    size_t length = strlen(call);
+    for (const char *p = fault->calls; *p;) {
+        size_t size = strcspn(p, "|");
+        if (size == length && memcmp(p, call, length) == 0)
+            return true;
+        p += size + (p[size] == '|' ? 1 : 0);
+    }
+    return false;
+}
+
+/* Whether the fault happens in a call that ends before `to`. */
+static bool due(struct fault *fault, double to)
+{
+    if (fault->time == -INFINITY)
+        return true;
+    if (fault->onward)
+        return to > fault->time;
+    if (fault->fired || !(to > fault->time))
+        return false;
+    fault->fired = true;
+    return true;
+}
+
+static void flood(struct kit *k)
+{
+    for (int i = 0; i < 10000 && k->log; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "message %d of a flood", i);
+        k->log(k, KIT_OK, kit_category_names[KIT_LOG_EVENTS], text);
+    }
+}
+
+/* Messages as no FMU should send them, past the kit's own care. */
+static void bad_log(struct kit *k)
+{
+    enum { LONG = 1 << 20 };
+    if (!k->log)
+        return;
+    k->log(k, KIT_WARNING, kit_category_names[KIT_LOG_WARNING], NULL);
+    k->log(k, KIT_WARNING, NULL, "a message without category");
+    k->log(k, KIT_WARNING, kit_category_names[KIT_LOG_WARNING], "broken UTF-8: \xc3\x28 \xff\xfe \xe2\x82");
+    k->log(k, KIT_WARNING, kit_category_names[KIT_LOG_WARNING], "bad references #9999# #x# #\r\n\x1b[31m\a");
+    char *text = malloc(LONG + 1);
+    if (!text)
+        return;
+    memset(text, 'x', LONG);
+    text[LONG] = '\0';
+    k->log(k, KIT_WARNING, kit_category_names[KIT_LOG_WARNING], text);
+    free(text);
+}
+
+/* What a fault does at once; OK if nothing is to be returned. */
+static enum kit_status act(struct kit *k, const struct fault *fault, const char *call)
+{
+    switch (fault->kind) {
+    case WARNING: kit_log(k, KIT_WARNING, "fault: %s warns at t = %.17g", call, k->time); return KIT_WARNING;
+    case DISCARD: return kit_fail(k, KIT_DISCARD, "fault: %s is discarded at t = %.17g", call, k->time);
+    case ERROR: return kit_fail(k, KIT_ERROR, "fault: %s fails at t = %.17g", call, k->time);
+    case FATAL: return kit_fail(k, KIT_FATAL, "fault: %s fails for good at t = %.17g", call, k->time);
+    case CRASH:
+        raise(SIGSEGV);
+        abort();
+    case HANG:
+        for (;;)
+            pause();
+    case FLOOD: flood(k); return KIT_OK;
+    case BADLOG: bad_log(k); return KIT_OK;
+    case PRINT:
+        printf("fault: %s prints at t = %.17g\n", call, k->time);
+        fflush(stdout);
+        return KIT_OK;
+    default: return KIT_OK;
+    }
+}
+
+bool kit_fault_new(struct kit *k)
+{
+    const char *text = getenv("KIT_FAULT");
+    struct faults *faults = calloc(1, sizeof *faults);
+    k->faults = faults;
+    while (faults && text && *text) {
+        char one[256];
+        size_t length = strcspn(text, ";");
+        snprintf(one, sizeof one, "%.*s", (int)length, text);
+        text += length + (text[length] == ';' ? 1 : 0);
+        if (faults->count < KIT_COUNT(faults->items) && parse(one, k->name, &faults->items[faults->count]))
+            faults->count++;
+    }
+    bool fails = !faults;
+    for (size_t i = 0; faults && i < faults->count; i++) {
+        const struct fault *fault = &faults->items[i];
+        if (names(fault, "Instantiate"))
+            fails = act(k, fault, "Instantiate") > KIT_WARNING || fault->kind == NOTHING || fails;
+    }
+    return fails;
+}
+
+void kit_fault_free(struct kit *k)
+{
+    free(k->faults);
+}
+
+enum kit_status kit_fault_call(struct kit *k, const char *call)
+{
+    struct faults *faults = k->faults;
+    enum kit_status worst = KIT_OK;
+    for (size_t i = 0; i < faults->count; i++) {
+        struct fault *fault = &faults->items[i];
+        if (!names(fault, call) || fault->kind == NOT_A_NUMBER || !due(fault, nextafter(k->time, INFINITY)))
+            continue;
+        enum kit_status status = act(k, fault, call);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status)
+{
+    struct faults *faults = k->faults;
+    enum kit_status worst = KIT_OK;
+    for (size_t i = 0; i < faults->count; i++) {
+        struct fault *fault = &faults->items[i];
+        if (!names(fault, "DoStep") || !due(fault, t + h))
+            continue;
+        if (fault->kind == EARLY) {
+            *limit = fault->time >= t ? fault->time : t + h / 2;
+        } else if (fault->kind == DISCARD) {
+            *limit = fault->time >= t ? fault->time : t;
+            *status = KIT_DISCARD;
+        } else {
+            enum kit_status result = act(k, fault, "DoStep");
+            worst = result > worst ? result : worst;
+        }
+    }
+    return worst;
+}
+
+void kit_fault_values(struct kit *k, const char *call, double values[], size_t count)
+{
+    struct faults *faults = k->faults;
+    for (size_t i = 0; i < faults->count; i++) {
+        struct fault *fault = &faults->items[i];
+        if (fault->kind == NOT_A_NUMBER && names(fault, call) && due(fault, nextafter(k->time, INFINITY)))
+            for (size_t j = 0; j < count; j++)
+                values[j] = NAN;
+    }
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.h - misbehaviour on demand, for tests of importers. Compiled in only with KIT_FAULTS; nothing is left else.
+ *
+ * The environment variable KIT_FAULT holds faults separated by ";", each "KIND CALL [TIME[+]] [@INSTANCE]". CALL is an
+ * FMI function without its prefix ("DoStep", "SetReal", "SetFloat64"; "Instantiate" in all versions). Without TIME the
+ * fault happens at every call; with TIME once, at the first call that reaches TIME; with TIME+ at every call from there
+ * on. docs/kit.md lists the kinds. */
+#ifndef KIT_FAULT_H
+#define KIT_FAULT_H
+
+#include "core.h"
+
+#ifdef KIT_FAULTS
+
+/* Reads the environment; true if the instantiation has to fail. */
+bool kit_fault_new(struct kit *k);
+void kit_fault_free(struct kit *k);
+/* To be called first in every function. Anything but OK is what the function has to return (a WARNING after its work). */
+enum kit_status kit_fault_call(struct kit *k, const char *call);
+/* The same for a do-step: *limit is set where it has to end early, and *status to what it has to return then. */
+enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status);
+/* Spoils values that a getter returns. */
+void kit_fault_values(struct kit *k, const char *call, double values[], size_t count);
+
+#define KIT_FAULT_NEW(k) kit_fault_new(k)
+#define KIT_FAULT_FREE(k) kit_fault_free(k)
+#define KIT_FAULT_CALL(k, call) kit_fault_call(k, call)
+#define KIT_FAULT_STEP(k, t, h, limit, status) kit_fault_step(k, t, h, limit, status)
+#define KIT_FAULT_VALUES(k, call, values, count) kit_fault_values(k, call, values, count)
+
+#else
+
+#define KIT_FAULT_NEW(k) false
+#define KIT_FAULT_FREE(k) ((void)0)
+#define KIT_FAULT_CALL(k, call) KIT_OK
+#define KIT_FAULT_STEP(k, t, h, limit, status) KIT_OK
+#define KIT_FAULT_VALUES(k, call, values, count) ((void)0)
+
+#endif
+#endif

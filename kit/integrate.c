@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* integrate.c - the do-step of Co-Simulation: fixed micro steps of the classical Runge-Kutta method, with event location.
+ *
+ * A communication step from t to t + h is cut at t + k * micro_step; its last part ends at t + h to the bit. Each part is
+ * one step of RK4 (local error of order 5, global of order 4), cut further only by events:
+ * - a time event is a point where a part ends, to the bit;
+ * - a state event is found where an indicator changes between > 0 and <= 0 across a part. The crossing is then enclosed by
+ *   secants and bisections, each point computed by one RK4 step from the part's start, until the bracket is a few units in
+ *   the last place of the time wide. The part ends at the far end of the bracket: the indicator has changed there.
+ * Two crossings of one indicator inside one part cancel out and are not seen: choose micro_step accordingly. */
+#include "core.h"
+
+#include <float.h>
+#include <math.h>
+
+static bool positive(double z)
+{
+    return z > 0;
+}
+
+static void set_inputs(struct kit *k, double t)
+{
+    double now = k->time;
+    k->time = t;
+    for (size_t i = 0; i < k->polynomial_count; i++)
+        *k->polynomials[i].field = kit_input_derivative(k, k->polynomials[i].field, 0);
+    k->time = now;
+}
+
+/* Lets the importer set inputs, and look at outputs where the step is finished. */
+static void update(struct kit *k, double t, bool finished, bool may_return, struct kit_intermediate *answer)
+{
+    *answer = (struct kit_intermediate){ .time = t,
+                                         .set_requested = true,
+                                         .get_allowed = finished,
+                                         .step_finished = finished,
+                                         .can_return_early = may_return,
+                                         .return_time = t };
+    k->mode = KIT_INTERMEDIATE_UPDATE;
+    k->get_closed = false;
+    k->update = answer;
+    k->intermediate(k, answer);
+    k->update = NULL;
+    if (k->mode == KIT_INTERMEDIATE_UPDATE)
+        k->mode = KIT_STEP;
+}
+
+/* The derivatives at a stage of RK4. */
+static enum kit_status stage(struct kit *k, double t)
+{
+    if (k->polynomials_active)
+        set_inputs(k, t);
+    if (k->intermediate_inputs) {
+        struct kit_intermediate answer;
+        update(k, t, false, false, &answer);
+        if (k->mode != KIT_STEP)
+            return KIT_ERROR;
+    }
+    return k->model->derivatives(k, k->self, t);
+}
+
+/* One step of RK4 from x0 with first slope k1, to t0 + h. */
+static enum kit_status rk4(struct kit *k, double t0, double h)
+{
+    size_t n = k->nx;
+    double **x = k->x, **dx = k->dx, *x0 = k->x0, *sum = k->sum;
+    enum kit_status status = KIT_OK, worst = KIT_OK;
+    if (n == 0)
+        return KIT_OK;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = k->k1[i];
+        *x[i] = x0[i] + h / 2 * k->k1[i];
+    }
+    for (int part = 2; part <= 4; part++) {
+        status = stage(k, part == 4 ? t0 + h : t0 + h / 2);
+        if (status > worst && (worst = status) > KIT_WARNING)
+            return worst;
+        if (part == 4)
+            break;
+        double next = part == 2 ? h / 2 : h;
+        for (size_t i = 0; i < n; i++) {
+            double slope = *dx[i];
+            sum[i] += 2 * slope;
+            *x[i] = x0[i] + next * slope;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        *x[i] = x0[i] + h / 6 * (sum[i] + *dx[i]);
+    return worst;
+}
+
+/* Goes from the start of the part to t, and computes the indicators there. */
+static enum kit_status point(struct kit *k, double t0, double t)
+{
+    enum kit_status status = rk4(k, t0, t - t0);
+    if (k->nx == 0 && k->polynomials_active)
+        set_inputs(k, t);
+    k->time = t;
+    k->stale |= KIT_STALE_POINT;
+    if (status > KIT_WARNING || k->nz == 0)
+        return status;
+    enum kit_status looked = kit_refresh(k, KIT_STALE_INDICATORS);
+    return looked > status ? looked : status;
+}
+
+static void copy_indicators(const struct kit *k, double z[])
+{
+    for (size_t i = 0; i < k->nz; i++)
+        z[i] = *k->z[i];
+}
+
+/* Whether an indicator differs from the start of the part. */
+static bool crossed(const struct kit *k)
+{
+    for (size_t i = 0; i < k->nz; i++)
+        if (positive(k->z0[i]) != positive(*k->z[i]))
+            return true;
+    return false;
+}
+
+/* Where, as a fraction of the bracket, the first of the straight lines through its ends crosses zero. */
+static double secant(const struct kit *k, const double low[], const double high[])
+{
+    double first = 1;
+    for (size_t i = 0; i < k->nz; i++)
+        if (positive(low[i]) != positive(high[i]))
+            first = fmin(first, low[i] / (low[i] - high[i]));
+    return first;
+}
+
+/* The indicators differ between t0 (z0) and `high`: ends the part right behind the first crossing. Secants with the
+ * Illinois rule (an end that stays put counts half), and a bisection whenever they shrink the bracket too slowly. */
+static enum kit_status locate(struct kit *k, double t0, double high)
+{
+    double low = t0, checkpoint = high - t0;
+    double *z_low = k->z1, *z_high = k->z2;
+    int last = 0; /* which end moved last: -1 low, 1 high */
+    for (size_t i = 0; i < k->nz; i++)
+        z_low[i] = k->z0[i];
+    copy_indicators(k, z_high);
+    for (int i = 1; i <= 300; i++) {
+        double width = high - low, tiny = 2 * DBL_EPSILON * fmax(fabs(high), width);
+        bool bisect = i % 4 == 0 && width > checkpoint / 16;
+        if (i % 4 == 0)
+            checkpoint = width;
+        double at = low + width * (bisect ? 0.5 : secant(k, z_low, z_high));
+        at = fmin(fmax(at, low + tiny / 2), high - tiny / 2);
+        if (width <= tiny || at <= low || at >= high)
+            break;
+        enum kit_status status = point(k, t0, at);
+        if (status > KIT_WARNING)
+            return status;
+        int moved = crossed(k) ? 1 : -1;
+        copy_indicators(k, moved > 0 ? z_high : z_low);
+        *(moved > 0 ? &high : &low) = at;
+        for (size_t j = 0; moved == last && j < k->nz; j++)
+            *(moved > 0 ? &z_low[j] : &z_high[j]) /= 2;
+        last = moved;
+    }
+    return point(k, t0, high);
+}
+
+/* One part of a communication step, at most to `to`. *event: it ended at a state or step event. */
+static enum kit_status advance(struct kit *k, double to, bool *event)
+{
+    double t0 = k->time;
+    enum kit_status status = kit_refresh(k, KIT_STALE_DERIVATIVES | (k->nz > 0 ? KIT_STALE_INDICATORS : 0));
+    if (status > KIT_WARNING)
+        return status;
+    for (size_t i = 0; i < k->nx; i++) {
+        k->x0[i] = *k->x[i];
+        k->k1[i] = *k->dx[i];
+    }
+    copy_indicators(k, k->z0);
+    enum kit_status worst = status;
+    if ((status = point(k, t0, to)) > worst)
+        worst = status;
+    if (worst <= KIT_WARNING && crossed(k)) {
+        *event = true;
+        if ((status = locate(k, t0, to)) > worst)
+            worst = status;
+    }
+    if (worst > KIT_WARNING) { /* back to where the part began */
+        for (size_t i = 0; i < k->nx; i++)
+            *k->x[i] = k->x0[i];
+        k->time = t0;
+        k->stale |= KIT_STALE_POINT;
+        return worst;
+    }
+    if (k->model->completed_step) {
+        bool step_event = false;
+        if ((status = k->model->completed_step(k, k->self, k->time, &step_event)) > worst)
+            worst = status;
+        *event = *event || step_event;
+    }
+    return worst;
+}
+
+/* FMI 3.0 promises that a discarded step leaves no trace: before the first event of a step everything is kept. */
+static enum kit_status handle_event(struct kit *k)
+{
+    if (k->version == 3 && !k->undo_valid) {
+        if (kit_state_get(k, &k->undo) != KIT_OK)
+            return KIT_ERROR;
+        k->undo_valid = true;
+    }
+    return kit_event_all(k);
+}
+
+static void start_polynomials(struct kit *k, double t)
+{
+    k->polynomials_active = false;
+    for (size_t i = 0; i < k->polynomial_count; i++) {
+        struct kit_polynomial *p = &k->polynomials[i];
+        p->start = t;
+        for (unsigned j = 1; j <= KIT_MAX_INPUT_ORDER && !p->fresh; j++)
+            p->derivative[j] = 0;
+        p->derivative[0] = *p->field;
+        k->polynomials_active = k->polynomials_active || p->fresh;
+        p->fresh = false;
+    }
+}
+
+/* Tells the importer of a finished part. False: it wants to go no further than *end. */
+static enum kit_status report(struct kit *k, double *end, struct kit_outcome *outcome)
+{
+    struct kit_intermediate answer;
+    bool may_return = k->early_return && k->model->features & KIT_EARLY_RETURN && k->time < *end;
+    update(k, k->time, true, may_return, &answer);
+    if (k->mode != KIT_STEP)
+        return KIT_ERROR;
+    if (!answer.return_requested)
+        return KIT_OK;
+    if (!may_return || answer.return_time < k->time || answer.return_time > *end)
+        return kit_fail(k, KIT_ERROR, "intermediate update: early return at t = %.17g is not possible", answer.return_time);
+    *end = answer.return_time;
+    outcome->early = true;
+    return KIT_OK;
+}
+
+/* All parts up to t + h. */
+static enum kit_status run(struct kit *k, double t, double h, double end, struct kit_outcome *outcome)
+{
+    double micro = k->model->micro_step;
+    double parts = micro > 0 && micro < h ? ceil(h / micro - 1e-9) : 1;
+    bool stop_at_events = k->event_mode;
+    enum kit_status status = KIT_OK, worst = KIT_OK;
+    for (double i = 1; k->time < end; i++) {
+        double target = i >= parts ? end : fmin(t + i * micro, end);
+        while (k->time < target) {
+            bool event = false;
+            status = advance(k, fmax(k->time, fmin(target, k->next_event)), &event);
+            if (status > worst && (worst = status) > KIT_WARNING)
+                return worst;
+            if (event || k->time >= k->next_event) {
+                if (stop_at_events && (k->early_return || k->time >= end)) {
+                    outcome->event = k->event_pending = true;
+                    outcome->early = outcome->early || k->time < end;
+                    return worst;
+                }
+                if ((status = handle_event(k)) > worst && (worst = status) > KIT_WARNING)
+                    return worst;
+                if (k->terminated)
+                    return worst;
+            }
+            if (k->intermediate && (status = report(k, &end, outcome)) > KIT_WARNING)
+                return status;
+            target = fmin(target, end);
+        }
+    }
+    return worst;
+}
+
+static enum kit_status run_custom(struct kit *k, double t, double h, double end)
+{
+    double to = fmin(t + h, end);
+    enum kit_status status = k->model->advance(k, k->self, t, to - t);
+    if (status > KIT_WARNING)
+        return status;
+    k->time = to;
+    k->stale |= KIT_STALE_POINT;
+    return k->time >= k->next_event ? kit_event_all(k) : status;
+}
+
+enum kit_status kit_check_step(struct kit *k, double t, double h)
+{
+    double tolerance = 1e-9 * fmax(fabs(t), h); /* t0 + n h and the sum of n steps differ in the last digits */
+    if (!(h > 0) || !isfinite(h))
+        return kit_fail(k, KIT_ERROR, "DoStep: the step size %.17g is not positive", h);
+    if (!(fabs(t - k->time) <= tolerance))
+        return kit_fail(k, KIT_ERROR, "DoStep: the communication point is %.17g but the FMU is at %.17g", t, k->time);
+    if (t + h > k->stop + tolerance)
+        return kit_fail(k, KIT_ERROR, "DoStep: the step to %.17g passes the stop time %.17g", t + h, k->stop);
+    if (k->model->features & KIT_FIXED_STEP) {
+        if (k->fixed_step > 0 && fabs(h - k->fixed_step) > tolerance)
+            return kit_fail(k, KIT_ERROR, "DoStep: the step size must stay %.17g, it is %.17g", k->fixed_step, h);
+        k->fixed_step = h;
+    }
+    return KIT_OK;
+}
+
+enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, struct kit_outcome *outcome)
+{
+    double end = fmin(t + h, limit);
+    enum kit_status status = KIT_OK, worst = KIT_OK;
+    *outcome = (struct kit_outcome){ .early = limit < t + h };
+    k->time = t;
+    k->set_in_step = false;
+    k->undo_valid = false;
+    if (k->polynomial_count > 0)
+        start_polynomials(k, t);
+    double *start = k->start;
+    for (size_t i = 0; i < k->nx; i++)
+        start[i] = *k->x[i];
+    if (k->input_event && !k->event_mode)
+        worst = handle_event(k);
+    if (worst <= KIT_WARNING && !k->terminated) {
+        status = k->model->advance ? run_custom(k, t, h, end) : run(k, t, h, end, outcome);
+        worst = status > worst ? status : worst;
+    }
+    if (worst == KIT_DISCARD && k->version == 3) {
+        if (k->undo_valid && kit_state_set(k, k->undo, false) != KIT_OK)
+            return KIT_ERROR;
+        for (size_t i = 0; i < k->nx; i++)
+            *k->x[i] = start[i];
+        k->time = t;
+        k->stale |= KIT_STALE_POINT;
+    }
+    if (worst > KIT_DISCARD && k->mode == KIT_STEP) /* the model gave the reason */
+        kit_fail(k, worst, "the step from t = %.17g failed at t = %.17g", t, k->time);
+    k->last_time = k->time;
+    outcome->terminate = k->terminated;
+    outcome->early = outcome->early || (k->terminated && k->time < t + h);
+    return worst;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* layer.h - what fmi1cs.c, fmi1me.c, fmi2.c and fmi3.c share: how a call begins and ends. */
+#ifndef KIT_LAYER_H
+#define KIT_LAYER_H
+
+#include "core.h"
+#include "fault.h"
+
+/* Only the FMI functions leave the library. */
+#define KIT_EXPORT __attribute__((visibility("default")))
+
+static inline enum kit_status kit_worse(enum kit_status a, enum kit_status b)
+{
+    return a > b ? a : b;
+}
+
+/* First lines of a function on an instance `c`: declares `k`, and returns unless the mode is one of `modes`. */
+#define KIT_ENTER(result, call, modes) \
+    struct kit *k = c; \
+    if (!k) \
+        return (result)KIT_ERROR; \
+    if (!(KIT_MODE(k->mode) & (modes))) \
+        return (result)kit_refuse(k, call); \
+    enum kit_status fault = KIT_FAULT_CALL(k, call); \
+    if (fault > KIT_WARNING) \
+        return (result)fault
+
+/* Last line. */
+#define KIT_LEAVE(result, status) return (result)kit_worse(fault, status)
+
+/* All modes but those of an instance that must not be touched any more. */
+#define KIT_ANY_MODE (~(KIT_MODE(KIT_IN_FATAL) | KIT_MODE(KIT_INTERMEDIATE_UPDATE)))
+
+#endif

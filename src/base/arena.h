@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* base/arena.h - memory that is released all at once. One arena per description: nothing in it is freed alone. */
+#ifndef TUTTI_BASE_ARENA_H
+#define TUTTI_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct tutti_arena {
+    struct tutti_arena_chunk *chunk; /* the newest; older ones are linked behind it */
+    char *next, *end;                /* what is left of it */
+    size_t total;                    /* bytes taken from the heap */
+};
+
+/* A zeroed arena is empty and ready. */
+void tutti_arena_fini(struct tutti_arena *arena);
+
+/* Zeroed memory, aligned for any type; NULL when memory is out. */
+void *tutti_arena_alloc(struct tutti_arena *arena, size_t size);
+/* n elements, NULL also when n * size overflows. */
+void *tutti_arena_array(struct tutti_arena *arena, size_t n, size_t size);
+/* A copy of n bytes of text with a NUL behind it; NULL when memory is out. */
+char *tutti_arena_text(struct tutti_arena *arena, const char *text, size_t n);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* base/err.h - the error idiom inside the library.
+ *
+ * The leaf that knows calls tutti_fail() and returns its result; callers write TRY(f(...)). A caller that knows more
+ * about the place puts it in front with tutti_fail_context(). */
+#ifndef TUTTI_BASE_ERR_H
+#define TUTTI_BASE_ERR_H
+
+#include <stdbool.h>
+#include <tutti/err.h>
+
+#define TUTTI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* Leave the calling function with the error of `expr`, if it has one. */
+#define TRY(expr)                                                                                                      \
+    do {                                                                                                               \
+        enum tutti_err try_err_ = (expr);                                                                              \
+        if (__builtin_expect(try_err_ != TUTTI_OK, 0))                                                                 \
+            return try_err_;                                                                                           \
+    } while (0)
+
+/* Record a failure for this thread; returns `err`. Messages are cut at about 4 kB. */
+enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
+
+/* Out of memory: the one message that needs no words of its own. */
+enum tutti_err tutti_fail_memory(void);
+
+/* Put "format: " in front of this thread's message; returns `err`, and does nothing for TUTTI_OK. */
+enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
+
+#endif

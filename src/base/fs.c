@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at)
+{
+    size_t done = 0;
+    while (done < n) {
+        const char *next = (const char *)data + done;
+        ssize_t some = at < 0 ? write(fd, next, n - done) : pwrite(fd, next, n - done, at + (off_t)done);
+        if (some > 0)
+            done += (size_t)some;
+        else if (some < 0 && errno == EAGAIN) /* a pipe that another program made non-blocking */
+            (void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (some == 0 || errno != EINTR)
+            break;
+    }
+    return done;
+}
+
+/* What getdents64(2) fills; glibc's readdir is not for signal handlers. */
+struct kernel_dirent {
+    uint64_t inode;
+    int64_t next; /* where the entry behind this one starts */
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* The folders from the top of the tree down to where the removal is. Folders deeper than that are moved up to the top,
+ * so that any depth is removed with this little memory and few open files: the stack of a signal handler is small. */
+enum { LEVELS = 16 };
+
+struct walk {
+    int depth; /* of the folder being emptied; its descriptor is fd[depth] */
+    int fd[LEVELS];
+    int64_t resume[LEVELS]; /* where to read on after coming back from a subfolder */
+    bool pass[LEVELS];      /* something in the folder went away in this pass over it: another pass may find more */
+    bool ever[LEVELS];      /* the same for all passes so far */
+    unsigned moved;         /* folders moved up so far */
+    alignas(struct kernel_dirent) char entries[2048];
+};
+
+/* Opens a folder for emptying. One that its maker closed to himself is opened up. */
+static int open_folder(int parent, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent, name, flags);
+    struct stat st;
+    if (fd < 0 && errno == EACCES && fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+        fchmodat(parent, name, S_IRWXU, 0) == 0)
+        fd = openat(parent, name, flags);
+    if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IRWXU) != S_IRWXU)
+        (void)fchmod(fd, S_IRWXU);
+    return fd;
+}
+
+static void enter(struct walk *walk, int fd)
+{
+    int depth = ++walk->depth;
+    walk->fd[depth] = fd;
+    walk->pass[depth] = walk->ever[depth] = false;
+}
+
+static bool move_up(struct walk *walk, const char *name)
+{
+    char new_name[32] = "tutti-deep-"; /* then digits: snprintf is not for signal handlers */
+    size_t n = strlen(new_name);
+    for (unsigned rest = walk->moved++; n == strlen("tutti-deep-") || rest > 0; rest /= 10)
+        new_name[n++] = (char)('0' + rest % 10);
+    return renameat(walk->fd[walk->depth], name, walk->fd[0], new_name) == 0;
+}
+
+/* Removes one entry, or enters it. Returns true if it entered a subfolder. */
+static bool remove_entry(struct walk *walk, const struct kernel_dirent *entry)
+{
+    int depth = walk->depth, parent = walk->fd[depth];
+    if (unlinkat(parent, entry->name, 0) == 0 || unlinkat(parent, entry->name, AT_REMOVEDIR) == 0) {
+        walk->pass[depth] = true;
+        return false;
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST && errno != EACCES)
+        return false;
+    if (depth == LEVELS - 1) {
+        if (move_up(walk, entry->name))
+            walk->pass[0] = walk->pass[depth] = true;
+        return false;
+    }
+    int fd = open_folder(parent, entry->name);
+    if (fd < 0)
+        return false;
+    walk->resume[depth] = entry->next;
+    enter(walk, fd);
+    return true;
+}
+
+/* Reads the folder from where it is, removing; returns true if a subfolder was entered, false at the end. */
+static bool remove_entries(struct walk *walk)
+{
+    for (;;) {
+        long n = syscall(SYS_getdents64, walk->fd[walk->depth], walk->entries, sizeof walk->entries);
+        if (n <= 0)
+            return false;
+        for (long at = 0; at < n;) {
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(const void *)(walk->entries + at);
+            at += entry->size;
+            if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0 && remove_entry(walk, entry))
+                return true;
+        }
+    }
+}
+
+/* Back to the parent. The folder itself, if it is empty now, falls in the parent's next pass. */
+static void leave(struct walk *walk)
+{
+    int depth = walk->depth--;
+    close(walk->fd[depth]);
+    if (depth == 0)
+        return;
+    walk->pass[depth - 1] |= walk->ever[depth];
+    (void)lseek(walk->fd[depth - 1], walk->resume[depth - 1], SEEK_SET);
+}
+
+int tutti_fs_remove_tree(const char *path)
+{
+    /* unlink() first: it takes files and links, and leaves folders alone. */
+    if (unlink(path) == 0 || errno == ENOENT)
+        return 0;
+    int top = open_folder(AT_FDCWD, path);
+    if (top < 0)
+        return -1;
+    struct walk walk;
+    walk.depth = -1;
+    walk.moved = 0;
+    enter(&walk, top);
+    while (walk.depth >= 0) {
+        if (remove_entries(&walk))
+            continue;
+        int depth = walk.depth;
+        if (walk.pass[depth]) { /* ends: every pass but the last removes something */
+            walk.pass[depth] = false;
+            walk.ever[depth] = true;
+            (void)lseek(walk.fd[depth], 0, SEEK_SET);
+        } else {
+            leave(&walk);
+        }
+    }
+    return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* base/log.h - formatting into a caller's log sink. A NULL log swallows everything. */
+#ifndef TUTTI_BASE_LOG_H
+#define TUTTI_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tutti/log.h>
+
+#include "base/err.h"
+
+static inline bool tutti_log_wants(const struct tutti_log *log, enum tutti_log_level level)
+{
+    return log != NULL && log->write != NULL && level <= log->level;
+}
+
+/* Formats and hands on; control characters become spaces and broken UTF-8 becomes '?'. Cut at about 4 kB. */
+void tutti_log_printf(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
+                      ...) TUTTI_PRINTF(4, 5);
+
+#endif

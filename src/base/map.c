@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tutti_map_slot {
+    const char *name; /* NULL: free */
+    uint64_t hash;
+    int64_t value;
+};
+
+/* FNV-1a with a final mix; names come from files, so a table full of collisions is slow but never wrong. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return hash ^ hash >> 29;
+}
+
+void tutti_map_fini(struct tutti_map *map)
+{
+    free(map->slots);
+    *map = (struct tutti_map){0};
+}
+
+static struct tutti_map_slot *slot_of(const struct tutti_map *map, const char *name, uint64_t hash)
+{
+    for (size_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
+        struct tutti_map_slot *slot = &map->slots[i];
+        if (!slot->name || (slot->hash == hash && strcmp(slot->name, name) == 0))
+            return slot;
+    }
+}
+
+enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count)
+{
+    size_t capacity = map->capacity ? map->capacity : 16;
+    if (count > SIZE_MAX / 4 / sizeof *map->slots)
+        return tutti_fail_memory();
+    while (capacity / 2 < count)
+        capacity *= 2;
+    if (capacity == map->capacity)
+        return TUTTI_OK;
+    struct tutti_map larger = {calloc(capacity, sizeof *larger.slots), capacity, map->count};
+    if (!larger.slots)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].name)
+            *slot_of(&larger, map->slots[i].name, map->slots[i].hash) = map->slots[i];
+    free(map->slots);
+    *map = larger;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier)
+{
+    TRY(tutti_map_reserve(map, map->count + 1));
+    uint64_t hash = hash_of(name);
+    struct tutti_map_slot *slot = slot_of(map, name, hash);
+    if (earlier)
+        *earlier = slot->name ? slot->value : TUTTI_MAP_NONE;
+    if (!slot->name) {
+        *slot = (struct tutti_map_slot){name, hash, value};
+        map->count++;
+    }
+    return TUTTI_OK;
+}
+
+int64_t tutti_map_find(const struct tutti_map *map, const char *name)
+{
+    if (map->count == 0)
+        return TUTTI_MAP_NONE;
+    const struct tutti_map_slot *slot = slot_of(map, name, hash_of(name));
+    return slot->name ? slot->value : TUTTI_MAP_NONE;
+}

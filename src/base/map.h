@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* base/map.h - from names to numbers: an open-addressing hash table over borrowed strings. */
+#ifndef TUTTI_BASE_MAP_H
+#define TUTTI_BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { TUTTI_MAP_NONE = -1 };
+
+struct tutti_map {
+    struct tutti_map_slot *slots;
+    size_t capacity; /* a power of two, or 0 */
+    size_t count;
+};
+
+/* A zeroed map is empty and ready. */
+void tutti_map_fini(struct tutti_map *map);
+/* Makes room for `count` names at once. */
+TUTTI_CHECKED enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count);
+/* Adds name -> value; `name` is borrowed. If the name is there already, its value stays and *earlier (may be NULL) tells
+ * it, else *earlier is TUTTI_MAP_NONE. */
+TUTTI_CHECKED enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier);
+/* The value, or TUTTI_MAP_NONE. */
+int64_t tutti_map_find(const struct tutti_map *map, const char *name);
+
+#endif

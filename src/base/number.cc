@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The one C++ file: <charconv> of the standard library has the shortest-digits and correctly rounding conversions (Ryu
+ * and fast_float inside), locale-free and without allocation; C has nothing like it. */
+#include "base/number.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace {
+
+template <typename Float> size_t write_float(char *out, Float value)
+{
+    if (std::isnan(value)) /* no sign, no payload: one text for all */
+        return out[0] = 'n', out[1] = 'a', out[2] = 'n', 3;
+    return static_cast<size_t>(std::to_chars(out, out + TUTTI_NUMBER_MAX, value).ptr - out);
+}
+
+template <typename Int> size_t write_integer(char *out, Int value)
+{
+    return static_cast<size_t>(std::to_chars(out, out + TUTTI_NUMBER_MAX, value).ptr - out);
+}
+
+bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+template <typename Number> bool read(const char *text, size_t n, Number *value)
+{
+    const char *end = text + n;
+    while (text < end && is_space(*text))
+        text++;
+    while (end > text && is_space(end[-1]))
+        end--;
+    if (end - text > 1 && text[0] == '+' && text[1] != '-')
+        text++;
+    Number number;
+    auto result = std::from_chars(text, end, number);
+    if (result.ec != std::errc() || result.ptr != end)
+        return false;
+    *value = number;
+    return true;
+}
+
+} // namespace
+
+size_t tutti_number_write_double(char *out, double value)
+{
+    return write_float(out, value);
+}
+
+size_t tutti_number_write_float(char *out, float value)
+{
+    return write_float(out, value);
+}
+
+size_t tutti_number_write_int(char *out, int64_t value)
+{
+    return write_integer(out, value);
+}
+
+size_t tutti_number_write_uint(char *out, uint64_t value)
+{
+    return write_integer(out, value);
+}
+
+bool tutti_number_read_double(const char *text, size_t n, double *value)
+{
+    return read(text, n, value);
+}
+
+bool tutti_number_read_int(const char *text, size_t n, int64_t *value)
+{
+    return read(text, n, value);
+}
+
+bool tutti_number_read_uint(const char *text, size_t n, uint64_t *value)
+{
+    return read(text, n, value);
+}

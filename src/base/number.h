@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* base/number.h - numbers as text, the same in every locale. */
+#ifndef TUTTI_BASE_NUMBER_H
+#define TUTTI_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TUTTI_NUMBER_MAX = 32 }; /* room that any number's text needs */
+
+/* The shortest text that reads back to the same bits ("nan", "inf", "-inf" for those). Writes no NUL; returns the
+ * length, at most TUTTI_NUMBER_MAX. */
+size_t tutti_number_write_double(char *out, double value);
+size_t tutti_number_write_float(char *out, float value);
+size_t tutti_number_write_int(char *out, int64_t value);
+size_t tutti_number_write_uint(char *out, uint64_t value);
+
+/* Reads all of text[0..n), white space at both ends allowed; false if it is anything else than one number that fits,
+ * and *value is left alone then. Doubles take what XML Schema and C take: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */
+bool tutti_number_read_double(const char *text, size_t n, double *value);
+bool tutti_number_read_int(const char *text, size_t n, int64_t *value);
+bool tutti_number_read_uint(const char *text, size_t n, uint64_t *value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

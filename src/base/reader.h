@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* base/reader.h - bytes that arrive one buffer after another: a ZIP entry, a file, a fuzzer's block. */
+#ifndef TUTTI_BASE_READER_H
+#define TUTTI_BASE_READER_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct tutti_reader {
+    /* Fills at most `size` bytes; *got is 0 at the end only. */
+    enum tutti_err (*read)(void *context, void *buffer, size_t size, size_t *got);
+    void *context;
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* base/str.h - text: patterns, nearest names, cleaning of foreign text. */
+#ifndef TUTTI_BASE_STR_H
+#define TUTTI_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* A growing text. Zeroed is empty; `text` may be NULL then. Growth that fails sets `failed` and drops what follows, so
+ * that a series of appends needs one check at its end. */
+struct tutti_text {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+};
+
+void tutti_text_fini(struct tutti_text *text);
+void tutti_text_append(struct tutti_text *text, const char *more);
+void tutti_text_append_n(struct tutti_text *text, const char *more, size_t n);
+void tutti_text_printf(struct tutti_text *text, const char *format, ...) TUTTI_PRINTF(2, 3);
+
+/* Does `name` match the glob `pattern` (* any run, ? one character; everything else, brackets included, is itself,
+ * because array elements are named x[1])? */
+bool tutti_str_glob(const char *pattern, const char *name);
+
+/* The Damerau-Levenshtein distance, ignoring case, or `limit` + 1 as soon as it is larger. */
+size_t tutti_str_distance(const char *a, const char *b, size_t limit);
+
+/* Keeps the candidate nearest to `wanted`. Zeroed with `wanted` set is ready; `best` is NULL while nothing is near. */
+struct tutti_nearest {
+    const char *wanted;
+    const char *best;
+    size_t distance;
+};
+void tutti_nearest_offer(struct tutti_nearest *nearest, const char *candidate);
+
+/* Replaces, in place, control characters by spaces and bytes that are not valid UTF-8 by '?'; cuts white space at the
+ * end. For text that strangers wrote and people will read in a terminal. */
+void tutti_str_make_printable(char *text);
+
+/* A copy of foreign text that fits into a message: printable, and cut if it is long. */
+struct tutti_shown {
+    char text[100];
+};
+struct tutti_shown tutti_str_show(const char *text);
+
+/* The length of the valid UTF-8 character at `text` (1 to 4), or 0. */
+size_t tutti_str_utf8_length(const char *text);
+
+/* A copy on the heap, or NULL. */
+char *tutti_str_copy(const char *text);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Invariants:
+ * 1. `house` is the folder that all others of this process lie in. It exists exactly while house.owner is not 0; its path
+ *    is not changed meanwhile, so that a signal handler that sees an owner can read the path.
+ * 2. house.owner is the process that made it. After a fork, a child that sees another owner forgets the house and never
+ *    removes it.
+ * 3. Whoever removes a house holds its lock: the owner from making it on, a sweeper after testing. A house that is made but
+ *    not yet locked is protected by its age. */
+#include "base/tempdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+enum { GRACE_SECONDS = 60 };
+
+static struct {
+    pthread_mutex_t mutex;
+    _Atomic pid_t owner; /* 0: there is no house */
+    char path[PATH_MAX];
+    int lock;        /* descriptor that holds the lock */
+    size_t folders;  /* in it now */
+    unsigned serial; /* names of folders, never used twice */
+    pid_t swept_by;
+} house = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+struct tutti_tempdir {
+    char *path;
+    pid_t owner;
+};
+
+/* "tutti-PID-XXXXXX" and nothing else: what is removed must be ours beyond doubt. */
+static bool is_house_name(const char *name)
+{
+    if (strncmp(name, "tutti-", 6) != 0)
+        return false;
+    size_t digits = strspn(name + 6, "0123456789");
+    const char *tail = name + 6 + digits;
+    return digits > 0 && *tail == '-' && strlen(tail + 1) == 6 &&
+           strspn(tail + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == 6;
+}
+
+/* Removes the house `name` if it is of this user, old enough, and nobody holds its lock. */
+static void sweep_one(const char *base, int base_fd, const char *name)
+{
+    int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 0777) == 0700 &&
+        time(NULL) - st.st_mtime > GRACE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s/%s", base, name);
+        if (length > 0 && (size_t)length < sizeof path)
+            (void)tutti_fs_remove_tree(path); /* what cannot be removed now is tried again by the next process */
+    }
+    close(fd);
+}
+
+static void sweep(const char *base)
+{
+    DIR *folder = opendir(base);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (is_house_name(entry->d_name))
+            sweep_one(base, dirfd(folder), entry->d_name);
+    closedir(folder);
+}
+
+/* The folder for temporary files, absolute: an FMU may change the working directory under us. */
+static enum tutti_err find_base(char base[PATH_MAX])
+{
+    const char *wanted = getenv("TMPDIR");
+    wanted = wanted && *wanted ? wanted : "/tmp";
+    if (!realpath(wanted, base))
+        return tutti_fail(TUTTI_ERR_IO, "no folder for temporary files at %s: %s; set TMPDIR to a folder that exists",
+                          wanted, strerror(errno));
+    return TUTTI_OK;
+}
+
+/* Called with the mutex held. */
+static enum tutti_err make_house(void)
+{
+    char base[PATH_MAX];
+    TRY(find_base(base));
+    if (house.swept_by != getpid()) {
+        house.swept_by = getpid();
+        sweep(base);
+    }
+    int length = snprintf(house.path, sizeof house.path, "%s/tutti-%ld-XXXXXX", strcmp(base, "/") == 0 ? "" : base,
+                          (long)getpid());
+    /* 64: so that the folders in it fit too */
+    if (length < 0 || (size_t)length >= sizeof house.path - 64)
+        return tutti_fail(TUTTI_ERR_IO,
+                          "the path of the folder for temporary files is too long; set TMPDIR to a shorter");
+    if (!mkdtemp(house.path))
+        return tutti_fail(TUTTI_ERR_IO,
+                          "cannot make a folder for temporary files in %s: %s; set TMPDIR to a folder that can be "
+                          "written to",
+                          base, strerror(errno));
+    /* A file system without such locks is no error: a sweeper cannot lock there either and leaves all folders alone. */
+    house.lock = open(house.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (house.lock >= 0)
+        (void)flock(house.lock, LOCK_EX | LOCK_NB);
+    house.folders = 0;
+    atomic_store(&house.owner, getpid());
+    return TUTTI_OK;
+}
+
+/* Called with the mutex held. */
+static void drop_house(void)
+{
+    (void)tutti_fs_remove_tree(house.path);
+    atomic_store(&house.owner, 0);
+    if (house.lock >= 0)
+        close(house.lock);
+}
+
+/* Called with the mutex held. A child of a fork closes its copy of the parent's lock; the parent's own stays. */
+static void forget_house_of_parent(void)
+{
+    pid_t owner = atomic_load(&house.owner);
+    if (owner == 0 || owner == getpid())
+        return;
+    if (house.lock >= 0)
+        close(house.lock);
+    atomic_store(&house.owner, 0);
+}
+
+/* Called with the mutex held; there is a house. */
+static enum tutti_err make_folder(struct tutti_tempdir *dir)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%u", house.path, house.serial++);
+    if (length < 0 || (size_t)length >= sizeof path || mkdir(path, S_IRWXU) != 0)
+        return tutti_fail(TUTTI_ERR_IO,
+                          "cannot make a folder for temporary files in %s: %s; set TMPDIR to another folder",
+                          house.path, strerror(errno));
+    dir->owner = getpid();
+    dir->path = tutti_str_copy(path);
+    if (!dir->path) {
+        rmdir(path);
+        return tutti_fail_memory();
+    }
+    house.folders++;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out)
+{
+    struct tutti_tempdir *dir = calloc(1, sizeof *dir);
+    if (!dir)
+        return tutti_fail_memory();
+    pthread_mutex_lock(&house.mutex);
+    forget_house_of_parent();
+    enum tutti_err err = atomic_load(&house.owner) ? TUTTI_OK : make_house();
+    if (err == TUTTI_OK) {
+        err = make_folder(dir);
+        if (house.folders == 0)
+            drop_house();
+    }
+    pthread_mutex_unlock(&house.mutex);
+    if (err == TUTTI_OK)
+        *out = dir;
+    else
+        free(dir);
+    return err;
+}
+
+const char *tutti_tempdir_path(const struct tutti_tempdir *dir)
+{
+    return dir->path;
+}
+
+void tutti_tempdir_free(struct tutti_tempdir *dir)
+{
+    if (!dir)
+        return;
+    if (dir->owner == getpid()) {
+        (void)tutti_fs_remove_tree(dir->path);
+        pthread_mutex_lock(&house.mutex);
+        if (--house.folders == 0)
+            drop_house();
+        pthread_mutex_unlock(&house.mutex);
+    }
+    free(dir->path);
+    free(dir);
+}
+
+void tutti_tempdir_remove_all(void)
+{
+    if (atomic_load(&house.owner) == getpid())
+        (void)tutti_fs_remove_tree(house.path);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* base/time.h - points of simulated time: compared here and nowhere else, made by multiplication, never by adding up. */
+#ifndef TUTTI_BASE_TIME_H
+#define TUTTI_BASE_TIME_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Do a and b mean the same point? They do if they differ by rounding errors of a few operations on times of their own
+ * size or of `span`, the length of the whole run: t0 + n h has such errors even where it is near 0. */
+static inline bool tutti_time_same(double a, double b, double span)
+{
+    double scale = fmax(fmax(fabs(a), fabs(b)), fabs(span));
+    return fabs(a - b) <= 8 * 2.220446049250313e-16 * scale;
+}
+
+/* The step from t that ends at `end` to the bit wherever a double allows it: t + h == end. */
+static inline double tutti_time_step(double t, double end)
+{
+    double h = end - t;
+    if (__builtin_expect(t + h != end, 0)) {
+        double up = nextafter(h, INFINITY), down = nextafter(h, -INFINITY);
+        if (t + up == end)
+            return up;
+        if (t + down == end)
+            return down;
+    }
+    return h;
+}
+
+/* The points start + n * step, n = 0, 1, ..., up to `stop`, which is always the last one, exactly. */
+struct tutti_grid {
+    double start, step, stop;
+    int64_t last;       /* index of the point `stop` */
+    int64_t next_index; /* of the point that tutti_grid_next returns */
+};
+
+/* step > 0, stop > start, both finite. A last interval shorter than rounding is no interval. */
+void tutti_grid_init(struct tutti_grid *grid, double start, double step, double stop);
+
+/* Point n of the grid. */
+static inline double tutti_grid_point(const struct tutti_grid *grid, int64_t n)
+{
+    return n >= grid->last ? grid->stop : grid->start + (double)n * grid->step;
+}
+
+/* The first point after the ones passed; `stop` when all are. */
+static inline double tutti_grid_next(const struct tutti_grid *grid)
+{
+    return tutti_grid_point(grid, grid->next_index);
+}
+
+/* Passes every point at or before t (a point that is the same as t counts as passed). */
+void tutti_grid_pass_to(struct tutti_grid *grid, double t);
+static inline void tutti_grid_pass(struct tutti_grid *grid, double t)
+{
+    double next = tutti_grid_next(grid);
+    if (__builtin_expect(t == next && t < grid->stop, 1))
+        grid->next_index++; /* the usual step: from point to point */
+    else
+        tutti_grid_pass_to(grid, t);
+}
+
+/* Is `stop - start` a whole number of steps, up to rounding? */
+bool tutti_grid_fits(double start, double step, double stop);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* binding.h - what differs between FMI versions, behind one vtable.
+ *
+ * A binding is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct. Its functions call the FMU once, convert
+ * types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version does not
+ * have is NULL, and the state machine never lets a call come that far. */
+#ifndef TUTTI_FMI_BINDING_H
+#define TUTTI_FMI_BINDING_H
+
+#include <pthread.h>
+
+#include "fmi/instance.h"
+#include "fmi/state.h"
+
+/* As in FMI 1.0 and 2.0; 3.0 has no PENDING. */
+enum tutti_status {
+    TUTTI_STATUS_OK,
+    TUTTI_STATUS_WARNING,
+    TUTTI_STATUS_DISCARD,
+    TUTTI_STATUS_ERROR,
+    TUTTI_STATUS_FATAL,
+    TUTTI_STATUS_PENDING
+};
+
+enum { TUTTI_MESSAGES_KEPT = 6, TUTTI_MESSAGE_SIZE = 512 };
+
+/* What the FMU said; written from whatever thread the FMU calls back on. */
+struct tutti_messages {
+    pthread_mutex_t lock;
+    char text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
+    unsigned long count;                                /* ever */
+    unsigned long passed, dropped;                      /* to the log, not to the log */
+};
+
+struct tutti_instance {
+    const struct tutti_binding *binding;
+    struct tutti_library *library;
+    void *component;    /* the FMU's own */
+    void *const *functions; /* library->functions, one load nearer */
+    enum tutti_state state;
+    enum tutti_call call; /* the last one made, for messages and crash reports */
+    enum tutti_type call_type;
+    double time;
+    struct tutti_experiment_setup setup;
+    struct tutti_instance_options options; /* name points to a copy */
+    bool event_mode;
+    enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
+    unsigned long warnings;
+    struct tutti_messages messages;
+    union {
+        char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
+        void *align;
+    };
+    void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
+    size_t scratch_size;
+};
+
+/* One function of a version's list. */
+struct tutti_symbol {
+    const char *name;
+    unsigned group;
+};
+
+/* A capability and the functions that it takes. */
+struct tutti_optional {
+    uint32_t can;
+    unsigned group;
+};
+
+struct tutti_binding {
+    int fmi;
+    const char *version;               /* "2.0" */
+    const struct tutti_symbol *symbols; /* in the order of library->functions */
+    size_t symbol_count;
+    bool prefixed; /* symbols carry the model identifier (1.0) */
+    /* Groups of functions that the interface needs; those behind each optional capability, ended by {0}. */
+    unsigned required[TUTTI_INTERFACE_COUNT];
+    const struct tutti_optional *optional;
+    /* Names of the functions behind each call, for messages; the type's word goes behind those of SET and GET. */
+    const char *const *call_names;
+    const char *(*type_word)(enum tutti_type type); /* NULL: the version does not have the type */
+
+    const char *(*get_version)(const struct tutti_library *library); /* NULL slot or result: unknown */
+    void *(*instantiate)(struct tutti_instance *instance);
+    void (*free)(struct tutti_instance *instance);
+    enum tutti_status (*enter_configuration)(struct tutti_instance *instance);
+    enum tutti_status (*exit_configuration)(struct tutti_instance *instance);
+    enum tutti_status (*setup_experiment)(struct tutti_instance *instance);
+    enum tutti_status (*enter_initialization)(struct tutti_instance *instance);
+    enum tutti_status (*exit_initialization)(struct tutti_instance *instance);
+    enum tutti_status (*set)(struct tutti_instance *instance, enum tutti_type type, const uint32_t *references,
+                             size_t count, const void *values, size_t value_count);
+    enum tutti_status (*get)(struct tutti_instance *instance, enum tutti_type type, const uint32_t *references,
+                             size_t count, void *values, size_t value_count);
+    enum tutti_status (*set_input_derivatives)(struct tutti_instance *instance, const uint32_t *references,
+                                               size_t count, const int32_t *orders, const double *values);
+    enum tutti_status (*get_output_derivatives)(struct tutti_instance *instance, const uint32_t *references,
+                                                size_t count, const int32_t *orders, double *values);
+    enum tutti_status (*get_directional)(struct tutti_instance *instance, const uint32_t *unknowns,
+                                         size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                                         const double *seed, double *sensitivity);
+    /* Fills `step` for OK, WARNING and (with what the FMU says about it) DISCARD. */
+    enum tutti_status (*do_step)(struct tutti_instance *instance, double t, double h, bool no_going_back,
+                                 struct tutti_step *step);
+    enum tutti_status (*enter_event)(struct tutti_instance *instance);
+    enum tutti_status (*update_discrete)(struct tutti_instance *instance, struct tutti_discrete *discrete);
+    enum tutti_status (*enter_step)(struct tutti_instance *instance);
+    enum tutti_status (*get_state)(struct tutti_instance *instance, void **handle);
+    enum tutti_status (*set_state)(struct tutti_instance *instance, void *handle);
+    enum tutti_status (*free_state)(struct tutti_instance *instance, void **handle);
+    enum tutti_status (*serialized_size)(struct tutti_instance *instance, void *handle, size_t *size);
+    enum tutti_status (*serialize)(struct tutti_instance *instance, void *handle, unsigned char *bytes, size_t size);
+    enum tutti_status (*deserialize)(struct tutti_instance *instance, const unsigned char *bytes, size_t size,
+                                     void **handle);
+    enum tutti_status (*terminate)(struct tutti_instance *instance);
+    enum tutti_status (*reset)(struct tutti_instance *instance);
+};
+
+extern const struct tutti_binding tutti_binding_fmi1, tutti_binding_fmi2, tutti_binding_fmi3;
+
+/* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name nobody. */
+struct tutti_instance *tutti_instance_current(void);
+
+/* Takes a message of the FMU: keeps it for error reports, and hands it to the log unless it repeats itself or floods.
+ * Any text may be NULL or broken. */
+void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
+                            const char *text);
+
+/* At least `size` bytes of scratch, or NULL. */
+void *tutti_instance_scratch(struct tutti_instance *instance, size_t size);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* FMI 1.0 Co-Simulation (stand-alone) behind the binding interface. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "fmi/api1.h"
+#include "fmi/binding.h"
+#include "fmi/location.h"
+
+struct functions {
+#define X(name, ret, params, group) ret(*name) params;
+    FMI1_FUNCTIONS(X)
+#undef X
+};
+
+static const struct tutti_symbol symbols[] = {
+#define X(name, ret, params, group) {#name, group},
+    FMI1_FUNCTIONS(X)
+#undef X
+};
+
+static const struct functions *fmu(const struct tutti_instance *in)
+{
+    return (const struct functions *)in->functions;
+}
+
+/* FMI 1.0 names no environment: the message is of the instance that this thread is calling. */
+static void log_message(fmiComponent component, fmiString name, fmiStatus status, fmiString category, fmiString format,
+                        ...)
+{
+    (void)component;
+    (void)name;
+    char text[4 * TUTTI_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    if (format)
+        vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tutti_instance_message(tutti_instance_current(), (enum tutti_status)status, category, format ? text : NULL);
+}
+
+static const char *get_version(const struct tutti_library *library)
+{
+    const struct functions *f = (const struct functions *)library->functions;
+    return f->fmiGetVersion ? f->fmiGetVersion() : NULL;
+}
+
+/* fmuLocation is the folder that the archive was unpacked into: the parent of resources/. */
+static void *instantiate(struct tutti_instance *in)
+{
+    fmiCallbackFunctions callbacks = {log_message, calloc, free, NULL};
+    struct tutti_text uri = {0};
+    tutti_location_uri(&uri, in->library->folder);
+    void *component = uri.failed ? NULL
+                                 : fmu(in)->fmiInstantiateSlave(
+                                       in->options.name, in->library->desc->token ? in->library->desc->token : "",
+                                       uri.text, "application/x-fmu-sharedlibrary", 0, fmiFalse, fmiFalse, callbacks,
+                                       in->options.logging_on);
+    tutti_text_fini(&uri);
+    return component;
+}
+
+static void free_instance(struct tutti_instance *in)
+{
+    fmu(in)->fmiFreeSlaveInstance(in->component);
+}
+
+/* One call initialises an FMI 1.0 FMU; it stands at exit-initialisation, when all inputs are set. */
+static enum tutti_status enter_initialization(struct tutti_instance *in)
+{
+    (void)in;
+    return TUTTI_STATUS_OK;
+}
+
+static enum tutti_status exit_initialization(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmiInitializeSlave(in->component, in->setup.start, in->setup.has_stop,
+                                                          in->setup.stop);
+}
+
+static enum tutti_status missing(struct tutti_instance *in)
+{
+    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
+    return TUTTI_STATUS_ERROR;
+}
+
+static enum tutti_status set_boolean(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                     const bool *values)
+{
+    char *narrow = tutti_instance_scratch(in, count);
+    if (!narrow)
+        return TUTTI_STATUS_ERROR;
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = values[i] ? fmiTrue : fmiFalse;
+    return fmu(in)->fmiSetBoolean ? (enum tutti_status)fmu(in)->fmiSetBoolean(in->component, references, count, narrow)
+                                  : missing(in);
+}
+
+static enum tutti_status set_enumeration(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                         const int64_t *values)
+{
+    int *narrow = tutti_instance_scratch(in, count * sizeof *narrow);
+    if (!narrow)
+        return TUTTI_STATUS_ERROR;
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = (int)values[i];
+    return fmu(in)->fmiSetInteger ? (enum tutti_status)fmu(in)->fmiSetInteger(in->component, references, count, narrow)
+                                  : missing(in);
+}
+
+static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             const void *values, size_t value_count)
+{
+    (void)value_count;
+    const struct functions *f = fmu(in);
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return f->fmiSetReal ? (enum tutti_status)f->fmiSetReal(in->component, references, count, values) : missing(in);
+    case TUTTI_TYPE_INT32:
+        return f->fmiSetInteger ? (enum tutti_status)f->fmiSetInteger(in->component, references, count, values)
+                                : missing(in);
+    case TUTTI_TYPE_STRING:
+        return f->fmiSetString ? (enum tutti_status)f->fmiSetString(in->component, references, count, values)
+                               : missing(in);
+    case TUTTI_TYPE_BOOLEAN:
+        return set_boolean(in, references, count, values);
+    default:
+        return set_enumeration(in, references, count, values);
+    }
+}
+
+static enum tutti_status get_boolean(struct tutti_instance *in, const uint32_t *references, size_t count, bool *values)
+{
+    char *narrow = tutti_instance_scratch(in, count);
+    if (!narrow)
+        return TUTTI_STATUS_ERROR;
+    if (!fmu(in)->fmiGetBoolean)
+        return missing(in);
+    fmiStatus status = fmu(in)->fmiGetBoolean(in->component, references, count, narrow);
+    for (size_t i = 0; status <= fmiWarning && i < count; i++)
+        values[i] = narrow[i] != fmiFalse;
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status get_enumeration(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                         int64_t *values)
+{
+    int *narrow = tutti_instance_scratch(in, count * sizeof *narrow);
+    if (!narrow)
+        return TUTTI_STATUS_ERROR;
+    if (!fmu(in)->fmiGetInteger)
+        return missing(in);
+    fmiStatus status = fmu(in)->fmiGetInteger(in->component, references, count, narrow);
+    for (size_t i = 0; status <= fmiWarning && i < count; i++)
+        values[i] = narrow[i];
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             void *values, size_t value_count)
+{
+    (void)value_count;
+    const struct functions *f = fmu(in);
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return f->fmiGetReal ? (enum tutti_status)f->fmiGetReal(in->component, references, count, values) : missing(in);
+    case TUTTI_TYPE_INT32:
+        return f->fmiGetInteger ? (enum tutti_status)f->fmiGetInteger(in->component, references, count, values)
+                                : missing(in);
+    case TUTTI_TYPE_STRING:
+        return f->fmiGetString ? (enum tutti_status)f->fmiGetString(in->component, references, count, values)
+                               : missing(in);
+    case TUTTI_TYPE_BOOLEAN:
+        return get_boolean(in, references, count, values);
+    default:
+        return get_enumeration(in, references, count, values);
+    }
+}
+
+static enum tutti_status set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                               const int32_t *orders, const double *values)
+{
+    return (enum tutti_status)fmu(in)->fmiSetRealInputDerivatives(in->component, references, count, orders, values);
+}
+
+static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                                const int32_t *orders, double *values)
+{
+    return fmu(in)->fmiGetRealOutputDerivatives
+               ? (enum tutti_status)fmu(in)->fmiGetRealOutputDerivatives(in->component, references, count, orders,
+                                                                         values)
+               : missing(in);
+}
+
+/* The FMU computes on its own thread, although nobody asked it to: wait. */
+static fmiStatus wait_for_step(struct tutti_instance *in)
+{
+    fmiStatus status = fmiPending;
+    while (status == fmiPending) {
+        if (!fmu(in)->fmiGetStatus || fmu(in)->fmiGetStatus(in->component, fmiDoStepStatus, &status) > fmiWarning)
+            return fmiError;
+        sched_yield();
+    }
+    return status;
+}
+
+static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                 struct tutti_step *step)
+{
+    (void)no_going_back; /* FMI 1.0 repeats a step by saying that it is not new; nothing here repeats */
+    fmiStatus status = fmu(in)->fmiDoStep(in->component, t, h, fmiTrue);
+    if (__builtin_expect(status == fmiPending, 0))
+        status = wait_for_step(in);
+    if (__builtin_expect(status == fmiDiscard, 0)) {
+        fmiReal reached = t;
+        if (!fmu(in)->fmiGetRealStatus ||
+            fmu(in)->fmiGetRealStatus(in->component, fmiLastSuccessfulTime, &reached) > fmiWarning)
+            reached = t;
+        step->reached = reached;
+    }
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status terminate(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmiTerminateSlave(in->component);
+}
+
+static enum tutti_status reset(struct tutti_instance *in)
+{
+    return fmu(in)->fmiResetSlave ? (enum tutti_status)fmu(in)->fmiResetSlave(in->component) : missing(in);
+}
+
+static const char *type_word(enum tutti_type type)
+{
+    return tutti_binding_fmi2.type_word(type);
+}
+
+static const char *const call_names[TUTTI_CALL_COUNT] = {
+    [TUTTI_CALL_INSTANTIATE] = "fmiInstantiateSlave",
+    [TUTTI_CALL_FREE] = "fmiFreeSlaveInstance",
+    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmiInitializeSlave",
+    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmiInitializeSlave",
+    [TUTTI_CALL_SET] = "fmiSet",
+    [TUTTI_CALL_GET] = "fmiGet",
+    [TUTTI_CALL_SET_INPUT_DERIVATIVES] = "fmiSetRealInputDerivatives",
+    [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmiGetRealOutputDerivatives",
+    [TUTTI_CALL_DO_STEP] = "fmiDoStep",
+    [TUTTI_CALL_TERMINATE] = "fmiTerminateSlave",
+    [TUTTI_CALL_RESET] = "fmiResetSlave",
+};
+
+static const struct tutti_optional optional[] = {
+    {TUTTI_CAN_INPUT_DERIVATIVES, FMI1_CS_INPUT_DERIVATIVES},
+    {0, 0},
+};
+
+const struct tutti_binding tutti_binding_fmi1 = {
+    .fmi = 1,
+    .version = "1.0",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+    .prefixed = true,
+    .required = {[TUTTI_CS] = FMI1_COMMON | FMI1_CS, [TUTTI_ME] = FMI1_COMMON | FMI1_ME},
+    .optional = optional,
+    .call_names = call_names,
+    .type_word = type_word,
+    .get_version = get_version,
+    .instantiate = instantiate,
+    .free = free_instance,
+    .enter_initialization = enter_initialization,
+    .exit_initialization = exit_initialization,
+    .set = set,
+    .get = get,
+    .set_input_derivatives = set_input_derivatives,
+    .get_output_derivatives = get_output_derivatives,
+    .do_step = do_step,
+    .terminate = terminate,
+    .reset = reset,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* FMI 2.0 Co-Simulation behind the binding interface. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fmi/api2.h"
+#include "fmi/binding.h"
+#include "fmi/location.h"
+
+struct functions {
+#define X(name, ret, params, group) ret(*name) params;
+    FMI2_FUNCTIONS(X)
+#undef X
+};
+
+static const struct tutti_symbol symbols[] = {
+#define X(name, ret, params, group) {#name, group},
+    FMI2_FUNCTIONS(X)
+#undef X
+};
+
+static const struct functions *fmu(const struct tutti_instance *in)
+{
+    return (const struct functions *)in->functions;
+}
+
+static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+                        fmi2String format, ...)
+{
+    (void)name;
+    /* Some FMUs pass NULL where the environment belongs. */
+    struct tutti_instance *in = environment ? environment : tutti_instance_current();
+    char text[4 * TUTTI_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    if (format)
+        vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tutti_instance_message(in, (enum tutti_status)status, category, format ? text : NULL);
+}
+
+static const char *get_version(const struct tutti_library *library)
+{
+    const struct functions *f = (const struct functions *)library->functions;
+    return f->fmi2GetVersion ? f->fmi2GetVersion() : NULL;
+}
+
+static void *instantiate(struct tutti_instance *in)
+{
+    fmi2CallbackFunctions callbacks = {log_message, calloc, free, NULL, in};
+    _Static_assert(sizeof callbacks <= sizeof in->callbacks, "the instance keeps the callbacks");
+    memcpy(in->callbacks, &callbacks, sizeof callbacks);
+    struct tutti_text uri = {0};
+    tutti_location_uri(&uri, in->library->resources);
+    void *component =
+        uri.failed ? NULL
+                   : fmu(in)->fmi2Instantiate(in->options.name, fmi2CoSimulation,
+                                              in->library->desc->token ? in->library->desc->token : "",
+                                              uri.text, (const fmi2CallbackFunctions *)in->callbacks,
+                                              fmi2False, in->options.logging_on);
+    tutti_text_fini(&uri);
+    return component;
+}
+
+static void free_instance(struct tutti_instance *in)
+{
+    fmu(in)->fmi2FreeInstance(in->component);
+}
+
+static enum tutti_status setup_experiment(struct tutti_instance *in)
+{
+    const struct tutti_experiment_setup *setup = &in->setup;
+    return (enum tutti_status)fmu(in)->fmi2SetupExperiment(in->component, setup->has_tolerance, setup->tolerance,
+                                                           setup->start, setup->has_stop, setup->stop);
+}
+
+static enum tutti_status enter_initialization(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi2EnterInitializationMode(in->component);
+}
+
+static enum tutti_status exit_initialization(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi2ExitInitializationMode(in->component);
+}
+
+static enum tutti_status missing(struct tutti_instance *in)
+{
+    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
+    return TUTTI_STATUS_ERROR;
+}
+
+static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                       size_t count, const void *values)
+{
+    int *wide = tutti_instance_scratch(in, count * sizeof *wide);
+    if (!wide)
+        return TUTTI_STATUS_ERROR;
+    for (size_t i = 0; i < count; i++)
+        wide[i] = type == TUTTI_TYPE_BOOLEAN ? ((const bool *)values)[i] : (int)((const int64_t *)values)[i];
+    if (type == TUTTI_TYPE_BOOLEAN)
+        return fmu(in)->fmi2SetBoolean
+                   ? (enum tutti_status)fmu(in)->fmi2SetBoolean(in->component, references, count, wide)
+                   : missing(in);
+    return fmu(in)->fmi2SetInteger
+               ? (enum tutti_status)fmu(in)->fmi2SetInteger(in->component, references, count, wide)
+               : missing(in);
+}
+
+static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             const void *values, size_t value_count)
+{
+    (void)value_count;
+    const struct functions *f = fmu(in);
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return f->fmi2SetReal ? (enum tutti_status)f->fmi2SetReal(in->component, references, count, values)
+                              : missing(in);
+    case TUTTI_TYPE_INT32:
+        return f->fmi2SetInteger ? (enum tutti_status)f->fmi2SetInteger(in->component, references, count, values)
+                                 : missing(in);
+    case TUTTI_TYPE_STRING:
+        return f->fmi2SetString ? (enum tutti_status)f->fmi2SetString(in->component, references, count, values)
+                                : missing(in);
+    default:
+        return set_converted(in, type, references, count, values);
+    }
+}
+
+static enum tutti_status get_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                       size_t count, void *values)
+{
+    int *wide = tutti_instance_scratch(in, count * sizeof *wide);
+    if (!wide)
+        return TUTTI_STATUS_ERROR;
+    bool boolean = type == TUTTI_TYPE_BOOLEAN;
+    if (boolean ? !fmu(in)->fmi2GetBoolean : !fmu(in)->fmi2GetInteger)
+        return missing(in);
+    fmi2Status status = boolean ? fmu(in)->fmi2GetBoolean(in->component, references, count, wide)
+                                : fmu(in)->fmi2GetInteger(in->component, references, count, wide);
+    if (status <= fmi2Warning)
+        for (size_t i = 0; i < count; i++) {
+            if (boolean)
+                ((bool *)values)[i] = wide[i] != fmi2False;
+            else
+                ((int64_t *)values)[i] = wide[i];
+        }
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             void *values, size_t value_count)
+{
+    (void)value_count;
+    const struct functions *f = fmu(in);
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return f->fmi2GetReal ? (enum tutti_status)f->fmi2GetReal(in->component, references, count, values)
+                              : missing(in);
+    case TUTTI_TYPE_INT32:
+        return f->fmi2GetInteger ? (enum tutti_status)f->fmi2GetInteger(in->component, references, count, values)
+                                 : missing(in);
+    case TUTTI_TYPE_STRING:
+        return f->fmi2GetString ? (enum tutti_status)f->fmi2GetString(in->component, references, count, values)
+                                : missing(in);
+    default:
+        return get_converted(in, type, references, count, values);
+    }
+}
+
+static enum tutti_status set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                               const int32_t *orders, const double *values)
+{
+    return (enum tutti_status)fmu(in)->fmi2SetRealInputDerivatives(in->component, references, count, orders, values);
+}
+
+static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                                const int32_t *orders, double *values)
+{
+    return fmu(in)->fmi2GetRealOutputDerivatives
+               ? (enum tutti_status)fmu(in)->fmi2GetRealOutputDerivatives(in->component, references, count, orders,
+                                                                          values)
+               : missing(in);
+}
+
+static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
+                                         const uint32_t *knowns, size_t known_count, const double *seed,
+                                         double *sensitivity)
+{
+    return (enum tutti_status)fmu(in)->fmi2GetDirectionalDerivative(in->component, unknowns, unknown_count, knowns,
+                                                                    known_count, seed, sensitivity);
+}
+
+/* The FMU computes on its own thread, although nobody asked it to: wait. */
+static fmi2Status wait_for_step(struct tutti_instance *in)
+{
+    fmi2Status status = fmi2Pending;
+    while (status == fmi2Pending) {
+        if (!fmu(in)->fmi2GetStatus || fmu(in)->fmi2GetStatus(in->component, fmi2DoStepStatus, &status) > fmi2Warning)
+            return fmi2Error;
+        sched_yield();
+    }
+    return status;
+}
+
+/* After Discard the FMU knows how far it came and whether it wants to end; it need not answer. */
+static void ask_about_discard(struct tutti_instance *in, double t, struct tutti_step *step)
+{
+    fmi2Real reached = t;
+    fmi2Boolean terminated = fmi2False;
+    if (!fmu(in)->fmi2GetRealStatus ||
+        fmu(in)->fmi2GetRealStatus(in->component, fmi2LastSuccessfulTime, &reached) > fmi2Warning)
+        reached = t;
+    if (!fmu(in)->fmi2GetBooleanStatus ||
+        fmu(in)->fmi2GetBooleanStatus(in->component, fmi2Terminated, &terminated) > fmi2Warning)
+        terminated = fmi2False;
+    step->reached = reached;
+    step->terminate = terminated != fmi2False;
+}
+
+static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                 struct tutti_step *step)
+{
+    fmi2Status status = fmu(in)->fmi2DoStep(in->component, t, h, no_going_back);
+    if (__builtin_expect(status == fmi2Pending, 0))
+        status = wait_for_step(in);
+    if (__builtin_expect(status == fmi2Discard, 0))
+        ask_about_discard(in, t, step);
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status get_state(struct tutti_instance *in, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi2GetFMUstate(in->component, handle);
+}
+
+static enum tutti_status set_state(struct tutti_instance *in, void *handle)
+{
+    return (enum tutti_status)fmu(in)->fmi2SetFMUstate(in->component, handle);
+}
+
+static enum tutti_status free_state(struct tutti_instance *in, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi2FreeFMUstate(in->component, handle);
+}
+
+static enum tutti_status serialized_size(struct tutti_instance *in, void *handle, size_t *size)
+{
+    return (enum tutti_status)fmu(in)->fmi2SerializedFMUstateSize(in->component, handle, size);
+}
+
+static enum tutti_status serialize(struct tutti_instance *in, void *handle, unsigned char *bytes, size_t size)
+{
+    return (enum tutti_status)fmu(in)->fmi2SerializeFMUstate(in->component, handle, (fmi2Byte *)bytes, size);
+}
+
+static enum tutti_status deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi2DeSerializeFMUstate(in->component, (const fmi2Byte *)bytes, size, handle);
+}
+
+static enum tutti_status terminate(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi2Terminate(in->component);
+}
+
+static enum tutti_status reset(struct tutti_instance *in)
+{
+    return fmu(in)->fmi2Reset ? (enum tutti_status)fmu(in)->fmi2Reset(in->component) : missing(in);
+}
+
+static const char *type_word(enum tutti_type type)
+{
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64:
+        return "Real";
+    case TUTTI_TYPE_INT32:
+    case TUTTI_TYPE_ENUMERATION:
+        return "Integer";
+    case TUTTI_TYPE_BOOLEAN:
+        return "Boolean";
+    case TUTTI_TYPE_STRING:
+        return "String";
+    default:
+        return NULL;
+    }
+}
+
+static const char *const call_names[TUTTI_CALL_COUNT] = {
+    [TUTTI_CALL_INSTANTIATE] = "fmi2Instantiate",
+    [TUTTI_CALL_FREE] = "fmi2FreeInstance",
+    [TUTTI_CALL_SETUP_EXPERIMENT] = "fmi2SetupExperiment",
+    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi2EnterInitializationMode",
+    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi2ExitInitializationMode",
+    [TUTTI_CALL_SET] = "fmi2Set",
+    [TUTTI_CALL_GET] = "fmi2Get",
+    [TUTTI_CALL_SET_INPUT_DERIVATIVES] = "fmi2SetRealInputDerivatives",
+    [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi2GetRealOutputDerivatives",
+    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi2GetDirectionalDerivative",
+    [TUTTI_CALL_DO_STEP] = "fmi2DoStep",
+    [TUTTI_CALL_GET_STATE] = "fmi2GetFMUstate",
+    [TUTTI_CALL_SET_STATE] = "fmi2SetFMUstate",
+    [TUTTI_CALL_FREE_STATE] = "fmi2FreeFMUstate",
+    [TUTTI_CALL_SERIALIZE] = "fmi2SerializeFMUstate",
+    [TUTTI_CALL_TERMINATE] = "fmi2Terminate",
+    [TUTTI_CALL_RESET] = "fmi2Reset",
+};
+
+static const struct tutti_optional optional[] = {
+    {TUTTI_CAN_STATE, FMI2_STATE},
+    {TUTTI_CAN_SERIALIZE, FMI2_STATE | FMI2_SERIALISE},
+    {TUTTI_CAN_DIRECTIONAL, FMI2_DIRECTIONAL},
+    {TUTTI_CAN_INPUT_DERIVATIVES, FMI2_CS_INPUT_DERIVATIVES},
+    {0, 0},
+};
+
+const struct tutti_binding tutti_binding_fmi2 = {
+    .fmi = 2,
+    .version = "2.0",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+    .required = {[TUTTI_CS] = FMI2_COMMON | FMI2_CS, [TUTTI_ME] = FMI2_COMMON | FMI2_ME},
+    .optional = optional,
+    .call_names = call_names,
+    .type_word = type_word,
+    .get_version = get_version,
+    .instantiate = instantiate,
+    .free = free_instance,
+    .setup_experiment = setup_experiment,
+    .enter_initialization = enter_initialization,
+    .exit_initialization = exit_initialization,
+    .set = set,
+    .get = get,
+    .set_input_derivatives = set_input_derivatives,
+    .get_output_derivatives = get_output_derivatives,
+    .get_directional = get_directional,
+    .do_step = do_step,
+    .get_state = get_state,
+    .set_state = set_state,
+    .free_state = free_state,
+    .serialized_size = serialized_size,
+    .serialize = serialize,
+    .deserialize = deserialize,
+    .terminate = terminate,
+    .reset = reset,
+};

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* FMI 3.0 Co-Simulation behind the binding interface. */
+#include <stdlib.h>
+
+#include "fmi/api3.h"
+#include "fmi/binding.h"
+
+struct functions {
+#define X(name, ret, params, group) ret(*name) params;
+    FMI3_FUNCTIONS(X)
+#undef X
+};
+
+static const struct tutti_symbol symbols[] = {
+#define X(name, ret, params, group) {#name, group},
+    FMI3_FUNCTIONS(X)
+#undef X
+};
+
+static const struct functions *fmu(const struct tutti_instance *in)
+{
+    return (const struct functions *)in->functions;
+}
+
+static void log_message(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category, fmi3String text)
+{
+    struct tutti_instance *in = environment ? environment : tutti_instance_current();
+    tutti_instance_message(in, (enum tutti_status)status, category, text);
+}
+
+/* The FMU opens intermediate update mode inside a do-step. What goes wrong there cannot be returned through the FMU, so
+ * it is kept for the end of the step, and the FMU is asked to come back. */
+static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 t, fmi3Boolean set_requested,
+                                fmi3Boolean get_allowed, fmi3Boolean step_finished, fmi3Boolean can_return_early,
+                                fmi3Boolean *early_return_requested, fmi3Float64 *early_return_time)
+{
+    struct tutti_instance *in = environment ? environment : tutti_instance_current();
+    struct tutti_intermediate update = {t, set_requested, get_allowed, step_finished, can_return_early, false, t};
+    if (in && in->callback_error == TUTTI_OK && in->options.intermediate_update) {
+        enum tutti_state state = in->state;
+        double time = in->time;
+        in->state = TUTTI_STATE_INTERMEDIATE;
+        in->time = t;
+        in->callback_error = in->options.intermediate_update(in->options.intermediate_context, in, &update);
+        in->state = state;
+        in->time = time;
+        in->call = TUTTI_CALL_DO_STEP;
+        update.return_early = update.return_early || in->callback_error != TUTTI_OK;
+    }
+    if (early_return_requested)
+        *early_return_requested = update.return_early && can_return_early;
+    if (early_return_time)
+        *early_return_time = update.return_at;
+}
+
+static const char *get_version(const struct tutti_library *library)
+{
+    const struct functions *f = (const struct functions *)library->functions;
+    return f->fmi3GetVersion ? f->fmi3GetVersion() : NULL;
+}
+
+static void *instantiate(struct tutti_instance *in)
+{
+    const struct tutti_instance_options *options = &in->options;
+    bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
+    return fmu(in)->fmi3InstantiateCoSimulation(
+        options->name, in->library->desc->token ? in->library->desc->token : "",
+        in->library->has_resources ? in->library->resources : NULL, false,
+        options->logging_on, in->event_mode, options->early_return, intermediate ? options->intermediate : NULL,
+        intermediate ? options->intermediate_count : 0, in, log_message, intermediate ? intermediate_update : NULL);
+}
+
+static void free_instance(struct tutti_instance *in)
+{
+    fmu(in)->fmi3FreeInstance(in->component);
+}
+
+static enum tutti_status missing(struct tutti_instance *in)
+{
+    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
+    return TUTTI_STATUS_ERROR;
+}
+
+static enum tutti_status enter_configuration(struct tutti_instance *in)
+{
+    return fmu(in)->fmi3EnterConfigurationMode ? (enum tutti_status)fmu(in)->fmi3EnterConfigurationMode(in->component)
+                                               : missing(in);
+}
+
+static enum tutti_status exit_configuration(struct tutti_instance *in)
+{
+    return fmu(in)->fmi3ExitConfigurationMode ? (enum tutti_status)fmu(in)->fmi3ExitConfigurationMode(in->component)
+                                              : missing(in);
+}
+
+static enum tutti_status enter_initialization(struct tutti_instance *in)
+{
+    const struct tutti_experiment_setup *setup = &in->setup;
+    return (enum tutti_status)fmu(in)->fmi3EnterInitializationMode(
+        in->component, setup->has_tolerance, setup->tolerance, setup->start, setup->has_stop, setup->stop);
+}
+
+static enum tutti_status exit_initialization(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi3ExitInitializationMode(in->component);
+}
+
+/* The types whose values lie in memory just as FMI 3.0 has them. */
+#define PLAIN_TYPES(X)                                                                                                 \
+    X(FLOAT64, Float64)                                                                                                \
+    X(FLOAT32, Float32)                                                                                                \
+    X(INT8, Int8)                                                                                                      \
+    X(UINT8, UInt8)                                                                                                    \
+    X(INT16, Int16)                                                                                                    \
+    X(UINT16, UInt16)                                                                                                  \
+    X(INT32, Int32)                                                                                                    \
+    X(UINT32, UInt32)                                                                                                  \
+    X(INT64, Int64)                                                                                                    \
+    X(UINT64, UInt64)                                                                                                  \
+    X(BOOLEAN, Boolean)                                                                                                \
+    X(STRING, String)                                                                                                  \
+    X(ENUMERATION, Int64)
+
+/* Binary values travel as two arrays, sizes and pointers. */
+static bool split_bytes(struct tutti_instance *in, size_t n, size_t **sizes, fmi3Binary **data)
+{
+    *sizes = tutti_instance_scratch(in, n * (sizeof **sizes + sizeof **data));
+    *data = (fmi3Binary *)(*sizes + n);
+    return *sizes != NULL;
+}
+
+static enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                    const struct tutti_bytes *values, size_t n)
+{
+    size_t *sizes;
+    fmi3Binary *data;
+    if (!fmu(in)->fmi3SetBinary)
+        return missing(in);
+    if (!split_bytes(in, n, &sizes, &data))
+        return TUTTI_STATUS_ERROR;
+    for (size_t i = 0; i < n; i++) {
+        sizes[i] = values[i].size;
+        data[i] = values[i].data;
+    }
+    return (enum tutti_status)fmu(in)->fmi3SetBinary(in->component, references, count, sizes, data, n);
+}
+
+static enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                    struct tutti_bytes *values, size_t n)
+{
+    size_t *sizes;
+    fmi3Binary *data;
+    if (!fmu(in)->fmi3GetBinary)
+        return missing(in);
+    if (!split_bytes(in, n, &sizes, &data))
+        return TUTTI_STATUS_ERROR;
+    fmi3Status status = fmu(in)->fmi3GetBinary(in->component, references, count, sizes, data, n);
+    if (status <= fmi3Warning)
+        for (size_t i = 0; i < n; i++)
+            values[i] = (struct tutti_bytes){sizes[i], data[i]};
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             const void *values, size_t n)
+{
+    const struct functions *f = fmu(in);
+    switch (type) {
+#define X(name, word)                                                                                                  \
+    case TUTTI_TYPE_##name:                                                                                            \
+        return f->fmi3Set##word ? (enum tutti_status)f->fmi3Set##word(in->component, references, count, values, n)     \
+                                : missing(in);
+        PLAIN_TYPES(X)
+#undef X
+    default:
+        return set_binary(in, references, count, values, n);
+    }
+}
+
+static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
+                             void *values, size_t n)
+{
+    const struct functions *f = fmu(in);
+    switch (type) {
+#define X(name, word)                                                                                                  \
+    case TUTTI_TYPE_##name:                                                                                            \
+        return f->fmi3Get##word ? (enum tutti_status)f->fmi3Get##word(in->component, references, count, values, n)     \
+                                : missing(in);
+        PLAIN_TYPES(X)
+#undef X
+    default:
+        return get_binary(in, references, count, values, n);
+    }
+}
+
+static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
+                                                const int32_t *orders, double *values)
+{
+    return fmu(in)->fmi3GetOutputDerivatives
+               ? (enum tutti_status)fmu(in)->fmi3GetOutputDerivatives(in->component, references, count, orders, values,
+                                                                      count)
+               : missing(in);
+}
+
+static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
+                                         const uint32_t *knowns, size_t known_count, const double *seed,
+                                         double *sensitivity)
+{
+    return (enum tutti_status)fmu(in)->fmi3GetDirectionalDerivative(in->component, unknowns, unknown_count, knowns,
+                                                                    known_count, seed, known_count, sensitivity,
+                                                                    unknown_count);
+}
+
+static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                 struct tutti_step *step)
+{
+    fmi3Boolean event = false, terminate = false, early = false;
+    fmi3Float64 reached = step->reached;
+    fmi3Status status =
+        fmu(in)->fmi3DoStep(in->component, t, h, no_going_back, &event, &terminate, &early, &reached);
+    step->reached = reached;
+    step->event = event && in->event_mode; /* FMUs that signal events nobody asked for are taken as they are */
+    step->terminate = terminate;
+    step->early = early;
+    return (enum tutti_status)status;
+}
+
+static enum tutti_status enter_event(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi3EnterEventMode(in->component);
+}
+
+static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
+{
+    return (enum tutti_status)fmu(in)->fmi3UpdateDiscreteStates(
+        in->component, &discrete->again, &discrete->terminate, &discrete->nominals_changed, &discrete->states_changed,
+        &discrete->has_next_event, &discrete->next_event);
+}
+
+static enum tutti_status enter_step(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi3EnterStepMode(in->component);
+}
+
+static enum tutti_status get_state(struct tutti_instance *in, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi3GetFMUState(in->component, handle);
+}
+
+static enum tutti_status set_state(struct tutti_instance *in, void *handle)
+{
+    return (enum tutti_status)fmu(in)->fmi3SetFMUState(in->component, handle);
+}
+
+static enum tutti_status free_state(struct tutti_instance *in, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi3FreeFMUState(in->component, handle);
+}
+
+static enum tutti_status serialized_size(struct tutti_instance *in, void *handle, size_t *size)
+{
+    return (enum tutti_status)fmu(in)->fmi3SerializedFMUStateSize(in->component, handle, size);
+}
+
+static enum tutti_status serialize(struct tutti_instance *in, void *handle, unsigned char *bytes, size_t size)
+{
+    return (enum tutti_status)fmu(in)->fmi3SerializeFMUState(in->component, handle, bytes, size);
+}
+
+static enum tutti_status deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size, void **handle)
+{
+    return (enum tutti_status)fmu(in)->fmi3DeserializeFMUState(in->component, bytes, size, handle);
+}
+
+static enum tutti_status terminate(struct tutti_instance *in)
+{
+    return (enum tutti_status)fmu(in)->fmi3Terminate(in->component);
+}
+
+static enum tutti_status reset(struct tutti_instance *in)
+{
+    return fmu(in)->fmi3Reset ? (enum tutti_status)fmu(in)->fmi3Reset(in->component) : missing(in);
+}
+
+static const char *type_word(enum tutti_type type)
+{
+    switch (type) {
+    case TUTTI_TYPE_ENUMERATION:
+        return "Int64";
+    case TUTTI_TYPE_CLOCK:
+        return NULL;
+    default:
+        return tutti_type_name(type);
+    }
+}
+
+static const char *const call_names[TUTTI_CALL_COUNT] = {
+    [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateCoSimulation",
+    [TUTTI_CALL_FREE] = "fmi3FreeInstance",
+    [TUTTI_CALL_ENTER_CONFIGURATION] = "fmi3EnterConfigurationMode",
+    [TUTTI_CALL_EXIT_CONFIGURATION] = "fmi3ExitConfigurationMode",
+    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi3EnterInitializationMode",
+    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi3ExitInitializationMode",
+    [TUTTI_CALL_ENTER_EVENT] = "fmi3EnterEventMode",
+    [TUTTI_CALL_UPDATE_DISCRETE] = "fmi3UpdateDiscreteStates",
+    [TUTTI_CALL_ENTER_STEP] = "fmi3EnterStepMode",
+    [TUTTI_CALL_SET] = "fmi3Set",
+    [TUTTI_CALL_GET] = "fmi3Get",
+    [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi3GetOutputDerivatives",
+    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi3GetDirectionalDerivative",
+    [TUTTI_CALL_DO_STEP] = "fmi3DoStep",
+    [TUTTI_CALL_GET_STATE] = "fmi3GetFMUState",
+    [TUTTI_CALL_SET_STATE] = "fmi3SetFMUState",
+    [TUTTI_CALL_FREE_STATE] = "fmi3FreeFMUState",
+    [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState",
+    [TUTTI_CALL_TERMINATE] = "fmi3Terminate",
+    [TUTTI_CALL_RESET] = "fmi3Reset",
+};
+
+static const struct tutti_optional optional[] = {
+    {TUTTI_CAN_STATE, FMI3_STATE},
+    {TUTTI_CAN_SERIALIZE, FMI3_STATE | FMI3_SERIALISE},
+    {TUTTI_CAN_DIRECTIONAL, FMI3_DIRECTIONAL},
+    {TUTTI_CAN_ADJOINT, FMI3_ADJOINT},
+    {TUTTI_CAN_EVENT_MODE, FMI3_EVENT | FMI3_CS_EVENT},
+    {0, 0},
+};
+
+const struct tutti_binding tutti_binding_fmi3 = {
+    .fmi = 3,
+    .version = "3.0",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+    .required = {[TUTTI_CS] = FMI3_COMMON | FMI3_CS,
+                 [TUTTI_ME] = FMI3_COMMON | FMI3_ME | FMI3_EVENT,
+                 [TUTTI_SE] = FMI3_COMMON | FMI3_SE},
+    .optional = optional,
+    .call_names = call_names,
+    .type_word = type_word,
+    .get_version = get_version,
+    .instantiate = instantiate,
+    .free = free_instance,
+    .enter_configuration = enter_configuration,
+    .exit_configuration = exit_configuration,
+    .enter_initialization = enter_initialization,
+    .exit_initialization = exit_initialization,
+    .set = set,
+    .get = get,
+    .get_output_derivatives = get_output_derivatives,
+    .get_directional = get_directional,
+    .do_step = do_step,
+    .enter_event = enter_event,
+    .update_discrete = update_discrete,
+    .enter_step = enter_step,
+    .get_state = get_state,
+    .set_state = set_state,
+    .free_state = free_state,
+    .serialized_size = serialized_size,
+    .serialize = serialize,
+    .deserialize = deserialize,
+    .terminate = terminate,
+    .reset = reset,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/fmu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+const char *tutti_interface_name(enum tutti_interface_kind kind)
+{
+    static const char *const names[] = {"Co-Simulation", "Model Exchange", "Scheduled Execution"};
+    return names[kind];
+}
+
+static enum tutti_err read_description(struct tutti_fmu *fmu, struct tutti_findings *findings)
+{
+    struct tutti_reader reader;
+    TRY(tutti_archive_begin_entry(fmu->archive, "modelDescription.xml", &reader));
+    enum tutti_err err = tutti_desc_read(&fmu->desc, fmu->description, &reader, findings);
+    tutti_archive_end_entry(fmu->archive);
+    return err;
+}
+
+static enum tutti_err open_fmu(struct tutti_fmu *fmu, const char *path, struct tutti_findings *findings)
+{
+    struct tutti_text description = {0};
+    tutti_text_printf(&description, "%s/modelDescription.xml", path);
+    fmu->description = description.text;
+    fmu->path = tutti_str_copy(path);
+    if (description.failed || !fmu->path)
+        return tutti_fail_memory();
+    TRY(tutti_archive_open(&fmu->archive, path));
+    if (!tutti_archive_has(fmu->archive, "modelDescription.xml"))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: no modelDescription.xml at the top of the archive; this is no FMU",
+                          path);
+    return read_description(fmu, findings);
+}
+
+enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct tutti_findings *findings)
+{
+    *out = NULL;
+    struct tutti_fmu *fmu = calloc(1, sizeof *fmu);
+    if (!fmu)
+        return tutti_fail_memory();
+    enum tutti_err err = open_fmu(fmu, path, findings);
+    if (err) {
+        tutti_fmu_free(fmu);
+        return err;
+    }
+    *out = fmu;
+    return TUTTI_OK;
+}
+
+void tutti_fmu_free(struct tutti_fmu *fmu)
+{
+    if (!fmu)
+        return;
+    tutti_library_free(fmu->library);
+    tutti_desc_free(fmu->desc);
+    tutti_archive_free(fmu->archive);
+    free(fmu->description);
+    free(fmu->path);
+    free(fmu);
+}
+
+enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log)
+{
+    if (fmu->library)
+        return TUTTI_OK;
+    return tutti_library_load(&fmu->library, fmu->archive, fmu->path, fmu->desc, kind, log);
+}
+
+/* Loading warnings become findings. */
+static void report_warning(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)level;
+    tutti_findings_add(context, TUTTI_FINDING_WARNING, origin, 0, "%s", text);
+}
+
+enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *findings)
+{
+    TRY(tutti_desc_check(fmu->desc, fmu->description, findings));
+    struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
+        if (!fmu->desc->interfaces[kind].present || (fmu->desc->interfaces[kind].flags & TUTTI_NEEDS_TOOL && fmu->desc->fmi == 1))
+            continue;
+        struct tutti_library *library = NULL;
+        enum tutti_err err = tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc,
+                                                (enum tutti_interface_kind)kind, &log);
+        tutti_library_free(library);
+        if (err == TUTTI_ERR_MEMORY)
+            return err;
+        if (err) {
+            /* The message starts with the file's name, and so does the finding. */
+            const char *text = tutti_err_message();
+            size_t n = strlen(fmu->path);
+            bool repeated = strncmp(text, fmu->path, n) == 0 && strncmp(text + n, ": ", 2) == 0;
+            tutti_findings_add(findings, TUTTI_FINDING_ERROR, fmu->path, 0, "%s", repeated ? text + n + 2 : text);
+        }
+    }
+    return TUTTI_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* fmu.h - an FMU file: archive, description and library together, each made when it is first needed and once only. */
+#ifndef TUTTI_FMI_FMU_H
+#define TUTTI_FMI_FMU_H
+
+#include "base/log.h"
+#include "fmi/archive.h"
+#include "fmi/desc.h"
+#include "fmi/findings.h"
+#include "fmi/library.h"
+
+struct tutti_fmu {
+    char *path;            /* as the user wrote it, for messages */
+    char *description;     /* "PATH/modelDescription.xml", for messages */
+    struct tutti_archive *archive;
+    struct tutti_desc *desc;
+    struct tutti_library *library; /* NULL until tutti_fmu_load */
+};
+
+/* Opens the archive or folder and reads its description. Findings as in tutti_desc_read. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct tutti_findings *findings);
+/* Unloads the library, removes the temporary folder. All instances must be gone. */
+void tutti_fmu_free(struct tutti_fmu *fmu);
+
+/* Loads the library for `kind` unless it is loaded: one extraction and one dlopen, however many instances follow. A
+ * second call must ask for the same kind. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind,
+                                            const struct tutti_log *log);
+
+/* Everything `tutti check` looks at: archive, description, binary, symbols. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *findings);
+
+/* "Co-Simulation", "Model Exchange", ... Static. */
+const char *tutti_interface_name(enum tutti_interface_kind kind);
+
+#endif

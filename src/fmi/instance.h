@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* instance.h - one instance of an FMU for Co-Simulation, one form for FMI 1.0, 2.0 and 3.0.
+ *
+ * Every function checks the state machine (state.h), calls the FMU once, and turns its status into an error that names
+ * the instance, the FMI function, the simulated time and the FMU's last messages. Values lie as type.h says. An instance
+ * belongs to one thread at a time. */
+#ifndef TUTTI_FMI_INSTANCE_H
+#define TUTTI_FMI_INSTANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "fmi/library.h"
+#include "fmi/type.h"
+
+struct tutti_instance;
+
+/* What an FMI 3.0 FMU tells and asks inside a do-step. */
+struct tutti_intermediate {
+    double time;
+    bool set_requested, get_allowed, step_finished, can_return_early;
+    bool return_early; /* answer: end the step ... */
+    double return_at;  /* ... at this time */
+};
+
+struct tutti_instance_options {
+    const char *name; /* copied */
+    const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
+    bool logging_on;             /* ask the FMU for its debug messages */
+    bool event_mode;             /* use event mode if the FMU has it (3.0) */
+    bool early_return;           /* allow it to return early (3.0) */
+    /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
+    const uint32_t *intermediate;
+    size_t intermediate_count;
+    enum tutti_err (*intermediate_update)(void *context, struct tutti_instance *instance,
+                                          struct tutti_intermediate *update);
+    void *intermediate_context;
+};
+
+struct tutti_experiment_setup {
+    double start, stop, tolerance;
+    bool has_stop, has_tolerance;
+};
+
+/* How a do-step ended; a short step is a result, not an error. */
+struct tutti_step {
+    double reached;  /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
+    bool discarded;  /* the FMU refused or gave up the step */
+    bool early;      /* it came back before the end on its own account (3.0) */
+    bool event;      /* event mode must be entered at `reached` (3.0) */
+    bool terminate;  /* the FMU asks for the end of the simulation */
+};
+
+/* What came out of one update of the discrete states. */
+struct tutti_discrete {
+    bool again, terminate, nominals_changed, states_changed, has_next_event;
+    double next_event;
+};
+
+/* A saved FMU state, with where the instance stood. Zeroed is none. */
+struct tutti_saved {
+    void *handle;
+    int state; /* enum tutti_state */
+    double time;
+};
+
+/* `library` is borrowed for the instance's life. The FMU is not called yet if TUTTI_ERR_UNSUPPORTED comes back. */
+TUTTI_CHECKED enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,
+                                                const struct tutti_instance_options *options);
+/* Terminates where the state machine asks for it, frees the FMU's instance (unless it was Fatal), then our own. */
+void tutti_instance_free(struct tutti_instance *instance);
+
+const char *tutti_instance_name(const struct tutti_instance *instance);
+int tutti_instance_state(const struct tutti_instance *instance); /* enum tutti_state */
+double tutti_instance_time(const struct tutti_instance *instance);
+bool tutti_instance_uses_events(const struct tutti_instance *instance);
+/* How often the FMU returned Warning, and how many of its messages were dropped because it flooded. */
+unsigned long tutti_instance_warnings(const struct tutti_instance *instance);
+unsigned long tutti_instance_dropped_messages(const struct tutti_instance *instance);
+
+TUTTI_CHECKED enum tutti_err tutti_instance_enter_configuration(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tutti_instance_exit_configuration(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tutti_instance_enter_initialization(struct tutti_instance *instance,
+                                                                 const struct tutti_experiment_setup *setup);
+TUTTI_CHECKED enum tutti_err tutti_instance_exit_initialization(struct tutti_instance *instance);
+
+/* One FMI call for `count` references of one type and `values` values (more than `count` where arrays are among them).
+ * Strings and bytes that come back belong to the FMU and are good until its next call. */
+TUTTI_CHECKED enum tutti_err tutti_instance_set(struct tutti_instance *instance, enum tutti_type type,
+                                                const uint32_t *references, size_t count, const void *values,
+                                                size_t value_count);
+TUTTI_CHECKED enum tutti_err tutti_instance_get(struct tutti_instance *instance, enum tutti_type type,
+                                                const uint32_t *references, size_t count, void *values,
+                                                size_t value_count);
+
+/* Derivative of order orders[i] of the Real input or output references[i]. FMI 3.0 has no input derivatives: use the
+ * intermediate update. */
+TUTTI_CHECKED enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *instance,
+                                                                  const uint32_t *references, size_t count,
+                                                                  const int32_t *orders, const double *values);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *instance,
+                                                                   const uint32_t *references, size_t count,
+                                                                   const int32_t *orders, double *values);
+/* sensitivity = d(unknowns)/d(knowns) * seed */
+TUTTI_CHECKED enum tutti_err tutti_instance_get_directional(struct tutti_instance *instance, const uint32_t *unknowns,
+                                                            size_t unknown_count, const uint32_t *knowns,
+                                                            size_t known_count, const double *seed,
+                                                            double *sensitivity);
+
+/* `no_going_back`: no state before t will be restored any more. */
+TUTTI_CHECKED enum tutti_err tutti_instance_do_step(struct tutti_instance *instance, double t, double h,
+                                                    bool no_going_back, struct tutti_step *step);
+
+TUTTI_CHECKED enum tutti_err tutti_instance_enter_event(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tutti_instance_update_discrete(struct tutti_instance *instance,
+                                                            struct tutti_discrete *discrete);
+TUTTI_CHECKED enum tutti_err tutti_instance_enter_step(struct tutti_instance *instance);
+
+/* Saves into `saved`, reusing what it holds. */
+TUTTI_CHECKED enum tutti_err tutti_instance_save(struct tutti_instance *instance, struct tutti_saved *saved);
+TUTTI_CHECKED enum tutti_err tutti_instance_restore(struct tutti_instance *instance, const struct tutti_saved *saved);
+void tutti_instance_discard_saved(struct tutti_instance *instance, struct tutti_saved *saved);
+/* A saved state as bytes that another process of the same FMU can read; *bytes is the caller's (free). */
+TUTTI_CHECKED enum tutti_err tutti_instance_serialize(struct tutti_instance *instance, const struct tutti_saved *saved,
+                                                      unsigned char **bytes, size_t *size);
+TUTTI_CHECKED enum tutti_err tutti_instance_deserialize(struct tutti_instance *instance, const unsigned char *bytes,
+                                                        size_t size, struct tutti_saved *saved);
+
+TUTTI_CHECKED enum tutti_err tutti_instance_terminate(struct tutti_instance *instance);
+TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instance);
+
+/* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
+ * Async-signal-safe; for the message about a crash. Returns the length; out is NUL-terminated. */
+size_t tutti_instance_where(char *out, size_t size);
+
+#endif

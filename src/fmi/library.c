@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "fmi/binding.h"
+
+#if defined(__x86_64__)
+#define PLATFORMS "x86_64-linux", "linux64"
+#elif defined(__aarch64__)
+#define PLATFORMS "aarch64-linux", "linux64-arm", "linux64"
+#elif defined(__i386__)
+#define PLATFORMS "x86-linux", "linux32"
+#else
+#error "add the folder names under binaries/ of this platform"
+#endif
+
+const char *const *tutti_library_platforms(void)
+{
+    /* FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the other. */
+    static const char *const platforms[] = {PLATFORMS, NULL};
+    return platforms;
+}
+
+/* "binaries/PLATFORM/NAME.so" with nothing below it; *name points to NAME. */
+static bool is_library(const char *entry, const char *platform, const char **name, size_t *length)
+{
+    size_t n = strlen(platform);
+    if (strncmp(entry, "binaries/", 9) != 0 || strncmp(entry + 9, platform, n) != 0 || entry[9 + n] != '/')
+        return false;
+    *name = entry + 9 + n + 1;
+    *length = strlen(*name);
+    if (*length <= 3 || strchr(*name, '/') || strcmp(*name + *length - 3, ".so") != 0)
+        return false;
+    *length -= 3;
+    return true;
+}
+
+/* The message for an FMU without a library for us: which platforms there are. */
+static enum tutti_err no_binary(const struct tutti_archive *archive, const char *file, const char *identifier)
+{
+    struct tutti_text there = {0};
+    for (size_t i = 0; i < tutti_archive_count(archive); i++) {
+        const char *entry = tutti_archive_name(archive, i);
+        const char *end = strncmp(entry, "binaries/", 9) == 0 ? strchr(entry + 9, '/') : NULL;
+        if (!end || end == entry + 9)
+            continue;
+        size_t n = (size_t)(end - entry) - 9;
+        const char *seen = there.text ? memmem(there.text, there.length, entry + 9, n) : NULL;
+        if (!seen)
+            tutti_text_printf(&there, "%s%.*s", there.length ? ", " : "", (int)n, entry + 9);
+    }
+    enum tutti_err err = tutti_fail(
+        TUTTI_ERR_LOAD, "%s: no binary for this platform: binaries/%s/%s.so is not in the FMU; it has %s. %s", file,
+        tutti_library_platforms()[0], identifier, there.length ? there.text : "no binaries at all",
+        there.length ? "Export it for Linux, or run it on one of those platforms"
+                     : "Export it with binaries (a source-code FMU must be compiled first)");
+    tutti_text_fini(&there);
+    return err;
+}
+
+enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file, const char *model_identifier,
+                                  const char **entry, bool *misnamed)
+{
+    *misnamed = false;
+    for (const char *const *platform = tutti_library_platforms(); *platform; platform++) {
+        const char *only = NULL;
+        size_t count = 0;
+        for (size_t i = 0; i < tutti_archive_count(archive); i++) {
+            const char *name;
+            size_t length;
+            *entry = tutti_archive_name(archive, i);
+            if (!is_library(*entry, *platform, &name, &length))
+                continue;
+            if (strlen(model_identifier) == length && memcmp(name, model_identifier, length) == 0)
+                return TUTTI_OK;
+            only = *entry;
+            count++;
+        }
+        if (count == 1) {
+            *entry = only;
+            *misnamed = true;
+            return TUTTI_OK;
+        }
+    }
+    return no_binary(archive, file, model_identifier);
+}
+
+/* A library that lacks another one: FMUs often ship it beside their own, where the loader does not look. Loads it from
+ * there if `error` names it and it is there. */
+static bool load_neighbour(const char *path, const char *error)
+{
+    const char *colon = strstr(error, ": cannot open shared object file");
+    const char *slash = strrchr(path, '/');
+    if (!colon || !slash || memchr(error, '/', (size_t)(colon - error)))
+        return false;
+    struct tutti_text neighbour = {0};
+    tutti_text_append_n(&neighbour, path, (size_t)(slash - path) + 1);
+    tutti_text_append_n(&neighbour, error, (size_t)(colon - error));
+    bool loaded = !neighbour.failed && access(neighbour.text, R_OK) == 0 &&
+                  dlopen(neighbour.text, RTLD_NOW | RTLD_GLOBAL) != NULL;
+    tutti_text_fini(&neighbour);
+    return loaded;
+}
+
+static enum tutti_err open_library(struct tutti_library *library)
+{
+    enum { MOST_NEIGHBOURS = 64 };
+    const char *error = "";
+    for (int i = 0; i < MOST_NEIGHBOURS; i++) {
+        library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
+        if (library->handle)
+            return TUTTI_OK;
+        error = dlerror();
+        error = error ? error : "unknown reason";
+        if (!load_neighbour(library->path, error))
+            break;
+    }
+    const char *colon = strstr(error, ": cannot open shared object file");
+    if (colon)
+        return tutti_fail(TUTTI_ERR_LOAD,
+                          "%s: the FMU's library needs the system library %.*s, which is not installed; install the "
+                          "package that has it, or ask the FMU's author for one that brings it along",
+                          library->file, (int)(colon - error), error);
+    return tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library cannot be loaded: %s", library->file, error);
+}
+
+/* Real FMUs lack these without harm: nothing in a run depends on them. */
+static bool can_do_without(const char *name)
+{
+    static const char *const names[] = {"GetVersion", "GetTypesPlatform", "GetModelTypesPlatform", "SetDebugLogging"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(name, names[i]))
+            return true;
+    return false;
+}
+
+static void *symbol(const struct tutti_library *library, const char *name)
+{
+    char prefixed[512];
+    if (library->binding->prefixed) {
+        snprintf(prefixed, sizeof prefixed, "%s_%s", library->interface->model_identifier, name);
+        name = prefixed;
+    }
+    return dlsym(library->handle, name);
+}
+
+static enum tutti_err find_functions(struct tutti_library *library)
+{
+    const struct tutti_binding *binding = library->binding;
+    struct tutti_text lacking = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < binding->symbol_count; i++) {
+        const struct tutti_symbol *s = &binding->symbols[i];
+        library->functions[i] = symbol(library, s->name);
+        found += library->functions[i] != NULL;
+        if (!library->functions[i] && (s->group & binding->required[library->kind]) && !can_do_without(s->name))
+            tutti_text_printf(&lacking, "%s%s", lacking.length ? ", " : "", s->name);
+    }
+    enum tutti_err err = TUTTI_OK;
+    if (lacking.length && found == 0 && binding->prefixed)
+        err = tutti_fail(TUTTI_ERR_LOAD,
+                         "%s: the library has no FMI 1.0 function named %s_...; the model identifier does not fit the "
+                         "library",
+                         library->file, library->interface->model_identifier);
+    else if (lacking.length)
+        err = tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library lacks functions that FMI %s requires: %s",
+                         library->file, binding->version, lacking.text);
+    tutti_text_fini(&lacking);
+    return err;
+}
+
+/* Takes back what the description claims and the library does not have. */
+static void reconcile(struct tutti_library *library, const struct tutti_log *log)
+{
+    library->can = library->interface->flags;
+    for (const struct tutti_optional *o = library->binding->optional; o->can; o++) {
+        if (!(library->can & o->can))
+            continue;
+        for (size_t i = 0; i < library->binding->symbol_count; i++) {
+            const struct tutti_symbol *s = &library->binding->symbols[i];
+            if (!(s->group & o->group) || library->functions[i])
+                continue;
+            library->can &= ~o->can;
+            tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
+                             "the description claims a capability whose function %s the library lacks; going on "
+                             "without it",
+                             s->name);
+            break;
+        }
+    }
+    const char *version = library->binding->get_version(library);
+    if (version && strncmp(version, library->binding->version, 1) != 0)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "the library says that it is FMI %s, the description %s",
+                         version, library->binding->version);
+}
+
+static enum tutti_err locate(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+{
+    const char *entry, *folder;
+    bool misnamed;
+    TRY(tutti_library_find(archive, library->file, library->interface->model_identifier, &entry, &misnamed));
+    if (misnamed)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "no library named %s.so; using %s, the only one",
+                         library->interface->model_identifier, entry);
+    TRY(tutti_archive_folder(archive, &folder));
+    struct tutti_text path = {0}, resources = {0};
+    tutti_text_printf(&path, "%s/%s", folder, entry);
+    tutti_text_printf(&resources, "%s/resources/", folder);
+    library->path = path.text;
+    library->resources = resources.text;
+    library->folder = tutti_str_copy(folder);
+    if (path.failed || resources.failed || !library->folder)
+        return tutti_fail_memory();
+    struct stat status;
+    library->has_resources = stat(library->resources, &status) == 0;
+    return TUTTI_OK;
+}
+
+static enum tutti_err load(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+{
+    if (!library->interface->model_identifier)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the model description has no modelIdentifier", library->file);
+    library->functions = calloc(library->binding->symbol_count, sizeof *library->functions);
+    if (!library->functions)
+        return tutti_fail_memory();
+    TRY(locate(library, archive, log));
+    TRY(open_library(library));
+    TRY(find_functions(library));
+    reconcile(library, log);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive, const char *file,
+                                  const struct tutti_desc *desc, enum tutti_interface_kind kind,
+                                  const struct tutti_log *log)
+{
+    static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1, &tutti_binding_fmi2,
+                                                           &tutti_binding_fmi3};
+    *out = NULL;
+    struct tutti_library *library = calloc(1, sizeof *library);
+    if (!library)
+        return tutti_fail_memory();
+    library->desc = desc;
+    library->interface = &desc->interfaces[kind];
+    library->kind = kind;
+    library->binding = bindings[desc->fmi - 1];
+    library->file = file;
+    library->unloadable = true;
+    enum tutti_err err = load(library, archive, log);
+    if (err) {
+        tutti_library_free(library);
+        return err;
+    }
+    *out = library;
+    return TUTTI_OK;
+}
+
+void tutti_library_free(struct tutti_library *library)
+{
+    if (!library)
+        return;
+    if (library->handle && library->unloadable)
+        dlclose(library->handle);
+    free(library->functions);
+    free(library->path);
+    free(library->folder);
+    free(library->resources);
+    free(library);
+}

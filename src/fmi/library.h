@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* library.h - an FMU's shared library: found, loaded once, its functions in a table. */
+#ifndef TUTTI_FMI_LIBRARY_H
+#define TUTTI_FMI_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "fmi/archive.h"
+#include "fmi/desc.h"
+
+struct tutti_binding; /* binding.h */
+
+struct tutti_library {
+    const struct tutti_desc *desc;       /* borrowed */
+    const struct tutti_interface *interface; /* of desc: the one that was asked for */
+    enum tutti_interface_kind kind;
+    const struct tutti_binding *binding;
+    uint32_t can;          /* TUTTI_CAN_* that both the description and the library offer */
+    void **functions;      /* in the order of the version's list; NULL where the library lacks one */
+    void *handle;          /* of dlopen */
+    const char *file;      /* the FMU, for messages; borrowed */
+    char *path;            /* of the shared library */
+    char *folder;          /* absolute path of the unpacked FMU, without a slash at its end */
+    char *resources;       /* absolute path of its resources folder, with a slash at its end */
+    bool has_resources;    /* that folder exists */
+    atomic_int instances;  /* alive now */
+    bool unloadable;       /* cleared when an instance was Fatal: its threads may still run */
+};
+
+/* The folder names under binaries/ that this platform uses, by preference, ended by NULL. */
+const char *const *tutti_library_platforms(void);
+
+/* Finds the entry of the library for this platform in an archive; an error that says which platforms there are if there
+ * is none. A library whose name is not the model identifier is taken if it is the only one, and *misnamed says so. */
+TUTTI_CHECKED enum tutti_err tutti_library_find(const struct tutti_archive *archive, const char *file,
+                                                const char *model_identifier, const char **entry, bool *misnamed);
+
+/* Unpacks if necessary and loads. Functions that the run cannot do without and that are missing are all named in the
+ * error; optional ones that the description claims are warned of, and the capability is taken back. */
+TUTTI_CHECKED enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive,
+                                                const char *file, const struct tutti_desc *desc,
+                                                enum tutti_interface_kind kind, const struct tutti_log *log);
+void tutti_library_free(struct tutti_library *library);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* location.h - paths as the URIs that FMI 1.0 and 2.0 want. */
+#ifndef TUTTI_FMI_LOCATION_H
+#define TUTTI_FMI_LOCATION_H
+
+#include "base/str.h"
+
+/* Appends "file://" and the percent-encoded absolute path without a slash at its end. */
+void tutti_location_uri(struct tutti_text *out, const char *path);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What FMUs say. Their texts are foreign: NULL, broken UTF-8, megabytes of repetition; none of it may do harm.
+ *
+ *  M1  Every message is cut, made printable and kept in a ring for error reports.
+ *  M2  A text equal to one still in the ring is not logged again, and neither is anything beyond PASSED_LIMIT; what was
+ *      dropped is counted, and said when the limit is reached.
+ *  M3  "#r12#" becomes the name of the variable, "##" becomes "#". */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fmi/binding.h"
+
+enum { PASSED_LIMIT = 200 };
+
+/* The types that a letter of FMI 1.0 and 2.0 references stands for; 3.0 references have no letter. */
+static bool letter_fits(char letter, const struct tutti_var *var)
+{
+    switch (letter) {
+    case 'r':
+        return var->type == TUTTI_TYPE_FLOAT64;
+    case 'i':
+        return var->type == TUTTI_TYPE_INT32 || var->type == TUTTI_TYPE_ENUMERATION;
+    case 'b':
+        return var->type == TUTTI_TYPE_BOOLEAN;
+    case 's':
+        return var->type == TUTTI_TYPE_STRING;
+    default:
+        return true;
+    }
+}
+
+static const char *name_of(const struct tutti_desc *desc, char letter, unsigned long reference)
+{
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (desc->vars[i].reference == reference && letter_fits(letter, &desc->vars[i]))
+            return desc->vars[i].name;
+    return NULL;
+}
+
+/* M3: writes the expanded text to `out`. `reference_after` is the part behind '#' if it is a reference. */
+static void expand(const struct tutti_desc *desc, const char *text, char *out, size_t size)
+{
+    size_t at = 0;
+    while (*text && at + 1 < size) {
+        if (text[0] == '#' && text[1] == '#') {
+            out[at++] = '#';
+            text += 2;
+            continue;
+        }
+        const char *digits = text + 1;
+        char letter = 0;
+        if (text[0] == '#' && desc->fmi < 3 && text[1] && strchr("ribs", text[1]))
+            letter = *digits++;
+        char *end = NULL;
+        unsigned long reference = text[0] == '#' && isdigit((unsigned char)*digits) ? strtoul(digits, &end, 10) : 0;
+        const char *name = end && *end == '#' ? name_of(desc, letter, reference) : NULL;
+        if (name) {
+            at += (size_t)snprintf(out + at, size - at, "%s", name);
+            at = at < size ? at : size - 1;
+            text = end + 1;
+        } else {
+            out[at++] = *text++;
+        }
+    }
+    out[at] = '\0';
+}
+
+static enum tutti_log_level level_of(enum tutti_status status)
+{
+    switch (status) {
+    case TUTTI_STATUS_OK:
+    case TUTTI_STATUS_PENDING:
+        return TUTTI_LOG_INFO;
+    case TUTTI_STATUS_WARNING:
+    case TUTTI_STATUS_DISCARD:
+        return TUTTI_LOG_WARNING;
+    default:
+        return TUTTI_LOG_ERROR;
+    }
+}
+
+/* M1, M2: true if the text is new. Called with the lock held. */
+static bool keep(struct tutti_messages *messages, const char *text)
+{
+    unsigned long kept = messages->count < TUTTI_MESSAGES_KEPT ? messages->count : TUTTI_MESSAGES_KEPT;
+    for (unsigned long i = 0; i < kept; i++)
+        if (strcmp(messages->text[i], text) == 0)
+            return false;
+    snprintf(messages->text[messages->count % TUTTI_MESSAGES_KEPT], TUTTI_MESSAGE_SIZE, "%s", text);
+    messages->count++;
+    return true;
+}
+
+void tutti_instance_message(struct tutti_instance *in, enum tutti_status status, const char *category, const char *text)
+{
+    if (!in)
+        return;
+    char clean[TUTTI_MESSAGE_SIZE];
+    expand(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
+    tutti_str_make_printable(clean);
+
+    struct tutti_messages *messages = &in->messages;
+    pthread_mutex_lock(&messages->lock);
+    bool fresh = keep(messages, clean);
+    bool pass = fresh && messages->passed < PASSED_LIMIT;
+    messages->passed += pass;
+    messages->dropped += !pass;
+    bool last = pass && messages->passed == PASSED_LIMIT;
+    pthread_mutex_unlock(&messages->lock);
+
+    if (pass)
+        tutti_log_printf(in->options.log, level_of(status), in->options.name, "%s%s%s%s", category ? "[" : "",
+                         category ? category : "", category ? "] " : "", clean);
+    if (last)
+        tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+                         "the FMU has said %d different things; its further messages are dropped", PASSED_LIMIT);
+}

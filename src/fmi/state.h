@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* state.h - the FMI state machines: which call is allowed when.
+ *
+ * One machine serves all versions; what a version does not know (event mode before 3.0, say) no call of it leads to.
+ *
+ * Invariants, checked before every call into an FMU (state.c holds them as a table):
+ *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
+ *  I2  After Fatal nothing is called at all, not even free.
+ *  I3  After Error only reads for debugging, state functions, reset and free are called.
+ *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there.
+ *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
+ *  I6  A do-step starts in step mode only; the first one starts at the start time (unit/cs.c keeps I6b: each starts
+ *      where the one before ended).
+ *  I7  In step mode nothing is read after something was set until a do-step or event mode comes between (2.0, 3.0).
+ *  I8  Event mode is used only if the instance was made with event mode, and step mode returns only through
+ *      enter-step-mode.
+ *  I9  Inside an intermediate update only variables named at instantiation are read, then set; discrete inputs never.
+ *  I10 After a discarded step FMI 1.0 and 2.0 allow no further do-step until a saved state is restored; FMI 3.0 stands
+ *      unchanged at the start of the step.
+ *  I11 Input derivatives come after their inputs and before the do-step; output derivatives only after a step.
+ *  I12 After terminate only reads, state functions, reset and free are called. */
+#ifndef TUTTI_FMI_STATE_H
+#define TUTTI_FMI_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tutti_state {
+    TUTTI_STATE_NONE, /* not instantiated, or freed */
+    TUTTI_STATE_INSTANTIATED,
+    TUTTI_STATE_CONFIGURATION,
+    TUTTI_STATE_INITIALIZATION,
+    TUTTI_STATE_EVENT,
+    TUTTI_STATE_STEP,     /* step mode, values of the last step can be read */
+    TUTTI_STATE_STEP_SET, /* step mode, something was set since */
+    TUTTI_STATE_RECONFIGURATION,
+    TUTTI_STATE_INTERMEDIATE, /* inside a do-step's callback */
+    TUTTI_STATE_DISCARDED,    /* FMI 1.0, 2.0: the last step was not completed */
+    TUTTI_STATE_TERMINATED,
+    TUTTI_STATE_ERROR,
+    TUTTI_STATE_FATAL,
+    TUTTI_STATE_COUNT
+};
+
+/* X(call, word in messages) */
+#define TUTTI_CALLS(X)                                                                                                 \
+    X(INSTANTIATE, "instantiate")                                                                                      \
+    X(FREE, "free")                                                                                                    \
+    X(SET_DEBUG_LOGGING, "set debug logging")                                                                          \
+    X(ENTER_CONFIGURATION, "enter configuration mode")                                                                 \
+    X(EXIT_CONFIGURATION, "exit configuration mode")                                                                   \
+    X(SETUP_EXPERIMENT, "set up the experiment")                                                                       \
+    X(ENTER_INITIALIZATION, "enter initialisation mode")                                                               \
+    X(EXIT_INITIALIZATION, "exit initialisation mode")                                                                 \
+    X(ENTER_EVENT, "enter event mode")                                                                                 \
+    X(UPDATE_DISCRETE, "update discrete states")                                                                       \
+    X(ENTER_STEP, "enter step mode")                                                                                   \
+    X(SET, "set values")                                                                                               \
+    X(GET, "get values")                                                                                               \
+    X(SET_INPUT_DERIVATIVES, "set input derivatives")                                                                  \
+    X(GET_OUTPUT_DERIVATIVES, "get output derivatives")                                                                \
+    X(GET_DIRECTIONAL, "get directional derivatives")                                                                  \
+    X(DO_STEP, "do a step")                                                                                            \
+    X(GET_STATUS, "get the status of a step")                                                                          \
+    X(GET_STATE, "save the state")                                                                                     \
+    X(SET_STATE, "restore the state")                                                                                  \
+    X(FREE_STATE, "free a saved state")                                                                                \
+    X(SERIALIZE, "serialise a saved state")                                                                            \
+    X(TERMINATE, "terminate")                                                                                          \
+    X(RESET, "reset")
+
+enum tutti_call {
+#define X(name, text) TUTTI_CALL_##name,
+    TUTTI_CALLS(X)
+#undef X
+    TUTTI_CALL_COUNT
+};
+
+/* Bit s of tutti_state_allowed[fmi - 1][call] says whether `call` may be made in state s. */
+extern const uint16_t tutti_state_allowed[3][TUTTI_CALL_COUNT];
+
+static inline bool tutti_state_allows(int fmi, enum tutti_call call, enum tutti_state state)
+{
+    return tutti_state_allowed[fmi - 1][call] >> state & 1;
+}
+
+/* The state after `call` succeeded (OK or Warning) in `state`. Restoring a saved state brings that one's state back,
+ * which this function does not know: it returns `state`. */
+enum tutti_state tutti_state_after(enum tutti_call call, enum tutti_state state, bool event_mode);
+
+const char *tutti_state_name(enum tutti_state state);
+const char *tutti_call_word(enum tutti_call call);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/type.h"
+
+const char *tutti_type_name(enum tutti_type type)
+{
+    static const char *const names[] = {
+#define X(name, text, ctype) text,
+        TUTTI_TYPES(X)
+#undef X
+    };
+    return names[type];
+}
+
+size_t tutti_type_size(enum tutti_type type)
+{
+    static const size_t sizes[] = {
+#define X(name, text, ctype) sizeof(ctype),
+        TUTTI_TYPES(X)
+#undef X
+    };
+    return sizes[type];
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/observer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "base/str.h"
+
+/* One chosen name: a variable or an alias of one. */
+struct choice {
+    const char *name, *description;
+    uint32_t variable;
+    const char *only; /* the pattern that names elements rather than the variable; NULL: all elements */
+};
+
+struct chooser {
+    const struct tutti_desc *desc;
+    const struct tutti_run_options *options;
+    struct choice *choices;
+    size_t count;
+    bool *used; /* per pattern */
+};
+
+/* Could the pattern mean elements of the array `name` ("x[*", "x[1,2]")? */
+static bool names_elements(const char *pattern, const char *name)
+{
+    const char *bracket = strrchr(pattern, '[');
+    size_t n = bracket ? (size_t)(bracket - pattern) : 0;
+    return bracket && strlen(name) == n && memcmp(pattern, name, n) == 0;
+}
+
+static void offer(struct chooser *chooser, const char *name, const char *description, uint32_t variable)
+{
+    const struct tutti_var *var = &chooser->desc->vars[variable];
+    const struct tutti_run_options *options = chooser->options;
+    if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
+        return; /* time is the first column anyway */
+    if (options->record_count == 0) {
+        if (var->causality == TUTTI_OUTPUT)
+            chooser->choices[chooser->count++] = (struct choice){name, description, variable, NULL};
+        return;
+    }
+    for (size_t p = 0; p < options->record_count; p++) {
+        bool whole = tutti_str_glob(options->record[p], name);
+        bool elements = !whole && var->dimension_count > 0 && names_elements(options->record[p], name);
+        if (!whole && !elements)
+            continue;
+        chooser->used[p] = true;
+        chooser->choices[chooser->count++] =
+            (struct choice){name, description, variable, elements ? options->record[p] : NULL};
+        return;
+    }
+}
+
+static enum tutti_err check_used(const struct chooser *chooser)
+{
+    for (size_t p = 0; p < chooser->options->record_count; p++) {
+        if (chooser->used[p])
+            continue;
+        const char *pattern = chooser->options->record[p];
+        const char *nearest = tutti_desc_nearest(chooser->desc, pattern);
+        return nearest ? tutti_fail(TUTTI_ERR_ARGUMENT, "--record: no variable fits '%s'; did you mean '%s'?", pattern,
+                                    nearest)
+                       : tutti_fail(TUTTI_ERR_ARGUMENT,
+                                    "--record: no variable fits '%s'; `tutti info` lists all variables", pattern);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose(struct chooser *chooser, struct tutti_arena *arena)
+{
+    const struct tutti_desc *desc = chooser->desc;
+    chooser->choices = tutti_arena_array(arena, (size_t)desc->var_count + desc->alias_count, sizeof(struct choice));
+    chooser->used = tutti_arena_array(arena, chooser->options->record_count, sizeof *chooser->used);
+    if (!chooser->choices || !chooser->used)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        offer(chooser, desc->vars[i].name, desc->vars[i].description, i);
+    for (uint32_t i = 0; i < desc->alias_count && chooser->options->record_count > 0; i++)
+        offer(chooser, desc->aliases[i].name, desc->aliases[i].description, desc->aliases[i].variable);
+    return check_used(chooser);
+}
+
+/* "x[2,3]" for element `at` (row-major, from 0) of an array with the unit's present extents. */
+static const char *element_name(struct tutti_arena *arena, const struct tutti_unit *unit, const struct choice *choice,
+                                size_t at)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[choice->variable];
+    if (var->dimension_count == 0)
+        return choice->name;
+    struct tutti_text name = {0}, index = {0};
+    for (unsigned d = var->dimension_count; d-- > 0;) {
+        const struct tutti_dimension *dimension = &var->dimensions[d];
+        size_t n = (size_t)(dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable]);
+        struct tutti_text longer = {0};
+        tutti_text_printf(&longer, "%zu%s%s", at % n + 1, index.length ? "," : "", index.length ? index.text : "");
+        at /= n;
+        tutti_text_fini(&index);
+        index = longer;
+    }
+    tutti_text_printf(&name, "%s[%s]", choice->name, index.text ? index.text : "");
+    const char *copy = name.failed || index.failed ? NULL : tutti_arena_text(arena, name.text, name.length);
+    tutti_text_fini(&name);
+    tutti_text_fini(&index);
+    return copy;
+}
+
+/* Columns of one choice; inputs that a file drives are shown as the file has them. */
+static enum tutti_err add_columns(struct tutti_observer *observer, const struct tutti_unit *unit,
+                                  const struct tutti_inputs *inputs, const struct choice *choice, size_t signal)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct tutti_var *var = &desc->vars[choice->variable];
+    for (size_t e = 0; e < observer->signals.extents[signal]; e++) {
+        const char *name = element_name(&observer->arena, unit, choice, e);
+        if (!name)
+            return tutti_fail_memory();
+        if (choice->only && !tutti_str_glob(choice->only, name))
+            continue;
+        const void *driven = tutti_inputs_slot(inputs, choice->variable, var->dimension_count ? (uint32_t)e : TUTTI_NONE);
+        observer->columns[observer->column_count++] = (struct tutti_column){
+            .name = name,
+            .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
+            .description = choice->description,
+            .type = var->type,
+            .negated = var->negated,
+            .value = driven ? driven : (const char *)observer->signals.slots[signal] + e * tutti_type_size(var->type),
+        };
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err lay_out(struct tutti_observer *observer, struct tutti_unit *unit,
+                              const struct tutti_inputs *inputs, const struct chooser *chooser)
+{
+    uint32_t *variables = tutti_arena_array(&observer->arena, chooser->count, sizeof *variables);
+    if (!variables)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < chooser->count; i++)
+        variables[i] = chooser->choices[i].variable;
+    TRY(tutti_unit_signals(unit, variables, chooser->count, &observer->signals));
+    size_t values = 0;
+    for (size_t i = 0; i < chooser->count; i++)
+        values += observer->signals.extents[i];
+    observer->columns = tutti_arena_array(&observer->arena, values, sizeof *observer->columns);
+    if (!observer->columns)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < chooser->count; i++)
+        TRY(add_columns(observer, unit, inputs, &chooser->choices[i], i));
+    return TUTTI_OK;
+}
+
+static void emergency(void *context)
+{
+    struct tutti_observer *observer = context;
+    if (observer->recorder)
+        observer->format->emergency(observer->recorder);
+}
+
+enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
+                                   struct tutti_unit *unit, const struct tutti_inputs *inputs)
+{
+    *observer = (struct tutti_observer){.log = options->log};
+    if (!options->output || (options->record_count == 1 && strcmp(options->record[0], "none") == 0))
+        return TUTTI_OK;
+    struct chooser chooser = {.desc = unit->fmu->desc, .options = options};
+    TRY(choose(&chooser, &observer->arena));
+    TRY(lay_out(observer, unit, inputs, &chooser));
+    const struct tutti_record_format *format;
+    TRY(tutti_record_format_for(&format, options->output));
+    TRY(format->open(&observer->recorder, options->output, observer->columns, observer->column_count));
+    observer->format = format;
+    return tutti_crash_add(emergency, observer);
+}
+
+/* One warning for the first value that is not a number: the run goes on, but whoever looks should know. */
+static void look_for_nan(struct tutti_observer *observer, const struct tutti_unit *unit, double t)
+{
+    for (size_t i = 0; i < observer->column_count && !observer->warned_of_nan; i++) {
+        const struct tutti_column *column = &observer->columns[i];
+        bool bad = (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
+                   (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
+        if (bad)
+            tutti_log_printf(observer->log, TUTTI_LOG_WARNING, unit->name,
+                             "'%s' is not a number (NaN) at t = %.17g; going on", column->name, t);
+        observer->warned_of_nan = bad;
+    }
+}
+
+enum tutti_err tutti_observer_row(struct tutti_observer *observer, struct tutti_unit *unit, double t)
+{
+    if (!observer->format)
+        return TUTTI_OK;
+    TRY(tutti_unit_get(unit, &observer->signals));
+    if (!observer->warned_of_nan)
+        look_for_nan(observer, unit, t);
+    observer->rows++;
+    return observer->format->row(observer->recorder, t);
+}
+
+enum tutti_err tutti_observer_flush(struct tutti_observer *observer)
+{
+    return observer->format ? observer->format->flush(observer->recorder) : TUTTI_OK;
+}
+
+enum tutti_err tutti_observer_close(struct tutti_observer *observer)
+{
+    enum tutti_err err = TUTTI_OK;
+    if (observer->format) {
+        tutti_crash_remove(emergency, observer);
+        err = observer->format->close(observer->recorder);
+    }
+    tutti_signals_fini(&observer->signals);
+    tutti_arena_fini(&observer->arena);
+    observer->format = NULL;
+    return err;
+}

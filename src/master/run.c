@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop of a run: from communication point to communication point.
+ *
+ * Invariants:
+ *  R1  Times come from grids (base/time.h), the FMU or the input file, to the bit; nothing is added up.
+ *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that the FMU announced,
+ *      next jump of an input, stop.
+ *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows a set.
+ *  R4  Whatever ends the run, rows recorded so far are in the file. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <tutti/run.h>
+
+#include "base/time.h"
+#include "master/experiment.h"
+#include "master/inputs.h"
+#include "master/observer.h"
+
+/* How often an FMU may come back without moving in time before it is called stuck. */
+enum { MOST_STANDSTILLS = 1000 };
+
+struct run {
+    const struct tutti_run_options *options;
+    struct tutti_run_stats *stats;
+    struct tutti_fmu *fmu;
+    struct tutti_unit *unit;
+    struct tutti_inputs inputs;
+    struct tutti_observer observer;
+    struct tutti_arena arena;
+    struct tutti_times times;
+    char name[128];
+
+    struct tutti_grid communication, output;
+    double t;
+    double next_event;  /* that the FMU announced */
+    double input_event; /* next jump of an input */
+    bool ended;        /* by the FMU */
+    int standstills;
+    unsigned long countdown, interval; /* steps until the next look at the clock */
+    double loop_start, last_look, last_flush;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The instance is named after the file: "dir/ball.fmu" -> "ball". */
+static void name_instance(struct run *run, const char *file)
+{
+    size_t end = strlen(file);
+    while (end > 1 && file[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && file[begin - 1] != '/')
+        begin--;
+    size_t length = end - begin;
+    if (length > 4 && strncmp(file + end - 4, ".fmu", 4) == 0)
+        length -= 4;
+    snprintf(run->name, sizeof run->name, "%.*s", (int)(length < 100 ? length : 100), file + begin);
+}
+
+static enum tutti_err open_fmu(struct run *run)
+{
+    struct tutti_findings findings = {0};
+    TRY(tutti_fmu_open(&run->fmu, run->options->file, &findings));
+    if (findings.errors + findings.warnings > 0)
+        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, run->options->file,
+                         "the model description has %u flaw%s; going on (`tutti check` lists them)",
+                         findings.errors + findings.warnings, findings.errors + findings.warnings == 1 ? "" : "s");
+    return TUTTI_OK;
+}
+
+static enum tutti_err apply_settings(struct run *run)
+{
+    size_t count = run->options->set_count;
+    struct tutti_setting *settings = tutti_arena_array(&run->arena, count, sizeof *settings);
+    if (!settings)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++)
+        TRY(tutti_setting_read(&settings[i], &run->arena, run->fmu->desc, run->name, run->options->set[i]));
+    return tutti_unit_apply(run->unit, settings, count);
+}
+
+static enum tutti_err make_unit(struct run *run)
+{
+    struct tutti_unit_options options = {
+        .name = run->name,
+        .log = run->options->log,
+        .logging_on = run->options->fmu_logging,
+        .timing = run->options->timing,
+        .moving_sample = tutti_inputs_sample_moving,
+        .moving_context = &run->inputs,
+    };
+    if (run->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE) {
+        options.moving = run->inputs.moving_references;
+        options.moving_count = run->inputs.moving_count;
+    }
+    return tutti_unit_new(&run->unit, run->fmu, &options);
+}
+
+/* Lets the FMU handle its event; again if it announces the next one for the same time. */
+static enum tutti_err settle(struct run *run, const struct tutti_signals *inputs)
+{
+    struct tutti_unit_event event = {.next_event = -INFINITY};
+    for (int round = 0; event.next_event <= run->t && !event.terminate; round++) {
+        if (round == MOST_STANDSTILLS)
+            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %.17g: the FMU announces one event "
+                              "after another for it", run->name, run->fmu->path, run->t);
+        TRY(run->unit->kind->event(run->unit, round == 0 ? inputs : NULL, &event));
+    }
+    run->next_event = event.next_event;
+    run->ended = event.terminate;
+    return TUTTI_OK;
+}
+
+static enum tutti_err initialise(struct run *run)
+{
+    struct tutti_experiment_setup setup = {
+        .start = run->times.start,
+        .stop = run->times.stop,
+        .has_stop = true,
+        .tolerance = run->times.tolerance,
+        .has_tolerance = run->times.tolerance > 0,
+    };
+    TRY(run->unit->kind->enter_init(run->unit, &setup));
+    if (run->inputs.trajectory) {
+        tutti_trajectory_sample(run->inputs.trajectory, run->times.start, true);
+        TRY(tutti_unit_set(run->unit, &run->inputs.signals));
+    }
+    TRY(run->unit->kind->exit_init(run->unit));
+    return run->unit->has_events ? settle(run, NULL) : TUTTI_OK;
+}
+
+static enum tutti_err set_up(struct run *run)
+{
+    const struct tutti_run_options *options = run->options;
+    name_instance(run, options->file);
+    TRY(open_fmu(run));
+    if (options->input)
+        TRY(tutti_inputs_open(&run->inputs, options->input, run->fmu->desc));
+    TRY(make_unit(run));
+    TRY(tutti_times_resolve(&run->times, options, run->fmu, options->log));
+    TRY(apply_settings(run));
+    if (options->input)
+        TRY(tutti_inputs_bind(&run->inputs, run->unit));
+    TRY(tutti_observer_open(&run->observer, options, run->unit, &run->inputs));
+    run->t = run->times.start;
+    run->next_event = run->input_event = INFINITY;
+    tutti_grid_init(&run->communication, run->times.start, run->times.step, run->times.stop);
+    if (run->times.output_step > 0)
+        tutti_grid_init(&run->output, run->times.start, run->times.output_step, run->times.stop);
+    TRY(initialise(run));
+    return tutti_observer_row(&run->observer, run->unit, run->t);
+}
+
+/* The earlier of a and b; b, to the bit, if both mean the same point. */
+static double earlier(double a, double b, double span)
+{
+    return b < a || tutti_time_same(a, b, span) ? b : a;
+}
+
+/* R2; the exact times of later lines win over those of earlier ones. An FMU that cannot vary its step goes from
+ * communication point to communication point (recorded points are among them), and events wait for the next one. */
+static double next_target(struct run *run)
+{
+    double span = run->times.stop - run->times.start;
+    double target = tutti_grid_next(&run->communication);
+    if (run->inputs.trajectory)
+        run->input_event = tutti_trajectory_next_event(run->inputs.trajectory, run->t);
+    if (run->times.uniform)
+        return target;
+    if (run->times.output_step > 0)
+        target = earlier(target, tutti_grid_next(&run->output), span);
+    if (run->input_event < INFINITY)
+        target = earlier(target, run->input_event, span);
+    if (run->next_event < INFINITY)
+        target = earlier(target, run->next_event, span);
+    return target;
+}
+
+/* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
+static enum tutti_err discarded_for_good(struct run *run, double target, const struct tutti_step *step)
+{
+    if (step->terminate)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_FMU,
+                      "%s (%s): the FMU discarded the step from t = %.17g to %.17g; it came as far as %.17g. %s",
+                      run->name, run->fmu->path, run->t, target, step->reached,
+                      run->times.uniform ? "It cannot vary its step: use another --step from the start"
+                                         : "Use a smaller --step");
+}
+
+/* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
+static enum tutti_err advance(struct run *run, double target, struct tutti_step *step)
+{
+    double goal = target;
+    for (;;) {
+        if (run->inputs.trajectory)
+            TRY(tutti_inputs_apply(&run->inputs, run->unit, run->t, goal));
+        double h = run->times.uniform ? run->times.step : tutti_time_step(run->t, goal);
+        TRY(run->unit->kind->step(run->unit, run->t, h, step));
+        if (__builtin_expect(!step->discarded, 1))
+            return TUTTI_OK;
+        run->stats->rejected++;
+        if (run->fmu->desc->fmi < 3)
+            return discarded_for_good(run, goal, step);
+        double half = run->t + (goal - run->t) / 2;
+        if (run->times.uniform || goal - run->t < 1e-9 * run->times.step || half <= run->t || half >= goal)
+            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards every step from t = %.17g on, down to %.3g",
+                              run->name, run->fmu->path, run->t, goal - run->t);
+        goal = half;
+    }
+}
+
+/* An FMU that comes back again and again without moving would keep the run here for ever. */
+static enum tutti_err watch_standstill(struct run *run, double before)
+{
+    if (run->t > before) {
+        run->standstills = 0;
+        return TUTTI_OK;
+    }
+    if (++run->standstills < MOST_STANDSTILLS)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %.17g: the FMU came back %d times from there",
+                      run->name, run->fmu->path, run->t, MOST_STANDSTILLS);
+}
+
+/* Where the FMU is after a step: the target to the bit unless it says something else. */
+static void arrive(struct run *run, double target, const struct tutti_step *step)
+{
+    double span = run->times.stop - run->times.start;
+    bool there = step->reached == target || tutti_time_same(step->reached, target, span);
+    run->t = there ? target : step->reached;
+    tutti_grid_pass(&run->communication, run->t);
+}
+
+/* Both sides of an event are recorded: values before, then, after the FMU settled, values at the same time. */
+static enum tutti_err cross_event(struct run *run, bool input_event)
+{
+    TRY(tutti_observer_row(&run->observer, run->unit, run->t));
+    const struct tutti_signals *inputs = NULL;
+    if (run->inputs.trajectory && input_event) {
+        tutti_trajectory_sample(run->inputs.trajectory, run->t, true);
+        inputs = &run->inputs.signals;
+    }
+    TRY(settle(run, inputs));
+    run->stats->events_located++;
+    return tutti_observer_row(&run->observer, run->unit, run->t);
+}
+
+/* At the point reached: events first, else a row if one is due. */
+static enum tutti_err look_around(struct run *run, const struct tutti_step *step)
+{
+    bool input_event = run->t >= run->input_event;
+    if (run->inputs.trajectory)
+        tutti_trajectory_sample(run->inputs.trajectory, run->t, false);
+    bool due = true;
+    if (run->times.output_step > 0) {
+        double span = run->times.stop - run->times.start, next = tutti_grid_next(&run->output);
+        due = run->t >= next || tutti_time_same(run->t, next, span);
+        tutti_grid_pass(&run->output, run->t);
+    }
+    if (run->unit->has_events && !step->terminate && (step->event || input_event || run->t >= run->next_event))
+        return cross_event(run, input_event);
+    return due || step->terminate ? tutti_observer_row(&run->observer, run->unit, run->t) : TUTTI_OK;
+}
+
+/* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the
+ * speed, so that fast FMUs are not slowed down and slow ones are not out of sight. */
+static enum tutti_err look_at_clock(struct run *run, double h)
+{
+    double time = now(), since = time - run->last_look;
+    if (since < 0.02 && run->interval < 1UL << 20)
+        run->interval *= 2;
+    else if (since > 0.1 && run->interval > 1)
+        run->interval /= 2;
+    run->countdown = run->interval;
+    run->last_look = time;
+    if (time - run->last_flush > 1) {
+        run->last_flush = time;
+        TRY(tutti_observer_flush(&run->observer));
+    }
+    if (run->options->progress) {
+        struct tutti_progress progress = {run->times.start, run->times.stop,   run->t,
+                                          h,                run->stats->steps, time - run->loop_start};
+        run->options->progress(run->options->progress_context, &progress);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err loop(struct run *run)
+{
+    const volatile sig_atomic_t *interrupt = run->options->interrupt;
+    while (run->t < run->times.stop && !run->ended) {
+        if (__builtin_expect(interrupt && *interrupt, 0))
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %.17g; everything up to there is kept", run->t);
+        double before = run->t, target = next_target(run);
+        struct tutti_step step;
+        TRY(advance(run, target, &step));
+        run->stats->steps++;
+        arrive(run, target, &step);
+        TRY(look_around(run, &step));
+        run->ended = run->ended || step.terminate;
+        if (__builtin_expect(run->t <= before, 0) || run->standstills)
+            TRY(watch_standstill(run, before));
+        if (__builtin_expect(--run->countdown == 0, 0))
+            TRY(look_at_clock(run, run->t - before));
+    }
+    return TUTTI_OK;
+}
+
+static void count(const struct run *run)
+{
+    struct tutti_run_stats *stats = run->stats;
+    const struct tutti_unit *unit = run->unit;
+    stats->start = run->times.start;
+    stats->stop = run->t;
+    stats->rows = run->observer.rows;
+    stats->terminated_by_fmu = run->ended;
+    snprintf(stats->unit.name, sizeof stats->unit.name, "%s", run->name);
+    snprintf(stats->unit.fmu, sizeof stats->unit.fmu, "%s", run->options->file);
+    if (run->fmu)
+        snprintf(stats->unit.fmi, sizeof stats->unit.fmi, "%d.0", run->fmu->desc->fmi);
+    if (!unit)
+        return;
+    snprintf(stats->unit.interface, sizeof stats->unit.interface, "%s", unit->kind->name);
+    stats->uses_events = unit->has_events;
+    stats->unit.do_steps = unit->stats.do_steps;
+    stats->unit.gets = unit->stats.gets;
+    stats->unit.sets = unit->stats.sets;
+    stats->unit.init_evaluations = unit->stats.init_evaluations;
+    stats->unit.seconds = unit->stats.seconds;
+}
+
+/* A failure of the run is told before one of closing the file. */
+static enum tutti_err tear_down(struct run *run, enum tutti_err err)
+{
+    char message[4096];
+    snprintf(message, sizeof message, "%s", tutti_err_message());
+    enum tutti_err closing = tutti_observer_close(&run->observer);
+    tutti_unit_free(run->unit);
+    tutti_inputs_close(&run->inputs);
+    tutti_fmu_free(run->fmu);
+    tutti_arena_fini(&run->arena);
+    return err ? tutti_fail(err, "%s", message) : closing;
+}
+
+enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats unused;
+    struct run run = {.options = options, .stats = stats ? stats : &unused, .countdown = 1, .interval = 1};
+    *run.stats = (struct tutti_run_stats){0};
+    double begin = now();
+    enum tutti_err err = set_up(&run);
+    run.loop_start = run.last_look = run.last_flush = now();
+    run.stats->setup_seconds = run.loop_start - begin;
+    if (!err)
+        err = loop(&run);
+    run.stats->loop_seconds = now() - run.loop_start;
+    if (run.ended && !err)
+        tutti_log_printf(options->log, TUTTI_LOG_WARNING, run.name, "the FMU ended the simulation at t = %.17g", run.t);
+    count(&run);
+    return tear_down(&run, err);
+}

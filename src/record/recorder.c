@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/recorder.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+
+/* Every format there is. */
+static const struct tutti_record_format *const formats[] = {&tutti_record_csv};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* Pipes and devices (/dev/null) have no extension; they get the first format. */
+static bool is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+static enum tutti_err fail_unknown(const char *path, const char *extension)
+{
+    struct tutti_text known = {0};
+    for (size_t i = 0; i < FORMATS; i++)
+        tutti_text_printf(&known, "%s%s", i ? ", " : "", formats[i]->extension);
+    enum tutti_err err =
+        known.failed ? tutti_fail_memory()
+        : *extension
+            ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no result format '%s'; the file's name must end in %s", path,
+                         extension, known.text)
+            : tutti_fail(TUTTI_ERR_ARGUMENT,
+                         "%s: the result format is taken from the file's name, which must end in %s", path, known.text);
+    tutti_text_fini(&known);
+    return err;
+}
+
+enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.'), *extension = dot && dot > name ? dot : "";
+    for (size_t i = 0; i < FORMATS; i++) {
+        const struct tutti_record_format *f = formats[i];
+        assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency);
+        if (strcasecmp(extension, f->extension) == 0 || (i == 0 && is_stream(path))) {
+            *format = f;
+            return TUTTI_OK;
+        }
+    }
+    return fail_unknown(path, extension);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.h - where results go. A format is one file that exports one const struct; to add one: copy csv.c, list it in
+ * recorder.c, run `ctest -L record`. */
+#ifndef TUTTI_RECORD_RECORDER_H
+#define TUTTI_RECORD_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "fmi/type.h"
+
+/* One recorded number, text or block of bytes. `value` points to where the run keeps it (laid out as type.h says) and
+ * is read anew for every row. */
+struct tutti_column {
+    const char *name;        /* "unit.var", or "var" for a single FMU, with [i,j] for an element of an array */
+    const char *unit;        /* NULL: none */
+    const char *description; /* NULL: none */
+    enum tutti_type type;
+    bool negated; /* show minus the value (FMI 1.0 negated aliases; numbers only) */
+    const void *value;
+};
+
+struct tutti_recorder; /* every format's own */
+
+struct tutti_record_format {
+    const char *name;      /* "csv" */
+    const char *extension; /* ".csv" */
+
+    /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until close.
+     * On failure nothing is left open, and a file that was there before is whole unless it was the writing that failed. */
+    enum tutti_err (*open)(struct tutti_recorder **out, const char *path, const struct tutti_column *columns, size_t n);
+    /* Adds a row at `time`. Called in order of time; equal times are an event's both sides. After a failed write (full
+     * disk) the file ends with a whole row, and every further call fails with the same message. */
+    enum tutti_err (*row)(struct tutti_recorder *recorder, double time);
+    /* Hands everything to the operating system, so that a crash after this loses nothing before it. */
+    enum tutti_err (*flush)(struct tutti_recorder *recorder);
+    /* Flushes and closes; always releases the recorder, also when it returns an error. */
+    enum tutti_err (*close)(struct tutti_recorder *recorder);
+    /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows only. */
+    void (*emergency)(struct tutti_recorder *recorder);
+};
+
+extern const struct tutti_record_format tutti_record_csv;
+
+/* The format for a path by its extension ("-", pipes and devices are CSV), or an error that lists the formats. */
+TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);
+
+#endif

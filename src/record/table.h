@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* table.h - a CSV file read back: result files for plots and comparison, input trajectories for runs.
+ *
+ * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. The first column must be `time` (any case),
+ * and times must not decrease. Every cell is kept as text; numbers are read on demand. Bounded: 1e6 columns, 2 GiB. */
+#ifndef TUTTI_RECORD_TABLE_H
+#define TUTTI_RECORD_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct tutti_table;
+
+/* Errors name file and line (FORMAT: ragged row, unclosed quote, time missing, not a finite number, or running backwards,
+ * two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table of 0 rows. */
+TUTTI_CHECKED enum tutti_err tutti_table_read(struct tutti_table **out, const char *path);
+/* The same from memory; `name` is for messages. */
+TUTTI_CHECKED enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n);
+void tutti_table_free(struct tutti_table *table);
+
+size_t tutti_table_rows(const struct tutti_table *table);    /* without the header */
+size_t tutti_table_columns(const struct tutti_table *table); /* without `time` */
+const char *tutti_table_name(const struct tutti_table *table, size_t column);
+const double *tutti_table_times(const struct tutti_table *table);
+/* NUL-terminated text of a cell; borrowed. */
+const char *tutti_table_cell(const struct tutti_table *table, size_t row, size_t column);
+unsigned tutti_table_line(const struct tutti_table *table, size_t row); /* line in the file, for messages */
+
+#endif

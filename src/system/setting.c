@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/setting.h"
+
+#include <ctype.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+/* The extent of a dimension as the file gives it: a constant, or the start of the structural parameter. */
+static uint64_t start_extent(const struct tutti_desc *desc, const struct tutti_dimension *dimension)
+{
+    if (dimension->variable == TUTTI_NONE)
+        return dimension->start;
+    const struct tutti_var *var = &desc->vars[dimension->variable];
+    return var->type == TUTTI_TYPE_UINT64 && var->start_count == 1 ? *(const uint64_t *)var->start : 0;
+}
+
+/* "[2,3]" -> row-major element number. */
+static bool read_index(const struct tutti_desc *desc, const struct tutti_var *var, const char *text, uint32_t *element)
+{
+    uint64_t at = 0;
+    const char *c = text + 1;
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        char *end;
+        unsigned long long index = strtoull(c, &end, 10);
+        uint64_t extent = start_extent(desc, &var->dimensions[d]);
+        char expected = d + 1 < var->dimension_count ? ',' : ']';
+        if (end == c || !isdigit((unsigned char)*c) || *end != expected || index < 1 || index > extent)
+            return false;
+        at = at * extent + (index - 1);
+        c = end + 1;
+    }
+    *element = (uint32_t)at;
+    return var->dimension_count > 0 && *c == '\0' && at < TUTTI_NONE;
+}
+
+static enum tutti_err unknown_name(struct tutti_desc *desc, const char *option, const char *name)
+{
+    const char *nearest = tutti_desc_nearest(desc, name);
+    if (nearest)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
+                          nearest);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option, name);
+}
+
+enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option, uint32_t *variable,
+                                  uint32_t *element)
+{
+    *element = TUTTI_NONE;
+    *variable = tutti_desc_find(desc, name);
+    const char *bracket = strrchr(name, '[');
+    if (*variable != TUTTI_NONE)
+        return TUTTI_OK;
+    if (!bracket)
+        return unknown_name(desc, option, name);
+    char *base = tutti_str_copy(name);
+    if (!base)
+        return tutti_fail_memory();
+    base[bracket - name] = '\0';
+    *variable = tutti_desc_find(desc, base);
+    enum tutti_err err = TUTTI_OK;
+    if (*variable == TUTTI_NONE)
+        err = unknown_name(desc, option, name);
+    else if (!read_index(desc, &desc->vars[*variable], bracket, element))
+        err = tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1",
+                         option, name, base, desc->vars[*variable].dimension_count,
+                         desc->vars[*variable].dimension_count == 1 ? "" : "s");
+    free(base);
+    return err;
+}
+
+static enum tutti_err bad_value(const struct tutti_var *var, const char *text, size_t n, const char *expected)
+{
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' takes %s, not '%.*s'", var->name, expected, (int)(n < 80 ? n : 80),
+                      text);
+}
+
+static enum tutti_err check_bounds(const struct tutti_var *var, double value, const char *text, size_t n)
+{
+    const struct tutti_bounds *bounds = var->bounds;
+    if (!bounds || (!(bounds->has_min && value < bounds->min) && !(bounds->has_max && value > bounds->max)))
+        return TUTTI_OK;
+    char expected[96];
+    snprintf(expected, sizeof expected, "values from %.17g to %.17g", bounds->has_min ? bounds->min : -INFINITY,
+             bounds->has_max ? bounds->max : INFINITY);
+    return bad_value(var, text, n, expected);
+}
+
+static enum tutti_err read_float(const struct tutti_var *var, const char *text, size_t n, void *value)
+{
+    double number;
+    if (!tutti_number_read_double(text, n, &number))
+        return bad_value(var, text, n, "a number");
+    TRY(check_bounds(var, number, text, n));
+    if (var->type == TUTTI_TYPE_FLOAT64)
+        *(double *)value = number;
+    else if (fabs(number) > FLT_MAX && isfinite(number))
+        return bad_value(var, text, n, "a number that a Float32 can hold");
+    else
+        *(float *)value = (float)number;
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_integer(const struct tutti_var *var, const char *text, size_t n, void *value)
+{
+    static const struct {
+        int64_t min;
+        uint64_t max;
+    } ranges[] = {
+        [TUTTI_TYPE_INT8] = {INT8_MIN, INT8_MAX},    [TUTTI_TYPE_UINT8] = {0, UINT8_MAX},
+        [TUTTI_TYPE_INT16] = {INT16_MIN, INT16_MAX}, [TUTTI_TYPE_UINT16] = {0, UINT16_MAX},
+        [TUTTI_TYPE_INT32] = {INT32_MIN, INT32_MAX}, [TUTTI_TYPE_UINT32] = {0, UINT32_MAX},
+        [TUTTI_TYPE_INT64] = {INT64_MIN, INT64_MAX}, [TUTTI_TYPE_UINT64] = {0, UINT64_MAX},
+    };
+    int64_t number = 0;
+    uint64_t positive = 0;
+    bool small = tutti_number_read_int(text, n, &number), large = tutti_number_read_uint(text, n, &positive);
+    bool fits = large ? positive <= ranges[var->type].max : small && number >= ranges[var->type].min;
+    if (!fits) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "whole numbers from %lld to %llu", (long long)ranges[var->type].min,
+                 (unsigned long long)ranges[var->type].max);
+        return bad_value(var, text, n, expected);
+    }
+    TRY(check_bounds(var, large ? (double)positive : (double)number, text, n));
+    uint64_t bits = large ? positive : (uint64_t)number; /* two's complement: the low bytes are right for any width */
+    memcpy(value, &bits, tutti_type_size(var->type));
+    return TUTTI_OK;
+}
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+    return strlen(word) == n && strncasecmp(text, word, n) == 0;
+}
+
+static enum tutti_err read_boolean(const struct tutti_var *var, const char *text, size_t n, void *value)
+{
+    if (is_word(text, n, "true") || is_word(text, n, "1"))
+        *(bool *)value = true;
+    else if (is_word(text, n, "false") || is_word(text, n, "0"))
+        *(bool *)value = false;
+    else
+        return bad_value(var, text, n, "true, false, 1 or 0");
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_enumeration(const struct tutti_desc *desc, const struct tutti_var *var, const char *text,
+                                       size_t n, void *value)
+{
+    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    int64_t number;
+    bool numeric = tutti_number_read_int(text, n, &number);
+    bool known = numeric && (!def || def->item_count == 0);
+    for (uint32_t i = 0; def && i < def->item_count && !known; i++) {
+        known = numeric ? def->items[i].value == number
+                        : strlen(def->items[i].name) == n && memcmp(def->items[i].name, text, n) == 0;
+        if (known)
+            number = def->items[i].value;
+    }
+    if (known) {
+        *(int64_t *)value = number;
+        return TUTTI_OK;
+    }
+    struct tutti_text expected = {0};
+    tutti_text_append(&expected, def && def->item_count ? "one of " : "a whole number");
+    for (uint32_t i = 0; def && i < def->item_count && i < 20; i++)
+        tutti_text_printf(&expected, "%s%s (%lld)", i ? ", " : "", def->items[i].name, (long long)def->items[i].value);
+    enum tutti_err err = bad_value(var, text, n, expected.text ? expected.text : "another value");
+    tutti_text_fini(&expected);
+    return err;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+static enum tutti_err read_binary(struct tutti_arena *arena, const struct tutti_var *var, const char *text, size_t n,
+                                  void *value)
+{
+    uint8_t *bytes = tutti_arena_alloc(arena, n / 2 + 1);
+    if (!bytes)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < n / 2; i++) {
+        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return bad_value(var, text, n, "pairs of hexadecimal digits");
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    if (n % 2)
+        return bad_value(var, text, n, "pairs of hexadecimal digits");
+    *(struct tutti_bytes *)value = (struct tutti_bytes){n / 2, bytes};
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_string(struct tutti_arena *arena, const char *text, size_t n, void *value)
+{
+    const char *copy = tutti_arena_text(arena, text, n);
+    *(const char **)value = copy;
+    return copy ? TUTTI_OK : tutti_fail_memory();
+}
+
+enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct tutti_desc *desc,
+                                        const struct tutti_var *var, const char *text, size_t n, void *value)
+{
+    switch ((enum tutti_type)var->type) {
+    case TUTTI_TYPE_FLOAT64:
+    case TUTTI_TYPE_FLOAT32:
+        return read_float(var, text, n, value);
+    case TUTTI_TYPE_BOOLEAN:
+        return read_boolean(var, text, n, value);
+    case TUTTI_TYPE_ENUMERATION:
+        return read_enumeration(desc, var, text, n, value);
+    case TUTTI_TYPE_STRING:
+        return read_string(arena, text, n, value);
+    case TUTTI_TYPE_BINARY:
+        return read_binary(arena, var, text, n, value);
+    case TUTTI_TYPE_CLOCK:
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is a clock; clocks cannot be set", var->name);
+    default:
+        return read_integer(var, text, n, value);
+    }
+}
+
+/* Which variables a person may set: those with a start value that the FMU takes as given. */
+static enum tutti_err check_settable(const struct tutti_var *var)
+{
+    const char *why = NULL;
+    if (var->variability == TUTTI_CONSTANT)
+        why = "a constant";
+    else if (var->causality == TUTTI_INDEPENDENT)
+        why = "the independent variable (use --start)";
+    else if (var->causality == TUTTI_CALCULATED_PARAMETER)
+        why = "a calculated parameter: it follows from the others";
+    else if (var->causality != TUTTI_INPUT && var->initial == TUTTI_CALCULATED)
+        why = "calculated by the FMU";
+    return why ? tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' cannot be set: it is %s", var->name, why) : TUTTI_OK;
+}
+
+static bool is_separator(char c)
+{
+    return c == ' ' || c == ',' || c == '\t' || c == ';';
+}
+
+static enum tutti_err read_list(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
+                                const struct tutti_var *var, const char *text)
+{
+    size_t size = tutti_type_size(var->type), count = 0;
+    unsigned char *values = tutti_arena_array(arena, strlen(text) / 2 + 1, size);
+    if (!values)
+        return tutti_fail_memory();
+    while (*text) {
+        while (is_separator(*text))
+            text++;
+        size_t n = 0;
+        while (text[n] && !is_separator(text[n]))
+            n++;
+        if (n > 0)
+            TRY(tutti_setting_read_value(arena, desc, var, text, n, values + size * count++));
+        text += n;
+    }
+    out->values = values;
+    out->count = count;
+    return TUTTI_OK;
+}
+
+/* FMI 1.0 negated aliases: the FMU holds minus the variable. */
+static void negate(const struct tutti_var *var, void *value)
+{
+    if (!var->negated)
+        return;
+    if (var->type == TUTTI_TYPE_FLOAT64)
+        *(double *)value = -*(double *)value;
+    else if (var->type == TUTTI_TYPE_INT32)
+        *(int32_t *)value = (int32_t)(0u - *(uint32_t *)value);
+    else if (var->type == TUTTI_TYPE_BOOLEAN)
+        *(bool *)value = !*(bool *)value;
+}
+
+static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, struct tutti_desc *desc,
+                                   const char *name, const char *value)
+{
+    TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
+    const struct tutti_var *var = &desc->vars[out->variable];
+    TRY(check_settable(var));
+    bool list = var->dimension_count > 0 && out->element == TUTTI_NONE && var->type != TUTTI_TYPE_STRING;
+    if (list)
+        return read_list(out, arena, desc, var, value);
+    void *values = tutti_arena_alloc(arena, tutti_type_size(var->type));
+    if (!values)
+        return tutti_fail_memory();
+    out->values = values;
+    out->count = 1;
+    TRY(tutti_setting_read_value(arena, desc, var, value, strlen(value), values));
+    negate(var, values);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena, struct tutti_desc *desc,
+                                  const char *unit, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--set takes NAME=VALUE, not '%s'", text);
+    char *name = tutti_str_copy(text);
+    if (!name)
+        return tutti_fail_memory();
+    name[equals - text] = '\0';
+    size_t n = unit ? strlen(unit) : 0;
+    bool prefixed = unit && strncmp(name, unit, n) == 0 && name[n] == '.' && tutti_desc_find(desc, name) == TUTTI_NONE;
+    enum tutti_err err = read_setting(out, arena, desc, prefixed ? name + n + 1 : name, equals + 1);
+    if (err && strncmp(tutti_err_message(), "--set", 5) != 0)
+        err = tutti_fail_context(err, "--set %s", name);
+    free(name);
+    return err;
+}

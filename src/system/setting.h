@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* setting.h - a value that a person gave for a variable, as text, checked and in the variable's own type. */
+#ifndef TUTTI_SYSTEM_SETTING_H
+#define TUTTI_SYSTEM_SETTING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "fmi/desc.h"
+
+struct tutti_setting {
+    uint32_t variable;
+    uint32_t element; /* of an array, counted from 0, row-major; TUTTI_NONE: all of it */
+    size_t count;     /* values; 1 for a whole array means: every element */
+    const void *values; /* in the arena */
+};
+
+/* Reads "NAME=VALUE" or "UNIT.NAME=VALUE" (`unit` may be NULL). VALUE by the variable's type: numbers; true, false, 0, 1;
+ * an enumeration's item name or number; text; hex digits for Binary. Arrays: values between blanks or commas (String: a
+ * single value only). ARGUMENT, with what would be right, for an unknown name, a value that does not fit the type or the
+ * bounds, and for variables that cannot be set. */
+TUTTI_CHECKED enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena,
+                                                struct tutti_desc *desc, const char *unit, const char *text);
+
+/* Reads one value of `var`'s type from text[0..n) to *value (which has room for one). String and Binary go to the arena.
+ * ARGUMENT, naming the variable, if it does not fit. */
+TUTTI_CHECKED enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct tutti_desc *desc,
+                                                      const struct tutti_var *var, const char *text, size_t n,
+                                                      void *value);
+
+/* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. The element is by the
+ * start extents; ARGUMENT for an unknown name (with the nearest one) or an index out of range. */
+TUTTI_CHECKED enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option,
+                                                uint32_t *variable, uint32_t *element);
+
+#endif

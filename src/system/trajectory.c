@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Invariants:
+ *  T1  Every cell was read and checked when the file was opened: sampling cannot fail.
+ *  T2  values[column] holds one value per row, in the variable's own type.
+ *  T3  `row` is the last row with time <= the last time sampled (or 0), so that a run reads the file once. */
+#include "system/trajectory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "system/setting.h"
+
+struct tutti_trajectory {
+    const char *file;
+    const struct tutti_table *table;
+    struct tutti_desc *desc;
+    const double *times;
+    size_t rows, columns;
+    struct tutti_trajectory_input *inputs;
+    const unsigned char **values;
+    size_t *sizes; /* of one value */
+    void **slots;
+    size_t *latest, *previous; /* per variable its latest column, per column the one before of the same; 0: none */
+    double *events;
+    size_t event_count, next_event;
+    size_t row;
+    struct tutti_arena arena;
+};
+
+static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
+{
+    const char *name = tutti_table_name(tr->table, column);
+    struct tutti_trajectory_input *input = &tr->inputs[column];
+    TRY(tutti_setting_find(tr->desc, name, tr->file, &input->variable, &input->element));
+    const struct tutti_var *var = &tr->desc->vars[input->variable];
+    if (var->causality != TUTTI_INPUT)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s",
+                          tr->file, name, tutti_causality_name(var->causality));
+    if (var->dimension_count > 0 && input->element == TUTTI_NONE)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is an array; give one column per element, '%s[1]' and so on",
+                          tr->file, name, name);
+    /* Columns of one variable are chained, so that this does not grow with the square of the columns. */
+    for (size_t i = tr->latest[input->variable]; i > 0; i = tr->previous[i - 1])
+        if (tr->inputs[i - 1].element == input->element)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
+                              tutti_table_name(tr->table, i - 1), name);
+    tr->previous[column] = tr->latest[input->variable];
+    tr->latest[input->variable] = column + 1;
+    input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS;
+    tr->sizes[column] = tutti_type_size(var->type);
+    return TUTTI_OK;
+}
+
+static void negate_real(const struct tutti_var *var, void *value)
+{
+    if (var->negated && var->type == TUTTI_TYPE_FLOAT64)
+        *(double *)value = -*(double *)value;
+}
+
+static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
+{
+    const struct tutti_var *var = &tr->desc->vars[tr->inputs[column].variable];
+    size_t size = tr->sizes[column];
+    unsigned char *values = tutti_arena_array(&tr->arena, tr->rows, size);
+    if (!values)
+        return tutti_fail_memory();
+    tr->values[column] = values;
+    for (size_t row = 0; row < tr->rows; row++) {
+        const char *cell = tutti_table_cell(tr->table, row, column);
+        enum tutti_err err =
+            tutti_setting_read_value(&tr->arena, tr->desc, var, cell, strlen(cell), values + row * size);
+        if (err)
+            return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u", tr->file,
+                                      tutti_table_line(tr->table, row));
+        negate_real(var, values + row * size);
+    }
+    return TUTTI_OK;
+}
+
+/* Do the values of a column differ between two rows? Strings and bytes by content. */
+static bool differs(const struct tutti_trajectory *tr, size_t column, size_t a, size_t b)
+{
+    size_t size = tr->sizes[column];
+    const void *va = tr->values[column] + a * size, *vb = tr->values[column] + b * size;
+    switch (tr->desc->vars[tr->inputs[column].variable].type) {
+    case TUTTI_TYPE_STRING:
+        return strcmp(*(const char *const *)va, *(const char *const *)vb) != 0;
+    case TUTTI_TYPE_BINARY: {
+        const struct tutti_bytes *ba = va, *bb = vb;
+        return ba->size != bb->size || memcmp(ba->data, bb->data, ba->size) != 0;
+    }
+    default:
+        return memcmp(va, vb, size) != 0;
+    }
+}
+
+/* An event is where something is not continuous: a jump of any column, or a step of a held one. */
+static bool is_event(const struct tutti_trajectory *tr, size_t row)
+{
+    bool jump = tr->times[row - 1] == tr->times[row];
+    for (size_t column = 0; column < tr->columns; column++)
+        if ((jump || !tr->inputs[column].continuous) && differs(tr, column, row - 1, row))
+            return true;
+    return false;
+}
+
+static enum tutti_err find_events(struct tutti_trajectory *tr)
+{
+    tr->events = tutti_arena_array(&tr->arena, tr->rows + 1, sizeof *tr->events);
+    if (!tr->events)
+        return tutti_fail_memory();
+    for (size_t row = 1; row < tr->rows; row++)
+        if (is_event(tr, row) && (tr->event_count == 0 || tr->events[tr->event_count - 1] != tr->times[row]))
+            tr->events[tr->event_count++] = tr->times[row];
+    return TUTTI_OK;
+}
+
+static enum tutti_err make(struct tutti_trajectory *tr)
+{
+    tr->inputs = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->inputs);
+    tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
+    tr->sizes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->sizes);
+    tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
+    tr->previous = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->previous);
+    tr->latest = tutti_arena_array(&tr->arena, tr->desc->var_count, sizeof *tr->latest);
+    if (!tr->inputs || !tr->values || !tr->sizes || !tr->slots || !tr->previous || !tr->latest)
+        return tutti_fail_memory();
+    if (tr->rows == 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", tr->file);
+    for (size_t column = 0; column < tr->columns; column++) {
+        TRY(find_input(tr, column));
+        TRY(read_column(tr, column));
+    }
+    return find_events(tr);
+}
+
+enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file, const struct tutti_table *table,
+                                    struct tutti_desc *desc)
+{
+    *out = NULL;
+    struct tutti_trajectory *tr = calloc(1, sizeof *tr);
+    if (!tr)
+        return tutti_fail_memory();
+    tr->file = file;
+    tr->table = table;
+    tr->desc = desc;
+    tr->times = tutti_table_times(table);
+    tr->rows = tutti_table_rows(table);
+    tr->columns = tutti_table_columns(table);
+    enum tutti_err err = make(tr);
+    if (err) {
+        tutti_trajectory_free(tr);
+        return err;
+    }
+    *out = tr;
+    return TUTTI_OK;
+}
+
+void tutti_trajectory_free(struct tutti_trajectory *tr)
+{
+    if (!tr)
+        return;
+    tutti_arena_fini(&tr->arena);
+    free(tr);
+}
+
+size_t tutti_trajectory_count(const struct tutti_trajectory *tr)
+{
+    return tr->columns;
+}
+
+const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *tr, size_t column)
+{
+    return &tr->inputs[column];
+}
+
+void tutti_trajectory_bind(struct tutti_trajectory *tr, size_t column, void *slot)
+{
+    tr->slots[column] = slot;
+}
+
+/* T3: moves `row` to the last row with time <= t (0 if there is none). */
+static void seek(struct tutti_trajectory *tr, double t)
+{
+    while (tr->row > 0 && tr->times[tr->row] > t)
+        tr->row--;
+    while (tr->row + 1 < tr->rows && tr->times[tr->row + 1] <= t)
+        tr->row++;
+}
+
+/* The rows that t lies between, left <= right, and how far on the way it is. At a jump, or where a row begins: after it,
+ * left is the last row at t; before it, right is the first row at t. */
+static double between(struct tutti_trajectory *tr, double t, bool after, size_t *left, size_t *right)
+{
+    seek(tr, t);
+    *left = tr->row;
+    *right = tr->row;
+    if (t < tr->times[0])
+        return 0;
+    if (!after && tr->times[tr->row] == t) {
+        while (*right > 0 && tr->times[*right - 1] == t)
+            --*right;
+        *left = *right > 0 ? *right - 1 : 0;
+        return 1;
+    }
+    if (tr->row + 1 >= tr->rows)
+        return 0;
+    *right = tr->row + 1;
+    return (t - tr->times[*left]) / (tr->times[*right] - tr->times[*left]);
+}
+
+static double linear(const struct tutti_trajectory *tr, size_t column, size_t left, size_t right, double way)
+{
+    const void *values = tr->values[column];
+    bool wide = tr->sizes[column] == sizeof(double);
+    double a = wide ? ((const double *)values)[left] : (double)((const float *)values)[left];
+    double b = wide ? ((const double *)values)[right] : (double)((const float *)values)[right];
+    return way == 0 ? a : way == 1 ? b : a + way * (b - a); /* the rows' own values to the bit */
+}
+
+void tutti_trajectory_sample(struct tutti_trajectory *tr, double t, bool after)
+{
+    size_t left, right;
+    double way = between(tr, t, after, &left, &right);
+    for (size_t column = 0; column < tr->columns; column++) {
+        void *slot = tr->slots[column];
+        if (!slot)
+            continue;
+        if (!tr->inputs[column].continuous)
+            memcpy(slot, tr->values[column] + left * tr->sizes[column], tr->sizes[column]);
+        else if (tr->sizes[column] == sizeof(double))
+            *(double *)slot = linear(tr, column, left, right, way);
+        else
+            *(float *)slot = (float)linear(tr, column, left, right, way);
+    }
+}
+
+double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double t)
+{
+    size_t left, right;
+    double way = between(tr, t, false, &left, &right);
+    return linear(tr, column, left, right, way);
+}
+
+double tutti_trajectory_next_event(struct tutti_trajectory *tr, double t)
+{
+    while (tr->next_event < tr->event_count && tr->events[tr->next_event] <= t)
+        tr->next_event++;
+    return tr->next_event < tr->event_count ? tr->events[tr->next_event] : INFINITY;
+}

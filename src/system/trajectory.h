@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* trajectory.h - inputs over time from a CSV file.
+ *
+ * Real inputs are linear between rows, all others are held. Two rows with equal time are a jump: the first ends the
+ * stretch before, the second begins the one after. Before the first row and after the last their values hold. */
+#ifndef TUTTI_SYSTEM_TRAJECTORY_H
+#define TUTTI_SYSTEM_TRAJECTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "fmi/desc.h"
+#include "record/table.h"
+
+struct tutti_trajectory;
+
+/* One column: the input (and element of it, TUTTI_NONE for a scalar) that it drives. */
+struct tutti_trajectory_input {
+    uint32_t variable, element;
+    bool continuous; /* a float of continuous variability: linear between rows */
+};
+
+/* Checks every column and cell against the description. `table` and `desc` are borrowed until free. ARGUMENT or FORMAT,
+ * naming file, line and column. */
+TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file,
+                                                  const struct tutti_table *table, struct tutti_desc *desc);
+void tutti_trajectory_free(struct tutti_trajectory *trajectory);
+
+size_t tutti_trajectory_count(const struct tutti_trajectory *trajectory);
+const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *trajectory, size_t column);
+
+/* Where sample() puts the values of a column; `slot` holds one value of the variable's type. */
+void tutti_trajectory_bind(struct tutti_trajectory *trajectory, size_t column, void *slot);
+
+/* Fills all bound slots with the values at t; at a jump, with those after it if `after`, else before. Fast when times
+ * grow from call to call. */
+void tutti_trajectory_sample(struct tutti_trajectory *trajectory, double t, bool after);
+
+/* One continuous column at t (before a jump), whatever was sampled: for inputs that move inside a step. */
+double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, double t);
+
+/* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
+double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/signals.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tutti_owned {
+    char *buffer;
+    size_t capacity;
+};
+
+static bool is_pointer_type(enum tutti_type type)
+{
+    return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
+}
+
+/* Counts per type, so that each block can be made in one piece. */
+static void count_types(struct tutti_signals *signals, const struct tutti_desc *desc, const uint32_t *variables,
+                        const size_t *extents, size_t count, struct tutti_block *by_type[TUTTI_TYPE_COUNT])
+{
+    for (size_t i = 0; i < count; i++) {
+        enum tutti_type type = desc->vars[variables[i]].type;
+        if (!by_type[type]) {
+            by_type[type] = &signals->blocks[signals->block_count++];
+            by_type[type]->type = type;
+        }
+        by_type[type]->count++;
+        by_type[type]->value_count += extents[i];
+    }
+}
+
+static enum tutti_err allocate(struct tutti_signals *signals, size_t count)
+{
+    struct tutti_arena *arena = &signals->arena;
+    signals->slots = tutti_arena_array(arena, count, sizeof *signals->slots);
+    signals->extents = tutti_arena_array(arena, count, sizeof *signals->extents);
+    signals->sizes = tutti_arena_array(arena, count, sizeof *signals->sizes);
+    if (!signals->slots || !signals->extents || !signals->sizes)
+        return tutti_fail_memory();
+    for (size_t b = 0; b < signals->block_count; b++) {
+        struct tutti_block *block = &signals->blocks[b];
+        block->references = tutti_arena_array(arena, block->count, sizeof *block->references);
+        block->values = tutti_arena_array(arena, block->value_count, tutti_type_size(block->type));
+        bool pointers = is_pointer_type(block->type);
+        block->owned = pointers ? tutti_arena_array(arena, block->value_count, sizeof *block->owned) : NULL;
+        if (!block->references || !block->values || (pointers && !block->owned))
+            return tutti_fail_memory();
+        for (size_t i = 0; block->type == TUTTI_TYPE_STRING && i < block->value_count; i++)
+            ((const char **)block->values)[i] = "";
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_signals_init(struct tutti_signals *signals, const struct tutti_desc *desc,
+                                  const uint32_t *variables, const size_t *extents, size_t count)
+{
+    *signals = (struct tutti_signals){.count = count};
+    struct tutti_block *by_type[TUTTI_TYPE_COUNT] = {0};
+    count_types(signals, desc, variables, extents, count, by_type);
+    enum tutti_err err = allocate(signals, count);
+    if (err) {
+        tutti_signals_fini(signals);
+        return err;
+    }
+    size_t references[TUTTI_TYPE_COUNT] = {0}, values[TUTTI_TYPE_COUNT] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct tutti_var *var = &desc->vars[variables[i]];
+        struct tutti_block *block = by_type[var->type];
+        block->references[references[var->type]++] = var->reference;
+        signals->slots[i] = (char *)block->values + values[var->type] * tutti_type_size(var->type);
+        signals->extents[i] = extents[i];
+        signals->sizes[i] = tutti_type_size(var->type);
+        values[var->type] += extents[i];
+    }
+    return TUTTI_OK;
+}
+
+void tutti_signals_fini(struct tutti_signals *signals)
+{
+    for (size_t b = 0; b < signals->block_count; b++)
+        for (size_t i = 0; signals->blocks[b].owned && i < signals->blocks[b].value_count; i++)
+            free(signals->blocks[b].owned[i].buffer);
+    tutti_arena_fini(&signals->arena);
+    *signals = (struct tutti_signals){0};
+}
+
+static enum tutti_err own(struct tutti_owned *owned, const void *data, size_t size)
+{
+    if (size + 1 > owned->capacity) {
+        char *larger = realloc(owned->buffer, size + 1);
+        if (!larger)
+            return tutti_fail_memory();
+        owned->buffer = larger;
+        owned->capacity = size + 1;
+    }
+    if (size > 0 && data != owned->buffer)
+        memcpy(owned->buffer, data, size);
+    owned->buffer[size] = '\0';
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_signals_own(struct tutti_block *block)
+{
+    for (size_t i = 0; block->owned && i < block->value_count; i++) {
+        if (block->type == TUTTI_TYPE_STRING) {
+            const char **text = &((const char **)block->values)[i];
+            TRY(own(&block->owned[i], *text, *text ? strlen(*text) : 0));
+            *text = block->owned[i].buffer;
+        } else {
+            struct tutti_bytes *bytes = &((struct tutti_bytes *)block->values)[i];
+            size_t size = bytes->data && bytes->size < SIZE_MAX / 2 ? bytes->size : 0;
+            TRY(own(&block->owned[i], bytes->data, size));
+            *bytes = (struct tutti_bytes){size, (const uint8_t *)block->owned[i].buffer};
+        }
+    }
+    return TUTTI_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.h - some variables of one unit, laid out so that reading or writing them takes one FMI call per type. */
+#ifndef TUTTI_UNIT_SIGNALS_H
+#define TUTTI_UNIT_SIGNALS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "fmi/desc.h"
+
+/* All variables of one type. */
+struct tutti_block {
+    enum tutti_type type;
+    size_t count;       /* references */
+    size_t value_count; /* values: more than references where there are arrays */
+    uint32_t *references;
+    void *values; /* laid out as type.h says */
+    struct tutti_owned *owned; /* String and Binary: the block's copies of what the FMU returned, else NULL */
+};
+
+struct tutti_signals {
+    struct tutti_block blocks[TUTTI_TYPE_COUNT];
+    size_t block_count;
+    void **slots;      /* first value of the n-th variable, in the order in which they were given */
+    size_t *extents;   /* its number of values */
+    size_t *sizes;     /* bytes of one value */
+    size_t count;
+    struct tutti_arena arena;
+};
+
+/* Lays out `count` variables of `desc`; extents[i] is the number of values of variables[i]. Values start as zero (and
+ * empty Strings and Binaries). */
+TUTTI_CHECKED enum tutti_err tutti_signals_init(struct tutti_signals *signals, const struct tutti_desc *desc,
+                                                const uint32_t *variables, const size_t *extents, size_t count);
+void tutti_signals_fini(struct tutti_signals *signals);
+
+/* After the FMU filled a block of Strings or Binaries with pointers of its own, which its next call may free: replaces
+ * them by copies. Does nothing for other types. NULL becomes an empty value. */
+TUTTI_CHECKED enum tutti_err tutti_signals_own(struct tutti_block *block);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs};
+
+/* An FMU that no kind fits: say what it has. */
+static enum tutti_err no_kind(const struct tutti_fmu *fmu)
+{
+    const char *has = "no interface at all";
+    if (fmu->desc->interfaces[TUTTI_ME].present)
+        has = tutti_interface_name(TUTTI_ME);
+    else if (fmu->desc->interfaces[TUTTI_SE].present)
+        has = tutti_interface_name(TUTTI_SE);
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "%s: this FMU has only %s; this version of Tutti runs Co-Simulation FMUs. Export it with a "
+                      "Co-Simulation interface",
+                      fmu->path, has);
+}
+
+static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
+{
+    if (fmu->desc->fmi == 1 && (interface->flags & TUTTI_NEEDS_TOOL))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s: this FMI 1.0 FMU is for tool coupling (CoSimulation_Tool): it needs the tool that made "
+                          "it. Export it as a stand-alone FMU",
+                          fmu->path);
+    for (uint32_t i = 0; i < fmu->desc->var_count; i++)
+        if (fmu->desc->vars[i].type == TUTTI_TYPE_CLOCK)
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                              "%s: the FMU has clocks ('%s'), which this version of Tutti does not drive; export it "
+                              "without clocks",
+                              fmu->path, fmu->desc->vars[i].name);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)
+{
+    *out = NULL;
+    const struct tutti_unit_kind *kind = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !kind; i++)
+        if (fmu->desc->interfaces[kinds[i]->interface].present)
+            kind = kinds[i];
+    if (!kind)
+        return no_kind(fmu);
+    TRY(check_supported(fmu, &fmu->desc->interfaces[kind->interface]));
+    TRY(tutti_fmu_load(fmu, kind->interface, options->log));
+    struct tutti_unit *unit = calloc(1, kind->size);
+    if (!unit)
+        return tutti_fail_memory();
+    unit->kind = kind;
+    unit->name = options->name;
+    unit->fmu = fmu;
+    unit->can = fmu->library->can;
+    enum tutti_err err = kind->start(unit, options);
+    if (err) {
+        tutti_unit_free(unit);
+        return err;
+    }
+    *out = unit;
+    return TUTTI_OK;
+}
+
+void tutti_unit_free(struct tutti_unit *unit)
+{
+    if (!unit)
+        return;
+    unit->kind->finish(unit);
+    free(unit->sizes);
+    free(unit);
+}
+
+enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variable, size_t *extent)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[variable];
+    uint64_t product = 1;
+    bool too_large = false;
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        const struct tutti_dimension *dimension = &var->dimensions[d];
+        uint64_t n = dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable];
+        too_large = __builtin_mul_overflow(product, n, &product) || too_large;
+    }
+    if (too_large || product > (uint64_t)1 << 31)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: array '%s' has more than 2^31 elements", unit->name, var->name);
+    *extent = (size_t)product;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_signals(const struct tutti_unit *unit, const uint32_t *variables, size_t count,
+                                  struct tutti_signals *signals)
+{
+    size_t *extents = calloc(count ? count : 1, sizeof *extents);
+    if (!extents)
+        return tutti_fail_memory();
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < count && !err; i++)
+        err = tutti_unit_extent(unit, variables[i], &extents[i]);
+    if (!err)
+        err = tutti_signals_init(signals, unit->fmu->desc, variables, extents, count);
+    free(extents);
+    return err;
+}
+
+enum tutti_err tutti_unit_set(struct tutti_unit *unit, const struct tutti_signals *signals)
+{
+    for (size_t b = 0; b < signals->block_count; b++)
+        TRY(unit->kind->set(unit, &signals->blocks[b]));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_get(struct tutti_unit *unit, struct tutti_signals *signals)
+{
+    for (size_t b = 0; b < signals->block_count; b++) {
+        TRY(unit->kind->get(unit, &signals->blocks[b]));
+        TRY(tutti_signals_own(&signals->blocks[b]));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err wrong_count(const struct tutti_unit *unit, const struct tutti_var *var, size_t count,
+                                  size_t extent)
+{
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: --set %s: %zu values given, but the array has %zu", unit->name,
+                      var->name, count, extent);
+}
+
+/* Where the setting's values go: one element, all alike, or one by one. An element leaves its neighbours as the FMU has
+ * them. */
+static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *setting, struct tutti_signals *signals)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[setting->variable];
+    size_t size = tutti_type_size(var->type), extent = signals->extents[0];
+    char *slot = signals->slots[0];
+    if (setting->element != TUTTI_NONE) {
+        if (setting->element >= extent)
+            return wrong_count(unit, var, (size_t)setting->element + 1, extent);
+        TRY(tutti_unit_get(unit, signals));
+        memcpy(slot + setting->element * size, setting->values, size);
+        return TUTTI_OK;
+    }
+    if (setting->count != 1 && setting->count != extent)
+        return wrong_count(unit, var, setting->count, extent);
+    for (size_t i = 0; i < extent; i++)
+        memcpy(slot + i * size, (const char *)setting->values + (setting->count == 1 ? 0 : i) * size, size);
+    return TUTTI_OK;
+}
+
+static enum tutti_err apply_one(struct tutti_unit *unit, const struct tutti_setting *setting)
+{
+    struct tutti_signals signals;
+    TRY(tutti_unit_signals(unit, &setting->variable, 1, &signals));
+    enum tutti_err err = TUTTI_OK;
+    if (signals.extents[0] > 0 || setting->count > 1) {
+        err = fill(unit, setting, &signals);
+        if (!err)
+            err = tutti_unit_set(unit, &signals);
+    }
+    tutti_signals_fini(&signals);
+    return err;
+}
+
+enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+{
+    TRY(unit->kind->configure(unit, settings, count));
+    for (size_t i = 0; i < count; i++)
+        if (unit->fmu->desc->vars[settings[i].variable].causality != TUTTI_STRUCTURAL_PARAMETER)
+            TRY(apply_one(unit, &settings[i]));
+    return TUTTI_OK;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(tutti_err_name(TUTTI_OK), "ok");
+    assert_string_equal(tutti_err_name(TUTTI_ERR_FORMAT), "malformed file");
+    assert_string_equal(tutti_err_name(TUTTI_ERR_INTERRUPTED), "interrupted");
+    assert_string_equal(tutti_err_name((enum tutti_err)1000), "unknown error");
+    assert_string_equal(tutti_err_name((enum tutti_err) - 1), "unknown error");
+}
+
+static void test_message(void **state)
+{
+    (void)state;
+    assert_int_equal(tutti_fail(TUTTI_ERR_IO, "no %s at %d", "luck", 7), TUTTI_ERR_IO);
+    assert_string_equal(tutti_err_message(), "no luck at 7");
+    assert_int_equal(tutti_fail_memory(), TUTTI_ERR_MEMORY);
+    assert_string_equal(tutti_err_message(), "out of memory");
+}
+
+static void test_arguments_may_be_the_old_message(void **state)
+{
+    (void)state;
+    (void)tutti_fail(TUTTI_ERR_IO, "inner");
+    (void)tutti_fail(TUTTI_ERR_IO, "outer (%s)", tutti_err_message());
+    assert_string_equal(tutti_err_message(), "outer (inner)");
+    (void)tutti_fail_context(TUTTI_ERR_IO, "again %s", tutti_err_message());
+    assert_string_equal(tutti_err_message(), "again outer (inner): outer (inner)");
+}
+
+static void test_context(void **state)
+{
+    (void)state;
+    (void)tutti_fail(TUTTI_ERR_FORMAT, "bad number");
+    assert_int_equal(tutti_fail_context(TUTTI_ERR_FORMAT, "line %d", 3), TUTTI_ERR_FORMAT);
+    assert_int_equal(tutti_fail_context(TUTTI_ERR_FORMAT, "a.xml"), TUTTI_ERR_FORMAT);
+    assert_string_equal(tutti_err_message(), "a.xml: line 3: bad number");
+    assert_int_equal(tutti_fail_context(TUTTI_OK, "nothing"), TUTTI_OK);
+    assert_string_equal(tutti_err_message(), "a.xml: line 3: bad number");
+}
+
+/* Around the end of the buffer, every length of the parts must leave a terminated text. */
+static void test_long_messages_are_cut(void **state)
+{
+    (void)state;
+    char text[5000];
+    for (size_t length = 4080; length < 4110; length++) {
+        memset(text, 'x', length);
+        text[length] = '\0';
+        (void)tutti_fail(TUTTI_ERR_IO, "%s", text);
+        assert_int_equal(strlen(tutti_err_message()), length < 4095 ? length : 4095);
+        (void)tutti_fail(TUTTI_ERR_IO, "inner");
+        (void)tutti_fail_context(TUTTI_ERR_IO, "%s", text);
+        size_t whole = length + strlen(": inner"), cut = strlen(tutti_err_message());
+        assert_true(cut == whole || (cut >= 4093 && cut <= 4095));
+    }
+}
+
+static enum tutti_err fails_third(int *calls)
+{
+    return ++*calls == 3 ? tutti_fail(TUTTI_ERR_STATE, "third") : TUTTI_OK;
+}
+
+static enum tutti_err tries(int *calls)
+{
+    for (;;)
+        TRY(fails_third(calls));
+}
+
+static void test_try(void **state)
+{
+    (void)state;
+    int calls = 0;
+    assert_int_equal(tries(&calls), TUTTI_ERR_STATE);
+    assert_int_equal(calls, 3);
+}
+
+static void *other_thread(void *before)
+{
+    *(bool *)before = tutti_err_message()[0] == '\0';
+    (void)tutti_fail(TUTTI_ERR_IO, "of the other");
+    return NULL;
+}
+
+static void test_threads_have_their_own(void **state)
+{
+    (void)state;
+    (void)tutti_fail(TUTTI_ERR_IO, "mine");
+    pthread_t thread;
+    bool empty = false;
+    assert_int_equal(pthread_create(&thread, NULL, other_thread, &empty), 0);
+    pthread_join(thread, NULL);
+    assert_true(empty);
+    assert_string_equal(tutti_err_message(), "mine");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_message),
+        cmocka_unit_test(test_arguments_may_be_the_old_message),
+        cmocka_unit_test(test_context),
+        cmocka_unit_test(test_long_messages_are_cut),
+        cmocka_unit_test(test_try),
+        cmocka_unit_test(test_threads_have_their_own),
+    };
+    return cmocka_run_group_tests_name("base/err", tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs a build into a scratch folder, moves it, and builds and runs programs against it the ways that users have:
+# pkg-config (shared, static), CMake (shared, static) and C++. Usage: tools/check_install.sh BUILD
+set -euo pipefail
+build=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "check_install: $*" >&2
+    exit 1
+}
+
+# Debug flags of the build (sanitizers) would be needed here too: only plain builds are checked.
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "install failed"; }
+prefix=$scratch/moved
+mv "$scratch/first" "$prefix" # nothing may remember where it was installed
+pc=$(dirname "$(find "$prefix" -name tutti.pc)")
+lib=$(dirname "$pc")
+export PKG_CONFIG_PATH=$pc LD_LIBRARY_PATH=$lib
+
+"$prefix/bin/tutti" --version >/dev/null || fail "the installed command does not run"
+if [ -e "$build/tutti.1" ] && [ ! -e "$prefix/share/man/man1/tutti.1" ]; then fail "no man page"; fi
+if grep -rIlF -e "$scratch/first" "$prefix" | grep .; then fail "these files name the folder of the install"; fi
+
+cd "$scratch"
+cat >use.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <tutti/err.h>
+int main(void)
+{
+    puts(tutti_err_name(TUTTI_ERR_MEMORY));
+    return strcmp(tutti_err_message(), "") != 0;
+}
+END
+expected="out of memory"
+expect() {
+    [ "$("$1")" = "$expected" ] || fail "$1 does not work"
+}
+# shellcheck disable=SC2046 # pkg-config gives several words
+{
+    cc -Werror -Wall use.c -o pc_shared $(pkg-config --cflags --libs tutti)
+    cc -Werror -Wall use.c -o pc_static $(pkg-config --cflags tutti) "$lib/libtutti.a" \
+        $(pkg-config --static --libs tutti | sed 's/-ltutti//')
+    c++ -Werror -Wall -x c++ use.c -x none -o pc_cxx $(pkg-config --cflags --libs tutti)
+}
+expect ./pc_shared
+expect ./pc_static
+expect ./pc_cxx
+ldd pc_static | grep -q libtutti && fail "pc_static uses the shared library"
+
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(use C)
+find_package(tutti 0.1 REQUIRED COMPONENTS static)
+add_executable(cmake_shared use.c)
+target_link_libraries(cmake_shared tutti::tutti)
+add_executable(cmake_static use.c)
+target_link_libraries(cmake_static tutti::static)
+END
+{ cmake -G Ninja -B out -DCMAKE_PREFIX_PATH="$prefix" . && cmake --build out; } >log 2>&1 || { cat log && fail "CMake package"; }
+expect out/cmake_shared
+expect out/cmake_static
+
+# Every installed header stands alone, and only the API is exported.
+for header in "$prefix"/include/tutti/*.h; do
+    printf '#include <tutti/%s>\n' "$(basename "$header")" >header.c
+    cc -std=c17 -Wall -Werror -fsyntax-only -I"$prefix/include" header.c || fail "$header does not stand alone"
+done
+others=$(nm -D --defined-only "$lib/libtutti.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^tutti_/ { print $3 }')
+[ -z "$others" ] || fail "libtutti.so exports more than tutti_*: $others"
+echo "check_install: ok"

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks who includes whom, and that library code neither prints, exits nor touches the process.
+
+The order of the layers is read from the first table of src/README.md. Prints one line per finding; exit status 1 if there
+is any. `--self-test` makes small trees with one fault each and checks that every fault is found."""
+import pathlib
+import re
+import sys
+import tempfile
+
+SOURCE = {".c", ".h", ".cc"}
+KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
+
+# Calls that library code does not make, and why. `fprintf` is fine for a file of our own, not for the terminal.
+PRINTS = "library code never prints: use tutti_log_printf or tutti_fail"
+ENDS = "library code never ends the process: return an error"
+GLOBAL = "library code leaves the process as it is"
+LOCALE = "this follows the locale: use base/number.h"
+FORBIDDEN = [
+    (r"v?printf|puts|putchar|perror|psignal", PRINTS),
+    (r"exit|_exit|_Exit|quick_exit|abort|err|errx|verr|verrx", ENDS),
+    (r"chdir|fchdir|setlocale|setenv|putenv|unsetenv|umask|getenv|secure_getenv", GLOBAL),
+    (r"strtod|strtof|strtold|atof|sscanf|fscanf", LOCALE),
+]
+FORBIDDEN = [(re.compile(r"(?<![\w.>])(%s)\s*\(" % names), why) for names, why in FORBIDDEN]
+FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
+ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv")}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.M)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def code_only(text):
+    """The text with comments and literals blanked; line numbers stay."""
+    return TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def without_comments(text):
+    return TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) if m.group()[0] == "/" else m.group(), text)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in SOURCE) if folder.is_dir() else []
+
+
+def layers_of(readme):
+    """Folders of the first table: lines such as "| `base/` | what |"."""
+    layers = []
+    for line in readme.splitlines():
+        row = re.match(r"\| *`(\w+)/` *\|", line)
+        if row:
+            layers.append(row.group(1))
+        elif layers:
+            break
+    return layers
+
+
+def owner(root, including, quoted, name):
+    """The part of the project that an include names ("src/base", "include", "cli", ...), or None for a system header."""
+    if not quoted:
+        return "include" if name.startswith("tutti/") else None
+    folders = [including.parent, root / "src", root / "kit", root / "cli", root / "include", root]
+    if including.is_relative_to(root / "kit"):
+        folders.append(root / "src" / "fmi")  # installed, FMI's declarations lie beside the kit
+    for base in folders:
+        path = (base / name).resolve()
+        if path.is_file() and path.is_relative_to(root.resolve()):
+            parts = path.relative_to(root.resolve()).parts
+            return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+    head = name.split("/")[0]
+    return "src/" + head if (root / "src" / head).is_dir() else "?"
+
+
+def check_includes(root, path, allowed, complain):
+    text = without_comments(path.read_text())
+    for match in INCLUDE.finditer(text):
+        quoted, name = match.group(1) == '"', match.group(2)
+        part = owner(root, path, quoted, name)
+        line = line_of(text, match.start())
+        if part == "?":
+            complain(path, line, f'"{name}" is not in the project; a generated or system header is included with <>')
+        elif part and not allowed(part, name):
+            complain(path, line, f"must not include {name} ({part}): see src/README.md")
+
+
+def check_calls(root, path, complain):
+    text = code_only(path.read_text())
+    relative = path.relative_to(root / "src").as_posix()
+    for pattern, why in FORBIDDEN:
+        for match in pattern.finditer(text):
+            if (relative, match.group(1)) not in ALLOWED:
+                complain(path, line_of(text, match.start()), f"{match.group(1)}: {why}")
+
+
+def check(root):
+    findings = []
+
+    def complain(path, line, what):
+        findings.append(f"{path.relative_to(root)}:{line}: {what}")
+
+    readme = root / "src" / "README.md"
+    layers = layers_of(readme.read_text())
+    folders = {p.relative_to(root / "src").parts[0] for p in sources(root / "src") if p.parent != root / "src"}
+    for folder in sorted(folders - set(layers)):
+        complain(readme, 1, f"src/{folder} has no line in the table of layers")
+    for path in sources(root / "src"):
+        parts = path.relative_to(root / "src").parts
+        if parts[0] in layers:
+            below = {"src/" + layer for layer in layers[: layers.index(parts[0]) + 1]} | {"include"}
+            check_includes(root, path, lambda part, name, below=below: part in below, complain)
+        elif len(parts) == 1:
+            complain(path, 1, "a source file belongs into a layer's folder")
+        check_calls(root, path, complain)
+    for path in sources(root / "include"):
+        check_includes(root, path, lambda part, name: part == "include", complain)
+    for path in sources(root / "cli"):
+        check_includes(root, path, lambda part, name: part in ("cli", "include") or part.startswith("src/"), complain)
+    for path in sources(root / "kit"):
+        check_includes(
+            root, path, lambda part, name: part == "kit" or (part == "src/fmi" and KIT_MAY.search(name)), complain
+        )
+    return findings
+
+
+README = "| folder | what |\n|---|---|\n| `base/` | a |\n| `fmi/` | b |\n| `unit/` | c |\n\n| folder |\n| `cli/` | x |\n"
+GOOD = {
+    "src/README.md": README,
+    "src/base/str.h": "#include <stdio.h>\n",
+    "src/base/str.c": '#include "base/str.h"\n/* printf( and exit( in words */ const char *s = "abort()"; '
+    "void f(void) { snprintf(0, 0, s); log->exit(1); tutti_exit(); }\n",
+    "src/base/tempdir.c": 'char *f(void) { return getenv("TMPDIR"); }\n',
+    "src/fmi/api2.h": "",
+    "src/fmi/desc.h": '#include "base/str.h"\n#include <tutti/err.h>\n',
+    "src/unit/unit.h": "",
+    "include/tutti/err.h": '#include <stddef.h>\n#include "err2.h"\n',
+    "include/tutti/err2.h": "",
+    "cli/main.c": '#include "fmi/desc.h"\n#include "cli.h"\n#include <tutti/err.h>\nint main(void) { printf("x"); }\n',
+    "cli/cli.h": "",
+    "kit/kit.c": '#include "kit.h"\n#include "fmi/api2.h"\n#include "api2.h"\n',
+    "kit/kit.h": "",
+}
+# One fault each: the file, its text, and what the finding must say.
+FAULTS = [
+    ("src/base/x.c", '#include "fmi/desc.h"\n', "src/base/x.c:1: must not include fmi/desc.h"),
+    ("src/base/x.c", '\n#include "../fmi/desc.h"\n', "src/base/x.c:2: must not include ../fmi/desc.h"),
+    ("src/fmi/x.c", '#include "unit/unit.h"\n', "must not include unit/unit.h"),
+    ("src/fmi/x.c", '#include "cli.h"\n', "must not include cli.h"),
+    ("src/fmi/x.c", '#include "missing.h"\n', "not in the project"),
+    ("src/new/x.c", "", "src/new has no line"),
+    ("src/x.c", "", "belongs into a layer"),
+    ("src/fmi/x.c", '/* one\n   two */ void f(void) { printf("x"); }\n', "src/fmi/x.c:2: printf"),
+    ("src/fmi/x.c", 'void f(void) { fprintf(stderr, "x"); }\n', "stderr"),
+    ("src/fmi/x.c", "void f(void) { exit (1); }\n", "exit: library code never ends"),
+    ("src/fmi/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
+    ("src/fmi/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
+    ("src/fmi/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
+    ("include/tutti/x.h", '#include "base/str.h"\n', "include/tutti/x.h:1: must not include"),
+    ("kit/x.c", '#include "base/str.h"\n', "kit/x.c:1: must not include"),
+    ("kit/x.c", '#include "fmi/desc.h"\n', "kit/x.c:1: must not include"),
+    ("kit/x.c", '#include "desc.h"\n', "kit/x.c:1: must not include"),
+    ("kit/x.c", "#include <tutti/err.h>\n", "kit/x.c:1: must not include"),
+]
+
+
+def write_tree(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def self_test():
+    wrong = 0
+    for name, text, expected in [("LICENSE", "", None)] + FAULTS:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write_tree(root, GOOD)
+            write_tree(root, {name: text})
+            found = check(root)
+        right = not found if expected is None else len(found) == 1 and expected in found[0]
+        if not right:
+            wrong += 1
+            print(f"layers.py --self-test: {name}: {text!r}: expected {expected!r}, got {found}")
+    return wrong
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 1 if self_test() else 0
+    findings = check(pathlib.Path(__file__).resolve().parent.parent)
+    print("\n".join(findings), end="\n" if findings else "")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs clang-tidy over the project's own files, in parallel, each file once.
+
+usage: tidy.py BUILD JOBS
+
+Takes the commands from BUILD/compile_commands.json. A file that is compiled many times (the kit: once per model and FMI
+version) is checked once per distinct set of the definitions that change its code. A file whose preprocessed text, command
+and settings are those of an earlier clean run is not checked again; the memory of that is BUILD/lint/tidy."""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OWN = ("src", "cli", "kit", "tests", "bench", "examples")
+TIDY = "clang-tidy-14"
+COMPILER = "clang-14"
+
+
+def own_commands(database):
+    """{(file, definitions): command} of the project's own sources."""
+    commands = {}
+    for entry in json.loads(database.read_text()):
+        path = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in OWN:
+            continue
+        words = shlex.split(entry["command"]) if "command" in entry else entry["arguments"]
+        # What differs from model to model (its name, its GUID) does not change what there is to find.
+        definitions = frozenset(w for w in words if re.fullmatch(r"-D\w+(=\d+)?", w))
+        commands.setdefault((path, definitions), (words, entry["directory"]))
+    return commands
+
+
+def clang_arguments(words):
+    """The command's options that clang needs to see the same code: definitions, include paths, language."""
+    kept, take_next = [], False
+    for word in words[1:]:
+        if take_next:
+            kept.append(word)
+            take_next = False
+        elif word in ("-I", "-D", "-U", "-isystem", "-include", "-x"):
+            kept.append(word)
+            take_next = True
+        elif re.match(r"-(I|D|U|isystem|std=|x|include)", word):
+            kept.append(word)
+    return kept
+
+
+def takes_hints(path):
+    """tidy_hints.h is for C files of the library and the command, but not for the one that defines what it redefines."""
+    parts = path.relative_to(ROOT).parts
+    return path.suffix == ".c" and parts[0] in ("src", "cli") and parts != ("src", "base", "err.c")
+
+
+def prepare(item):
+    """(file, folder to run in, clang's arguments, key of all that the result depends on)"""
+    (path, _), (words, directory) = item
+    arguments = clang_arguments(words) + ["-Wall", "-Wextra", "-Wshadow"]
+    if takes_hints(path):
+        arguments += [f"-I{ROOT}/src", f"-I{ROOT}/include", "-include", str(ROOT / "tools" / "tidy_hints.h")]
+    text = subprocess.run([COMPILER, "-E", *arguments, path], cwd=directory, capture_output=True, check=False)
+    settings = (ROOT / ".clang-tidy").read_bytes()
+    key = hashlib.sha256(b"\0".join([text.stdout, repr((path, arguments)).encode(), settings])).hexdigest()
+    return path, directory, arguments, key
+
+
+def run(item, stamps):
+    path, directory, arguments, key = prepare(item)
+    if (stamps / key).exists():
+        return key, ""
+    done = subprocess.run(
+        [TIDY, "--quiet", str(path), "--", *arguments], cwd=directory, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 0:
+        (stamps / key).touch()
+        return key, ""
+    said = done.stdout + "".join(l for l in done.stderr.splitlines(True) if "warnings generated" not in l)
+    return key, said.replace(f"{ROOT}/", "")
+
+
+def main():
+    build, jobs = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2])
+    stamps = build / "lint" / "tidy"
+    stamps.mkdir(parents=True, exist_ok=True)
+    commands = own_commands(build / "compile_commands.json")
+    if not commands:
+        print(f"{build}/compile_commands.json names no file of the project")
+        return 1
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(lambda item: run(item, stamps), commands.items()))
+    for stale in set(os.listdir(stamps)) - {key for key, _ in results}:
+        (stamps / stale).unlink()
+    # A finding in a header comes once per file that includes it: say it once.
+    seen, failed = set(), False
+    for _, said in results:
+        if said and not (said in seen):
+            seen.add(said)
+            failed = True
+            print(said, end="")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
