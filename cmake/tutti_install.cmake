@@ -24,10 +24,10 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tutti-config-versio
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tutti-config-version.cmake
     DESTINATION ${tutti_cmake_dir})
 
-# The kit as it lies in the source tree, with FMI's declarations where its sources look for them.
+# The kit as it lies in the source tree, its models as examples, with FMI's declarations beside it.
 install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir}
-    FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN *.py)
-install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir}/fmi)
+    FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN models/*.txt)
+install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir})
 
 install(FILES ${CMAKE_BINARY_DIR}/tutti.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

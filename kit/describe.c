@@ -40,8 +40,8 @@ void flag(const char *name, bool value)
 void number(const char *name, double value)
 {
     char digits[32];
-    int precision = 1;
-    do /* the shortest text that reads back to the same number */
+    int precision = 6;
+    do /* a short text that reads back to the same number */
         snprintf(digits, sizeof digits, "%.*g", precision, value);
     while (strtod(digits, NULL) != value && ++precision <= 17);
     if (value != 0)
@@ -241,6 +241,10 @@ int main(int argc, char **argv)
     if (mistakes > 0) {
         fprintf(stderr, "%s: %d mistake%s in the model's tables\n", kit_model.name ? kit_model.name : "(no name)", mistakes,
                 mistakes == 1 ? "" : "s");
+        return EXIT_FAILURE;
+    }
+    if (kit_model.advance && strcmp(version, "1me") == 0) {
+        fprintf(stderr, "%s: a model with .advance has no Model Exchange: leave 1me out of VERSIONS\n", kit_model.name);
         return EXIT_FAILURE;
     }
     puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");

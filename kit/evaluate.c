@@ -87,7 +87,8 @@ enum kit_status kit_event_all(struct kit *k)
             return kit_fail(k, KIT_ERROR, "event() asked %d times to be called again at t = %.17g", MANY, k->time);
         status = worse(status, kit_event_once(k, &event));
     }
-    kit_log_as(k, KIT_OK, KIT_LOG_EVENTS, "event at t = %.17g", k->time);
+    if (k->model->event)
+        kit_log_as(k, KIT_OK, KIT_LOG_EVENTS, "event at t = %.17g", k->time);
     return status;
 }
 

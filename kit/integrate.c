@@ -13,6 +13,17 @@
 #include <float.h>
 #include <math.h>
 
+/* As fmin() and fmax() for numbers, but inline. */
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static bool positive(double z)
 {
     return z > 0;
@@ -124,7 +135,7 @@ static double secant(const struct kit *k, const double low[], const double high[
     double first = 1;
     for (size_t i = 0; i < k->nz; i++)
         if (positive(low[i]) != positive(high[i]))
-            first = fmin(first, low[i] / (low[i] - high[i]));
+            first = least(first, low[i] / (low[i] - high[i]));
     return first;
 }
 
@@ -139,12 +150,12 @@ static enum kit_status locate(struct kit *k, double t0, double high)
         z_low[i] = k->z0[i];
     copy_indicators(k, z_high);
     for (int i = 1; i <= 300; i++) {
-        double width = high - low, tiny = 2 * DBL_EPSILON * fmax(fabs(high), width);
+        double width = high - low, tiny = 2 * DBL_EPSILON * most(fabs(high), width);
         bool bisect = i % 4 == 0 && width > checkpoint / 16;
         if (i % 4 == 0)
             checkpoint = width;
         double at = low + width * (bisect ? 0.5 : secant(k, z_low, z_high));
-        at = fmin(fmax(at, low + tiny / 2), high - tiny / 2);
+        at = least(most(at, low + tiny / 2), high - tiny / 2);
         if (width <= tiny || at <= low || at >= high)
             break;
         enum kit_status status = point(k, t0, at);
@@ -246,10 +257,10 @@ static enum kit_status run(struct kit *k, double t, double h, double end, struct
     bool stop_at_events = k->event_mode;
     enum kit_status status = KIT_OK, worst = KIT_OK;
     for (double i = 1; k->time < end; i++) {
-        double target = i >= parts ? end : fmin(t + i * micro, end);
+        double target = i >= parts ? end : least(t + i * micro, end);
         while (k->time < target) {
             bool event = false;
-            status = advance(k, fmax(k->time, fmin(target, k->next_event)), &event);
+            status = advance(k, most(k->time, least(target, k->next_event)), &event);
             if (status > worst && (worst = status) > KIT_WARNING)
                 return worst;
             if (event || k->time >= k->next_event) {
@@ -265,7 +276,7 @@ static enum kit_status run(struct kit *k, double t, double h, double end, struct
             }
             if (k->intermediate && (status = report(k, &end, outcome)) > KIT_WARNING)
                 return status;
-            target = fmin(target, end);
+            target = least(target, end);
         }
     }
     return worst;
@@ -273,7 +284,7 @@ static enum kit_status run(struct kit *k, double t, double h, double end, struct
 
 static enum kit_status run_custom(struct kit *k, double t, double h, double end)
 {
-    double to = fmin(t + h, end);
+    double to = least(t + h, end);
     enum kit_status status = k->model->advance(k, k->self, t, to - t);
     if (status > KIT_WARNING)
         return status;
@@ -284,7 +295,7 @@ static enum kit_status run_custom(struct kit *k, double t, double h, double end)
 
 enum kit_status kit_check_step(struct kit *k, double t, double h)
 {
-    double tolerance = 1e-9 * fmax(fabs(t), h); /* t0 + n h and the sum of n steps differ in the last digits */
+    double tolerance = 1e-9 * most(fabs(t), h); /* t0 + n h and the sum of n steps differ in the last digits */
     if (!(h > 0) || !isfinite(h))
         return kit_fail(k, KIT_ERROR, "DoStep: the step size %.17g is not positive", h);
     if (!(fabs(t - k->time) <= tolerance))
@@ -301,7 +312,7 @@ enum kit_status kit_check_step(struct kit *k, double t, double h)
 
 enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, struct kit_outcome *outcome)
 {
-    double end = fmin(t + h, limit);
+    double end = least(t + h, limit);
     enum kit_status status = KIT_OK, worst = KIT_OK;
     *outcome = (struct kit_outcome){ .early = limit < t + h };
     k->time = t;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs a build into a scratch folder, moves it, and builds and runs programs against it the ways that users have:
-# pkg-config (shared, static), CMake (shared, static) and C++. Usage: tools/check_install.sh BUILD
+# pkg-config (shared, static), CMake (shared, static), C++, and an FMU with the kit. Usage: tools/check_install.sh BUILD
+# BUILD is a plain build: one with sanitizers would need their flags here too.
 set -euo pipefail
 build=$(realpath "$1")
 scratch=$(mktemp -d)
@@ -12,7 +13,6 @@ fail() {
     exit 1
 }
 
-# Debug flags of the build (sanitizers) would be needed here too: only plain builds are checked.
 cmake --install "$build" --prefix "$scratch/first" >"$scratch/log" 2>&1 || { cat "$scratch/log" && fail "install failed"; }
 prefix=$scratch/moved
 mv "$scratch/first" "$prefix" # nothing may remember where it was installed
@@ -59,10 +59,16 @@ add_executable(cmake_shared use.c)
 target_link_libraries(cmake_shared tutti::tutti)
 add_executable(cmake_static use.c)
 target_link_libraries(cmake_static tutti::static)
+include(${tutti_KIT_DIR}/kit.cmake)
+tutti_add_fmu(Dahlquist ${tutti_KIT_DIR}/models/Dahlquist.c VERSIONS 2 3)
 END
 { cmake -G Ninja -B out -DCMAKE_PREFIX_PATH="$prefix" . && cmake --build out; } >log 2>&1 || { cat log && fail "CMake package"; }
 expect out/cmake_shared
 expect out/cmake_static
+for fmu in Dahlquist_fmi2 Dahlquist_fmi3; do
+    "$prefix/bin/tutti" run "out/fmus/$fmu.fmu" --stop 1 -o out/result.csv --quiet || fail "$fmu.fmu of the installed kit"
+    [ "$(wc -l <out/result.csv)" -gt 2 ] || fail "$fmu.fmu gave no result"
+done
 
 # Every installed header stands alone, and only the API is exported.
 for header in "$prefix"/include/tutti/*.h; do

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes archives that an importer must refuse, or must survive, into a folder: make_hostile_archives.py FOLDER [--small].
+"""Writes archives that an importer must refuse, or must survive, into a folder.
 
-Used by tests/unit/fmi/test_archive.c, which says what each must give, and for the seeds of the archive fuzzer (--small leaves
-out what is large or slow). The same bytes every time."""
+    make_hostile_archives.py FOLDER [--small]
+
+Used by tests/unit/fmi/test_archive.c, which says what each must give, and for the seeds of the archive fuzzer (--small
+leaves out what is large or slow). The same bytes every time."""
 import io
 import pathlib
 import stat
@@ -44,8 +46,9 @@ class Raw:
     def __init__(self):
         self.body, self.table, self.count = bytearray(), bytearray(), 0
 
-    def add(self, name, data, *, size=None, packed=None, packed_size=None, crc=None, flags=0, method=8, at=None, extra=b""):
-        """Adds an entry, with lies in the table of contents where given; `at` points to bytes that are there already."""
+    def add(self, name, data, *, size=None, packed=None, packed_size=None, crc=None, flags=0, method=8, at=None,
+            extra=b""):
+        """Adds an entry, with lies in the table of contents where given; `at` is where its bytes are already."""
         if packed is None:
             squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
             packed = squeeze.compress(data) + squeeze.flush() if method == 8 else data
@@ -89,10 +92,11 @@ def overlapping(count, size):
 
 
 def many(count):
+    """Many entries, few of which are unpacked."""
     archive = Raw()
     first = archive.add("modelDescription.xml", XML)
     for i in range(1, count):
-        archive.add("resources/%d" % i, XML, at=first)
+        archive.add(("sources/%d" if i > 100 else "resources/%d") % i, XML, at=first)
     return archive.bytes()
 
 
@@ -196,7 +200,7 @@ def large():
     yield "bomb-declared.fmu", declared(5, 0xF0000000)
     yield "entries-100000.fmu", many(100000)
     yield "entries-100001.fmu", many(100001)
-    yield "many-tables-large.fmu", many_tables(60000, 2900)
+    yield "many-tables-large.fmu", many_tables(20000, 2900)
     squeezed = b"".join(b'<ScalarVariable name="x%d" valueReference="%d"/>\n' % (i, i) for i in range(900000))
     yield "large-description.fmu", pack(("modelDescription.xml", squeezed))
 

@@ -20,8 +20,8 @@ struct tutti_map {
 void tutti_map_fini(struct tutti_map *map);
 /* Makes room for `count` names at once. */
 TUTTI_CHECKED enum tutti_err tutti_map_reserve(struct tutti_map *map, size_t count);
-/* Adds name -> value; `name` is borrowed. If the name is there already, its value stays and *earlier (may be NULL) tells
- * it, else *earlier is TUTTI_MAP_NONE. */
+/* Adds name -> value; `name` is borrowed. If the name is there already, its value stays and *earlier (may be NULL)
+ * tells it, else *earlier is TUTTI_MAP_NONE. */
 TUTTI_CHECKED enum tutti_err tutti_map_add(struct tutti_map *map, const char *name, int64_t value, int64_t *earlier);
 /* The value, or TUTTI_MAP_NONE. */
 int64_t tutti_map_find(const struct tutti_map *map, const char *name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants:
- * 1. `house` is the folder that all others of this process lie in. It exists exactly while house.owner is not 0; its path
- *    is not changed meanwhile, so that a signal handler that sees an owner can read the path.
- * 2. house.owner is the process that made it. After a fork, a child that sees another owner forgets the house and never
- *    removes it.
- * 3. Whoever removes a house holds its lock: the owner from making it on, a sweeper after testing. A house that is made but
- *    not yet locked is protected by its age. */
+ * 1. `house` is the folder that all others of this process lie in. It exists exactly while house.owner is not 0; its
+ *    path is not changed meanwhile, so that a signal handler that sees an owner can read the path.
+ * 2. house.owner is the process that made it. After a fork, a child that sees another owner forgets the house and
+ *    never removes it.
+ * 3. Whoever removes a house holds its lock: the owner from making it on, a sweeper after testing. A house that is
+ *    made but not yet locked is protected by its age. */
 #include "base/tempdir.h"
 
 #include <dirent.h>

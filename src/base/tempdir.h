@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* base/tempdir.h - temporary folders that go away: on free, on a fatal signal, and, after a kill -9, with the next run.
+/* base/tempdir.h - temporary folders that go away: on free, on a fatal signal, and, after a kill -9, with the next
+ * run.
  *
- * All folders of a process lie in one, "$TMPDIR/tutti-PID-XXXXXX", mode 0700, on which the process holds a lock (flock),
- * so that a later process can tell an abandoned folder from one in use, and a process needs one descriptor however many
- * folders it has. It goes with the last folder in it. */
+ * All folders of a process lie in one, "$TMPDIR/tutti-PID-XXXXXX", mode 0700, on which the process holds a lock
+ * (flock), so that a later process can tell an abandoned folder from one in use, and a process needs one descriptor
+ * however many folders it has. It goes with the last folder in it. */
 #ifndef TUTTI_BASE_TEMPDIR_H
 #define TUTTI_BASE_TEMPDIR_H
 
@@ -11,8 +12,8 @@
 
 struct tutti_tempdir;
 
-/* Makes a folder; also sweeps abandoned ones of this user, once per process: those that nobody holds the lock of and that
- * were not touched for a minute. Thread-safe, as is tutti_tempdir_free. */
+/* Makes a folder; also sweeps abandoned ones of this user, once per process: those that nobody holds the lock of and
+ * that were not touched for a minute. Thread-safe, as is tutti_tempdir_free. */
 TUTTI_CHECKED enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out);
 const char *tutti_tempdir_path(const struct tutti_tempdir *dir); /* absolute; borrowed */
 /* Removes the folder and all that is in it, whatever put it there; links are removed, not followed. In a forked child

@@ -13,15 +13,18 @@
 #include "base/str.h"
 #include "fmi/archive_parts.h"
 
-enum tutti_err tutti_archive_new(void *out, size_t size, const struct tutti_archive_kind *kind, const char *path)
+struct tutti_archive *tutti_archive_new(size_t size, const struct tutti_archive_kind *kind, const char *path)
 {
     struct tutti_archive *archive = calloc(1, size);
-    if (!archive)
-        return tutti_fail_memory();
+    char *copy = tutti_str_copy(path);
+    if (!archive || !copy) {
+        free(archive);
+        free(copy);
+        return NULL;
+    }
     archive->kind = kind;
-    *(struct tutti_archive **)out = archive;
-    archive->path = tutti_str_copy(path);
-    return archive->path ? TUTTI_OK : tutti_fail_memory();
+    archive->path = copy;
+    return archive;
 }
 
 enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name,

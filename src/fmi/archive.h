@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* archive.h - an FMU's files: a ZIP archive, read as hostile, or a folder of the same form.
  *
- * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names, names
- * that lead out of the target folder, links and devices. A folder is used where it lies; it is never written to. */
+ * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names,
+ * names that lead out of the target folder, links and devices. A folder is used where it lies; it is never written
+ * to. */
 #ifndef TUTTI_FMI_ARCHIVE_H
 #define TUTTI_FMI_ARCHIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/reader.h"
@@ -33,8 +35,7 @@ void tutti_archive_end_entry(struct tutti_archive *archive);
 
 /* Where the files can be used from: the folder itself, or a temporary folder (base/tempdir.h) with everything unpacked
  * on the first call, except entries under sources/ and documentation/. Files are private to the user; those that are
- * executable in the archive stay so. Absolute, no slash at the end; borrowed; removed
- * by tutti_archive_free. */
+ * executable in the archive stay so. Absolute, no slash at the end; borrowed; removed by tutti_archive_free. */
 TUTTI_CHECKED enum tutti_err tutti_archive_folder(struct tutti_archive *archive, const char **folder);
 
 #endif

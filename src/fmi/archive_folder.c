@@ -146,19 +146,17 @@ static const struct tutti_archive_kind kind = {.begin = begin,
 
 enum tutti_err tutti_archive_open_folder(struct tutti_archive **out, const char *path, int fd)
 {
-    struct folder_archive *archive = NULL;
-    enum tutti_err err = tutti_archive_new(&archive, sizeof *archive, &kind, path);
-    if (!archive) {
+    *out = tutti_archive_new(sizeof(struct folder_archive), &kind, path);
+    if (!*out) {
         close(fd);
-        return err;
+        return tutti_fail_memory();
     }
-    *out = &archive->base;
+    struct folder_archive *archive = (struct folder_archive *)*out;
     archive->fd = fd;
-    TRY(err);
     archive->folder = realpath(path, NULL);
     int listed = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!archive->folder || listed < 0) {
-        err = tutti_fail(TUTTI_ERR_IO, "cannot read the folder %s: %s", path, strerror(errno));
+        enum tutti_err err = tutti_fail(TUTTI_ERR_IO, "cannot read the folder %s: %s", path, strerror(errno));
         if (listed >= 0)
             close(listed);
         return err;

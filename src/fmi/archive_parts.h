@@ -50,10 +50,8 @@ struct tutti_archive {
 TUTTI_CHECKED enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name,
                                                const struct tutti_archive_entry *entry);
 
-/* Makes a zeroed struct of `size` bytes that starts with a struct tutti_archive; *out is set also if only `path` could not
- * be copied. */
-TUTTI_CHECKED enum tutti_err tutti_archive_new(void *out, size_t size, const struct tutti_archive_kind *kind,
-                                               const char *path);
+/* Makes a zeroed struct of `size` bytes that starts with a struct tutti_archive; NULL when memory is out. */
+struct tutti_archive *tutti_archive_new(size_t size, const struct tutti_archive_kind *kind, const char *path);
 
 /* Open, and fill the entries. Both take `fd`, also on failure; then the caller frees *out if it is not NULL. */
 TUTTI_CHECKED enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *path, int fd, off_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file as libzip wants it. libzip's own source would do, but leaves its descriptor open to child processes, hides read
- * errors, and reads without bound while it searches for the table of contents. */
+/* A file as libzip wants it. libzip's own source would do, but leaves its descriptor open to child processes, hides
+ * read errors, and reads without bound while it searches for the table of contents. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

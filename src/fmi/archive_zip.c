@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A ZIP archive from anywhere. Nothing in it is believed: names are cleaned or refused before they are used, the table of
- * contents is bounded before anything is unpacked, and what is unpacked is counted against it. */
+/* A ZIP archive from anywhere. Nothing in it is believed: names are cleaned or refused before they are used, the
+ * table of contents is bounded before anything is unpacked, and what is unpacked is counted against it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,8 +21,9 @@
 /* Large model descriptions shrink to a fortieth, bombs to a thousandth; small archives may be as they like. */
 #define RATIO_MOST 250
 #define RATIO_FROM (32 * MIB)
-/* Bytes that reading the table of contents may take: enough for 100,000 entries with long names. */
-#define OPEN_BUDGET (40 * MIB)
+/* Bytes that reading the table of contents may take: enough for 100,000 entries with long names. Less for a small file,
+ * whose table can only be small; some more than once, as a stored archive at the end makes libzip look twice. */
+#define OPEN_BUDGET(size) ((size) < 9 * MIB ? 4 * (size) + MIB : 40 * MIB)
 
 enum { BUFFER = 64 * 1024 };
 
@@ -72,8 +73,8 @@ static enum tutti_err fail_no_zip(struct zip_archive *archive)
     return tutti_fail(TUTTI_ERR_FORMAT, "%s: not a ZIP archive, and so not an FMU", path);
 }
 
-/* Copies a name with '/' for '\\' (a common fault of packers for Windows) and without empty and "." parts. Returns what is
- * wrong with it, or NULL. */
+/* Copies a name with '/' for '\\' (a common fault of packers for Windows) and without empty and "." parts. Returns
+ * what is wrong with it, or NULL. */
 static const char *clean_name(const char *raw, char clean[TUTTI_ARCHIVE_NAME + 1])
 {
     size_t length = strlen(raw), n = 0, depth = 0;
@@ -351,17 +352,16 @@ static const struct tutti_archive_kind kind = {.begin = begin,
 
 enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *path, int fd, off_t size)
 {
-    struct zip_archive *archive = NULL;
-    enum tutti_err err = tutti_archive_new(&archive, sizeof *archive, &kind, path);
-    if (!archive) {
+    *out = tutti_archive_new(sizeof(struct zip_archive), &kind, path);
+    if (!*out) {
         close(fd);
-        return err;
+        return tutti_fail_memory();
     }
-    *out = &archive->base;
+    struct zip_archive *archive = (struct zip_archive *)*out;
+    archive->source =
+        (struct tutti_archive_source){.fd = fd, .size = (uint64_t)size, .budget = OPEN_BUDGET((uint64_t)size)};
     if (size == 0)
-        err = tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy of the FMU", path);
-    archive->source = (struct tutti_archive_source){.fd = fd, .size = (uint64_t)size, .budget = OPEN_BUDGET};
-    TRY(err);
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy of the FMU", path);
     zip_source_t *source = tutti_archive_source_new(&archive->source);
     if (!source)
         return tutti_fail_memory();

@@ -63,6 +63,7 @@ struct tutti_symbol {
 
 /* A capability and the functions that it takes. */
 struct tutti_optional {
+    const char *name; /* the description's word for it; NULL ends the list */
     uint32_t can;
     unsigned group;
 };
@@ -73,7 +74,7 @@ struct tutti_binding {
     const struct tutti_symbol *symbols; /* in the order of library->functions */
     size_t symbol_count;
     bool prefixed; /* symbols carry the model identifier (1.0) */
-    /* Groups of functions that the interface needs; those behind each optional capability, ended by {0}. */
+    /* Groups of functions that the interface needs; those behind each optional capability. */
     unsigned required[TUTTI_INTERFACE_COUNT];
     const struct tutti_optional *optional;
     /* Names of the functions behind each call, for messages; the type's word goes behind those of SET and GET. */

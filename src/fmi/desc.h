@@ -22,25 +22,25 @@ enum tutti_interface_kind { TUTTI_CS, TUTTI_ME, TUTTI_SE, TUTTI_INTERFACE_COUNT 
 
 /* Capability flags of an interface, the same word for all versions. */
 enum {
-    TUTTI_CAN_STATE = 1u << 0,               /* get, set and free the FMU state */
-    TUTTI_CAN_SERIALIZE = 1u << 1,           /* ... and turn it into bytes */
-    TUTTI_CAN_DIRECTIONAL = 1u << 2,         /* directional derivatives */
-    TUTTI_CAN_ADJOINT = 1u << 3,             /* adjoint derivatives (3.0) */
-    TUTTI_CAN_INPUT_DERIVATIVES = 1u << 4,   /* canInterpolateInputs (1.0, 2.0) */
-    TUTTI_CAN_VARIABLE_STEP = 1u << 5,       /* canHandleVariableCommunicationStepSize */
-    TUTTI_CAN_EVENT_MODE = 1u << 6,          /* hasEventMode (3.0 CS) */
-    TUTTI_CAN_EARLY_RETURN = 1u << 7,        /* mightReturnEarlyFromDoStep (3.0 CS) */
-    TUTTI_CAN_INTERMEDIATE = 1u << 8,        /* providesIntermediateUpdate (3.0 CS) */
+    TUTTI_CAN_STATE = 1u << 0,                     /* get, set and free the FMU state */
+    TUTTI_CAN_SERIALIZE = 1u << 1,                 /* ... and turn it into bytes */
+    TUTTI_CAN_DIRECTIONAL = 1u << 2,               /* directional derivatives */
+    TUTTI_CAN_ADJOINT = 1u << 3,                   /* adjoint derivatives (3.0) */
+    TUTTI_CAN_INPUT_DERIVATIVES = 1u << 4,         /* canInterpolateInputs (1.0, 2.0) */
+    TUTTI_CAN_VARIABLE_STEP = 1u << 5,             /* canHandleVariableCommunicationStepSize */
+    TUTTI_CAN_EVENT_MODE = 1u << 6,                /* hasEventMode (3.0 CS) */
+    TUTTI_CAN_EARLY_RETURN = 1u << 7,              /* mightReturnEarlyFromDoStep (3.0 CS) */
+    TUTTI_CAN_INTERMEDIATE = 1u << 8,              /* providesIntermediateUpdate (3.0 CS) */
     TUTTI_CAN_RETURN_AFTER_INTERMEDIATE = 1u << 9, /* canReturnEarlyAfterIntermediateUpdate (3.0 CS) */
-    TUTTI_CAN_EVALUATE_DISCRETE = 1u << 10,  /* providesEvaluateDiscreteStates (3.0) */
-    TUTTI_NEEDS_TOOL = 1u << 11,             /* needsExecutionTool; FMI 1.0: tool coupling */
-    TUTTI_NEEDS_COMPLETED_STEP = 1u << 12,   /* ME: completedIntegratorStep must be called */
-    TUTTI_ONCE_PER_PROCESS = 1u << 13,       /* canBeInstantiatedOnlyOncePerProcess */
-    TUTTI_NO_MEMORY_FUNCTIONS = 1u << 14,    /* canNotUseMemoryManagementFunctions (2.0) */
-    TUTTI_CAN_RUN_ASYNCHRONOUSLY = 1u << 15, /* canRunAsynchronuously (1.0, 2.0) */
-    TUTTI_CAN_REJECT_STEPS = 1u << 16,       /* canRejectSteps (1.0) */
-    TUTTI_CAN_SIGNAL_EVENTS = 1u << 17,      /* canSignalEvents (1.0) */
-    TUTTI_CAN_ELEMENT_DEPENDENCIES = 1u << 18, /* providesPerElementDependencies (3.0) */
+    TUTTI_CAN_EVALUATE_DISCRETE = 1u << 10,        /* providesEvaluateDiscreteStates (3.0) */
+    TUTTI_NEEDS_TOOL = 1u << 11,                   /* needsExecutionTool; FMI 1.0: tool coupling */
+    TUTTI_NEEDS_COMPLETED_STEP = 1u << 12,         /* ME: completedIntegratorStep must be called */
+    TUTTI_ONCE_PER_PROCESS = 1u << 13,             /* canBeInstantiatedOnlyOncePerProcess */
+    TUTTI_NO_MEMORY_FUNCTIONS = 1u << 14,          /* canNotUseMemoryManagementFunctions (2.0) */
+    TUTTI_CAN_RUN_ASYNCHRONOUSLY = 1u << 15,       /* canRunAsynchronuously (1.0, 2.0) */
+    TUTTI_CAN_REJECT_STEPS = 1u << 16,             /* canRejectSteps (1.0) */
+    TUTTI_CAN_SIGNAL_EVENTS = 1u << 17,            /* canSignalEvents (1.0) */
+    TUTTI_CAN_ELEMENT_DEPENDENCIES = 1u << 18,     /* providesPerElementDependencies (3.0) */
 };
 
 struct tutti_interface {
@@ -48,8 +48,8 @@ struct tutti_interface {
     uint32_t flags;
     const char *model_identifier;
     uint32_t max_output_derivative_order;
-    double fixed_step;       /* fixedInternalStepSize (3.0), 0: none */
-    double recommended_step; /* 0: none; no attribute of the standards says it yet */
+    double fixed_step;        /* fixedInternalStepSize (3.0), 0: none */
+    double recommended_step;  /* 0: none; no attribute of the standards says it yet */
     int32_t input_smoothness; /* recommendedIntermediateInputSmoothness (3.0 CS) */
     unsigned line;
 };
@@ -99,7 +99,7 @@ struct tutti_clock {
     enum tutti_interval interval_variability;
     bool can_be_deactivated, supports_fraction, has_priority;
     uint32_t priority;
-    double interval, shift;                          /* intervalDecimal, shiftDecimal; interval 0: not given */
+    double interval, shift;                               /* intervalDecimal, shiftDecimal; interval 0: not given */
     uint64_t resolution, interval_counter, shift_counter; /* 0: not given */
 };
 
@@ -110,7 +110,7 @@ struct tutti_type_def {
     const struct tutti_bounds *bounds;
     const struct tutti_enum_item *items;
     uint32_t item_count;
-    const struct tutti_clock *clock; /* CLOCK only; NULL: no timing given */
+    const struct tutti_clock *clock; /* CLOCK only */
     const char *mime_type;           /* BINARY only; NULL: application/octet-stream */
     uint64_t max_size;               /* BINARY only; 0: not given */
     unsigned line;
@@ -124,7 +124,7 @@ enum tutti_causality {
     TUTTI_CALCULATED_PARAMETER,
     TUTTI_STRUCTURAL_PARAMETER,
     TUTTI_INDEPENDENT,
-    TUTTI_DEPENDENT_CAUSALITY, /* 3.0 "dependent" */
+    TUTTI_DEPENDENT_CAUSALITY, /* "dependent", in drafts of 3.0 only; no reader gives it */
 };
 enum tutti_variability { TUTTI_CONTINUOUS, TUTTI_DISCRETE, TUTTI_TUNABLE, TUTTI_FIXED, TUTTI_CONSTANT };
 enum tutti_initial { TUTTI_EXACT, TUTTI_APPROX, TUTTI_CALCULATED, TUTTI_INITIAL_NONE };
@@ -146,23 +146,23 @@ struct tutti_var {
     const char *name, *description;
     uint32_t reference;
     uint8_t type, causality, variability, initial; /* the enums above; defaults of the standard filled in */
-    bool alias;               /* 1.0 alias, negatedAlias: another variable has the same reference */
-    bool negated;             /* 1.0 negatedAlias: the variable is minus what its reference holds */
-    bool intermediate;        /* 3.0 intermediateUpdate */
-    bool multiple_set;        /* canHandleMultipleSetPerTimeInstant; true if absent */
+    bool alias;        /* 1.0 alias, negatedAlias: another variable has the same reference */
+    bool negated;      /* 1.0 negatedAlias: the variable is minus what its reference holds */
+    bool intermediate; /* 3.0 intermediateUpdate */
+    bool multiple_set; /* canHandleMultipleSetPerTimeInstant; true if absent */
     bool reinit;
-    bool initial_given;       /* `initial` was in the file, not a default */
+    bool initial_given; /* `initial` was in the file, not a default */
     uint8_t dimension_count;
-    uint32_t type_def;        /* into desc.types */
-    uint32_t unit;            /* into desc.units, own or the declared type's */
-    uint32_t display_unit;    /* into desc.displays */
-    uint32_t derivative_of;   /* into desc.vars */
-    uint32_t previous;        /* 3.0: clocked state's previous, into desc.vars */
+    uint32_t type_def;                 /* into desc.types */
+    uint32_t unit;                     /* into desc.units, own or the declared type's */
+    uint32_t display_unit;             /* into desc.displays */
+    uint32_t derivative_of;            /* into desc.vars */
+    uint32_t previous;                 /* 3.0: clocked state's previous, into desc.vars */
     const struct tutti_bounds *bounds; /* own over the declared type's; NULL: none given */
     const struct tutti_dimension *dimensions;
-    const void *start;        /* start_count values, laid out as type.h says; NULL: none */
+    const void *start; /* start_count values, laid out as type.h says; NULL: none */
     uint32_t start_count;
-    uint32_t clock_count;     /* 3.0: clocks that this variable belongs to */
+    uint32_t clock_count; /* 3.0: clocks that this variable belongs to */
     unsigned line;
     const struct tutti_var_more *more; /* NULL: all of it is absent */
 };
@@ -208,8 +208,8 @@ struct tutti_experiment {
 };
 
 struct tutti_desc {
-    int fmi;                  /* 1, 2 or 3 */
-    const char *fmi_version;  /* as written: "2.0" */
+    int fmi;                        /* 1, 2 or 3 */
+    const char *fmi_version;        /* as written: "2.0" */
     const char *model_name, *token; /* token: guid or instantiationToken; NULL if it is missing */
     const char *description, *author, *version, *copyright, *license, *tool, *date, *naming;
     struct tutti_interface interfaces[TUTTI_INTERFACE_COUNT];
@@ -242,7 +242,7 @@ struct tutti_desc {
 
 /* Reads a description. `file` is its name in messages ("ball.fmu/modelDescription.xml"). Everything odd but usable goes
  * to `findings` (may be NULL) and reading goes on with the most sensible meaning; TUTTI_ERR_FORMAT, with file and line,
- * where there is none; TUTTI_ERR_LIMIT beyond the bounds in desc.c. */
+ * where there is none; TUTTI_ERR_LIMIT beyond the bounds in xml.h and desc_build.h. */
 TUTTI_CHECKED enum tutti_err tutti_desc_read(struct tutti_desc **out, const char *file, struct tutti_reader *reader,
                                              struct tutti_findings *findings);
 void tutti_desc_free(struct tutti_desc *desc);

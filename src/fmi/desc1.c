@@ -156,9 +156,11 @@ static enum tutti_err capabilities(struct tutti_build *build, int tag)
 }
 
 static const struct tutti_element unit_children[] = {
-    {.name = "DisplayUnitDefinition", .start = tutti_build_display_unit, .tag = ATTR_displayUnit}, {0}};
+    {.name = "DisplayUnitDefinition", .start = tutti_build_display_unit, .tag = ATTR_displayUnit},
+    {0}};
 static const struct tutti_element units[] = {
-    {.name = "BaseUnit", .start = tutti_build_unit, .tag = ATTR_unit, .children = unit_children}, {0}};
+    {.name = "BaseUnit", .start = tutti_build_unit, .tag = ATTR_unit, .children = unit_children},
+    {0}};
 static const struct tutti_element enumeration_children[] = {{.name = "Item", .start = tutti_build_item}, {0}};
 static const struct tutti_element type_children[] = {
     {.name = "RealType", .start = type_kind, .tag = TUTTI_TYPE_FLOAT64},
@@ -168,11 +170,13 @@ static const struct tutti_element type_children[] = {
     {.name = "EnumerationType", .start = type_kind, .tag = TUTTI_TYPE_ENUMERATION, .children = enumeration_children},
     {0}};
 static const struct tutti_element types[] = {
-    {.name = "Type", .start = type, .end = tutti_build_end_type, .children = type_children}, {0}};
+    {.name = "Type", .start = type, .end = tutti_build_end_type, .children = type_children},
+    {0}};
 static const struct tutti_element tools[] = {
-    {.name = "Tool", .start = tutti_build_annotation, .tag = ATTR_name, .foreign = true}, {0}};
-static const struct tutti_element direct_children[] = {
-    {.name = "Name", .start = direct_name, .end = direct_name_end}, {0}};
+    {.name = "Tool", .start = tutti_build_annotation, .tag = ATTR_name, .foreign = true},
+    {0}};
+static const struct tutti_element direct_children[] = {{.name = "Name", .start = direct_name, .end = direct_name_end},
+                                                       {0}};
 static const struct tutti_element scalar_children[] = {
     {.name = "Real", .start = scalar_kind, .tag = TUTTI_TYPE_FLOAT64},
     {.name = "Integer", .start = scalar_kind, .tag = TUTTI_TYPE_INT32},
@@ -182,9 +186,11 @@ static const struct tutti_element scalar_children[] = {
     {.name = "DirectDependency", .start = direct, .children = direct_children},
     {0}};
 static const struct tutti_element scalars[] = {
-    {.name = "ScalarVariable", .start = scalar, .end = scalar_end, .children = scalar_children}, {0}};
-static const struct tutti_element coupling_children[] = {
-    {.name = "Capabilities", .start = capabilities}, {.name = "Model", .foreign = true}, {0}};
+    {.name = "ScalarVariable", .start = scalar, .end = scalar_end, .children = scalar_children},
+    {0}};
+static const struct tutti_element coupling_children[] = {{.name = "Capabilities", .start = capabilities},
+                                                         {.name = "Model", .foreign = true},
+                                                         {0}};
 static const struct tutti_element implementations[] = {
     {.name = "CoSimulation_StandAlone", .start = implementation, .children = coupling_children},
     {.name = "CoSimulation_Tool", .start = implementation, .tag = TUTTI_NEEDS_TOOL, .children = coupling_children},

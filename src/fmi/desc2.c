@@ -74,8 +74,9 @@ static enum tutti_err scalar_end(struct tutti_build *build)
             tutti_build_error(build, "found variability continuous, which only a Real can have; %s is used",
                               parameter ? "fixed" : "discrete");
         else
-            tutti_build_warning(build, "found no variability, expected one: the default, continuous, is only for a "
-                                       "Real; %s is used",
+            tutti_build_warning(build,
+                                "found no variability, expected one: the default, continuous, is only for a "
+                                "Real; %s is used",
                                 parameter ? "fixed" : "discrete");
         var->variability = parameter ? TUTTI_FIXED : TUTTI_DISCRETE;
     }
@@ -89,7 +90,9 @@ static enum tutti_err scalar_end(struct tutti_build *build)
         {.name = "Integer", .start = function, .tag = TUTTI_TYPE_INT32},                                               \
         {.name = "Boolean", .start = function, .tag = TUTTI_TYPE_BOOLEAN},                                             \
         {.name = "String", .start = function, .tag = TUTTI_TYPE_STRING},                                               \
-        {.name = "Enumeration", .start = function, .tag = TUTTI_TYPE_ENUMERATION, __VA_ARGS__}
+    {                                                                                                                  \
+        .name = "Enumeration", .start = function, .tag = TUTTI_TYPE_ENUMERATION, __VA_ARGS__                           \
+    }
 
 static const struct tutti_element interface_children[] = {{.name = "SourceFiles", .foreign = true}, {0}};
 static const struct tutti_element unit_children[] = {
@@ -97,24 +100,31 @@ static const struct tutti_element unit_children[] = {
     {.name = "DisplayUnit", .start = tutti_build_display_unit, .tag = ATTR_name},
     {0}};
 static const struct tutti_element units[] = {
-    {.name = "Unit", .start = tutti_build_unit, .tag = ATTR_name, .children = unit_children}, {0}};
+    {.name = "Unit", .start = tutti_build_unit, .tag = ATTR_name, .children = unit_children},
+    {0}};
 static const struct tutti_element enumeration_children[] = {{.name = "Item", .start = tutti_build_item}, {0}};
 static const struct tutti_element type_children[] = {TYPES(type_kind, .children = enumeration_children), {0}};
 static const struct tutti_element types[] = {
-    {.name = "SimpleType", .start = simple_type, .end = tutti_build_end_type, .children = type_children}, {0}};
+    {.name = "SimpleType", .start = simple_type, .end = tutti_build_end_type, .children = type_children},
+    {0}};
 static const struct tutti_element categories[] = {{.name = "Category", .start = tutti_build_category}, {0}};
 static const struct tutti_element tools[] = {
-    {.name = "Tool", .start = tutti_build_annotation, .tag = ATTR_name, .foreign = true}, {0}};
-static const struct tutti_element scalar_children[] = {
-    TYPES(scalar_kind, .children = NULL), {.name = "Annotations", .foreign = true}, {0}};
+    {.name = "Tool", .start = tutti_build_annotation, .tag = ATTR_name, .foreign = true},
+    {0}};
+static const struct tutti_element scalar_children[] = {TYPES(scalar_kind, .children = NULL),
+                                                       {.name = "Annotations", .foreign = true},
+                                                       {0}};
 static const struct tutti_element scalars[] = {
-    {.name = "ScalarVariable", .start = scalar, .end = scalar_end, .children = scalar_children}, {0}};
-static const struct tutti_element outputs[] = {
-    {.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_OUTPUTS}, {0}};
+    {.name = "ScalarVariable", .start = scalar, .end = scalar_end, .children = scalar_children},
+    {0}};
+static const struct tutti_element outputs[] = {{.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_OUTPUTS},
+                                               {0}};
 static const struct tutti_element derivatives[] = {
-    {.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_DERIVATIVES}, {0}};
+    {.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_DERIVATIVES},
+    {0}};
 static const struct tutti_element initial_unknowns[] = {
-    {.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_INITIAL}, {0}};
+    {.name = "Unknown", .start = tutti_build_unknown, .tag = LIST_INITIAL},
+    {0}};
 static const struct tutti_element lists[] = {
     {.name = "Outputs", .start = tutti_build_unknown_list, .tag = LIST_OUTPUTS, .children = outputs},
     {.name = "Derivatives", .start = tutti_build_unknown_list, .tag = LIST_DERIVATIVES, .children = derivatives},

@@ -75,9 +75,8 @@ static enum tutti_err type(struct tutti_build *build, int tag)
 static enum tutti_err take_more(struct tutti_build *build, struct tutti_var *var)
 {
     const struct tutti_type_def *types = build->whole->types.items;
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE || types[var->type_def].type != var->type
-                                           ? NULL
-                                           : &types[var->type_def];
+    const struct tutti_type_def *def =
+        var->type_def == TUTTI_NONE || types[var->type_def].type != var->type ? NULL : &types[var->type_def];
     const char *clocks = tutti_build_take(build, ATTR_clocks);
     if (!clocks && var->type != TUTTI_TYPE_CLOCK && var->type != TUTTI_TYPE_BINARY)
         return TUTTI_OK;
@@ -256,19 +255,26 @@ static enum tutti_err structure(struct tutti_build *build, int tag)
     return tutti_build_structure(build, tag);
 }
 
-#define ANNOTATIONS {.name = "Annotations", .foreign = true}
+#define ANNOTATIONS                                                                                                    \
+    {                                                                                                                  \
+        .name = "Annotations", .foreign = true                                                                         \
+    }
 static const struct tutti_element only_annotations[] = {ANNOTATIONS, {0}};
 static const struct tutti_element annotations[] = {
-    {.name = "Annotation", .start = tutti_build_annotation, .tag = ATTR_type, .foreign = true}, {0}};
+    {.name = "Annotation", .start = tutti_build_annotation, .tag = ATTR_type, .foreign = true},
+    {0}};
 static const struct tutti_element unit_children[] = {
     {.name = "BaseUnit", .start = tutti_build_base_unit},
     {.name = "DisplayUnit", .start = tutti_build_display_unit, .tag = ATTR_name, .children = only_annotations},
     ANNOTATIONS,
     {0}};
 static const struct tutti_element units[] = {
-    {.name = "Unit", .start = tutti_build_unit, .tag = ATTR_name, .children = unit_children}, {0}};
+    {.name = "Unit", .start = tutti_build_unit, .tag = ATTR_name, .children = unit_children},
+    {0}};
 static const struct tutti_element type_children[] = {
-    {.name = "Item", .start = tutti_build_item, .children = only_annotations}, ANNOTATIONS, {0}};
+    {.name = "Item", .start = tutti_build_item, .children = only_annotations},
+    ANNOTATIONS,
+    {0}};
 static const struct tutti_element types[] = {
 #define X(id, text, ctype)                                                                                             \
     {.name = text "Type",                                                                                              \
@@ -280,14 +286,14 @@ static const struct tutti_element types[] = {
 #undef X
         {0}};
 static const struct tutti_element categories[] = {
-    {.name = "Category", .start = tutti_build_category, .children = only_annotations}, {0}};
-static const struct tutti_element clock_children[] = {{.name = "Alias", .start = alias}, ANNOTATIONS, {0}};
-static const struct tutti_element variable_children[] = {
-    {.name = "Dimension", .start = dimension},
-    {.name = "Start", .start = start_value},
-    {.name = "Alias", .start = alias},
-    ANNOTATIONS,
+    {.name = "Category", .start = tutti_build_category, .children = only_annotations},
     {0}};
+static const struct tutti_element clock_children[] = {{.name = "Alias", .start = alias}, ANNOTATIONS, {0}};
+static const struct tutti_element variable_children[] = {{.name = "Dimension", .start = dimension},
+                                                         {.name = "Start", .start = start_value},
+                                                         {.name = "Alias", .start = alias},
+                                                         ANNOTATIONS,
+                                                         {0}};
 static const struct tutti_element all_variables[] = {
 #define X(id, text, ctype)                                                                                             \
     {.name = text,                                                                                                     \

@@ -62,10 +62,9 @@ static unsigned slot_of(const char *name, size_t length)
     return hash % 512u;
 }
 
-static const char *const attribute_names[ATTR_COUNT] = {
-    "",
+static const char *const attribute_names[ATTR_COUNT] = {"",
 #define X(name) #name,
-    TUTTI_ATTRIBUTES(X)
+                                                        TUTTI_ATTRIBUTES(X)
 #undef X
 };
 

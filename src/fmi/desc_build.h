@@ -19,6 +19,7 @@ enum {
     TUTTI_DIMENSION_LIMIT = 32,
 };
 
+/* clang-format off */
 #define TUTTI_ATTRIBUTES(X)                                                                                            \
     X(A) X(K) X(alias) X(author) X(canBeDeactivated) X(canBeInstantiatedOnlyOncePerProcess) X(canGetAndSetFMUState)    \
     X(canGetAndSetFMUstate) X(canHandleEvents) X(canHandleMultipleSetPerTimeInstant)                                   \
@@ -37,6 +38,7 @@ enum {
     X(rad) X(recommendedIntermediateInputSmoothness) X(reinit) X(relativeQuantity) X(resolution) X(s)                  \
     X(shiftCounter) X(shiftDecimal) X(start) X(startTime) X(stepSize) X(stopTime) X(supportsFraction) X(tolerance)     \
     X(type) X(unbounded) X(unit) X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
+/* clang-format on */
 
 enum tutti_attribute {
     ATTR_NONE,
@@ -70,7 +72,7 @@ struct tutti_element {
     enum tutti_err (*end)(struct tutti_build *build);            /* NULL: nothing to do */
     const struct tutti_element *children;                        /* the last has no name; NULL: none */
     int tag;                                                     /* handed to start: the type, the list, ... */
-    bool foreign; /* what is inside is the business of some other tool */
+    bool foreign;                                                /* what is inside is the business of some other tool */
 };
 
 /* The attributes that variables and types share, as texts of the element that is being read. */
@@ -107,13 +109,13 @@ struct tutti_build {
     unsigned depth; /* known elements that are open */
     unsigned skip;  /* unknown ones inside of them */
 
-    uint8_t ids[512];              /* hash of an attribute's name -> id, see tutti_build_attributes */
+    uint8_t ids[512];               /* hash of an attribute's name -> id, see desc_build.c */
     const char *values[ATTR_COUNT]; /* of the present element's attributes; NULL: absent or taken */
 
     const char *what, *name; /* what is being read, for findings: variable "x" */
     unsigned line;           /* where it begins */
 
-    uint32_t unit;           /* that is being read */
+    uint32_t unit; /* that is being read */
     struct tutti_map unit_names, type_names, display_names;
     struct tutti_list pending, names; /* struct tutti_pending, struct tutti_named_dependency */
     struct tutti_list items;          /* struct tutti_enum_item of the type being read */
@@ -122,10 +124,10 @@ struct tutti_build {
     struct tutti_list words;          /* uint32_t: a list attribute being read */
     struct tutti_text key, text;
     uint64_t dependency_count;
-    bool typed;              /* 1.0, 2.0: the variable's or type's type element was there */
+    bool typed; /* 1.0, 2.0: the variable's or type's type element was there */
     bool variability_given;
-    bool fixed;              /* 1.0 */
-    bool has_direct;         /* 1.0: the variable has a DirectDependency */
+    bool fixed;      /* 1.0 */
+    bool has_direct; /* 1.0: the variable has a DirectDependency */
     bool has_structure, has_variables;
 };
 
@@ -173,7 +175,7 @@ TUTTI_CHECKED enum tutti_err tutti_build_start(struct tutti_build *build, struct
 TUTTI_CHECKED enum tutti_err tutti_build_bytes(struct tutti_build *build, const char *text, struct tutti_bytes *out);
 
 /* desc_common.c: units, types and other elements that versions share. */
-enum tutti_err tutti_build_unit(struct tutti_build *build, int tag);         /* tag: the attribute with its name */
+enum tutti_err tutti_build_unit(struct tutti_build *build, int tag); /* tag: the attribute with its name */
 enum tutti_err tutti_build_base_unit(struct tutti_build *build, int tag);
 enum tutti_err tutti_build_display_unit(struct tutti_build *build, int tag); /* likewise */
 enum tutti_err tutti_build_item(struct tutti_build *build, int tag);
@@ -181,7 +183,7 @@ enum tutti_err tutti_build_item(struct tutti_build *build, int tag);
 TUTTI_CHECKED enum tutti_err tutti_build_interface(struct tutti_build *build, int tag);
 enum tutti_err tutti_build_category(struct tutti_build *build, int tag);
 enum tutti_err tutti_build_experiment(struct tutti_build *build, int tag);
-enum tutti_err tutti_build_annotation(struct tutti_build *build, int tag);   /* likewise */
+enum tutti_err tutti_build_annotation(struct tutti_build *build, int tag); /* likewise */
 /* Adds a type with name and description. */
 TUTTI_CHECKED enum tutti_err tutti_build_new_type(struct tutti_build *build);
 /* Takes the attributes of its type element. */

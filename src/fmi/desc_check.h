@@ -8,11 +8,11 @@
 
 /* What is known of a variable from other places in the file. */
 enum {
-    TUTTI_ROLE_STATE = 1 << 0,           /* the derivative of some variable is listed */
-    TUTTI_ROLE_DERIVATIVE = 1 << 1,      /* it is listed among the derivatives */
-    TUTTI_ROLE_OUTPUT = 1 << 2,          /* ... the outputs */
-    TUTTI_ROLE_INITIAL = 1 << 3,         /* ... the initial unknowns */
-    TUTTI_ROLE_DIFFERENTIATED = 1 << 4,  /* some variable says that it is its derivative */
+    TUTTI_ROLE_STATE = 1 << 0,          /* the derivative of some variable is listed */
+    TUTTI_ROLE_DERIVATIVE = 1 << 1,     /* it is listed among the derivatives */
+    TUTTI_ROLE_OUTPUT = 1 << 2,         /* ... the outputs */
+    TUTTI_ROLE_INITIAL = 1 << 3,        /* ... the initial unknowns */
+    TUTTI_ROLE_DIFFERENTIATED = 1 << 4, /* some variable says that it is its derivative */
 };
 
 struct tutti_check {

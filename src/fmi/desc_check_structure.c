@@ -46,12 +46,14 @@ static void check_aliases2(struct tutti_check *check, const struct entry *entrie
     const struct tutti_var *started = first->start && first->variability != TUTTI_CONSTANT ? first : NULL;
     for (uint32_t i = 1; i < count; i++) {
         const struct tutti_var *var = &vars[entries[i].index];
-        if (is_settable(var) && settable)
+        if (is_settable(var) && settable) {
             tutti_check_error(check, var,
                               "it has the value reference %u of \"%.200s\" (line %u), and both can be set; expected "
                               "different references",
                               var->reference, settable->name, settable->line);
-        else if (is_settable(var))
+            continue;
+        }
+        if (is_settable(var))
             settable = var;
         if ((var->variability == TUTTI_CONSTANT) != (first->variability == TUTTI_CONSTANT))
             tutti_check_error(check, var,
@@ -95,9 +97,9 @@ static void check_aliases1(struct tutti_check *check, const struct entry *entrie
     for (uint32_t i = 0; i < count; i++) {
         const struct tutti_var *var = &vars[entries[i].index];
         if (!base)
-            tutti_check_error(check, var,
-                              "it is an alias, but no variable of its type has the value reference %u without being one",
-                              var->reference);
+            tutti_check_error(
+                check, var, "it is an alias, but no variable of its type has the value reference %u without being one",
+                var->reference);
         else if (var->alias && var->type != base->type)
             tutti_check_error(check, var, "it is an alias of \"%.200s\" (line %u), expected the same type", base->name,
                               base->line);
@@ -141,8 +143,8 @@ enum tutti_err tutti_check_references(struct tutti_check *check)
     }
     qsort(entries, n, sizeof *entries, compare_entries);
     for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && entries[end].space == entries[i].space &&
-                          entries[end].reference == entries[i].reference;)
+        for (end = i + 1;
+             end < n && entries[end].space == entries[i].space && entries[end].reference == entries[i].reference;)
             end++;
         check_group(check, entries + i, end - i);
     }
@@ -168,8 +170,7 @@ static void check_outputs(struct tutti_check *check)
     const struct tutti_desc *desc = check->desc;
     const char *where = desc->fmi == 3 ? "<ModelStructure>" : "<ModelStructure><Outputs>";
     for (uint32_t i = 0; i < desc->var_count; i++)
-        if (desc->vars[i].causality == TUTTI_OUTPUT &&
-            (!desc->outputs.given || !(check->roles[i] & TUTTI_ROLE_OUTPUT)))
+        if (desc->vars[i].causality == TUTTI_OUTPUT && (!desc->outputs.given || !(check->roles[i] & TUTTI_ROLE_OUTPUT)))
             tutti_check_error(check, &desc->vars[i], "the output is missing in %s, expected all of them there", where);
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tutti_var *var = &desc->vars[desc->outputs.items[i].variable];
@@ -274,7 +275,8 @@ static void check_fmi3_lists(struct tutti_check *check)
     for (uint32_t i = 0; i < desc->clocked_states.count; i++) {
         const struct tutti_var *var = &desc->vars[desc->clocked_states.items[i].variable];
         if (var->previous == TUTTI_NONE || var->clock_count == 0)
-            tutti_check_error(check, var, "it is listed as a clocked state, expected the attributes previous and clocks");
+            tutti_check_error(check, var,
+                              "it is listed as a clocked state, expected the attributes previous and clocks");
     }
     for (uint32_t i = 0; i < desc->event_indicators.count; i++) {
         const struct tutti_var *var = &desc->vars[desc->event_indicators.items[i].variable];

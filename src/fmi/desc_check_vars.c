@@ -7,6 +7,7 @@
 
 enum { E = 1 << TUTTI_EXACT, A = 1 << TUTTI_APPROX, C = 1 << TUTTI_CALCULATED, NO_INITIAL = 1 << TUTTI_INITIAL_NONE };
 
+/* clang-format off */
 /* The tables of 2.0 (section 2.2.7) and 3.0 (2.4.7.5): which `initial` a combination may have; 0 is no combination. */
 static const uint8_t allowed[TUTTI_INDEPENDENT + 1][TUTTI_CONSTANT + 1] = {
     /*                              continuous  discrete    tunable fixed  constant */
@@ -18,6 +19,7 @@ static const uint8_t allowed[TUTTI_INDEPENDENT + 1][TUTTI_CONSTANT + 1] = {
     [TUTTI_STRUCTURAL_PARAMETER] = {0,          0,          E,      E,     0},
     [TUTTI_INDEPENDENT] =          {NO_INITIAL, 0,          0,      0,     0},
 };
+/* clang-format on */
 
 /* Says which variability the causality allows. */
 static const char *allowed_variability(enum tutti_causality causality)
@@ -47,10 +49,10 @@ static bool check_combination(struct tutti_check *check, const struct tutti_var 
         tutti_check_error(check, var, "initial %s does not go with causality %s and variability %s, expected %s",
                           tutti_initial_name(var->initial), tutti_causality_name(var->causality),
                           tutti_variability_name(var->variability),
-                          input3               ? "exact or none"
-                          : may & NO_INITIAL   ? "none"
-                          : may == E           ? "exact"
-                                               : "approx or calculated");
+                          input3             ? "exact or none"
+                          : may & NO_INITIAL ? "none"
+                          : may == E         ? "exact"
+                                             : "approx or calculated");
         return false;
     }
     return true;

@@ -182,10 +182,10 @@ enum tutti_err tutti_build_type_kind(struct tutti_build *build, enum tutti_type 
     if (!properties.display_unit)
         return TUTTI_OK;
     type->display_unit = tutti_build_find_display(build, type->unit, properties.display_unit);
-    return type->display_unit != TUTTI_NONE ? TUTTI_OK
-                                            : tutti_build_postpone(build, PENDING_TYPE_DISPLAY,
-                                                                   build->whole->types.count - 1,
-                                                                   properties.display_unit);
+    return type->display_unit != TUTTI_NONE
+               ? TUTTI_OK
+               : tutti_build_postpone(build, PENDING_TYPE_DISPLAY, build->whole->types.count - 1,
+                                      properties.display_unit);
 }
 
 enum tutti_err tutti_build_end_type(struct tutti_build *build)

@@ -311,7 +311,10 @@ enum tutti_err tutti_build_start(struct tutti_build *build, struct tutti_var *va
 
 static int digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 enum tutti_err tutti_build_bytes(struct tutti_build *build, const char *text, struct tutti_bytes *out)

@@ -7,8 +7,7 @@
 #include "fmi/desc_build.h"
 
 const char *const tutti_causality_words[] = {
-    "local",       "input",  "output", "parameter", "calculatedParameter", "structuralParameter",
-    "independent", NULL};
+    "local", "input", "output", "parameter", "calculatedParameter", "structuralParameter", "independent", NULL};
 const char *const tutti_variability_words[] = {"continuous", "discrete", "tunable", "fixed", "constant", NULL};
 const char *const tutti_initial_words[] = {"exact", "approx", "calculated", NULL};
 
@@ -272,7 +271,8 @@ static bool read_kinds(const char *text, uint8_t *kinds, uint32_t count)
 
 static enum tutti_err take_dependencies(struct tutti_build *build, struct tutti_unknown *unknown)
 {
-    const char *text = tutti_build_take(build, ATTR_dependencies), *kinds = tutti_build_take(build, ATTR_dependenciesKind);
+    const char *text = tutti_build_take(build, ATTR_dependencies),
+               *kinds = tutti_build_take(build, ATTR_dependenciesKind);
     bool good;
     if (!text) {
         if (kinds)
@@ -304,10 +304,11 @@ static enum tutti_err take_dependencies(struct tutti_build *build, struct tutti_
     if (read_kinds(kinds, codes, n))
         unknown->kinds = codes;
     else
-        tutti_build_error(build,
-                          "dependenciesKind is \"%.80s\", expected %u of dependent, constant, fixed, tunable, discrete, "
-                          "as many as dependencies; it is ignored",
-                          kinds, n);
+        tutti_build_error(
+            build,
+            "dependenciesKind is \"%.80s\", expected %u of dependent, constant, fixed, tunable, discrete, "
+            "as many as dependencies; it is ignored",
+            kinds, n);
     return TUTTI_OK;
 }
 

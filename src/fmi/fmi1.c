@@ -254,8 +254,8 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
 };
 
 static const struct tutti_optional optional[] = {
-    {TUTTI_CAN_INPUT_DERIVATIVES, FMI1_CS_INPUT_DERIVATIVES},
-    {0, 0},
+    {"canInterpolateInputs", TUTTI_CAN_INPUT_DERIVATIVES, FMI1_CS_INPUT_DERIVATIVES},
+    {NULL, 0, 0},
 };
 
 const struct tutti_binding tutti_binding_fmi1 = {

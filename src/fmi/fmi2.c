@@ -311,11 +311,11 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
 };
 
 static const struct tutti_optional optional[] = {
-    {TUTTI_CAN_STATE, FMI2_STATE},
-    {TUTTI_CAN_SERIALIZE, FMI2_STATE | FMI2_SERIALISE},
-    {TUTTI_CAN_DIRECTIONAL, FMI2_DIRECTIONAL},
-    {TUTTI_CAN_INPUT_DERIVATIVES, FMI2_CS_INPUT_DERIVATIVES},
-    {0, 0},
+    {"canGetAndSetFMUstate", TUTTI_CAN_STATE, FMI2_STATE},
+    {"canSerializeFMUstate", TUTTI_CAN_SERIALIZE, FMI2_STATE | FMI2_SERIALISE},
+    {"providesDirectionalDerivative", TUTTI_CAN_DIRECTIONAL, FMI2_DIRECTIONAL},
+    {"canInterpolateInputs", TUTTI_CAN_INPUT_DERIVATIVES, FMI2_CS_INPUT_DERIVATIVES},
+    {NULL, 0, 0},
 };
 
 const struct tutti_binding tutti_binding_fmi2 = {

@@ -218,7 +218,10 @@ static enum tutti_status do_step(struct tutti_instance *in, double t, double h, 
     fmi3Float64 reached = step->reached;
     fmi3Status status =
         fmu(in)->fmi3DoStep(in->component, t, h, no_going_back, &event, &terminate, &early, &reached);
-    step->reached = reached;
+    /* Without early return the communication point is reached, however far the FMU's own clock is from it (a fixed
+     * internal step may not divide h). */
+    if (early || event || terminate)
+        step->reached = reached;
     step->event = event && in->event_mode; /* FMUs that signal events nobody asked for are taken as they are */
     step->terminate = terminate;
     step->early = early;
@@ -318,12 +321,12 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
 };
 
 static const struct tutti_optional optional[] = {
-    {TUTTI_CAN_STATE, FMI3_STATE},
-    {TUTTI_CAN_SERIALIZE, FMI3_STATE | FMI3_SERIALISE},
-    {TUTTI_CAN_DIRECTIONAL, FMI3_DIRECTIONAL},
-    {TUTTI_CAN_ADJOINT, FMI3_ADJOINT},
-    {TUTTI_CAN_EVENT_MODE, FMI3_EVENT | FMI3_CS_EVENT},
-    {0, 0},
+    {"canGetAndSetFMUState", TUTTI_CAN_STATE, FMI3_STATE},
+    {"canSerializeFMUState", TUTTI_CAN_SERIALIZE, FMI3_STATE | FMI3_SERIALISE},
+    {"providesDirectionalDerivatives", TUTTI_CAN_DIRECTIONAL, FMI3_DIRECTIONAL},
+    {"providesAdjointDerivatives", TUTTI_CAN_ADJOINT, FMI3_ADJOINT},
+    {"hasEventMode", TUTTI_CAN_EVENT_MODE, FMI3_EVENT | FMI3_CS_EVENT},
+    {NULL, 0, 0},
 };
 
 const struct tutti_binding tutti_binding_fmi3 = {

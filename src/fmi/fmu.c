@@ -6,12 +6,6 @@
 
 #include "base/str.h"
 
-const char *tutti_interface_name(enum tutti_interface_kind kind)
-{
-    static const char *const names[] = {"Co-Simulation", "Model Exchange", "Scheduled Execution"};
-    return names[kind];
-}
-
 static enum tutti_err read_description(struct tutti_fmu *fmu, struct tutti_findings *findings)
 {
     struct tutti_reader reader;

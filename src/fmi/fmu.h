@@ -30,7 +30,4 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_in
 /* Everything `tutti check` looks at: archive, description, binary, symbols. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *findings);
 
-/* "Co-Simulation", "Model Exchange", ... Static. */
-const char *tutti_interface_name(enum tutti_interface_kind kind);
-
 #endif

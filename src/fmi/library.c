@@ -21,6 +21,12 @@
 #error "add the folder names under binaries/ of this platform"
 #endif
 
+const char *tutti_interface_name(enum tutti_interface_kind kind)
+{
+    static const char *const names[] = {"Co-Simulation", "Model Exchange", "Scheduled Execution"};
+    return names[kind];
+}
+
 const char *const *tutti_library_platforms(void)
 {
     /* FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the other. */
@@ -180,7 +186,7 @@ static enum tutti_err find_functions(struct tutti_library *library)
 static void reconcile(struct tutti_library *library, const struct tutti_log *log)
 {
     library->can = library->interface->flags;
-    for (const struct tutti_optional *o = library->binding->optional; o->can; o++) {
+    for (const struct tutti_optional *o = library->binding->optional; o->name; o++) {
         if (!(library->can & o->can))
             continue;
         for (size_t i = 0; i < library->binding->symbol_count; i++) {
@@ -189,9 +195,8 @@ static void reconcile(struct tutti_library *library, const struct tutti_log *log
                 continue;
             library->can &= ~o->can;
             tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
-                             "the description claims a capability whose function %s the library lacks; going on "
-                             "without it",
-                             s->name);
+                             "%s claims %s, but the library lacks %s; it is not used",
+                             tutti_interface_name(library->kind), o->name, s->name);
             break;
         }
     }

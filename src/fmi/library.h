@@ -32,6 +32,9 @@ struct tutti_library {
     bool unloadable;       /* cleared when an instance was Fatal: its threads may still run */
 };
 
+/* "Co-Simulation", "Model Exchange", ... Static. */
+const char *tutti_interface_name(enum tutti_interface_kind kind);
+
 /* The folder names under binaries/ that this platform uses, by preference, ended by NULL. */
 const char *const *tutti_library_platforms(void);
 

@@ -2,8 +2,9 @@
 /* What FMUs say. Their texts are foreign: NULL, broken UTF-8, megabytes of repetition; none of it may do harm.
  *
  *  M1  Every message is cut, made printable and kept in a ring for error reports.
- *  M2  A text equal to one still in the ring is not logged again, and neither is anything beyond PASSED_LIMIT; what was
- *      dropped is counted, and said when the limit is reached.
+ *  M2  A text that differs from one still in the ring by its numbers only is not logged again (an FMU that warns at
+ *      every step is heard once), and neither is anything beyond a limit; what was dropped is counted, and said when
+ *      the limit is reached. Who asked for debug messages gets repetitions, too, up to a higher limit.
  *  M3  "#r12#" becomes the name of the variable, "##" becomes "#". */
 #include <ctype.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "base/str.h"
 #include "fmi/binding.h"
 
-enum { PASSED_LIMIT = 200 };
+enum { PASSED_LIMIT = 200, PASSED_LIMIT_DEBUG = 100000 };
 
 /* The types that a letter of FMI 1.0 and 2.0 references stands for; 3.0 references have no letter. */
 static bool letter_fits(char letter, const struct tutti_var *var)
@@ -82,16 +83,39 @@ static enum tutti_log_level level_of(enum tutti_status status)
     }
 }
 
-/* M1, M2: true if the text is new. Called with the lock held. */
+static size_t number_length(const char *text)
+{
+    return strspn(text, "0123456789.+-eE");
+}
+
+/* Equal but for numbers? */
+static bool alike(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a += number_length(a);
+            b += number_length(b);
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
+
+/* M1, M2: keeps the text; true if nothing like it is in the ring. Called with the lock held. */
 static bool keep(struct tutti_messages *messages, const char *text)
 {
     unsigned long kept = messages->count < TUTTI_MESSAGES_KEPT ? messages->count : TUTTI_MESSAGES_KEPT;
-    for (unsigned long i = 0; i < kept; i++)
-        if (strcmp(messages->text[i], text) == 0)
-            return false;
-    snprintf(messages->text[messages->count % TUTTI_MESSAGES_KEPT], TUTTI_MESSAGE_SIZE, "%s", text);
-    messages->count++;
-    return true;
+    unsigned long place = messages->count % TUTTI_MESSAGES_KEPT;
+    bool fresh = true;
+    for (unsigned long i = 0; i < kept && fresh; i++)
+        if (alike(messages->text[i], text)) {
+            place = i;
+            fresh = false;
+        }
+    snprintf(messages->text[place], TUTTI_MESSAGE_SIZE, "%s", text);
+    messages->count += fresh;
+    return fresh;
 }
 
 void tutti_instance_message(struct tutti_instance *in, enum tutti_status status, const char *category, const char *text)
@@ -104,11 +128,13 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
 
     struct tutti_messages *messages = &in->messages;
     pthread_mutex_lock(&messages->lock);
-    bool fresh = keep(messages, clean);
-    bool pass = fresh && messages->passed < PASSED_LIMIT;
+    bool debug = tutti_log_wants(in->options.log, TUTTI_LOG_DEBUG);
+    unsigned long limit = debug ? PASSED_LIMIT_DEBUG : PASSED_LIMIT;
+    bool fresh = keep(messages, clean) || debug;
+    bool pass = fresh && messages->passed < limit;
     messages->passed += pass;
     messages->dropped += !pass;
-    bool last = pass && messages->passed == PASSED_LIMIT;
+    bool last = pass && messages->passed == limit;
     pthread_mutex_unlock(&messages->lock);
 
     if (pass)
@@ -116,5 +142,5 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
                          category ? category : "", category ? "] " : "", clean);
     if (last)
         tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
-                         "the FMU has said %d different things; its further messages are dropped", PASSED_LIMIT);
+                         "the FMU has said %lu things; its further messages are dropped", limit);
 }

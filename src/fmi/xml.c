@@ -151,11 +151,10 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         return;
     xml->moved = true;
     if (++xml->depth > TUTTI_XML_DEPTH)
-        stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> is nested more than %d elements deep", name,
-                                 TUTTI_XML_DEPTH));
+        stop(xml,
+             tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> is nested more than %d elements deep", name, TUTTI_XML_DEPTH));
     else if (XML_GetSpecifiedAttributeCount(xml->parser) > 2 * TUTTI_XML_ATTRIBUTES)
-        stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> has more than %d attributes", name,
-                                 TUTTI_XML_ATTRIBUTES));
+        stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "<%s> has more than %d attributes", name, TUTTI_XML_ATTRIBUTES));
     else if (++xml->elements > TUTTI_XML_ELEMENTS)
         stop(xml, tutti_xml_fail(xml, TUTTI_ERR_LIMIT, "more than %d elements", TUTTI_XML_ELEMENTS));
     else
@@ -194,10 +193,10 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
 /* Old tools write the encoding of their Windows; expat knows UTF-8, UTF-16, ISO-8859-1 and US-ASCII itself. */
 static int XMLCALL on_encoding(void *user, const XML_Char *name, XML_Encoding *info)
 {
-    static const unsigned short windows_1252[32] = {
-        0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
-        0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-        0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178};
+    static const unsigned short windows_1252[32] = {0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
+                                                    0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd,
+                                                    0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                                    0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178};
     (void)user;
     if (strcasecmp(name, "windows-1252") != 0 && strcasecmp(name, "cp1252") != 0)
         return XML_STATUS_ERROR;

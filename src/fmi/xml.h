@@ -14,11 +14,11 @@
 #include "base/reader.h"
 
 enum {
-    TUTTI_XML_DEPTH = 128,                 /* elements inside each other */
-    TUTTI_XML_ATTRIBUTES = 256,            /* of one element */
+    TUTTI_XML_DEPTH = 128,                  /* elements inside each other */
+    TUTTI_XML_ATTRIBUTES = 256,             /* of one element */
     TUTTI_XML_ELEMENTS = 100 * 1000 * 1000, /* of a file */
-    TUTTI_XML_TAG = 32 * 1024 * 1024,      /* bytes of one tag or comment */
-    TUTTI_XML_HEAP = 512 * 1024 * 1024,    /* bytes that the parser may hold */
+    TUTTI_XML_TAG = 32 * 1024 * 1024,       /* bytes of one tag or comment */
+    TUTTI_XML_HEAP = 256 * 1024 * 1024,     /* bytes that the parser may hold */
 };
 
 struct tutti_xml;

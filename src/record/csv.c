@@ -2,10 +2,11 @@
 /* Comma-separated values, RFC 4180 with "\n" as line end.
  *
  * Invariants, for emergency() in a signal handler at any moment:
- * 1. buffer[0..whole) are whole rows that are not in the file yet; row() raises `whole` after the last byte of a row.
+ * 1. buffer[0..whole) are whole rows that are not in the file yet; row() raises `whole` after the last byte of a
+ *    row.
  * 2. `buffer` is replaced only while `whole` is 0.
- * 3. In a regular file they belong at `offset`, however often they are written. A pipe takes them once: while write(2) is
- *    at work (`writing`), nobody knows how many it took. */
+ * 3. In a regular file they belong at `offset`, however often they are written. A pipe takes them once: while
+ *    write(2) is at work (`writing`), nobody knows how many it took. */
 #include "record/recorder.h"
 
 #include <errno.h>

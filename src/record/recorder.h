@@ -27,8 +27,9 @@ struct tutti_record_format {
     const char *name;      /* "csv" */
     const char *extension; /* ".csv" */
 
-    /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until close.
-     * On failure nothing is left open, and a file that was there before is whole unless it was the writing that failed. */
+    /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until
+     * close. On failure nothing is left open, and a file that was there before is whole unless it was the writing
+     * that failed. */
     enum tutti_err (*open)(struct tutti_recorder **out, const char *path, const struct tutti_column *columns, size_t n);
     /* Adds a row at `time`. Called in order of time; equal times are an event's both sides. After a failed write (full
      * disk) the file ends with a whole row, and every further call fails with the same message. */
@@ -37,7 +38,8 @@ struct tutti_record_format {
     enum tutti_err (*flush)(struct tutti_recorder *recorder);
     /* Flushes and closes; always releases the recorder, also when it returns an error. */
     enum tutti_err (*close)(struct tutti_recorder *recorder);
-    /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows only. */
+    /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows
+     * only. */
     void (*emergency)(struct tutti_recorder *recorder);
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h - a CSV file read back: result files for plots and comparison, input trajectories for runs.
  *
- * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. The first column must be `time` (any case),
- * and times must not decrease. Every cell is kept as text; numbers are read on demand. Bounded: 1e6 columns, 2 GiB. */
+ * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. The first column must be `time` (any
+ * case), and times must not decrease. Every cell is kept as text; numbers are read on demand. Bounded: 1e6 columns,
+ * 2 GiB. */
 #ifndef TUTTI_RECORD_TABLE_H
 #define TUTTI_RECORD_TABLE_H
 
@@ -13,8 +14,9 @@
 
 struct tutti_table;
 
-/* Errors name file and line (FORMAT: ragged row, unclosed quote, time missing, not a finite number, or running backwards,
- * two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table of 0 rows. */
+/* Errors name file and line (FORMAT: ragged row, unclosed quote, time missing, not a finite number, or running
+ * backwards, two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table
+ * of 0 rows. */
 TUTTI_CHECKED enum tutti_err tutti_table_read(struct tutti_table **out, const char *path);
 /* The same from memory; `name` is for messages. */
 TUTTI_CHECKED enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n);

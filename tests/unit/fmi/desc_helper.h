@@ -159,19 +159,18 @@ static inline void assert_same(double a, double b)
 
 /* Descriptions around some lines; the first line of VARIABLES is line 4. */
 #define FMI1(variables, rest)                                                                                          \
-    "<fmiModelDescription fmiVersion=\"1.0\" modelName=\"M\" modelIdentifier=\"M\" guid=\"g\"\n"                      \
-    " numberOfContinuousStates=\"0\" numberOfEventIndicators=\"0\">\n"                                                \
+    "<fmiModelDescription fmiVersion=\"1.0\" modelName=\"M\" modelIdentifier=\"M\" guid=\"g\"\n"                       \
+    " numberOfContinuousStates=\"0\" numberOfEventIndicators=\"0\">\n"                                                 \
     "<ModelVariables>\n" variables "</ModelVariables>\n" rest "</fmiModelDescription>\n"
 #define FMI2(variables, structure)                                                                                     \
-    "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n"                                           \
-    "<CoSimulation modelIdentifier=\"M\"/>\n"                                                                         \
-    "<ModelVariables>\n" variables "</ModelVariables>\n<ModelStructure>\n" structure "</ModelStructure>\n"            \
+    "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">\n"                                            \
+    "<CoSimulation modelIdentifier=\"M\"/>\n"                                                                          \
+    "<ModelVariables>\n" variables "</ModelVariables>\n<ModelStructure>\n" structure "</ModelStructure>\n"             \
     "</fmiModelDescription>\n"
 #define FMI3(variables, structure)                                                                                     \
-    "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"M\" instantiationToken=\"t\">\n"                             \
-    "<CoSimulation modelIdentifier=\"M\"/>\n"                                                                         \
-    "<ModelVariables>\n" variables                                                                                     \
-    "<Float64 name=\"time\" valueReference=\"999\" causality=\"independent\"/>\n"                                     \
+    "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"M\" instantiationToken=\"t\">\n"                              \
+    "<CoSimulation modelIdentifier=\"M\"/>\n"                                                                          \
+    "<ModelVariables>\n" variables "<Float64 name=\"time\" valueReference=\"999\" causality=\"independent\"/>\n"       \
     "</ModelVariables>\n<ModelStructure>\n" structure "</ModelStructure>\n</fmiModelDescription>\n"
 
 #endif

@@ -244,7 +244,7 @@ static void test_read(void **state)
     size_t n;
     assert_int_equal(read_entry(archive, "modelDescription.xml", data, sizeof data, &n), TUTTI_OK);
     assert_memory_equal(data, "<?xml version=\"1.0\"?><fmi", 25);
-    assert_int_equal(n, 62);
+    assert_int_equal(n, 61);
     assert_int_equal(read_entry(archive, "resources/stored.bin", data, sizeof data, &n), TUTTI_OK);
     assert_int_equal(n, 256 * 40);
     for (size_t i = 0; i < n; i++)
@@ -433,9 +433,7 @@ static void test_folder(void **state)
     free(real);
     tutti_archive_free(archive);
     assert_true(exists(hostile("folder/resources/a"))); /* a folder is never removed */
-    char path[4200];
-    snprintf(path, sizeof path, "%s/", hostile("folder")); /* nor does a slash at its end matter */
-    archive = open_good(path);
+    archive = open_good(hostile("folder/")); /* nor does a slash at its end matter */
     assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_OK);
     assert_int_not_equal(folder[strlen(folder) - 1], '/');
     tutti_archive_free(archive);

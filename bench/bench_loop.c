@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What the loop of `tutti run` costs on top of the FMU: the same FMI calls from a hand-written C loop are 1.0.
+ *
+ *     bench_loop FMU2 FMU3 OUT.csv [STEPS]
+ *
+ * FMU2 and FMU3 are Dahlquist as FMI 2.0 and 3.0. Per version two cases: nothing recorded; one variable recorded as
+ * CSV at every step, against a hand-written loop that only reads it. Runs alternate, the best of each counts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tutti/tutti.h>
+
+#include "fmi/api2.h"
+#include "fmi/api3.h"
+#include "fmi/fmu.h"
+
+enum { ROUNDS = 7 };
+
+struct functions2 {
+#define X(name, ret, params, group) ret(*name) params;
+    FMI2_FUNCTIONS(X)
+#undef X
+};
+struct functions3 {
+#define X(name, ret, params, group) ret(*name) params;
+    FMI3_FUNCTIONS(X)
+#undef X
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench_loop: %s\n", what);
+    exit(1);
+}
+
+static void ignore2(fmi2ComponentEnvironment e, fmi2String n, fmi2Status s, fmi2String c, fmi2String m, ...)
+{
+    (void)e, (void)n, (void)s, (void)c, (void)m;
+}
+
+static void ignore3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3String m)
+{
+    (void)e, (void)s, (void)c, (void)m;
+}
+
+/* The loop that somebody would write by hand for FMI 2.0; seconds. */
+static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
+{
+    const struct functions2 *f = (const struct functions2 *)fmu->library->functions;
+    fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
+    fmi2Component c = f->fmi2Instantiate("bench", fmi2CoSimulation, fmu->desc->token, "", &callbacks, 0, 0);
+    double h = 1e-3, y = 0;
+    if (!c || f->fmi2SetupExperiment(c, 0, 0, 0, 1, (double)steps * h) || f->fmi2EnterInitializationMode(c) ||
+        f->fmi2ExitInitializationMode(c))
+        die("the FMI 2.0 FMU cannot be initialised");
+    double begin = now();
+    for (long i = 0; i < steps; i++) {
+        if (f->fmi2DoStep(c, (double)i * h, h, 1) != fmi2OK)
+            die("fmi2DoStep failed");
+        if (get && f->fmi2GetReal(c, &reference, 1, &y) != fmi2OK)
+            die("fmi2GetReal failed");
+    }
+    double seconds = now() - begin;
+    f->fmi2Terminate(c);
+    f->fmi2FreeInstance(c);
+    return seconds;
+}
+
+static double by_hand3(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
+{
+    const struct functions3 *f = (const struct functions3 *)fmu->library->functions;
+    fmi3Instance c = f->fmi3InstantiateCoSimulation("bench", fmu->desc->token, NULL, 0, 0, 0, 0, NULL, 0, NULL, ignore3,
+                                                    NULL);
+    double h = 1e-3, y = 0, last;
+    bool event, terminate, early;
+    if (!c || f->fmi3EnterInitializationMode(c, 0, 0, 0, 1, (double)steps * h) || f->fmi3ExitInitializationMode(c))
+        die("the FMI 3.0 FMU cannot be initialised");
+    double begin = now();
+    for (long i = 0; i < steps; i++) {
+        if (f->fmi3DoStep(c, (double)i * h, h, 1, &event, &terminate, &early, &last) != fmi3OK)
+            die("fmi3DoStep failed");
+        if (get && f->fmi3GetFloat64(c, &reference, 1, &y, 1) != fmi3OK)
+            die("fmi3GetFloat64 failed");
+    }
+    double seconds = now() - begin;
+    f->fmi3Terminate(c);
+    f->fmi3FreeInstance(c);
+    return seconds;
+}
+
+static double by_tutti(const char *file, const char *variable, long steps, bool record, const char *output)
+{
+    const char *pattern = record ? variable : "none";
+    struct tutti_run_options options = {
+        .file = file,
+        .has_stop = true,
+        .stop = (double)steps * 1e-3,
+        .has_step = true,
+        .step = 1e-3,
+        .record = &pattern,
+        .record_count = 1,
+        .output = output,
+    };
+    struct tutti_run_stats stats;
+    if (tutti_run(&options, &stats) != TUTTI_OK)
+        die(tutti_err_message());
+    if (stats.steps != (unsigned long)steps)
+        die("wrong number of steps");
+    return stats.loop_seconds;
+}
+
+static double best(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static void compare(const char *file, const char *label, long steps, const char *output)
+{
+    struct tutti_fmu *fmu;
+    if (tutti_fmu_open(&fmu, file, NULL) != TUTTI_OK || tutti_fmu_load(fmu, TUTTI_CS, NULL) != TUTTI_OK)
+        die(tutti_err_message());
+    uint32_t variable = tutti_desc_find(fmu->desc, "x");
+    if (variable == TUTTI_NONE)
+        die("the FMU has no variable x");
+    uint32_t reference = fmu->desc->vars[variable].reference;
+    double (*by_hand)(const struct tutti_fmu *, uint32_t, long, bool) = fmu->desc->fmi == 3 ? by_hand3 : by_hand2;
+    for (int record = 0; record < 2; record++) {
+        double hand = 1e9, ours = 1e9;
+        for (int round = 0; round < ROUNDS; round++) {
+            hand = best(hand, by_hand(fmu, reference, steps, record));
+            ours = best(ours, by_tutti(file, "x", steps, record, output));
+        }
+        printf("loop        %-8s %-22s by hand %7.1f ns/step   tutti %7.1f ns/step   ratio %5.2f   (at most %g)\n",
+               label, record ? "one variable as CSV" : "nothing recorded", 1e9 * hand / (double)steps,
+               1e9 * ours / (double)steps, ours / hand, record ? 20.0 : 1.5);
+    }
+    tutti_fmu_free(fmu);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        die("usage: bench_loop FMU2 FMU3 OUT.csv [STEPS]");
+    long steps = argc > 4 ? atol(argv[4]) : 1000000;
+    compare(argv[1], "FMI 2.0", steps, argv[3]);
+    compare(argv[2], "FMI 3.0", steps, argv[3]);
+    return 0;
+}

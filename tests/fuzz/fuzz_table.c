@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a CSV file. What is accepted is written again and read back to the same table. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "record/table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void add_quoted(struct tutti_text *text, const char *cell)
+{
+    tutti_text_append(text, ",\"");
+    for (const char *c = cell; *c; c++)
+        tutti_text_append_n(text, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+    tutti_text_append(text, "\"");
+}
+
+static void write_table(struct tutti_text *text, const struct tutti_table *table)
+{
+    tutti_text_append(text, "time");
+    for (size_t i = 0; i < tutti_table_columns(table); i++)
+        add_quoted(text, tutti_table_name(table, i));
+    for (size_t row = 0; row < tutti_table_rows(table); row++) {
+        char time[TUTTI_NUMBER_MAX];
+        tutti_text_append(text, "\r\n");
+        tutti_text_append_n(text, time, tutti_number_write_double(time, tutti_table_times(table)[row]));
+        for (size_t i = 0; i < tutti_table_columns(table); i++)
+            add_quoted(text, tutti_table_cell(table, row, i));
+    }
+}
+
+static void compare(const struct tutti_table *a, const struct tutti_table *b)
+{
+    if (tutti_table_rows(a) != tutti_table_rows(b) || tutti_table_columns(a) != tutti_table_columns(b))
+        abort();
+    for (size_t i = 0; i < tutti_table_columns(a); i++)
+        if (strcmp(tutti_table_name(a, i), tutti_table_name(b, i)) != 0)
+            abort();
+    for (size_t row = 0; row < tutti_table_rows(a); row++) {
+        const double *times = tutti_table_times(a);
+        if (times[row] != tutti_table_times(b)[row] || (row > 0 && times[row] < times[row - 1]) ||
+            (row > 0 && tutti_table_line(a, row) <= tutti_table_line(a, row - 1)))
+            abort();
+        for (size_t i = 0; i < tutti_table_columns(a); i++)
+            if (strcmp(tutti_table_cell(a, row, i), tutti_table_cell(b, row, i)) != 0)
+                abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tutti_table *table = NULL, *again = NULL;
+    enum tutti_err err = tutti_table_parse(&table, "fuzz.csv", (const char *)data, size);
+    if ((err == TUTTI_OK) != (table != NULL) || (err != TUTTI_OK && !tutti_err_message()[0]))
+        abort();
+    if (!table)
+        return 0;
+    struct tutti_text text = {0};
+    write_table(&text, table);
+    if (!text.failed) {
+        if (tutti_table_parse(&again, "again.csv", text.text, text.length) != TUTTI_OK)
+            abort();
+        compare(table, again);
+    }
+    tutti_text_fini(&text);
+    tutti_table_free(again);
+    tutti_table_free(table);
+    return 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+#include "description.h"
+#include "system/trajectory.h"
+
+static const char text[] =
+    "<?xml version=\"1.0\"?><fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"g\">"
+    "<CoSimulation modelIdentifier=\"m\"/><ModelVariables>"
+    "<ScalarVariable name=\"u\" valueReference=\"1\" causality=\"input\"><Real start=\"0\"/></ScalarVariable>"
+    "<ScalarVariable name=\"d\" valueReference=\"2\" causality=\"input\" variability=\"discrete\"><Real start=\"0\"/>"
+    "</ScalarVariable>"
+    "<ScalarVariable name=\"b\" valueReference=\"3\" causality=\"input\" variability=\"discrete\">"
+    "<Boolean start=\"false\"/></ScalarVariable>"
+    "<ScalarVariable name=\"s\" valueReference=\"4\" causality=\"input\" variability=\"discrete\">"
+    "<String start=\"\"/></ScalarVariable>"
+    "<ScalarVariable name=\"p\" valueReference=\"5\" causality=\"parameter\" variability=\"fixed\"><Real start=\"0\"/>"
+    "</ScalarVariable>"
+    "</ModelVariables><ModelStructure/></fmiModelDescription>";
+
+struct fixture {
+    struct tutti_desc *desc;
+    struct tutti_table *table;
+    struct tutti_trajectory *trajectory;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    fixture = (struct fixture){.desc = description(text)};
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    tutti_trajectory_free(f->trajectory);
+    tutti_table_free(f->table);
+    tutti_desc_free(f->desc);
+    return 0;
+}
+
+static enum tutti_err read(struct fixture *f, const char *csv)
+{
+    tutti_trajectory_free(f->trajectory);
+    f->trajectory = NULL;
+    tutti_table_free(f->table);
+    f->table = NULL;
+    assert_ok(tutti_table_parse(&f->table, "in.csv", csv, strlen(csv)));
+    return tutti_trajectory_new(&f->trajectory, "in.csv", f->table, f->desc);
+}
+
+static void test_linear_and_held(void **state)
+{
+    struct fixture *f = *state;
+    assert_ok(read(f, "time,u,d,b,s\n1,10,1,0,a\n3,20,2,1,b\n4,20,2,1,b\n"));
+    double u = -1, d = -1;
+    bool b = true;
+    const char *s = "";
+    tutti_trajectory_bind(f->trajectory, 0, &u);
+    tutti_trajectory_bind(f->trajectory, 1, &d);
+    tutti_trajectory_bind(f->trajectory, 2, &b);
+    tutti_trajectory_bind(f->trajectory, 3, &s);
+    tutti_trajectory_sample(f->trajectory, 0, true); /* before the file begins */
+    assert_same_double(u, 10);
+    assert_same_double(d, 1);
+    tutti_trajectory_sample(f->trajectory, 1.5, true);
+    assert_same_double(u, 12.5);
+    assert_same_double(d, 1);
+    assert_false(b);
+    assert_string_equal(s, "a");
+    tutti_trajectory_sample(f->trajectory, 3, false);
+    assert_same_double(u, 20);
+    assert_same_double(d, 1);
+    tutti_trajectory_sample(f->trajectory, 3, true);
+    assert_same_double(u, 20);
+    assert_same_double(d, 2);
+    assert_true(b);
+    assert_string_equal(s, "b");
+    tutti_trajectory_sample(f->trajectory, 99, true);
+    assert_same_double(u, 20);
+    tutti_trajectory_sample(f->trajectory, 2, true); /* and back */
+    assert_same_double(u, 15);
+    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 3);
+    assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 3)));
+}
+
+static void test_jump(void **state)
+{
+    struct fixture *f = *state;
+    assert_ok(read(f, "time,u\n0,0\n1,1\n1,5\n1,7\n2,8\n2,8\n3,9\n"));
+    double u;
+    tutti_trajectory_bind(f->trajectory, 0, &u);
+    tutti_trajectory_sample(f->trajectory, 1, false);
+    assert_same_double(u, 1);
+    tutti_trajectory_sample(f->trajectory, 1, true);
+    assert_same_double(u, 7);
+    tutti_trajectory_sample(f->trajectory, 1.5, false);
+    assert_same_double(u, 7.5);
+    tutti_trajectory_sample(f->trajectory, 0.25, false);
+    assert_same_double(u, 0.25);
+    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 1), 1);
+    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1);
+    /* Equal rows at t = 2 are no jump. */
+    assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 1)));
+}
+
+static void test_jump_at_the_start(void **state)
+{
+    struct fixture *f = *state;
+    assert_ok(read(f, "time,u\n0,1\n0,5\n1,6\n"));
+    double u;
+    tutti_trajectory_bind(f->trajectory, 0, &u);
+    tutti_trajectory_sample(f->trajectory, 0, false);
+    assert_same_double(u, 1);
+    tutti_trajectory_sample(f->trajectory, 0, true);
+    assert_same_double(u, 5);
+}
+
+static void test_refusals(void **state)
+{
+    struct fixture *f = *state;
+    assert_fails(read(f, "time,v\n0,0\n"), TUTTI_ERR_ARGUMENT, "no variable named 'v'");
+    assert_fails(read(f, "time,p\n0,0\n"), TUTTI_ERR_ARGUMENT, "no input");
+    assert_fails(read(f, "time,u\n0,0\n1,x\n"), TUTTI_ERR_FORMAT, "in.csv:3");
+    assert_fails(read(f, "time,b\n0,0\n1,0.5\n"), TUTTI_ERR_FORMAT, "in.csv:3");
+    assert_fails(read(f, "time,u\n"), TUTTI_ERR_FORMAT, "no rows");
+}
+
+/* The table refuses equal names; an alias is another name of the same input. */
+static void test_alias_twice(void **state)
+{
+    struct fixture *f = *state;
+    tutti_desc_free(f->desc);
+    f->desc = description("<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\">"
+                          "<CoSimulation modelIdentifier=\"m\"/><ModelVariables>"
+                          "<Float64 name=\"u\" valueReference=\"1\" causality=\"input\" start=\"0\">"
+                          "<Alias name=\"v\"/></Float64></ModelVariables><ModelStructure/></fmiModelDescription>");
+    assert_ok(read(f, "time,v\n0,3\n"));
+    assert_fails(read(f, "time,u,v\n0,0,0\n"), TUTTI_ERR_FORMAT, "two columns, 'u' and 'v'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_linear_and_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_jump, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_jump_at_the_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_alias_twice, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
