@@ -13,9 +13,8 @@
 #include <string.h>
 
 const char *const kit_category_names[KIT_LOG_CATEGORIES] = {
-    [KIT_LOG_EVENTS] = "logEvents",        [KIT_LOG_WARNING] = "logStatusWarning",
-    [KIT_LOG_DISCARD] = "logStatusDiscard", [KIT_LOG_ERROR] = "logStatusError",
-    [KIT_LOG_FATAL] = "logStatusFatal",
+    [KIT_LOG_EVENTS] = "logEvents",     [KIT_LOG_WARNING] = "logStatusWarning", [KIT_LOG_DISCARD] = "logStatusDiscard",
+    [KIT_LOG_ERROR] = "logStatusError", [KIT_LOG_FATAL] = "logStatusFatal",
 };
 
 /* Instances that live in this process, for KIT_ONCE_PER_PROCESS. */
@@ -34,7 +33,11 @@ static void escape(char *out, const char *text, bool percent)
     *out = '\0';
 }
 
-static void log_list(struct kit *k, enum kit_status status, enum kit_category category, const char *format, va_list list)
+static void log_list(struct kit *k, enum kit_status status, enum kit_category category, const char *format,
+                     va_list list) __attribute__((format(printf, 4, 0)));
+
+static void log_list(struct kit *k, enum kit_status status, enum kit_category category, const char *format,
+                     va_list list)
 {
     if (!k->log || !k->logging || k->muted & (1u << category))
         return;
@@ -147,7 +150,7 @@ static void clear_elements(enum kit_type type, void *data, size_t count)
             ((char **)data)[i] = NULL;
         } else if (type == KIT_BINARY) {
             free(((struct kit_binary *)data)[i].data);
-            ((struct kit_binary *)data)[i] = (struct kit_binary){ 0 };
+            ((struct kit_binary *)data)[i] = (struct kit_binary){0};
         }
     }
 }
@@ -233,7 +236,7 @@ static unsigned char needs_of(const struct kit_model *model, const struct kit_va
 
 static void describe_slots(struct kit *k)
 {
-    k->slots[0] = (struct kit_slot){ .data = &k->time, .count = 1, .type = k->version == 1 ? KIT_ABSENT : KIT_FLOAT64 };
+    k->slots[0] = (struct kit_slot){.data = &k->time, .count = 1, .type = k->version == 1 ? KIT_ABSENT : KIT_FLOAT64};
     for (size_t i = 1; i <= k->model->variable_count; i++) {
         const struct kit_var *var = &k->model->variables[i - 1];
         enum kit_variability variability = kit_var_variability(var);
@@ -316,7 +319,7 @@ static void start_over(struct kit *k)
     kit_state_free(k->previous);
     k->previous = NULL;
     for (size_t i = 0; i < k->polynomial_count; i++)
-        k->polynomials[i] = (struct kit_polynomial){ 0 };
+        k->polynomials[i] = (struct kit_polynomial){0};
 }
 
 enum kit_status kit_reset(struct kit *k)
@@ -458,7 +461,7 @@ enum kit_status kit_set_binary(struct kit *kit, struct kit_binary *field, const 
     if (size > 0)
         memcpy(copy, data, size);
     free(field->data);
-    *field = (struct kit_binary){ size, copy };
+    *field = (struct kit_binary){size, copy};
     return KIT_OK;
 }
 

@@ -6,11 +6,13 @@
  * Invariants:
  * 1. slots[vr] exists for every vr <= model->variable_count; slots[0] is time. A variable that the version cannot
  *    express has type KIT_ABSENT.
- * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt whenever an array is
- *    allocated anew, and only then.
+ * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt whenever an array
+ *    is allocated anew, and only then.
  * 3. A bit in `stale` says that the fields behind it do not belong to the present time, states and inputs.
- * 4. A do-step allocates nothing, but for the copy it takes before its first event (to be able to undo a discarded step).
- * 5. After KIT_ERROR the mode is ERROR, after KIT_FATAL it is FATAL; only saved states, reset and free lead out of ERROR. */
+ * 4. A do-step allocates nothing, but for the copy it takes before its first event (to be able to undo a discarded
+ *    step).
+ * 5. After KIT_ERROR the mode is ERROR, after KIT_FATAL it is FATAL; only saved states, reset and free lead out of
+ *    ERROR. */
 #ifndef KIT_CORE_H
 #define KIT_CORE_H
 
@@ -48,22 +50,22 @@ enum kit_stale {
 
 /* A variable of the instance, found by its value reference. */
 struct kit_slot {
-    void *data;              /* the first element */
-    size_t count;            /* elements; 1 for scalars */
+    void *data;                /* the first element */
+    size_t count;              /* elements; 1 for scalars */
     const struct kit_var *var; /* NULL for time */
-    unsigned char type;      /* enum kit_type or KIT_ABSENT */
-    unsigned char needs;     /* bits of enum kit_stale: before a read */
-    bool event_on_set;       /* discrete input or tunable parameter */
-    bool required;           /* FMI 3.0: named by the importer for the intermediate update */
-    unsigned settable;       /* bits KIT_MODE(...): when the importer may set it */
+    unsigned char type;        /* enum kit_type or KIT_ABSENT */
+    unsigned char needs;       /* bits of enum kit_stale: before a read */
+    bool event_on_set;         /* discrete input or tunable parameter */
+    bool required;             /* FMI 3.0: named by the importer for the intermediate update */
+    unsigned settable;         /* bits KIT_MODE(...): when the importer may set it */
 };
 
 /* A Float64 input that follows a polynomial during a do-step. */
 struct kit_polynomial {
     double *field;
-    double start;                              /* time at which the coefficients hold */
+    double start;                               /* time at which the coefficients hold */
     double derivative[KIT_MAX_INPUT_ORDER + 1]; /* [0] is the value */
-    bool fresh;                                /* set since the last do-step */
+    bool fresh;                                 /* set since the last do-step */
 };
 
 struct kit_intermediate {
@@ -91,16 +93,16 @@ struct kit {
     size_t polynomial_count;
     bool polynomials_active;
 
-    double next_event; /* INFINITY: none */
-    double stop;       /* INFINITY: none given */
-    double fixed_step; /* KIT_FIXED_STEP: size of the first step, 0 before it */
-    double last_time;  /* end of the last successful step */
-    bool input_event;  /* a discrete input or tunable parameter was set since the last event */
-    bool set_in_step;  /* a set call since the last do-step: no get is allowed (CS) */
+    double next_event;  /* INFINITY: none */
+    double stop;        /* INFINITY: none given */
+    double fixed_step;  /* KIT_FIXED_STEP: size of the first step, 0 before it */
+    double last_time;   /* end of the last successful step */
+    bool input_event;   /* a discrete input or tunable parameter was set since the last event */
+    bool set_in_step;   /* a set call since the last do-step: no get is allowed (CS) */
     bool event_pending; /* the last do-step ended at an event that the importer has to handle */
     bool update_needed; /* event mode: event() has to be called (again) before it may be left */
-    bool terminated;   /* the model wants the simulation to end */
-    bool set_up;       /* FMI 2.0: SetupExperiment was called */
+    bool terminated;    /* the model wants the simulation to end */
+    bool set_up;        /* FMI 2.0: SetupExperiment was called */
 
     /* What the importer agreed to at instantiation. */
     int version;
@@ -109,7 +111,7 @@ struct kit {
     bool logging;
     bool get_closed; /* intermediate update: a set call was made, gets are over */
     bool intermediate_inputs;
-    struct kit_intermediate *update; /* while the intermediate update runs */
+    struct kit_intermediate *update;                                        /* while the intermediate update runs */
     void (*intermediate)(struct kit *kit, struct kit_intermediate *update); /* NULL: not used */
 
     char guid[KIT_GUID_SIZE];
@@ -127,11 +129,18 @@ struct kit {
     struct kit_state *undo; /* the state before a step's first event */
     bool undo_valid;
     struct kit_state *previous; /* FMI 1.0: the state before the last step */
-    void *faults; /* fault.c */
+    void *faults;               /* fault.c */
 };
 
 /* Log categories; the names are those of the standard. */
-enum kit_category { KIT_LOG_EVENTS, KIT_LOG_WARNING, KIT_LOG_DISCARD, KIT_LOG_ERROR, KIT_LOG_FATAL, KIT_LOG_CATEGORIES };
+enum kit_category {
+    KIT_LOG_EVENTS,
+    KIT_LOG_WARNING,
+    KIT_LOG_DISCARD,
+    KIT_LOG_ERROR,
+    KIT_LOG_FATAL,
+    KIT_LOG_CATEGORIES
+};
 extern const char *const kit_category_names[KIT_LOG_CATEGORIES];
 
 /* ---- core.c: the instance ---- */

@@ -56,22 +56,22 @@ void whole(const char *name, long long value)
 
 const char *causality_word(const struct kit_var *var)
 {
-    static const char *const words[] = { [KIT_LOCAL] = "local",
-                                         [KIT_PARAMETER] = "parameter",
-                                         [KIT_CALCULATED] = "calculatedParameter",
-                                         [KIT_STRUCTURAL] = "structuralParameter",
-                                         [KIT_INPUT] = "input",
-                                         [KIT_OUTPUT] = "output" };
+    static const char *const words[] = {[KIT_LOCAL] = "local",
+                                        [KIT_PARAMETER] = "parameter",
+                                        [KIT_CALCULATED] = "calculatedParameter",
+                                        [KIT_STRUCTURAL] = "structuralParameter",
+                                        [KIT_INPUT] = "input",
+                                        [KIT_OUTPUT] = "output"};
     return words[var->causality];
 }
 
 const char *variability_word(enum kit_variability variability)
 {
-    static const char *const words[] = { [KIT_CONSTANT] = "constant",
-                                         [KIT_FIXED] = "fixed",
-                                         [KIT_TUNABLE] = "tunable",
-                                         [KIT_DISCRETE] = "discrete",
-                                         [KIT_CONTINUOUS] = "continuous" };
+    static const char *const words[] = {[KIT_CONSTANT] = "constant",
+                                        [KIT_FIXED] = "fixed",
+                                        [KIT_TUNABLE] = "tunable",
+                                        [KIT_DISCRETE] = "discrete",
+                                        [KIT_CONTINUOUS] = "continuous"};
     return words[variability];
 }
 
@@ -87,7 +87,8 @@ const char *initial_word(const struct kit_var *var)
 
 const char *start_of(const struct kit_var *var)
 {
-    return kit_var_initial(var) == KIT_INITIAL_CALCULATED && kit_var_variability(var) != KIT_CONSTANT ? NULL : var->start;
+    return kit_var_initial(var) == KIT_INITIAL_CALCULATED && kit_var_variability(var) != KIT_CONSTANT ? NULL
+                                                                                                      : var->start;
 }
 
 bool is_state(const struct kit_var *var)
@@ -116,7 +117,7 @@ struct dependency {
 
 static struct dependency parse_dependency(const struct kit_model *model, const char *word, size_t length)
 {
-    struct dependency d = { .kind = "dependent" };
+    struct dependency d = {.kind = "dependent"};
     const char *colon = memchr(word, ':', length);
     if (colon)
         snprintf(d.kind, sizeof d.kind, "%.*s", (int)(word + length - colon - 1), colon + 1);
@@ -197,8 +198,8 @@ void write_units(const struct kit_model *model)
         printf("    <Unit");
         text("name", u->name);
         printf(">\n      <BaseUnit");
-        const char *const names[] = { "kg", "m", "s", "A", "K", "mol", "cd", "rad" };
-        const int exponents[] = { u->kg, u->m, u->s, u->A, u->K, u->mol, u->cd, u->rad };
+        const char *const names[] = {"kg", "m", "s", "A", "K", "mol", "cd", "rad"};
+        const int exponents[] = {u->kg, u->m, u->s, u->A, u->K, u->mol, u->cd, u->rad};
         for (size_t j = 0; j < KIT_COUNT(names); j++)
             whole(names[j], exponents[j]);
         number("factor", u->factor);
@@ -239,8 +240,8 @@ int main(int argc, char **argv)
     const char *version = argc == 2 ? argv[1] : "";
     int mistakes = check_model(&kit_model);
     if (mistakes > 0) {
-        fprintf(stderr, "%s: %d mistake%s in the model's tables\n", kit_model.name ? kit_model.name : "(no name)", mistakes,
-                mistakes == 1 ? "" : "s");
+        fprintf(stderr, "%s: %d mistake%s in the model's tables\n", kit_model.name ? kit_model.name : "(no name)",
+                mistakes, mistakes == 1 ? "" : "s");
         return EXIT_FAILURE;
     }
     if (kit_model.advance && strcmp(version, "1me") == 0) {

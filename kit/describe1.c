@@ -82,11 +82,16 @@ static void write_dependency(const struct kit_model *model, const struct kit_var
 
 static void write_variable(const struct kit_model *model, const struct kit_var *var, const struct kit_alias *alias)
 {
-    static const char *const elements[] = { [KIT_FLOAT64] = "Real", [KIT_INT32] = "Integer", [KIT_BOOLEAN] = "Boolean",
-                                            [KIT_STRING] = "String", [KIT_ENUMERATION] = "Enumeration" };
-    static const char *const variabilities[] = { [KIT_CONSTANT] = "constant", [KIT_FIXED] = "parameter",
-                                                 [KIT_TUNABLE] = "parameter", [KIT_DISCRETE] = "discrete",
-                                                 [KIT_CONTINUOUS] = "continuous" };
+    static const char *const elements[] = {[KIT_FLOAT64] = "Real",
+                                           [KIT_INT32] = "Integer",
+                                           [KIT_BOOLEAN] = "Boolean",
+                                           [KIT_STRING] = "String",
+                                           [KIT_ENUMERATION] = "Enumeration"};
+    static const char *const variabilities[] = {[KIT_CONSTANT] = "constant",
+                                                [KIT_FIXED] = "parameter",
+                                                [KIT_TUNABLE] = "parameter",
+                                                [KIT_DISCRETE] = "discrete",
+                                                [KIT_CONTINUOUS] = "continuous"};
     enum kit_type type = kit_var_type(var);
     printf("    <ScalarVariable");
     text("name", alias ? alias->name : kit_var_name(var));

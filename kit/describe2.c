@@ -91,8 +91,11 @@ static void write_type_attributes(const struct kit_model *model, const struct ki
 static void write_variable(const struct kit_model *model, const struct kit_var *var, const struct kit_alias *alias,
                            const size_t index[])
 {
-    static const char *const elements[] = { [KIT_FLOAT64] = "Real", [KIT_INT32] = "Integer", [KIT_BOOLEAN] = "Boolean",
-                                            [KIT_STRING] = "String", [KIT_ENUMERATION] = "Enumeration" };
+    static const char *const elements[] = {[KIT_FLOAT64] = "Real",
+                                           [KIT_INT32] = "Integer",
+                                           [KIT_BOOLEAN] = "Boolean",
+                                           [KIT_STRING] = "String",
+                                           [KIT_ENUMERATION] = "Enumeration"};
     printf("    <ScalarVariable");
     text("name", alias ? alias->name : kit_var_name(var));
     printf(" valueReference=\"%d\"", (int)(var - model->variables) + 1);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const char *const elements[] = {
-    [KIT_FLOAT64] = "Float64", [KIT_FLOAT32] = "Float32", [KIT_INT8] = "Int8",       [KIT_UINT8] = "UInt8",
-    [KIT_INT16] = "Int16",     [KIT_UINT16] = "UInt16",   [KIT_INT32] = "Int32",     [KIT_UINT32] = "UInt32",
-    [KIT_INT64] = "Int64",     [KIT_UINT64] = "UInt64",   [KIT_BOOLEAN] = "Boolean", [KIT_STRING] = "String",
+    [KIT_FLOAT64] = "Float64", [KIT_FLOAT32] = "Float32",         [KIT_INT8] = "Int8",       [KIT_UINT8] = "UInt8",
+    [KIT_INT16] = "Int16",     [KIT_UINT16] = "UInt16",           [KIT_INT32] = "Int32",     [KIT_UINT32] = "UInt32",
+    [KIT_INT64] = "Int64",     [KIT_UINT64] = "UInt64",           [KIT_BOOLEAN] = "Boolean", [KIT_STRING] = "String",
     [KIT_BINARY] = "Binary",   [KIT_ENUMERATION] = "Enumeration",
 };
 

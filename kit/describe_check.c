@@ -112,7 +112,7 @@ static void check_dims(const struct kit_model *model, const struct kit_var *var)
 
 static void check_depends(const struct kit_model *model, const struct kit_var *var)
 {
-    static const char *const kinds[] = { "constant", "fixed", "tunable", "discrete", "dependent" };
+    static const char *const kinds[] = {"constant", "fixed", "tunable", "discrete", "dependent"};
     const char *rest = var->depends ? var->depends : "", *word;
     size_t length;
     while (kit_next_word(&rest, &word, &length)) {
@@ -121,7 +121,8 @@ static void check_depends(const struct kit_model *model, const struct kit_var *v
         const struct kit_var *other = vr > 0 && vr <= model->variable_count ? &model->variables[vr - 1] : NULL;
         if (vr != 0 && (!other || (other->causality != KIT_INPUT && other->causality != KIT_PARAMETER &&
                                    other->causality != KIT_STRUCTURAL && !other->derivative)))
-            mistake(kit_var_name(var), "depends on \"%.*s\", which is no input, state, parameter or time", (int)length, word);
+            mistake(kit_var_name(var), "depends on \"%.*s\", which is no input, state, parameter or time", (int)length,
+                    word);
         bool known = !colon;
         for (size_t i = 0; i < KIT_COUNT(kinds) && colon; i++)
             known = known || (strlen(kinds[i]) == (size_t)(word + length - colon - 1) &&
@@ -152,7 +153,7 @@ static void check_start(const struct kit_model *model, const struct kit_var *var
             free(((struct kit_binary *)data)[i].data);
     }
     free(data);
-    const char *numbers[] = { var->min, var->max, var->nominal };
+    const char *numbers[] = {var->min, var->max, var->nominal};
     double value;
     for (size_t i = 0; i < KIT_COUNT(numbers); i++)
         if (numbers[i] && !kit_parse_double(numbers[i], &value))
@@ -166,7 +167,8 @@ static void check_combination(const struct kit_var *var)
     bool is_float = var->type == KIT_FLOAT64 || var->type == KIT_FLOAT32;
     if (variability == KIT_CONTINUOUS && !is_float)
         mistake(name, "only floating point variables are continuous");
-    bool parameter = var->causality == KIT_PARAMETER || var->causality == KIT_CALCULATED || var->causality == KIT_STRUCTURAL;
+    bool parameter = var->causality == KIT_PARAMETER || var->causality == KIT_CALCULATED ||
+                     var->causality == KIT_STRUCTURAL;
     if (parameter != (variability == KIT_FIXED || variability == KIT_TUNABLE) && var->causality != KIT_LOCAL)
         mistake(name, "this causality and variability do not go together");
     if (var->causality == KIT_CALCULATED && kit_var_initial(var) == KIT_EXACT)

@@ -27,7 +27,8 @@ enum kit_status kit_refresh(struct kit *k, unsigned needs)
     if (k->mode == KIT_INSTANTIATED || k->mode == KIT_CONFIGURATION)
         return KIT_OK; /* start values are all there is */
     if (k->stale & KIT_STALE_START) {
-        if (model->initialise && (status = checked(k, model->initialise(k, k->self, k->time), "initialise")) > KIT_WARNING)
+        if (model->initialise &&
+            (status = checked(k, model->initialise(k, k->self, k->time), "initialise")) > KIT_WARNING)
             return status;
         k->stale = KIT_STALE_POINT;
     }
@@ -60,7 +61,7 @@ enum kit_status kit_refresh(struct kit *k, unsigned needs)
 
 enum kit_status kit_event_once(struct kit *k, struct kit_event *event)
 {
-    *event = (struct kit_event){ .next_time = k->next_event > k->time ? k->next_event : INFINITY };
+    *event = (struct kit_event){.next_time = k->next_event > k->time ? k->next_event : INFINITY};
     k->input_event = false;
     k->event_pending = false;
     if (!k->model->event) {
@@ -69,7 +70,8 @@ enum kit_status kit_event_once(struct kit *k, struct kit_event *event)
     }
     enum kit_status status = checked(k, k->model->event(k, k->self, k->time, event), "event");
     if (!(event->next_time > k->time))
-        return kit_fail(k, KIT_ERROR, "event() at t = %.17g announced the next one at %.17g", k->time, event->next_time);
+        return kit_fail(k, KIT_ERROR, "event() at t = %.17g announced the next one at %.17g", k->time,
+                        event->next_time);
     k->next_event = event->next_time;
     k->update_needed = event->again;
     k->terminated = k->terminated || event->terminate;
@@ -81,7 +83,7 @@ enum kit_status kit_event_all(struct kit *k)
 {
     enum { MANY = 1000 };
     enum kit_status status = KIT_OK;
-    struct kit_event event = { .again = true };
+    struct kit_event event = {.again = true};
     for (int i = 0; event.again && status <= KIT_WARNING; i++) {
         if (i == MANY)
             return kit_fail(k, KIT_ERROR, "event() asked %d times to be called again at t = %.17g", MANY, k->time);
@@ -113,7 +115,8 @@ enum kit_status kit_set_input_derivative(struct kit *k, unsigned vr, int order, 
     if (!slot)
         return status;
     if (order < 1 || order > KIT_MAX_INPUT_ORDER)
-        return kit_fail(k, KIT_ERROR, "SetRealInputDerivatives: order %d is not in 1 ... %d", order, KIT_MAX_INPUT_ORDER);
+        return kit_fail(k, KIT_ERROR, "SetRealInputDerivatives: order %d is not in 1 ... %d", order,
+                        KIT_MAX_INPUT_ORDER);
     for (size_t i = 0; i < k->polynomial_count; i++) {
         struct kit_polynomial *p = &k->polynomials[i];
         if (p->field != slot->data)
@@ -127,7 +130,8 @@ enum kit_status kit_set_input_derivative(struct kit *k, unsigned vr, int order, 
         kit_slot_written(k, slot);
         return KIT_OK;
     }
-    return kit_fail(k, KIT_ERROR, "SetRealInputDerivatives: variable with value reference %u is no continuous input", vr);
+    return kit_fail(k, KIT_ERROR, "SetRealInputDerivatives: variable with value reference %u is no continuous input",
+                    vr);
 }
 
 double kit_input_derivative(const struct kit *kit, const double *input, unsigned order)
@@ -189,7 +193,8 @@ enum kit_status kit_get_output_derivative(struct kit *k, unsigned vr, int order,
     if (!slot)
         return status;
     if (!slot->var || slot->var->causality != KIT_OUTPUT || kit_var_variability(slot->var) != KIT_CONTINUOUS)
-        return kit_fail(k, KIT_ERROR, "GetOutputDerivatives: variable with value reference %u is no continuous output", vr);
+        return kit_fail(k, KIT_ERROR, "GetOutputDerivatives: variable with value reference %u is no continuous output",
+                        vr);
     if (order < 1 || (unsigned)order > k->model->output_derivatives)
         return kit_fail(k, KIT_ERROR, "GetOutputDerivatives: order %d is not in 1 ... %u", order,
                         k->model->output_derivatives);
@@ -210,7 +215,8 @@ static enum kit_status check_directional(struct kit *k, const unsigned vr[], siz
         size_t state;
         const struct kit_slot *slot = vr[i] <= k->model->variable_count ? &k->slots[vr[i]] : NULL;
         if (!slot || slot->type != KIT_FLOAT64)
-            return kit_fail(k, KIT_ERROR, "directional derivative: no floating point variable with value reference %u", vr[i]);
+            return kit_fail(k, KIT_ERROR, "directional derivative: no floating point variable with value reference %u",
+                            vr[i]);
         const struct kit_var *var = slot->var;
         bool fits = known ? !var || var->derivative || var->causality == KIT_INPUT
                           : var && (var->causality == KIT_OUTPUT || kit_var_is_derivative(k->model, var, &state));
@@ -243,7 +249,8 @@ enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unkn
                 size_t r = i / known->count, c = i % known->count;
                 double value;
                 const double *at = known->var ? (const double *)known->data + c : NULL;
-                status = worse(status, partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
+                status =
+                    worse(status, partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
                 sensitivity[adjoint ? column + c : row + r] += value * seed[adjoint ? row + r : column + c];
             }
         }

@@ -11,8 +11,8 @@
 
 enum kind { WARNING, DISCARD, ERROR, FATAL, EARLY, CRASH, HANG, FLOOD, BADLOG, NOTHING, NOT_A_NUMBER, PRINT, KINDS };
 
-static const char *const kind_names[KINDS] = { "warning", "discard", "error",  "fatal", "early", "crash",
-                                               "hang",    "flood",   "badlog", "null",  "nan",   "print" };
+static const char *const kind_names[KINDS] = {"warning", "discard", "error",  "fatal", "early", "crash",
+                                              "hang",    "flood",   "badlog", "null",  "nan",   "print"};
 
 struct fault {
     enum kind kind;
@@ -113,9 +113,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     case DISCARD: return kit_fail(k, KIT_DISCARD, "fault: %s is discarded at t = %.17g", call, k->time);
     case ERROR: return kit_fail(k, KIT_ERROR, "fault: %s fails at t = %.17g", call, k->time);
     case FATAL: return kit_fail(k, KIT_FATAL, "fault: %s fails for good at t = %.17g", call, k->time);
-    case CRASH:
-        raise(SIGSEGV);
-        abort();
+    case CRASH: raise(SIGSEGV); abort();
     case HANG:
         for (;;)
             pause();

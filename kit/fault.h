@@ -15,7 +15,8 @@
 /* Reads the environment; true if the instantiation has to fail. */
 bool kit_fault_new(struct kit *k);
 void kit_fault_free(struct kit *k);
-/* To be called first in every function. Anything but OK is what the function has to return (a WARNING after its work). */
+/* To be called first in every function. Anything but OK is what the function has to return (a WARNING after its
+ * work). */
 enum kit_status kit_fault_call(struct kit *k, const char *call);
 /* The same for a do-step: *limit is set where it has to end early, and *status to what it has to return then. */
 enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status);

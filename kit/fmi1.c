@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fmi1.c - FMI 1.0 on the core: Co-Simulation, or with KIT_FMI1_ME Model Exchange.
  *
- * FMI 1.0 puts the model's name before every function's name, so this file is compiled for every model, with its name in
- * KIT_MODEL_IDENTIFIER. Two libraries are made of it, as the standard wants. */
+ * FMI 1.0 puts the model's name before every function's name, so this file is compiled for every model, with its name
+ * in KIT_MODEL_IDENTIFIER. Two libraries are made of it, as the standard wants. */
 #include "layer.h"
 
 #include "api1.h"
@@ -153,14 +153,14 @@ fmiComponent FMI(fmiInstantiateSlave)(fmiString instance_name, fmiString guid, f
     if (!functions.logger)
         return NULL;
     char *resources = resources_of(fmu_location);
-    struct kit *k = kit_new(&(struct kit_request){ .version = 1,
-                                                   .interface = KIT_CS,
-                                                   .name = instance_name,
-                                                   .guid = guid,
-                                                   .resources = resources,
-                                                   .logging = logging_on,
-                                                   .log = send_log,
-                                                   .logger = (void (*)(void))functions.logger });
+    struct kit *k = kit_new(&(struct kit_request){.version = 1,
+                                                  .interface = KIT_CS,
+                                                  .name = instance_name,
+                                                  .guid = guid,
+                                                  .resources = resources,
+                                                  .logging = logging_on,
+                                                  .log = send_log,
+                                                  .logger = (void (*)(void))functions.logger});
     free(resources);
     return k;
 }
@@ -315,13 +315,13 @@ fmiComponent FMI(fmiInstantiateModel)(fmiString instance_name, fmiString guid, f
 {
     if (!functions.logger)
         return NULL;
-    return kit_new(&(struct kit_request){ .version = 1,
-                                          .interface = KIT_ME,
-                                          .name = instance_name,
-                                          .guid = guid,
-                                          .logging = logging_on,
-                                          .log = send_log,
-                                          .logger = (void (*)(void))functions.logger });
+    return kit_new(&(struct kit_request){.version = 1,
+                                         .interface = KIT_ME,
+                                         .name = instance_name,
+                                         .guid = guid,
+                                         .logging = logging_on,
+                                         .log = send_log,
+                                         .logger = (void (*)(void))functions.logger});
 }
 
 void FMI(fmiFreeModelInstance)(fmiComponent c)
@@ -356,7 +356,7 @@ static enum kit_status update(struct kit *k, bool once, fmiEventInfo *info)
 {
     struct kit_event event;
     enum kit_status status, worst = KIT_OK;
-    *info = (fmiEventInfo){ 0 };
+    *info = (fmiEventInfo){0};
     int calls = 0;
     do {
         status = kit_event_once(k, &event);

@@ -60,15 +60,15 @@ fmi2Component fmi2Instantiate(fmi2String instance_name, fmi2Type type, fmi2Strin
     if (!functions || !functions->logger)
         return NULL;
     char *resources = resource_location ? kit_path_of_uri(resource_location) : NULL;
-    struct kit *k = kit_new(&(struct kit_request){ .version = 2,
-                                                   .interface = type == fmi2CoSimulation ? KIT_CS : KIT_ME,
-                                                   .name = instance_name,
-                                                   .guid = guid,
-                                                   .resources = resources,
-                                                   .logging = logging_on,
-                                                   .log = send_log,
-                                                   .environment = functions->componentEnvironment,
-                                                   .logger = (void (*)(void))functions->logger });
+    struct kit *k = kit_new(&(struct kit_request){.version = 2,
+                                                  .interface = type == fmi2CoSimulation ? KIT_CS : KIT_ME,
+                                                  .name = instance_name,
+                                                  .guid = guid,
+                                                  .resources = resources,
+                                                  .logging = logging_on,
+                                                  .log = send_log,
+                                                  .environment = functions->componentEnvironment,
+                                                  .logger = (void (*)(void))functions->logger});
     free(resources);
     return k;
 }
@@ -284,12 +284,12 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
     ENTER("NewDiscreteStates", EVENT);
     struct kit_event event;
     enum kit_status status = kit_event_once(k, &event);
-    *info = (fmi2EventInfo){ .newDiscreteStatesNeeded = event.again,
-                             .terminateSimulation = event.terminate,
-                             .nominalsOfContinuousStatesChanged = event.nominals_changed,
-                             .valuesOfContinuousStatesChanged = event.states_changed,
-                             .nextEventTimeDefined = isfinite(event.next_time),
-                             .nextEventTime = isfinite(event.next_time) ? event.next_time : 0 };
+    *info = (fmi2EventInfo){.newDiscreteStatesNeeded = event.again,
+                            .terminateSimulation = event.terminate,
+                            .nominalsOfContinuousStatesChanged = event.nominals_changed,
+                            .valuesOfContinuousStatesChanged = event.states_changed,
+                            .nextEventTimeDefined = isfinite(event.next_time),
+                            .nextEventTime = isfinite(event.next_time) ? event.next_time : 0};
     LEAVE(status);
 }
 
@@ -329,9 +329,9 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
     LEAVE(kit_set_states(k, x, nx));
 }
 
-#define ENTER_ME(call, modes) \
-    ENTER(call, modes); \
-    if (k->interface != KIT_ME) \
+#define ENTER_ME(call, modes)                                                                                          \
+    ENTER(call, modes);                                                                                                \
+    if (k->interface != KIT_ME)                                                                                        \
     return (fmi2Status)kit_fail(k, KIT_ERROR, call " belongs to Model Exchange")
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)

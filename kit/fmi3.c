@@ -32,18 +32,19 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean logging_on, size_t n,
 
 /* ---- instantiation ---- */
 
-static struct kit *instantiate(enum kit_interface interface, fmi3String name, fmi3String token, fmi3String resource_path,
-                               fmi3Boolean logging_on, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
+static struct kit *instantiate(enum kit_interface interface, fmi3String name, fmi3String token,
+                               fmi3String resource_path, fmi3Boolean logging_on, fmi3InstanceEnvironment environment,
+                               fmi3LogMessageCallback log)
 {
-    return kit_new(&(struct kit_request){ .version = 3,
-                                          .interface = interface,
-                                          .name = name,
-                                          .guid = token,
-                                          .resources = resource_path,
-                                          .logging = logging_on && log,
-                                          .log = log ? send_log : NULL,
-                                          .environment = environment,
-                                          .logger = (void (*)(void))log });
+    return kit_new(&(struct kit_request){.version = 3,
+                                         .interface = interface,
+                                         .name = name,
+                                         .guid = token,
+                                         .resources = resource_path,
+                                         .logging = logging_on && log,
+                                         .log = log ? send_log : NULL,
+                                         .environment = environment,
+                                         .logger = (void (*)(void))log});
 }
 
 fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String token, fmi3String resource_path,
@@ -327,9 +328,9 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t
     LEAVE(kit_set_states(k, x, nx));
 }
 
-#define ENTER_ME(call, modes) \
-    ENTER(call, modes); \
-    if (k->interface != KIT_ME) \
+#define ENTER_ME(call, modes)                                                                                          \
+    ENTER(call, modes);                                                                                                \
+    if (k->interface != KIT_ME)                                                                                        \
     return (fmi3Status)kit_fail(k, KIT_ERROR, call " belongs to Model Exchange")
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 derivatives[], size_t nx)

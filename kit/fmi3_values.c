@@ -3,18 +3,18 @@
 #include "fmi3.h"
 
 /* Getter and setter of a type that the model's struct holds as FMI passes it. */
-#define GET_SET(type, kit_types) \
-    fmi3Status fmi3Get##type(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##type values[], \
-                             size_t n_values) \
-    { \
-        ENTER("Get" #type, GET); \
-        LEAVE(kit_get(k, "Get" #type, kit_types, vr, n, values, n_values)); \
-    } \
-    fmi3Status fmi3Set##type(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##type values[], \
-                             size_t n_values) \
-    { \
-        ENTER("Set" #type, SET); \
-        LEAVE(kit_set(k, "Set" #type, kit_types, vr, n, values, n_values)); \
+#define GET_SET(type, kit_types)                                                                                       \
+    fmi3Status fmi3Get##type(fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##type values[],             \
+                             size_t n_values)                                                                          \
+    {                                                                                                                  \
+        ENTER("Get" #type, GET);                                                                                       \
+        LEAVE(kit_get(k, "Get" #type, kit_types, vr, n, values, n_values));                                            \
+    }                                                                                                                  \
+    fmi3Status fmi3Set##type(fmi3Instance c, const fmi3ValueReference vr[], size_t n, const fmi3##type values[],       \
+                             size_t n_values)                                                                          \
+    {                                                                                                                  \
+        ENTER("Set" #type, SET);                                                                                       \
+        LEAVE(kit_set(k, "Set" #type, kit_types, vr, n, values, n_values));                                            \
     }
 
 GET_SET(Float32, KIT_TYPE(KIT_FLOAT32))
@@ -62,12 +62,12 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference vr[], size_t n
 /* ---- not offered ---- */
 
 /* The kit's models have no clocks, no partitions and no dependencies of single elements. */
-#define NOT_OFFERED(name, parameters, unused) \
-    fmi3Status fmi3##name parameters \
-    { \
-        ENTER(#name, KIT_ANY_MODE); \
-        unused; \
-        LEAVE(kit_fail(k, KIT_ERROR, #name ": this FMU does not offer it")); \
+#define NOT_OFFERED(name, parameters, unused)                                                                          \
+    fmi3Status fmi3##name parameters                                                                                   \
+    {                                                                                                                  \
+        ENTER(#name, KIT_ANY_MODE);                                                                                    \
+        unused;                                                                                                        \
+        LEAVE(kit_fail(k, KIT_ERROR, #name ": this FMU does not offer it"));                                           \
     }
 #define CLOCK_PARAMETERS fmi3Instance c, const fmi3ValueReference vr[], size_t n
 
@@ -81,8 +81,7 @@ NOT_OFFERED(GetIntervalFraction,
 NOT_OFFERED(GetShiftDecimal, (CLOCK_PARAMETERS, fmi3Float64 shifts[]), ((void)vr, (void)n, (void)shifts))
 NOT_OFFERED(GetShiftFraction, (CLOCK_PARAMETERS, fmi3UInt64 counters[], fmi3UInt64 resolutions[]),
             ((void)vr, (void)n, (void)counters, (void)resolutions))
-NOT_OFFERED(SetIntervalDecimal, (CLOCK_PARAMETERS, const fmi3Float64 intervals[]),
-            ((void)vr, (void)n, (void)intervals))
+NOT_OFFERED(SetIntervalDecimal, (CLOCK_PARAMETERS, const fmi3Float64 intervals[]), ((void)vr, (void)n, (void)intervals))
 NOT_OFFERED(SetIntervalFraction, (CLOCK_PARAMETERS, const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]),
             ((void)vr, (void)n, (void)counters, (void)resolutions))
 NOT_OFFERED(SetShiftDecimal, (CLOCK_PARAMETERS, const fmi3Float64 shifts[]), ((void)vr, (void)n, (void)shifts))
@@ -92,8 +91,9 @@ NOT_OFFERED(ActivateModelPartition, (fmi3Instance c, fmi3ValueReference clock, f
 NOT_OFFERED(GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference vr, size_t *n_dependencies),
             ((void)vr, (void)n_dependencies))
 NOT_OFFERED(GetVariableDependencies,
-            (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[], fmi3ValueReference independents[],
-             size_t independent_elements[], fmi3DependencyKind kinds[], size_t n_dependencies),
+            (fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
+             fmi3ValueReference independents[], size_t independent_elements[], fmi3DependencyKind kinds[],
+             size_t n_dependencies),
             ((void)dependent, (void)dependent_elements, (void)independents, (void)independent_elements, (void)kinds,
              (void)n_dependencies))
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guid.c - the model's identity: a hash of what its description says, the same in the library and in the description. */
+/* guid.c - the model's identity: a hash of what its description says, the same in the library and in the
+ * description. */
 #include "core.h"
 
 #include <stdio.h>
@@ -33,9 +34,9 @@ static void add_number(struct hash *h, double value)
 
 static void add_var(struct hash *h, const struct kit_var *var)
 {
-    const char *texts[] = { kit_var_name(var), var->description,   var->start,       var->dims, var->unit,
-                            var->display_unit, var->quantity,      var->declared_type, var->enumeration, var->min,
-                            var->max,          var->nominal,       var->derivative,  var->depends, var->mime_type };
+    const char *texts[] = {kit_var_name(var), var->description, var->start,         var->dims,        var->unit,
+                           var->display_unit, var->quantity,    var->declared_type, var->enumeration, var->min,
+                           var->max,          var->nominal,     var->derivative,    var->depends,     var->mime_type};
     for (size_t i = 0; i < KIT_COUNT(texts); i++)
         add_text(h, texts[i]);
     add_number(h, kit_var_type(var));
@@ -52,7 +53,7 @@ static void add_var(struct hash *h, const struct kit_var *var)
 
 static void add_unit(struct hash *h, const struct kit_unit *unit)
 {
-    int exponents[] = { unit->kg, unit->m, unit->s, unit->A, unit->K, unit->mol, unit->cd, unit->rad };
+    int exponents[] = {unit->kg, unit->m, unit->s, unit->A, unit->K, unit->mol, unit->cd, unit->rad};
     add_text(h, unit->name);
     add(h, exponents, sizeof exponents);
     add_number(h, unit->factor);
@@ -78,7 +79,8 @@ static void add_types(struct hash *h, const struct kit_model *model)
     }
     for (size_t i = 0; i < model->type_count; i++) {
         const struct kit_float_type *t = &model->types[i];
-        const char *texts[] = { t->name, t->description, t->quantity, t->unit, t->display_unit, t->min, t->max, t->nominal };
+        const char *texts[] = {t->name,         t->description, t->quantity, t->unit,
+                               t->display_unit, t->min,         t->max,      t->nominal};
         for (size_t j = 0; j < KIT_COUNT(texts); j++)
             add_text(h, texts[j]);
         add_number(h, t->relative_quantity);
@@ -87,19 +89,19 @@ static void add_types(struct hash *h, const struct kit_model *model)
 
 void kit_guid(const struct kit_model *model, int version, char out[KIT_GUID_SIZE])
 {
-    struct hash h = { UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4) };
-    const char *texts[] = { model->name, model->description, model->author, model->version };
+    struct hash h = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
+    const char *texts[] = {model->name, model->description, model->author, model->version};
     for (size_t i = 0; i < KIT_COUNT(texts); i++)
         add_text(&h, texts[i]);
-    double numbers[] = { version,
-                         model->experiment.start,
-                         model->experiment.stop,
-                         model->experiment.step,
-                         model->experiment.tolerance,
-                         model->features,
-                         model->output_derivatives,
-                         model->micro_step,
-                         model->advance != NULL };
+    double numbers[] = {version,
+                        model->experiment.start,
+                        model->experiment.stop,
+                        model->experiment.step,
+                        model->experiment.tolerance,
+                        model->features,
+                        model->output_derivatives,
+                        model->micro_step,
+                        model->advance != NULL};
     for (size_t i = 0; i < KIT_COUNT(numbers); i++)
         add_number(&h, numbers[i]);
     for (size_t i = 0; i < model->variable_count; i++)

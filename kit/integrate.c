@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* integrate.c - the do-step of Co-Simulation: fixed micro steps of the classical Runge-Kutta method, with event location.
+/* integrate.c - the do-step of Co-Simulation: fixed micro steps of the classical Runge-Kutta method, with event
+ * location.
  *
- * A communication step from t to t + h is cut at t + k * micro_step; its last part ends at t + h to the bit. Each part is
- * one step of RK4 (local error of order 5, global of order 4), cut further only by events:
+ * A communication step from t to t + h is cut at t + k * micro_step; its last part ends at t + h to the bit. Each part
+ * is one step of RK4 (local error of order 5, global of order 4), cut further only by events:
  * - a time event is a point where a part ends, to the bit;
- * - a state event is found where an indicator changes between > 0 and <= 0 across a part. The crossing is then enclosed by
- *   secants and bisections, each point computed by one RK4 step from the part's start, until the bracket is a few units in
- *   the last place of the time wide. The part ends at the far end of the bracket: the indicator has changed there.
- * Two crossings of one indicator inside one part cancel out and are not seen: choose micro_step accordingly. */
+ * - a state event is found where an indicator changes between > 0 and <= 0 across a part. The crossing is then
+ *   enclosed by secants and bisections, each point computed by one RK4 step from the part's start, until the
+ *   bracket is a few units in the last place of the time wide. The part ends at the far end of the bracket: the
+ *   indicator has changed there. Two crossings of one indicator inside one part cancel out and are not seen: choose
+ *   micro_step accordingly. */
 #include "core.h"
 
 #include <float.h>
@@ -41,12 +43,12 @@ static void set_inputs(struct kit *k, double t)
 /* Lets the importer set inputs, and look at outputs where the step is finished. */
 static void update(struct kit *k, double t, bool finished, bool may_return, struct kit_intermediate *answer)
 {
-    *answer = (struct kit_intermediate){ .time = t,
-                                         .set_requested = true,
-                                         .get_allowed = finished,
-                                         .step_finished = finished,
-                                         .can_return_early = may_return,
-                                         .return_time = t };
+    *answer = (struct kit_intermediate){.time = t,
+                                        .set_requested = true,
+                                        .get_allowed = finished,
+                                        .step_finished = finished,
+                                        .can_return_early = may_return,
+                                        .return_time = t};
     k->mode = KIT_INTERMEDIATE_UPDATE;
     k->get_closed = false;
     k->update = answer;
@@ -243,7 +245,8 @@ static enum kit_status report(struct kit *k, double *end, struct kit_outcome *ou
     if (!answer.return_requested)
         return KIT_OK;
     if (!may_return || answer.return_time < k->time || answer.return_time > *end)
-        return kit_fail(k, KIT_ERROR, "intermediate update: early return at t = %.17g is not possible", answer.return_time);
+        return kit_fail(k, KIT_ERROR, "intermediate update: early return at t = %.17g is not possible",
+                        answer.return_time);
     *end = answer.return_time;
     outcome->early = true;
     return KIT_OK;
@@ -314,7 +317,7 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
 {
     double end = least(t + h, limit);
     enum kit_status status = KIT_OK, worst = KIT_OK;
-    *outcome = (struct kit_outcome){ .early = limit < t + h };
+    *outcome = (struct kit_outcome){.early = limit < t + h};
     k->time = t;
     k->set_in_step = false;
     k->undo_valid = false;

@@ -5,9 +5,9 @@
 #                 [LIBRARIES target...] [OUTPUT_DIRECTORY folder] [FAULTS] [LACKS_OPTIONAL])
 #
 # builds NAME_fmi1cs.fmu, NAME_fmi1me.fmu, NAME_fmi2.fmu and NAME_fmi3.fmu (those of VERSIONS; all if there is none) in
-# ${CMAKE_BINARY_DIR}/fmus. NAME is the .name of the model in the sources. RESOURCES are files or folders that go into the
-# FMU's resources folder. FAULTS compiles the fault layer in; LACKS_OPTIONAL leaves the optional functions out of the
-# library. The target `fmus` stands for all FMUs. docs/kit.md explains how to write a model.
+# ${CMAKE_BINARY_DIR}/fmus. NAME is the .name of the model in the sources. RESOURCES are files or folders that go into
+# the FMU's resources folder. FAULTS compiles the fault layer in; LACKS_OPTIONAL leaves the optional functions out of
+# the library. The target `fmus` stands for all FMUs. docs/kit.md explains how to write a model.
 
 include_guard(GLOBAL)
 

@@ -48,9 +48,9 @@ enum kit_status { KIT_OK, KIT_WARNING, KIT_DISCARD, KIT_ERROR, KIT_FATAL };
 
 /* The type of a variable; the macros below find it from the field's C type. */
 enum kit_type {
-    KIT_FLOAT64,     /* double */
-    KIT_FLOAT32,     /* float */
-    KIT_INT8,        /* int8_t, and so on */
+    KIT_FLOAT64, /* double */
+    KIT_FLOAT32, /* float */
+    KIT_INT8,    /* int8_t, and so on */
     KIT_UINT8,
     KIT_INT16,
     KIT_UINT16,
@@ -133,9 +133,10 @@ struct kit_var {
 
 /* How a table entry is written. KIT_SELF is the model's struct type; further fields follow the name:
  * KIT_OUTPUT(y, .name = "flange.tau", .unit = "N.m"). */
-#define KIT_VAR(field_, ...) \
-    { \
-        .field = #field_, .type = KIT_TYPE_OF(((KIT_SELF *)0)->field_), .offset = offsetof(KIT_SELF, field_), __VA_ARGS__ \
+#define KIT_VAR(field_, ...)                                                                                           \
+    {                                                                                                                  \
+        .field = #field_, .type = KIT_TYPE_OF(((KIT_SELF *)0)->field_), .offset = offsetof(KIT_SELF, field_),          \
+        __VA_ARGS__                                                                                                    \
     }
 #define KIT_STATE(field_, ...) KIT_VAR(field_, __VA_ARGS__) /* local, unless a .causality is given */
 #define KIT_DERIVATIVE(field_, ...) KIT_VAR(field_, __VA_ARGS__)
@@ -201,15 +202,15 @@ struct kit_float_type {
 
 /* What the FMU claims and does beyond the plain minimum. */
 enum kit_features {
-    KIT_ROLLBACK = 1 << 0,          /* its state can be got and set (FMI 1.0: steps can be rejected) */
-    KIT_SERIALISE = 1 << 1,         /* ... and turned into bytes; needs KIT_ROLLBACK */
-    KIT_DIRECTIONAL = 1 << 2,       /* directional (FMI 3.0: also adjoint) derivatives; needs .partial */
-    KIT_INPUT_DERIVATIVES = 1 << 3, /* FMI 1.0, 2.0: inputs follow a polynomial inside a step */
-    KIT_EARLY_RETURN = 1 << 4,      /* FMI 3.0: a step may end early where the importer allows it */
-    KIT_EVENT_MODE = 1 << 5,        /* FMI 3.0 Co-Simulation with event mode */
-    KIT_INTERMEDIATE = 1 << 6,      /* FMI 3.0: intermediate update */
-    KIT_ONCE_PER_PROCESS = 1 << 7,  /* a second instance is refused while the first lives */
-    KIT_FIXED_STEP = 1 << 8,        /* all communication steps must have the same size */
+    KIT_ROLLBACK = 1 << 0,                       /* its state can be got and set (FMI 1.0: steps can be rejected) */
+    KIT_SERIALISE = 1 << 1,                      /* ... and turned into bytes; needs KIT_ROLLBACK */
+    KIT_DIRECTIONAL = 1 << 2,                    /* directional (FMI 3.0: also adjoint) derivatives; needs .partial */
+    KIT_INPUT_DERIVATIVES = 1 << 3,              /* FMI 1.0, 2.0: inputs follow a polynomial inside a step */
+    KIT_EARLY_RETURN = 1 << 4,                   /* FMI 3.0: a step may end early where the importer allows it */
+    KIT_EVENT_MODE = 1 << 5,                     /* FMI 3.0 Co-Simulation with event mode */
+    KIT_INTERMEDIATE = 1 << 6,                   /* FMI 3.0: intermediate update */
+    KIT_ONCE_PER_PROCESS = 1 << 7,               /* a second instance is refused while the first lives */
+    KIT_FIXED_STEP = 1 << 8,                     /* all communication steps must have the same size */
     KIT_FOR_FREE = KIT_ROLLBACK | KIT_SERIALISE, /* what a model gets without doing anything for it */
 };
 

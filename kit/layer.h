@@ -15,15 +15,15 @@ static inline enum kit_status kit_worse(enum kit_status a, enum kit_status b)
 }
 
 /* First lines of a function on an instance `c`: declares `k`, and returns unless the mode is one of `modes`. */
-#define KIT_ENTER(result, call, modes) \
-    struct kit *k = c; \
-    if (!k) \
-        return (result)KIT_ERROR; \
-    if (!(KIT_MODE(k->mode) & (modes))) \
-        return (result)kit_refuse(k, call); \
-    enum kit_status fault = KIT_FAULT_CALL(k, call); \
-    if (fault > KIT_WARNING) \
-        return (result)fault
+#define KIT_ENTER(result, call, modes)                                                                                 \
+    struct kit *k = c;                                                                                                 \
+    if (!k)                                                                                                            \
+        return (result)KIT_ERROR;                                                                                      \
+    if (!(KIT_MODE(k->mode) & (modes)))                                                                                \
+        return (result)kit_refuse(k, call);                                                                            \
+    enum kit_status fault = KIT_FAULT_CALL(k, call);                                                                   \
+    if (fault > KIT_WARNING)                                                                                           \
+    return (result)fault
 
 /* Last line. */
 #define KIT_LEAVE(result, status) return (result)kit_worse(fault, status)

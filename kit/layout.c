@@ -12,13 +12,20 @@
 size_t kit_type_size(enum kit_type type)
 {
     static const size_t sizes[] = {
-        [KIT_FLOAT64] = sizeof(double),   [KIT_FLOAT32] = sizeof(float),
-        [KIT_INT8] = sizeof(int8_t),      [KIT_UINT8] = sizeof(uint8_t),
-        [KIT_INT16] = sizeof(int16_t),    [KIT_UINT16] = sizeof(uint16_t),
-        [KIT_INT32] = sizeof(int32_t),    [KIT_UINT32] = sizeof(uint32_t),
-        [KIT_INT64] = sizeof(int64_t),    [KIT_UINT64] = sizeof(uint64_t),
-        [KIT_BOOLEAN] = sizeof(bool),     [KIT_STRING] = sizeof(char *),
-        [KIT_BINARY] = sizeof(struct kit_binary), [KIT_ENUMERATION] = sizeof(int64_t),
+        [KIT_FLOAT64] = sizeof(double),
+        [KIT_FLOAT32] = sizeof(float),
+        [KIT_INT8] = sizeof(int8_t),
+        [KIT_UINT8] = sizeof(uint8_t),
+        [KIT_INT16] = sizeof(int16_t),
+        [KIT_UINT16] = sizeof(uint16_t),
+        [KIT_INT32] = sizeof(int32_t),
+        [KIT_UINT32] = sizeof(uint32_t),
+        [KIT_INT64] = sizeof(int64_t),
+        [KIT_UINT64] = sizeof(uint64_t),
+        [KIT_BOOLEAN] = sizeof(bool),
+        [KIT_STRING] = sizeof(char *),
+        [KIT_BINARY] = sizeof(struct kit_binary),
+        [KIT_ENUMERATION] = sizeof(int64_t),
     };
     return sizes[type];
 }
@@ -102,14 +109,12 @@ bool kit_var_exists_in(const struct kit_model *model, const struct kit_var *var,
     case KIT_FLOAT64:
     case KIT_INT32:
     case KIT_BOOLEAN:
-    case KIT_STRING:
-        return true;
+    case KIT_STRING: return true;
     case KIT_ENUMERATION: {
         const struct kit_enumeration *enumeration = find_enumeration(model, var->enumeration);
         return enumeration && items_fit(enumeration, version);
     }
-    default:
-        return false;
+    default: return false;
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - saving and restoring an instance as one block of bytes.
  *
- * Layout: struct head; the model's struct with its pointers blanked; the polynomials; then for every variable, in the order
- * of the table, what its pointers lead to: extents are in the struct, so arrays need no length; Strings and Binaries are
- * a size and bytes. */
+ * Layout: struct head; the model's struct with its pointers blanked; the polynomials; then for every variable, in the
+ * order of the table, what its pointers lead to: extents are in the struct, so arrays need no length; Strings and
+ * Binaries are a size and bytes. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -43,12 +43,13 @@ static bool get(const struct kit_state *state, size_t *at, void *data, size_t si
 
 static bool *flag_of(struct kit *k, unsigned i)
 {
-    bool *flags[] = { &k->input_event,   &k->set_in_step, &k->event_pending,
-                      &k->update_needed, &k->terminated,  &k->polynomials_active, &k->set_up };
+    bool *flags[] = {&k->input_event, &k->set_in_step,        &k->event_pending, &k->update_needed,
+                     &k->terminated,  &k->polynomials_active, &k->set_up};
     return i < KIT_COUNT(flags) ? flags[i] : NULL;
 }
 
-/* The model's struct without the pointers in it: they mean nothing elsewhere, and equal states shall have equal bytes. */
+/* The model's struct without the pointers in it: they mean nothing elsewhere, and equal states shall have equal
+ * bytes. */
 static void put_struct(struct kit *k, struct cursor *c)
 {
     size_t begin = c->at;
@@ -122,7 +123,7 @@ void kit_state_free(struct kit_state *state)
 
 enum kit_status kit_state_get(struct kit *k, struct kit_state **state)
 {
-    struct cursor measure = { NULL, 0 };
+    struct cursor measure = {NULL, 0};
     put_all(k, &measure, 0);
     if (!*state || (*state)->capacity < measure.at) {
         struct kit_state *bigger = new_state(measure.at);
@@ -131,7 +132,7 @@ enum kit_status kit_state_get(struct kit *k, struct kit_state **state)
         kit_state_free(*state);
         *state = bigger;
     }
-    struct cursor write = { (*state)->bytes, 0 };
+    struct cursor write = {(*state)->bytes, 0};
     put_all(k, &write, measure.at);
     (*state)->size = measure.at;
     return KIT_OK;
@@ -205,7 +206,8 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
     struct head head;
     size_t at = 0;
     if (!state || !get(state, &at, &head, sizeof head) || memcmp(head.guid, k->guid, sizeof k->guid) != 0 ||
-        head.size != state->size || head.mode < 0 || head.mode > KIT_IN_ERROR || !get_struct(k, state, &at, keep_inputs))
+        head.size != state->size || head.mode < 0 || head.mode > KIT_IN_ERROR ||
+        !get_struct(k, state, &at, keep_inputs))
         return damaged(k);
     if (kit_resize(k) != KIT_OK)
         return KIT_ERROR;

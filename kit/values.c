@@ -136,7 +136,8 @@ static bool changes_discrete(const struct kit *k, const struct kit_slot *slot, c
     if (slot->type != KIT_STRING)
         return memcmp(slot->data, values, size) != 0;
     for (size_t i = 0; i < slot->count; i++)
-        if (!((const char *const *)values)[i] || strcmp(((char **)slot->data)[i], ((const char *const *)values)[i]) != 0)
+        if (!((const char *const *)values)[i] ||
+            strcmp(((char **)slot->data)[i], ((const char *const *)values)[i]) != 0)
             return true;
     return false;
 }
@@ -221,9 +222,11 @@ enum kit_status kit_set_binaries(struct kit *k, const unsigned vr[], size_t n, c
             return status;
         struct kit_binary *data = slot->data;
         for (size_t j = 0; j < slot->count; j++, at++) {
-            bool same = data[j].size == sizes[at] && (sizes[at] == 0 || memcmp(data[j].data, values[at], sizes[at]) == 0);
+            bool same = data[j].size == sizes[at] &&
+                        (sizes[at] == 0 || memcmp(data[j].data, values[at], sizes[at]) == 0);
             if (!same && k->mode == KIT_STEP && k->event_mode)
-                return kit_fail(k, KIT_ERROR, "SetBinary: discrete input %s may change in event mode only", name_of(slot));
+                return kit_fail(k, KIT_ERROR, "SetBinary: discrete input %s may change in event mode only",
+                                name_of(slot));
             if (kit_set_binary(k, &data[j], values[at], sizes[at]) != KIT_OK)
                 return KIT_ERROR;
         }

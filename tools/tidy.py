@@ -65,8 +65,8 @@ def prepare(item):
     if takes_hints(path):
         arguments += [f"-I{ROOT}/src", f"-I{ROOT}/include", "-include", str(ROOT / "tools" / "tidy_hints.h")]
     text = subprocess.run([COMPILER, "-E", *arguments, path], cwd=directory, capture_output=True, check=False)
-    settings = (ROOT / ".clang-tidy").read_bytes()
-    key = hashlib.sha256(b"\0".join([text.stdout, repr((path, arguments)).encode(), settings])).hexdigest()
+    settings = [(f / ".clang-tidy").read_bytes() for f in path.parents if (f / ".clang-tidy").is_file()]
+    key = hashlib.sha256(b"\0".join([text.stdout, repr((path, arguments)).encode(), *settings])).hexdigest()
     return path, directory, arguments, key
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* BouncingBall - a ball falls from height h, loses speed at every bounce, and comes to rest.
  *
- * State events with new values for the states. From rest at h = 1 the first bounce is at sqrt(2 / g); after a bounce with
- * speed v the next one follows 2 v / g later. */
+ * State events with new values for the states. From rest at h = 1 the first bounce is at sqrt(2 / g); after a bounce
+ * with speed v the next one follows 2 v / g later. */
 #include "kit.h"
 
 #include <float.h>
@@ -17,9 +17,9 @@ struct ball {
 #define KIT_SELF struct ball
 
 static const struct kit_unit units[] = {
-    { .name = "m", .m = 1 },
-    { .name = "m/s", .m = 1, .s = -1, .display = { { "km/h", 3.6, 0 } } },
-    { .name = "m/s2", .m = 1, .s = -2 },
+    {.name = "m", .m = 1},
+    {.name = "m/s", .m = 1, .s = -1, .display = {{"km/h", 3.6, 0}}},
+    {.name = "m/s2", .m = 1, .s = -2},
 };
 
 static const struct kit_var variables[] = {
@@ -72,7 +72,7 @@ const struct kit_model kit_model = {
     .size = sizeof(struct ball),
     KIT_VARIABLES(variables),
     KIT_UNITS(units),
-    .experiment = { .stop = 3, .step = 0.01 },
+    .experiment = {.stop = 3, .step = 0.01},
     .features = KIT_FOR_FREE | KIT_EVENT_MODE | KIT_EARLY_RETURN,
     .micro_step = 0.01,
     .derivatives = derivatives,

@@ -25,7 +25,7 @@ const struct kit_model kit_model = {
     .description = "Dahlquist's test equation",
     .size = sizeof(struct dahlquist),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 10, .step = 0.1 },
+    .experiment = {.stop = 10, .step = 0.1},
     .features = KIT_FOR_FREE,
     .derivatives = derivatives,
 };

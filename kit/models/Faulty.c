@@ -33,7 +33,7 @@ const struct kit_model kit_model = {
     .description = "Misbehaves on demand",
     .size = sizeof(struct faulty),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 1, .step = 0.1 },
+    .experiment = {.stop = 1, .step = 0.1},
     .features = KIT_FOR_FREE | KIT_EARLY_RETURN,
     .derivatives = derivatives,
     .outputs = outputs,

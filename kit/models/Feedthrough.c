@@ -29,11 +29,11 @@ struct feedthrough {
 #define KIT_SELF struct feedthrough
 
 static const struct kit_enumeration enumerations[] = {
-    { "Color", "colors of light", { { "red", 1, "stop" }, { "yellow", 2, NULL }, { "green", 3, "go" } } },
+    {"Color", "colors of light", {{"red", 1, "stop"}, {"yellow", 2, NULL}, {"green", 3, "go"}}},
 };
 
-static const struct kit_alias aliases[] = { { .name = "float64_alias", .description = "the same by another name" },
-                                            { .name = NULL } };
+static const struct kit_alias aliases[] = {{.name = "float64_alias", .description = "the same by another name"},
+                                           {.name = NULL}};
 
 static const struct kit_var variables[] = {
     KIT_INPUT(float64_in, .start = "0"),
@@ -110,7 +110,7 @@ const struct kit_model kit_model = {
     .size = sizeof(struct feedthrough),
     KIT_VARIABLES(variables),
     KIT_ENUMERATIONS(enumerations),
-    .experiment = { .stop = 2, .step = 0.1 },
+    .experiment = {.stop = 2, .step = 0.1},
     .features = KIT_FOR_FREE | KIT_EVENT_MODE,
     .outputs = outputs,
 };

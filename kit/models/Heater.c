@@ -14,22 +14,28 @@ struct heater {
 #define KIT_SELF struct heater
 
 static const struct kit_unit units[] = {
-    { .name = "K", .K = 1, .display = { { "degC", 1, -273.15 }, { "degF", 1.8, -459.67 } } },
-    { .name = "degC", .K = 1, .factor = 1, .offset = 273.15 },
-    { .name = "K/s", .K = 1, .s = -1 },
-    { .name = "kW", .kg = 1, .m = 2, .s = -3, .factor = 1000 },
-    { .name = "kJ/K", .kg = 1, .m = 2, .s = -2, .K = -1, .factor = 1000 },
-    { .name = "K/kW", .kg = -1, .m = -2, .s = 3, .K = 1, .factor = 0.001 },
+    {.name = "K", .K = 1, .display = {{"degC", 1, -273.15}, {"degF", 1.8, -459.67}}},
+    {.name = "degC", .K = 1, .factor = 1, .offset = 273.15},
+    {.name = "K/s", .K = 1, .s = -1},
+    {.name = "kW", .kg = 1, .m = 2, .s = -3, .factor = 1000},
+    {.name = "kJ/K", .kg = 1, .m = 2, .s = -2, .K = -1, .factor = 1000},
+    {.name = "K/kW", .kg = -1, .m = -2, .s = 3, .K = 1, .factor = 0.001},
 };
 
 static const struct kit_float_type types[] = {
-    { .name = "Temperature", .quantity = "ThermodynamicTemperature", .unit = "K", .display_unit = "degC", .min = "0",
-      .nominal = "300" },
-    { .name = "TemperatureDifference", .quantity = "ThermodynamicTemperature", .unit = "K", .relative_quantity = true },
+    {.name = "Temperature",
+     .quantity = "ThermodynamicTemperature",
+     .unit = "K",
+     .display_unit = "degC",
+     .min = "0",
+     .nominal = "300"},
+    {.name = "TemperatureDifference", .quantity = "ThermodynamicTemperature", .unit = "K", .relative_quantity = true},
 };
 
 static const struct kit_enumeration enumerations[] = {
-    { "HeaterMode", "what the thermostat may do", { { "off", OFF, NULL }, { "automatic", AUTOMATIC, NULL }, { "on", ON, NULL } } },
+    {"HeaterMode",
+     "what the thermostat may do",
+     {{"off", OFF, NULL}, {"automatic", AUTOMATIC, NULL}, {"on", ON, NULL}}},
 };
 
 static const struct kit_var variables[] = {
@@ -100,7 +106,7 @@ const struct kit_model kit_model = {
     KIT_UNITS(units),
     KIT_TYPES(types),
     KIT_ENUMERATIONS(enumerations),
-    .experiment = { .stop = 3600, .step = 10 },
+    .experiment = {.stop = 3600, .step = 10},
     .features = KIT_FOR_FREE | KIT_EVENT_MODE | KIT_EARLY_RETURN,
     .micro_step = 5,
     .initialise = initialise,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lacking - a library without the optional functions, as vendors' FMUs often are. Lacking does not claim them; Claiming,
- * the same source built with LACKING_CLAIMS, does. */
+/* Lacking - a library without the optional functions, as vendors' FMUs often are. Lacking does not claim them;
+ * Claiming, the same source built with LACKING_CLAIMS, does. */
 #include "kit.h"
 
 struct lacking {
@@ -35,7 +35,7 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
 const struct kit_model kit_model = {
     .size = sizeof(struct lacking),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 1, .step = 0.1 },
+    .experiment = {.stop = 1, .step = 0.1},
     .derivatives = derivatives,
 #ifdef LACKING_CLAIMS
     .name = "Claiming",

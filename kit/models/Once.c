@@ -25,7 +25,7 @@ const struct kit_model kit_model = {
     .description = "One instance per process, one step size",
     .size = sizeof(struct once),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 1, .step = 0.1 },
+    .experiment = {.stop = 1, .step = 0.1},
     .features = KIT_FOR_FREE | KIT_ONCE_PER_PROCESS | KIT_FIXED_STEP,
     .derivatives = derivatives,
 };

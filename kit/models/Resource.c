@@ -32,7 +32,7 @@ const struct kit_model kit_model = {
     .description = "A value from a resource file",
     .size = sizeof(struct resource),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 1, .step = 0.1 },
+    .experiment = {.stop = 1, .step = 0.1},
     .features = KIT_FOR_FREE,
     .initialise = initialise,
 };

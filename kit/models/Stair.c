@@ -38,7 +38,7 @@ const struct kit_model kit_model = {
     .description = "Counts seconds and stops at ten",
     .size = sizeof(struct stair),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 12, .step = 0.2 },
+    .experiment = {.stop = 12, .step = 0.2},
     .features = KIT_FOR_FREE | KIT_EVENT_MODE | KIT_EARLY_RETURN,
     .initialise = initialise,
     .event = event,

@@ -90,7 +90,7 @@ const struct kit_model kit_model = {
     .description = "A linear system of variable size",
     .size = sizeof(struct space),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 10, .step = 0.1 },
+    .experiment = {.stop = 10, .step = 0.1},
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL,
     .micro_step = 0.02,
     .initialise = initialise,

@@ -33,7 +33,7 @@ const struct kit_model kit_model = {
     .description = "One tick per step",
     .size = sizeof(struct ticker),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 1, .step = 0.1 },
+    .experiment = {.stop = 1, .step = 0.1},
     .features = KIT_FOR_FREE,
     .outputs = outputs,
     .advance = advance,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracker - a first-order lag x' = (u - x) / T that shows all ways in which signals move inside a step: derivatives of the
- * input (FMI 1.0, 2.0), intermediate update (3.0), derivatives of the outputs, directional derivatives. */
+/* Tracker - a first-order lag x' = (u - x) / T that shows all ways in which signals move inside a step: derivatives of
+ * the input (FMI 1.0, 2.0), intermediate update (3.0), derivatives of the outputs, directional derivatives. */
 #include "kit.h"
 
 struct tracker {
@@ -62,7 +62,7 @@ const struct kit_model kit_model = {
     .description = "A lag that follows its input",
     .size = sizeof(struct tracker),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 5, .step = 0.1 },
+    .experiment = {.stop = 5, .step = 0.1},
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL | KIT_INPUT_DERIVATIVES | KIT_INTERMEDIATE | KIT_EARLY_RETURN,
     .output_derivatives = 2,
     .micro_step = 0.02,

@@ -41,7 +41,7 @@ const struct kit_model kit_model = {
     .description = "Van der Pol's oscillator",
     .size = sizeof(struct oscillator),
     KIT_VARIABLES(variables),
-    .experiment = { .stop = 20, .step = 0.1, .tolerance = 1e-6 },
+    .experiment = {.stop = 20, .step = 0.1, .tolerance = 1e-6},
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL,
     .output_derivatives = 1,
     .micro_step = 0.01,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 struct tutti_map_slot {
     const char *name; /* NULL: free */
@@ -10,10 +12,21 @@ struct tutti_map_slot {
     int64_t value;
 };
 
-/* FNV-1a with a final mix; names come from files, so a table full of collisions is slow but never wrong. */
+static uint64_t seed;
+
+/* Names come from files: with a start that changes from process to process nobody can craft names that all collide. */
+static void choose_seed(void)
+{
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+        seed = (uintptr_t)&seed;
+}
+
+/* FNV-1a with a final mix. */
 static uint64_t hash_of(const char *name)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose_seed);
+    uint64_t hash = 0xcbf29ce484222325u ^ seed;
     for (; *name; name++)
         hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
     return hash ^ hash >> 29;

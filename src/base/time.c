@@ -13,7 +13,8 @@ void tutti_grid_init(struct tutti_grid *grid, double start, double step, double 
     double last = fits ? whole : ceil(intervals);
     /* Beyond 2^53 steps single ones cannot be told apart any more; nobody will see the end of such a run. */
     last = fmin(fmax(last, 1), 9007199254740992.0);
-    *grid = (struct tutti_grid){start, step, stop, (int64_t)last, 1};
+    *grid = (struct tutti_grid){start, step, stop, (int64_t)last, 1, 0};
+    grid->next = tutti_grid_point(grid, 1);
 }
 
 void tutti_grid_pass_to(struct tutti_grid *grid, double t)
@@ -29,6 +30,7 @@ void tutti_grid_pass_to(struct tutti_grid *grid, double t)
             break;
         grid->next_index++;
     }
+    grid->next = tutti_grid_point(grid, grid->next_index);
 }
 
 bool tutti_grid_fits(double start, double step, double stop)

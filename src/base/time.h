@@ -23,11 +23,13 @@ static inline double tutti_time_step(double t, double end)
     return h;
 }
 
-/* The points start + n * step, n = 0, 1, ..., up to `stop`, which is always the last one, exactly. */
+/* The points start + n * step, n = 0, 1, ..., up to `stop`, which is always the last one, exactly. `next` is the first
+ * point after the ones passed; `stop` when all are. */
 struct tutti_grid {
     double start, step, stop;
     int64_t last;       /* index of the point `stop` */
-    int64_t next_index; /* of the point that tutti_grid_next returns */
+    int64_t next_index; /* of the first point that is not passed */
+    double next;        /* that point */
 };
 
 /* step > 0, stop > start, both finite. A last interval shorter than rounding is no interval. */
@@ -39,19 +41,12 @@ static inline double tutti_grid_point(const struct tutti_grid *grid, int64_t n)
     return n >= grid->last ? grid->stop : grid->start + (double)n * grid->step;
 }
 
-/* The first point after the ones passed; `stop` when all are. */
-static inline double tutti_grid_next(const struct tutti_grid *grid)
-{
-    return tutti_grid_point(grid, grid->next_index);
-}
-
 /* Passes every point at or before t (a point that is the same as t counts as passed). */
 void tutti_grid_pass_to(struct tutti_grid *grid, double t);
 static inline void tutti_grid_pass(struct tutti_grid *grid, double t)
 {
-    double next = tutti_grid_next(grid);
-    if (__builtin_expect(t == next && t < grid->stop, 1))
-        grid->next_index++; /* the usual step: from point to point */
+    if (__builtin_expect(t == grid->next && t < grid->stop, 1)) /* the usual step: from point to point */
+        grid->next = tutti_grid_point(grid, ++grid->next_index);
     else
         tutti_grid_pass_to(grid, t);
 }

@@ -100,9 +100,13 @@ struct tutti_binding {
     enum tutti_status (*get_directional)(struct tutti_instance *instance, const uint32_t *unknowns,
                                          size_t unknown_count, const uint32_t *knowns, size_t known_count,
                                          const double *seed, double *sensitivity);
-    /* Fills `step` for OK, WARNING and (with what the FMU says about it) DISCARD. */
+    /* `step` is filled in for a step that ended at t + h; whatever else the call itself says goes there. Nothing may
+     * follow the call into the FMU here (the compiler makes a jump of it): see after_step. */
     enum tutti_status (*do_step)(struct tutti_instance *instance, double t, double h, bool no_going_back,
                                  struct tutti_step *step);
+    /* After a do-step that returned PENDING (waits for it) or DISCARD (asks how far it came); NULL: nothing to ask. */
+    enum tutti_status (*after_step)(struct tutti_instance *instance, double t, enum tutti_status status,
+                                    struct tutti_step *step);
     enum tutti_status (*enter_event)(struct tutti_instance *instance);
     enum tutti_status (*update_discrete)(struct tutti_instance *instance, struct tutti_discrete *discrete);
     enum tutti_status (*enter_step)(struct tutti_instance *instance);

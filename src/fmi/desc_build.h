@@ -27,17 +27,17 @@ enum {
     X(canRejectSteps) X(canReturnEarlyAfterIntermediateUpdate) X(canRunAsynchronuously) X(canSerializeFMUState)        \
     X(canSerializeFMUstate) X(canSignalEvents) X(causality) X(cd) X(clocks) X(completedIntegratorStepNotNeeded)        \
     X(copyright) X(declaredType) X(dependencies) X(dependenciesKind) X(derivative) X(description) X(displayUnit)       \
-    X(entryPoint) X(factor) X(file) X(fixed) X(fixedInternalStepSize) X(fmiVersion) X(gain) X(generationDateAndTime)   \
-    X(generationTool) X(guid) X(hasEventMode) X(index) X(initial) X(instantiationToken) X(intermediateUpdate)          \
-    X(intervalCounter) X(intervalDecimal) X(intervalVariability) X(inverse) X(kg) X(license) X(m) X(manualStart)       \
-    X(max) X(maxOutputDerivativeOrder) X(maxSize) X(mightReturnEarlyFromDoStep) X(mimeType) X(min)                     \
-    X(modelIdentifier) X(modelName) X(mol) X(name) X(needsCompletedIntegratorStep) X(needsExecutionTool) X(nominal)    \
-    X(numberOfContinuousStates) X(numberOfEventIndicators) X(offset) X(previous) X(priority)                           \
-    X(providesAdjointDerivatives) X(providesDirectionalDerivative) X(providesDirectionalDerivatives)                   \
-    X(providesEvaluateDiscreteStates) X(providesIntermediateUpdate) X(providesPerElementDependencies) X(quantity)      \
-    X(rad) X(recommendedIntermediateInputSmoothness) X(reinit) X(relativeQuantity) X(resolution) X(s)                  \
-    X(shiftCounter) X(shiftDecimal) X(start) X(startTime) X(stepSize) X(stopTime) X(supportsFraction) X(tolerance)     \
-    X(type) X(unbounded) X(unit) X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
+    X(factor) X(fixed) X(fixedInternalStepSize) X(fmiVersion) X(gain) X(generationDateAndTime) X(generationTool)       \
+    X(guid) X(hasEventMode) X(index) X(initial) X(instantiationToken) X(intermediateUpdate) X(intervalCounter)         \
+    X(intervalDecimal) X(intervalVariability) X(inverse) X(kg) X(license) X(m) X(max) X(maxOutputDerivativeOrder)      \
+    X(maxSize) X(mightReturnEarlyFromDoStep) X(mimeType) X(min) X(modelIdentifier) X(modelName) X(mol) X(name)         \
+    X(needsCompletedIntegratorStep) X(needsExecutionTool) X(nominal) X(numberOfContinuousStates)                       \
+    X(numberOfEventIndicators) X(offset) X(previous) X(priority) X(providesAdjointDerivatives)                         \
+    X(providesDirectionalDerivative) X(providesDirectionalDerivatives) X(providesEvaluateDiscreteStates)               \
+    X(providesIntermediateUpdate) X(providesPerElementDependencies) X(quantity) X(rad)                                 \
+    X(recommendedIntermediateInputSmoothness) X(reinit) X(relativeQuantity) X(resolution) X(s) X(shiftCounter)         \
+    X(shiftDecimal) X(start) X(startTime) X(stepSize) X(stopTime) X(supportsFraction) X(tolerance) X(type)             \
+    X(unbounded) X(unit) X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
 /* clang-format on */
 
 enum tutti_attribute {

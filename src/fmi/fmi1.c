@@ -210,18 +210,24 @@ static fmiStatus wait_for_step(struct tutti_instance *in)
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                  struct tutti_step *step)
 {
+    (void)step;
     (void)no_going_back; /* FMI 1.0 repeats a step by saying that it is not new; nothing here repeats */
-    fmiStatus status = fmu(in)->fmiDoStep(in->component, t, h, fmiTrue);
-    if (__builtin_expect(status == fmiPending, 0))
-        status = wait_for_step(in);
-    if (__builtin_expect(status == fmiDiscard, 0)) {
-        fmiReal reached = t;
-        if (!fmu(in)->fmiGetRealStatus ||
-            fmu(in)->fmiGetRealStatus(in->component, fmiLastSuccessfulTime, &reached) > fmiWarning)
-            reached = t;
-        step->reached = reached;
-    }
-    return (enum tutti_status)status;
+    return (enum tutti_status)fmu(in)->fmiDoStep(in->component, t, h, fmiTrue);
+}
+
+static enum tutti_status after_step(struct tutti_instance *in, double t, enum tutti_status status,
+                                    struct tutti_step *step)
+{
+    if (status == TUTTI_STATUS_PENDING)
+        status = (enum tutti_status)wait_for_step(in);
+    if (status != TUTTI_STATUS_DISCARD)
+        return status;
+    fmiReal reached = t;
+    if (!fmu(in)->fmiGetRealStatus ||
+        fmu(in)->fmiGetRealStatus(in->component, fmiLastSuccessfulTime, &reached) > fmiWarning)
+        reached = t;
+    step->reached = reached;
+    return status;
 }
 
 static enum tutti_status terminate(struct tutti_instance *in)
@@ -278,6 +284,7 @@ const struct tutti_binding tutti_binding_fmi1 = {
     .set_input_derivatives = set_input_derivatives,
     .get_output_derivatives = get_output_derivatives,
     .do_step = do_step,
+    .after_step = after_step,
     .terminate = terminate,
     .reset = reset,
 };

@@ -225,12 +225,18 @@ static void ask_about_discard(struct tutti_instance *in, double t, struct tutti_
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                  struct tutti_step *step)
 {
-    fmi2Status status = fmu(in)->fmi2DoStep(in->component, t, h, no_going_back);
-    if (__builtin_expect(status == fmi2Pending, 0))
-        status = wait_for_step(in);
-    if (__builtin_expect(status == fmi2Discard, 0))
+    (void)step;
+    return (enum tutti_status)fmu(in)->fmi2DoStep(in->component, t, h, no_going_back);
+}
+
+static enum tutti_status after_step(struct tutti_instance *in, double t, enum tutti_status status,
+                                    struct tutti_step *step)
+{
+    if (status == TUTTI_STATUS_PENDING)
+        status = (enum tutti_status)wait_for_step(in);
+    if (status == TUTTI_STATUS_DISCARD)
         ask_about_discard(in, t, step);
-    return (enum tutti_status)status;
+    return status;
 }
 
 static enum tutti_status get_state(struct tutti_instance *in, void **handle)
@@ -339,6 +345,7 @@ const struct tutti_binding tutti_binding_fmi2 = {
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,
     .do_step = do_step,
+    .after_step = after_step,
     .get_state = get_state,
     .set_state = set_state,
     .free_state = free_state,

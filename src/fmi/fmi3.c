@@ -214,18 +214,8 @@ static enum tutti_status get_directional(struct tutti_instance *in, const uint32
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                  struct tutti_step *step)
 {
-    fmi3Boolean event = false, terminate = false, early = false;
-    fmi3Float64 reached = step->reached;
-    fmi3Status status =
-        fmu(in)->fmi3DoStep(in->component, t, h, no_going_back, &event, &terminate, &early, &reached);
-    /* Without early return the communication point is reached, however far the FMU's own clock is from it (a fixed
-     * internal step may not divide h). */
-    if (early || event || terminate)
-        step->reached = reached;
-    step->event = event && in->event_mode; /* FMUs that signal events nobody asked for are taken as they are */
-    step->terminate = terminate;
-    step->early = early;
-    return (enum tutti_status)status;
+    return (enum tutti_status)fmu(in)->fmi3DoStep(in->component, t, h, no_going_back, &step->event, &step->terminate,
+                                                  &step->early, &step->reached);
 }
 
 static enum tutti_status enter_event(struct tutti_instance *in)

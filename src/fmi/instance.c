@@ -321,14 +321,20 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
     return TUTTI_OK;
 }
 
-/* A do-step that did not simply succeed. FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state (I10). */
+/* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
+ * (I10). */
 static enum tutti_err conclude_step(struct tutti_instance *in, double t, enum tutti_status status,
                                     struct tutti_step *step)
 {
+    if (in->binding->after_step) {
+        current = in;
+        status = in->binding->after_step(in, t, status, step);
+        current = NULL;
+    }
     if (status != TUTTI_STATUS_DISCARD) {
-        if (status == TUTTI_STATUS_WARNING)
+        if (status <= TUTTI_STATUS_WARNING)
             in->time = step->reached;
-        return conclude_unusual(in, TUTTI_CALL_DO_STEP, status);
+        return conclude(in, TUTTI_CALL_DO_STEP, status);
     }
     step->discarded = true;
     if (in->binding->fmi == 3) {
@@ -344,8 +350,9 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
                                       struct tutti_step *step)
 {
     TRY(begin(in, TUTTI_CALL_DO_STEP));
+    double end = t + h;
     in->time = t;
-    *step = (struct tutti_step){.reached = t + h};
+    *step = (struct tutti_step){.reached = end};
     struct tutti_instance *outer = current;
     current = in;
     enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
@@ -354,6 +361,11 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
         in->state = TUTTI_STATE_ERROR;
         return in->callback_error;
     }
+    /* FMUs that signal events nobody asked for are taken as they are. Without early return the communication point is
+     * reached, however far the FMU's own clock is from it (a fixed internal step may not divide h). */
+    step->event = step->event && in->event_mode;
+    if (__builtin_expect(!(step->early || step->event || step->terminate), 1))
+        step->reached = end;
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return conclude_step(in, t, status, step);
     in->state = TUTTI_STATE_STEP;

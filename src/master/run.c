@@ -37,6 +37,7 @@ struct run {
     double next_event;  /* that the FMU announced */
     double input_event; /* next jump of an input */
     bool ended;        /* by the FMU */
+    bool plain;        /* nothing to do between steps: no inputs, no events, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
     double loop_start, last_look, last_flush;
@@ -151,6 +152,7 @@ static enum tutti_err set_up(struct run *run)
     TRY(tutti_observer_open(&run->observer, options, run->unit, &run->inputs));
     run->t = run->times.start;
     run->next_event = run->input_event = INFINITY;
+    run->plain = !options->input && !run->unit->has_events && !run->observer.format;
     tutti_grid_init(&run->communication, run->times.start, run->times.step, run->times.stop);
     if (run->times.output_step > 0)
         tutti_grid_init(&run->output, run->times.start, run->times.output_step, run->times.stop);
@@ -168,14 +170,16 @@ static double earlier(double a, double b, double span)
  * communication point to communication point (recorded points are among them), and events wait for the next one. */
 static double next_target(struct run *run)
 {
+    double target = run->communication.next;
+    if (run->plain)
+        return target;
     double span = run->times.stop - run->times.start;
-    double target = tutti_grid_next(&run->communication);
     if (run->inputs.trajectory)
         run->input_event = tutti_trajectory_next_event(run->inputs.trajectory, run->t);
     if (run->times.uniform)
         return target;
     if (run->times.output_step > 0)
-        target = earlier(target, tutti_grid_next(&run->output), span);
+        target = earlier(target, run->output.next, span);
     if (run->input_event < INFINITY)
         target = earlier(target, run->input_event, span);
     if (run->next_event < INFINITY)
@@ -261,7 +265,7 @@ static enum tutti_err look_around(struct run *run, const struct tutti_step *step
         tutti_trajectory_sample(run->inputs.trajectory, run->t, false);
     bool due = true;
     if (run->times.output_step > 0) {
-        double span = run->times.stop - run->times.start, next = tutti_grid_next(&run->output);
+        double span = run->times.stop - run->times.start, next = run->output.next;
         due = run->t >= next || tutti_time_same(run->t, next, span);
         tutti_grid_pass(&run->output, run->t);
     }
@@ -304,7 +308,8 @@ static enum tutti_err loop(struct run *run)
         TRY(advance(run, target, &step));
         run->stats->steps++;
         arrive(run, target, &step);
-        TRY(look_around(run, &step));
+        if (!run->plain)
+            TRY(look_around(run, &step));
         run->ended = run->ended || step.terminate;
         if (__builtin_expect(run->t <= before, 0) || run->standstills)
             TRY(watch_standstill(run, before));

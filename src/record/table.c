@@ -126,16 +126,18 @@ static enum tutti_err check_names(const struct parser *parser, unsigned line)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: the first column must be 'time', and is '%s'%s", parser->file, line,
                           tutti_str_show(first).text, other ? "; columns are separated by commas" : "");
     }
-    struct named *sorted = malloc(table->width * sizeof *sorted);
+    /* The first column is not looked at: a model may well have a variable of its own that is called `time`. */
+    size_t n = table->width - 1;
+    struct named *sorted = malloc((n + 1) * sizeof *sorted);
     if (!sorted)
         return tutti_fail_memory();
-    for (size_t i = 0; i < table->width; i++)
-        sorted[i] = (struct named){table->text + table->names[i], i};
-    qsort(sorted, table->width, sizeof *sorted, compare_named);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct named){table->text + table->names[i + 1], i + 1};
+    qsort(sorted, n, sizeof *sorted, compare_named);
     enum tutti_err err = TUTTI_OK;
-    if (sorted[0].name[0] == '\0')
+    if (n > 0 && sorted[0].name[0] == '\0')
         err = tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: column %zu has no name", parser->file, line, sorted[0].column + 1);
-    for (size_t i = 1; i < table->width && err == TUTTI_OK; i++)
+    for (size_t i = 1; i < n && err == TUTTI_OK; i++)
         if (strcmp(sorted[i - 1].name, sorted[i].name) == 0)
             err = tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: columns %zu and %zu have the same name '%s'", parser->file, line,
                              sorted[i - 1].column + 1, sorted[i].column + 1, tutti_str_show(sorted[i].name).text);

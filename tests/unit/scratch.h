@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch.h - a folder for a test's files, and small helpers for them. Include cmocka.h first. */
+/* scratch.h - a folder for a test's files, and small helpers for them. */
 #ifndef TUTTI_TEST_SCRATCH_H
 #define TUTTI_TEST_SCRATCH_H
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "test.h"
 
 struct scratch {
     char path[64];
     char joined[4200];
 };
 
+static inline void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+}
+
 static inline void scratch_init(struct scratch *scratch)
 {
-    strcpy(scratch->path, "/tmp/tutti-test-XXXXXX");
+    copy_text(scratch->path, sizeof scratch->path, "/tmp/tutti-test-XXXXXX");
     assert_non_null(mkdtemp(scratch->path));
 }
 
@@ -49,7 +53,7 @@ static inline const char *scratch_write(struct scratch *scratch, const char *nam
 static inline char *slurp_file(const char *path, size_t *n)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
+    struct stat st = {0};
     if (fd < 0 || fstat(fd, &st) != 0)
         fail_msg("cannot read %s", path);
     char *data = malloc((size_t)st.st_size + 1);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <float.h>
 #include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/number.h"
 
@@ -25,7 +18,10 @@ static const char *text_of(double value)
 
 static bool same_bits(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    uint64_t bits_of_a, bits_of_b;
+    memcpy(&bits_of_a, &a, sizeof a);
+    memcpy(&bits_of_b, &b, sizeof b);
+    return bits_of_a == bits_of_b;
 }
 
 static void test_write(void **state)
@@ -118,32 +114,9 @@ static void test_read_double(void **state)
     double value;
     assert_true(reads("NaN", &value) && isnan(value));
     assert_true(reads("nan", &value) && isnan(value));
-    static const char *const bad[] = {"",
-                                      " ",
-                                      "+",
-                                      "-",
-                                      ".",
-                                      "e5",
-                                      "1e",
-                                      "1e+",
-                                      "1 2",
-                                      "1,5",
-                                      "0x10",
-                                      "1f",
-                                      "--1",
-                                      "+-1",
-                                      "-+1",
-                                      "++1",
-                                      "1e400",
-                                      "1e-5000",
-                                      "tru",
-                                      "1.5.2",
-                                      "1_0",
-                                      "+ 1",
-                                      "nanx",
-                                      "in",
-                                      "1e5x",
-                                      "\xc2\xa0"};
+    static const char *const bad[] = {"",    " ",     "+",   "-",   ".",    "e5",  "1e",   "1e+",     "1 2",
+                                      "1,5", "0x10",  "1f",  "--1", "+-1",  "-+1", "++1",  "1e400",   "1e-5000",
+                                      "tru", "1.5.2", "1_0", "+ 1", "nanx", "in",  "1e5x", "\xc2\xa0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (reads(bad[i], &value) || value != 77)
             fail_msg("'%s' gave %g", bad[i], value);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Temporary folders through crashes, kills and forks. What needs a process of its own runs in a forked child, which
  * returns 0 or the number of the line that failed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +29,7 @@ static int set_up(void **state)
     scratch_init(&scratch);
     assert_int_equal(mkdir(scratch_path(&scratch, "tmp"), 0700), 0);
     assert_int_equal(setenv("TMPDIR", scratch_path(&scratch, "tmp"), 1), 0);
-    strcpy(outside, scratch_write(&scratch, "outside", "precious", 8));
+    copy_text(outside, sizeof outside, scratch_write(&scratch, "outside", "precious", 8));
     return 0;
 }
 
@@ -120,7 +116,7 @@ static bool tell(int fd, const struct tutti_tempdir *dir)
 static void age(const char *path)
 {
     char house[4200];
-    strcpy(house, path);
+    copy_text(house, sizeof house, path);
     *strrchr(house, '/') = '\0';
     struct timespec times[2] = {{.tv_sec = time(NULL) - 3600}, {.tv_sec = time(NULL) - 3600}};
     assert_int_equal(utimensat(AT_FDCWD, house, times, 0), 0);
@@ -133,12 +129,13 @@ static int make_and_free(int fd)
     const char *path = tutti_tempdir_path(a);
     struct stat st;
     CHECK(path[0] == '/' && strcmp(path, tutti_tempdir_path(b)) != 0);
-    CHECK(strncmp(path, getenv("TMPDIR"), strlen(getenv("TMPDIR"))) == 0);
+    const char *base = getenv("TMPDIR");
+    CHECK(base && strncmp(path, base, strlen(base)) == 0);
     CHECK(stat(path, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700 && st.st_uid == geteuid());
     litter(tutti_tempdir_path(a));
     CHECK(tell(fd, a));
     char first[4200];
-    strcpy(first, path);
+    copy_text(first, sizeof first, path);
     tutti_tempdir_free(a);
     CHECK(!exists(first) && exists(tutti_tempdir_path(b)));
     tutti_tempdir_free(b);
@@ -303,12 +300,12 @@ static int fork_and_free(int fd)
         CHECK(exists(tutti_tempdir_path(dir)));
         CHECK(tutti_tempdir_new(&own) == TUTTI_OK); /* in a house of the child's own */
         char path[4200], house[4200];
-        strcpy(path, tutti_tempdir_path(own));
-        strcpy(house, tutti_tempdir_path(dir));
+        copy_text(path, sizeof path, tutti_tempdir_path(own));
+        copy_text(house, sizeof house, tutti_tempdir_path(dir));
         *strrchr(house, '/') = '\0';
         CHECK(strncmp(path, house, strlen(house)) != 0);
         char parents[4200];
-        strcpy(parents, tutti_tempdir_path(dir));
+        copy_text(parents, sizeof parents, tutti_tempdir_path(dir));
         tutti_tempdir_free(dir);
         CHECK(exists(parents) && exists(path));
         tutti_tempdir_remove_all();
@@ -323,7 +320,7 @@ static int fork_and_free(int fd)
     CHECK(exists(tutti_tempdir_path(dir)));
     /* The child's copy of the lock went without taking the lock along. */
     char house[4200];
-    strcpy(house, tutti_tempdir_path(dir));
+    copy_text(house, sizeof house, tutti_tempdir_path(dir));
     *strrchr(house, '/') = '\0';
     int other = open(house, O_RDONLY | O_DIRECTORY);
     CHECK(other >= 0 && flock(other, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK);

@@ -34,14 +34,14 @@ static void walk(double start, double step, double stop, int64_t points)
     assert_int_equal(grid.last, points);
     double t = start;
     for (int64_t n = 1; n <= points; n++) {
-        double next = tutti_grid_next(&grid);
+        double next = grid.next;
         assert_true(next > t);
         assert_same_double(next, n == points ? stop : start + (double)n * step);
         t = next;
         tutti_grid_pass(&grid, t);
     }
     assert_same_double(t, stop);
-    assert_same_double(tutti_grid_next(&grid), stop);
+    assert_same_double(grid.next, stop);
 }
 
 static void test_grid(void **state)
@@ -72,7 +72,7 @@ static void test_grid_jumps(void **state)
     tutti_grid_pass(&grid, 9.99999999999999);
     assert_int_equal(grid.next_index, 100);
     tutti_grid_pass(&grid, 10);
-    assert_same_double(tutti_grid_next(&grid), 10);
+    assert_same_double(grid.next, 10);
 }
 
 static void test_fits(void **state)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Archives, good and hostile. The hostile ones come from tools/make_hostile_archives.py. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -314,9 +310,9 @@ static void test_damage(void **state)
     size_t n;
     char *good = slurp_file(hostile("utf8.fmu"), &n);
     char path[4200];
-    strcpy(path, hostile("damaged.fmu"));
+    copy_text(path, sizeof path, hostile("damaged.fmu"));
     for (size_t i = 0; i < 2 * n; i++) {
-        char *copy = malloc(n);
+        char *copy = malloc(n + 1);
         assert_non_null(copy);
         memcpy(copy, good, n);
         if (i >= n)
@@ -433,7 +429,7 @@ static void test_folder(void **state)
     free(real);
     tutti_archive_free(archive);
     assert_true(exists(hostile("folder/resources/a"))); /* a folder is never removed */
-    archive = open_good(hostile("folder/")); /* nor does a slash at its end matter */
+    archive = open_good(hostile("folder/"));            /* nor does a slash at its end matter */
     assert_int_equal(tutti_archive_folder(archive, &folder), TUTTI_OK);
     assert_int_not_equal(folder[strlen(folder) - 1], '/');
     tutti_archive_free(archive);
@@ -457,9 +453,9 @@ static void test_deep_folder(void **state)
     (void)state;
     assert_int_equal(mkdir(hostile("folder"), 0700), 0);
     char path[4200];
-    strcpy(path, hostile("folder"));
+    copy_text(path, sizeof path, hostile("folder"));
     for (int i = 0; i < 100; i++) {
-        strcat(path, "/d");
+        memcpy(path + strlen(path), "/d", 3);
         assert_int_equal(mkdir(path, 0700), 0);
     }
     struct tutti_archive *archive = NULL;

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
+#include "test.h"
 
 #include "base/number.h"
 #include "record/recorder.h"
@@ -56,14 +50,17 @@ static void test_forms(void **state)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct tutti_table *table = parse(forms[i]);
         if (tutti_table_rows(table) != 2 || tutti_table_columns(table) != 1 ||
-            strcmp(tutti_table_name(table, 0), "u") || tutti_table_times(table)[1] != 1 ||
-            strcmp(tutti_table_cell(table, 0, 0), "a") || strcmp(tutti_table_cell(table, 1, 0), "b"))
+            strcmp(tutti_table_name(table, 0), "u") != 0 || tutti_table_times(table)[1] != 1 ||
+            strcmp(tutti_table_cell(table, 0, 0), "a") != 0 || strcmp(tutti_table_cell(table, 1, 0), "b") != 0)
             fail_msg("form %zu", i);
         tutti_table_free(table);
     }
     struct tutti_table *table = parse("time\n0\n1\n"); /* nothing but time */
     assert_int_equal(tutti_table_columns(table), 0);
     assert_int_equal(tutti_table_rows(table), 2);
+    tutti_table_free(table);
+    table = parse("time,time\n0,1\n"); /* a variable of that name */
+    assert_string_equal(tutti_table_name(table, 0), "time");
     tutti_table_free(table);
     table = parse("time,u"); /* no rows */
     assert_int_equal(tutti_table_rows(table), 0);
@@ -107,7 +104,7 @@ static void test_errors(void **state)
         {",u\n", "in.csv:1: the first column must be 'time', and is ''"},
         {"time,u,\n0,1,\n", "in.csv:1: column 3 has no name"},
         {"time,u,v,u\n", "in.csv:1: columns 2 and 4 have the same name 'u'"},
-        {"time,u,time\n", "in.csv:1: columns 1 and 3 have the same name 'time'"},
+        {"time,Time,u,Time\n", "in.csv:1: columns 2 and 4 have the same name 'Time'"},
         {"time,u\n0\n", "in.csv:2: 1 cells, and the header has 2"},
         {"time,u\n0,1\n1,2,3\n", "in.csv:3: more than 2 cells, and the header has 2"},
         {"time,u\n0,1,\n", "in.csv:2: more than 2 cells"},

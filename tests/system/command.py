@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Starts the `tutti` command as a person would, and looks at all it leaves behind.
+
+The environment names the command (TUTTI) and the folder of the kit's FMUs (FMUS); without it, those of build/ are used.
+Every run gets a private TMPDIR, and whatever it was asked to do, it must end by itself (no signal kills it), leave no
+process and no temporary folder behind, and give the sanitizers nothing to say."""
+import csv
+import dataclasses
+import io
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TUTTI = os.environ.get("TUTTI") or str(ROOT / "build" / "tutti")
+FMUS = pathlib.Path(os.environ.get("FMUS") or ROOT / "build" / "fmus")
+SANITIZED = re.search(rb"__[at]san_init", pathlib.Path(TUTTI).read_bytes()) is not None
+
+VERSIONS = {"1cs": "1.0", "2": "2.0", "3": "3.0"}  # of Co-Simulation, as in the names of the kit's FMUs
+DESCRIPTION = "modelDescription.xml"
+PATIENCE = 300  # seconds after which a run counts as hanging; a safety net, not a measurement
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the command, too: some of its crashes are wanted
+
+
+def kit_fmu(model, version):
+    """The path of an FMU of the kit, as text."""
+    return str(FMUS / f"{model}_fmi{version}.fmu")
+
+
+def kit_fmus(pattern="*"):
+    """All FMUs of the kit that fit, as paths."""
+    found = sorted(FMUS.glob(f"{pattern}.fmu"))
+    assert found, f"no {pattern}.fmu in {FMUS}"
+    return found
+
+
+def description(fmu):
+    """The text of an FMU's model description."""
+    with zipfile.ZipFile(fmu) as archive:
+        return archive.read(DESCRIPTION).decode()
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How a run ended, and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+    def lines(self, word):
+        """The lines of the log with this word in front: "error", "warning"."""
+        return [line for line in self.err.splitlines() if line.startswith(f"tutti: {word}: ")]
+
+
+class Table:
+    """A CSV file: the header and the rows as text, columns as numbers."""
+
+    def __init__(self, text):
+        self.header, *self.rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+        assert all(len(row) == len(self.header) for row in self.rows), "rows of different lengths"
+
+    def __len__(self):
+        return len(self.rows)
+
+    def texts(self, name):
+        column = self.header.index(name)
+        return [row[column] for row in self.rows]
+
+    def __getitem__(self, name):
+        return [float(text) for text in self.texts(name)]
+
+    @property
+    def times(self):
+        return self["time"]
+
+
+class CommandTest(unittest.TestCase):
+    """A test with a folder of its own, in which the command runs."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-tutti."))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.tmpdir = self.folder / "tmp"
+        self.tmpdir.mkdir()
+
+    def path(self, name):
+        """The path of a file in the test's folder, as text."""
+        return str(self.folder / name)
+
+    def write(self, name, text):
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+        return self.path(name)
+
+    # ---- starting the command
+
+    def environment(self, **extra):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("KIT_", "LC_", "LANG"))}
+        return {**kept, "TMPDIR": str(self.tmpdir), **extra}
+
+    def start(self, *arguments, env=None, **options):
+        """Starts the command in a process group of its own; see finish()."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
+        return subprocess.Popen([TUTTI, *map(str, arguments)], cwd=self.folder, env=self.environment(**(env or {})),
+                                start_new_session=True, **options)
+
+    def finish(self, process):
+        """Waits for the end, and checks what holds for every run."""
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail(f"{process.args} hangs")
+        outcome = Outcome(process.returncode, _text(out), _text(err))
+        said = f"{process.args}\n{outcome.err}"
+        self.assertGreaterEqual(outcome.status, 0, f"killed by signal {-outcome.status}: {said}")
+        self.assertNotIn("Sanitizer", outcome.err, said)
+        self.assertNotIn("runtime error:", outcome.err, said)
+        self.assertEqual(os.listdir(self.tmpdir), [], f"temporary files are left by {said}")
+        with self.assertRaises(ProcessLookupError, msg=f"a process is left by {said}"):
+            os.killpg(process.pid, 0)
+        return outcome
+
+    def tutti(self, *arguments, status=0, **options):
+        """Runs the command to its end, which has to have this exit status."""
+        outcome = self.finish(self.start(*arguments, **options))
+        self.assertEqual(outcome.status, status, f"exit status of {arguments}: {outcome.err}\n{outcome.out[:2000]}")
+        return outcome
+
+    def simulate(self, fmu, *options, status=0, **more):
+        """`tutti run` with the result on standard output, as a table; nobody may have been warned."""
+        outcome = self.tutti("run", fmu, "-o", "-", "--quiet", *options, status=status, **more)
+        self.assertEqual(outcome.err, "")
+        return Table(outcome.out)
+
+    def refused(self, *arguments, status, says, **options):
+        """Runs the command, which has to fail with exactly one message that fits the patterns."""
+        outcome = self.tutti(*arguments, status=status, **options)
+        messages = [line for line in outcome.err.splitlines() if line.strip()]
+        self.assertEqual(len(messages), 1, outcome.err)
+        self.assertRegex(messages[0], r"^tutti( \w+)?: ")
+        for pattern in [says] if isinstance(says, str) else says:
+            self.assertRegex(messages[0], pattern)
+        return outcome
+
+    def result(self, name="result.csv"):
+        """A result file as a table."""
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            return Table(file.read())
+
+    # ---- FMUs that are not as the kit made them
+
+    def altered(self, fmu, *edits, name="altered.fmu", rename=None, drop=(), add=None):
+        """A copy of an FMU. `edits` are pairs of old and new text in the description; entries of the archive are
+        renamed (by a function), dropped (by their beginning) or added (a dictionary)."""
+        text = description(fmu)
+        for old, new in edits:
+            self.assertIn(old, text, f"{fmu} is not what this test thinks")
+            text = text.replace(old, new, 1)
+        with zipfile.ZipFile(fmu) as source, zipfile.ZipFile(self.path(name), "w") as target:
+            for entry in source.namelist():
+                if not entry.startswith(tuple(drop)):
+                    target.writestr(rename(entry) if rename else entry,
+                                    text if entry == DESCRIPTION else source.read(entry))
+            for entry, data in (add or {}).items():
+                target.writestr(entry, data)
+        return self.path(name)
+
+    # ---- comparing
+
+    def assert_near(self, values, expected, tolerance):
+        """Both lists agree within the absolute tolerance."""
+        self.assertEqual(len(values), len(expected))
+        worst = max((abs(a - b), i) for i, (a, b) in enumerate(zip(values, expected)))
+        self.assertLessEqual(worst[0], tolerance, f"value {worst[1]} of {len(values)}")
+
+
+def _text(data):
+    return "" if data is None else data.decode("utf-8", "surrogateescape")
