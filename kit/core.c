@@ -33,19 +33,24 @@ static void escape(char *out, const char *text, bool percent)
     *out = '\0';
 }
 
-static void log_list(struct kit *k, enum kit_status status, enum kit_category category, const char *format,
-                     va_list list) __attribute__((format(printf, 4, 0)));
+enum { MESSAGE_SIZE = 1024 };
 
-static void log_list(struct kit *k, enum kit_status status, enum kit_category category, const char *format,
-                     va_list list)
+static void send(struct kit *k, enum kit_status status, enum kit_category category, const char *text)
 {
+    char escaped[2 * MESSAGE_SIZE];
     if (!k->log || !k->logging || k->muted & (1u << category))
         return;
-    char text[1024], escaped[2 * sizeof text];
-    vsnprintf(text, sizeof text, format, list);
     escape(escaped, text, k->version < 3);
     k->log(k, status, kit_category_names[category], escaped);
 }
+
+/* Declares `text` and prints the message of a function with these arguments into it. */
+#define FORMAT(text, format)                                                                                           \
+    char text[MESSAGE_SIZE];                                                                                           \
+    va_list list;                                                                                                      \
+    va_start(list, format);                                                                                            \
+    vsnprintf(text, sizeof text, format, list);                                                                        \
+    va_end(list)
 
 static enum kit_category category_of(enum kit_status status)
 {
@@ -60,26 +65,20 @@ static enum kit_category category_of(enum kit_status status)
 
 void kit_log(struct kit *kit, enum kit_status status, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    log_list(kit, status, category_of(status), format, list);
-    va_end(list);
+    FORMAT(text, format);
+    send(kit, status, category_of(status), text);
 }
 
 void kit_log_as(struct kit *k, enum kit_status status, enum kit_category category, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    log_list(k, status, category, format, list);
-    va_end(list);
+    FORMAT(text, format);
+    send(k, status, category, text);
 }
 
 enum kit_status kit_fail(struct kit *k, enum kit_status status, const char *format, ...)
 {
-    va_list list;
-    va_start(list, format);
-    log_list(k, status, category_of(status), format, list);
-    va_end(list);
+    FORMAT(text, format);
+    send(k, status, category_of(status), text);
     if (status == KIT_FATAL)
         k->mode = KIT_IN_FATAL;
     else if (status == KIT_ERROR)

@@ -8,6 +8,7 @@
 #include "api1.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,12 +137,11 @@ const char *FMI(fmiGetTypesPlatform)(void)
 static char *resources_of(const char *location)
 {
     char *path = location ? kit_path_of_uri(location) : NULL;
-    char *folder = path ? realloc(path, strlen(path) + sizeof "/resources/") : NULL;
-    if (!folder) {
-        free(path);
-        return NULL;
-    }
-    strcat(folder, "/resources/");
+    size_t size = path ? strlen(path) + sizeof "/resources/" : 0;
+    char *folder = path ? malloc(size) : NULL;
+    if (folder)
+        snprintf(folder, size, "%s/resources/", path);
+    free(path);
     return folder;
 }
 

@@ -256,11 +256,11 @@ static enum kit_status report(struct kit *k, double *end, struct kit_outcome *ou
 static enum kit_status run(struct kit *k, double t, double h, double end, struct kit_outcome *outcome)
 {
     double micro = k->model->micro_step;
-    double parts = micro > 0 && micro < h ? ceil(h / micro - 1e-9) : 1;
+    uint64_t parts = micro > 0 && micro < h ? (uint64_t)ceil(h / micro - 1e-9) : 1;
     bool stop_at_events = k->event_mode;
     enum kit_status status = KIT_OK, worst = KIT_OK;
-    for (double i = 1; k->time < end; i++) {
-        double target = i >= parts ? end : least(t + i * micro, end);
+    for (uint64_t i = 1; k->time < end; i++) {
+        double target = i >= parts ? end : least(t + (double)i * micro, end);
         while (k->time < target) {
             bool event = false;
             status = advance(k, most(k->time, least(target, k->next_event)), &event);

@@ -27,6 +27,10 @@ static const struct functions *fmu(const struct tutti_instance *in)
     return (const struct functions *)in->functions;
 }
 
+static void log_message(fmiComponent component, fmiString name, fmiStatus status, fmiString category, fmiString format,
+                        ...)
+    TUTTI_PRINTF(5, 6);
+
 /* FMI 1.0 names no environment: the message is of the instance that this thread is calling. */
 static void log_message(fmiComponent component, fmiString name, fmiStatus status, fmiString category, fmiString format,
                         ...)

@@ -30,6 +30,10 @@ static const struct functions *fmu(const struct tutti_instance *in)
 
 static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                         fmi2String format, ...)
+    TUTTI_PRINTF(5, 6);
+
+static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+                        fmi2String format, ...)
 {
     (void)name;
     /* Some FMUs pass NULL where the environment belongs. */

@@ -207,7 +207,7 @@ const char *tutti_instance_name(const struct tutti_instance *in)
     return in->options.name;
 }
 
-int tutti_instance_state(const struct tutti_instance *in)
+enum tutti_state tutti_instance_state(const struct tutti_instance *in)
 {
     return in->state;
 }
@@ -398,7 +398,7 @@ enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved
 {
     TRY(need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
     CALL(in, TUTTI_CALL_GET_STATE, get_state, in, &saved->handle);
-    saved->state = (int)in->state;
+    saved->state = in->state;
     saved->time = in->time;
     return TUTTI_OK;
 }
@@ -407,7 +407,7 @@ enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tu
 {
     TRY(need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
     CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
-    in->state = (enum tutti_state)saved->state;
+    in->state = saved->state;
     in->time = saved->time;
     return TUTTI_OK;
 }
@@ -434,7 +434,7 @@ enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct 
     TRY(need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
     size_t own = 0;
     CALL(in, TUTTI_CALL_SERIALIZE, serialized_size, in, saved->handle, &own);
-    struct saved_header header = {saved->state, in->binding->fmi, saved->time};
+    struct saved_header header = {(int32_t)saved->state, in->binding->fmi, saved->time};
     unsigned char *all = own < SIZE_MAX / 2 ? malloc(sizeof header + own) : NULL;
     if (!all)
         return tutti_fail_memory();
@@ -459,12 +459,12 @@ enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsig
     struct saved_header header;
     if (size >= sizeof header)
         memcpy(&header, bytes, sizeof header);
-    if (size < sizeof header || header.fmi != in->binding->fmi || header.state <= TUTTI_STATE_NONE ||
-        header.state >= TUTTI_STATE_ERROR)
+    if (size < sizeof header || header.fmi != in->binding->fmi || header.state <= (int32_t)TUTTI_STATE_NONE ||
+        header.state >= (int32_t)TUTTI_STATE_ERROR)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU", in->options.name,
                           in->binding->version);
     CALL(in, TUTTI_CALL_SERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
-    saved->state = header.state;
+    saved->state = (enum tutti_state)header.state;
     saved->time = header.time;
     return TUTTI_OK;
 }

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "fmi/library.h"
+#include "fmi/state.h"
 #include "fmi/type.h"
 
 struct tutti_instance;
@@ -63,7 +64,7 @@ struct tutti_discrete {
 /* A saved FMU state, with where the instance stood. Zeroed is none. */
 struct tutti_saved {
     void *handle;
-    int state; /* enum tutti_state */
+    enum tutti_state state;
     double time;
 };
 
@@ -74,7 +75,7 @@ TUTTI_CHECKED enum tutti_err tutti_instance_new(struct tutti_instance **out, str
 void tutti_instance_free(struct tutti_instance *instance);
 
 const char *tutti_instance_name(const struct tutti_instance *instance);
-int tutti_instance_state(const struct tutti_instance *instance); /* enum tutti_state */
+enum tutti_state tutti_instance_state(const struct tutti_instance *instance);
 double tutti_instance_time(const struct tutti_instance *instance);
 bool tutti_instance_uses_events(const struct tutti_instance *instance);
 /* How often the FMU returned Warning, and how many of its messages were dropped because it flooded. */

@@ -3,14 +3,13 @@
 """`tutti info` says what an FMU is; with --json it says the same as the model description, read by another parser."""
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
-from command import DESCRIPTION, FMUS, ROOT, SANITIZED, TUTTI, CommandTest, description, kit_fmu, kit_fmus
+from command import ROOT, SANITIZED, TUTTI, CommandTest, description, kit_fmu, kit_fmus
 
 TYPES_1_AND_2 = {"Real": "Float64", "Integer": "Int32", "Boolean": "Boolean", "String": "String",
                  "Enumeration": "Enumeration"}

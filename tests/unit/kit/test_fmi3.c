@@ -192,8 +192,10 @@ static void arrays_change_their_size(void **state)
 static double bounce_time(int n)
 {
     double t = sqrt(2 / 9.81), v = 0.7 * sqrt(2 * 9.81);
-    for (int i = 1; i < n; i++, v *= 0.7)
+    for (int i = 1; i < n; i++) {
         t += 2 * v / 9.81;
+        v *= 0.7;
+    }
     return t;
 }
 
