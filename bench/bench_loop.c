@@ -77,8 +77,8 @@ static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long ste
 static double by_hand3(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
 {
     const struct functions3 *f = (const struct functions3 *)fmu->library->functions;
-    fmi3Instance c = f->fmi3InstantiateCoSimulation("bench", fmu->desc->token, NULL, 0, 0, 0, 0, NULL, 0, NULL, ignore3,
-                                                    NULL);
+    fmi3Instance c =
+        f->fmi3InstantiateCoSimulation("bench", fmu->desc->token, NULL, 0, 0, 0, 0, NULL, 0, NULL, ignore3, NULL);
     double h = 1e-3, y = 0, last;
     bool event, terminate, early;
     if (!c || f->fmi3EnterInitializationMode(c, 0, 0, 0, 1, (double)steps * h) || f->fmi3ExitInitializationMode(c))

@@ -58,7 +58,8 @@ static void print_interfaces(const struct tutti_desc *desc)
         const struct tutti_interface *interface = &desc->interfaces[kind];
         if (!interface->present)
             continue;
-        tutti_text_printf(&text, "%s%s", text.length ? ", " : "", tutti_interface_name((enum tutti_interface_kind)kind));
+        tutti_text_printf(&text, "%s%s", text.length ? ", " : "",
+                          tutti_interface_name((enum tutti_interface_kind)kind));
         if (interface->flags & TUTTI_NEEDS_TOOL)
             tutti_text_append(&text, " (needs its tool)");
         if (interface->flags & TUTTI_ONCE_PER_PROCESS)
@@ -139,27 +140,14 @@ static void print_start(const struct tutti_var *var)
         return;
     size_t n = 0;
     switch ((enum tutti_type)var->type) {
-    case TUTTI_TYPE_FLOAT64:
-        n = tutti_number_write_double(number, *(const double *)var->start);
-        break;
-    case TUTTI_TYPE_INT32:
-        n = tutti_number_write_int(number, *(const int32_t *)var->start);
-        break;
+    case TUTTI_TYPE_FLOAT64: n = tutti_number_write_double(number, *(const double *)var->start); break;
+    case TUTTI_TYPE_INT32: n = tutti_number_write_int(number, *(const int32_t *)var->start); break;
     case TUTTI_TYPE_INT64:
-    case TUTTI_TYPE_ENUMERATION:
-        n = tutti_number_write_int(number, *(const int64_t *)var->start);
-        break;
-    case TUTTI_TYPE_UINT64:
-        n = tutti_number_write_uint(number, *(const uint64_t *)var->start);
-        break;
-    case TUTTI_TYPE_BOOLEAN:
-        printf(" = %s", *(const bool *)var->start ? "true" : "false");
-        return;
-    case TUTTI_TYPE_STRING:
-        printf(" = \"%s\"", *(const char *const *)var->start);
-        return;
-    default:
-        return;
+    case TUTTI_TYPE_ENUMERATION: n = tutti_number_write_int(number, *(const int64_t *)var->start); break;
+    case TUTTI_TYPE_UINT64: n = tutti_number_write_uint(number, *(const uint64_t *)var->start); break;
+    case TUTTI_TYPE_BOOLEAN: printf(" = %s", *(const bool *)var->start ? "true" : "false"); return;
+    case TUTTI_TYPE_STRING: printf(" = \"%s\"", *(const char *const *)var->start); return;
+    default: return;
     }
     printf(" = %.*s", (int)n, number);
 }

@@ -97,7 +97,8 @@ static void write_script(FILE *out, const struct arguments *arguments, const str
                          const bool *numeric, const struct panel *panels, size_t count)
 {
     const char *title = arguments_value(arguments, "--title");
-    fprintf(out, "set encoding utf8\nset terminal svg size %d,%zu noenhanced font 'Helvetica,14' background '#ffffff'\n",
+    fprintf(out,
+            "set encoding utf8\nset terminal svg size %d,%zu noenhanced font 'Helvetica,14' background '#ffffff'\n",
             WIDTH, count * PANEL_HEIGHT + (title ? 40 : 0));
     fputs("set output ", out);
     print_quoted(out, arguments_value(arguments, "--output"));
@@ -107,7 +108,8 @@ static void write_script(FILE *out, const struct arguments *arguments, const str
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         fprintf(out, "\nset linetype %zu lc rgb '%s'", i + 1, colours[i]);
     fputs("\nset border 3 lw 0.8 lc rgb '#444444'\nset tics nomirror out scale 0.6\nset grid lc rgb '#dddddd' lw 0.6\n"
-          "set key outside right top samplen 2\nset xrange [*:*] noextend\nset autoscale xfix\nset offsets 0,0,graph 0.04,graph 0.04\n",
+          "set key outside right top samplen 2\nset xrange [*:*] noextend\nset autoscale xfix\nset offsets 0,0,graph "
+          "0.04,graph 0.04\n",
           out);
     write_data(out, table, numeric);
     if (title) {

@@ -43,14 +43,10 @@ static bool records_nothing(const struct tutti_run_options *options)
 static int exit_status(enum tutti_err err)
 {
     switch (err) {
-    case TUTTI_OK:
-        return EXIT_DONE;
-    case TUTTI_ERR_ARGUMENT:
-        return EXIT_USAGE;
-    case TUTTI_ERR_INTERRUPTED:
-        return 128 + (int)signals_received;
-    default:
-        return EXIT_FAILED;
+    case TUTTI_OK: return EXIT_DONE;
+    case TUTTI_ERR_ARGUMENT: return EXIT_USAGE;
+    case TUTTI_ERR_INTERRUPTED: return 128 + (int)signals_received;
+    default: return EXIT_FAILED;
     }
 }
 

@@ -21,9 +21,11 @@ static const struct option run_options[] = {
     {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500)"},
     {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"},
     {"--set", NULL, "VAR=VALUE", "parameter or start value; enumerations by item name, arrays as a list; repeatable"},
-    {"--input", NULL, "FILE.csv", "input trajectories: a column 'time', then one per input; Real inputs are linear "
-                                  "between rows, others held; two rows with equal time are a jump"},
-    {"--rtol", NULL, "R", "relative tolerance, handed to the FMU's own solver (the file's default experiment, else none)"},
+    {"--input", NULL, "FILE.csv",
+     "input trajectories: a column 'time', then one per input; Real inputs are linear "
+     "between rows, others held; two rows with equal time are a jump"},
+    {"--rtol", NULL, "R",
+     "relative tolerance, handed to the FMU's own solver (the file's default experiment, else none)"},
     {"--record", NULL, "PATTERN", "variables to record, with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
@@ -35,7 +37,8 @@ static const struct option run_options[] = {
 
 static const struct option plot_options[] = {
     {"--output", "-o", "OUT.svg", "the picture to write (required)"},
-    {"--variable", "-v", "PATTERN", "variables to show, with * and ?; each -v makes a panel (all numbers, in one panel)"},
+    {"--variable", "-v", "PATTERN",
+     "variables to show, with * and ?; each -v makes a panel (all numbers, in one panel)"},
     {"--title", NULL, "TEXT", "a title above the picture (none)"},
     {NULL, NULL, NULL, NULL},
 };
@@ -47,7 +50,8 @@ static const struct option help_options[] = {
 
 const struct command commands[] = {
     {"info", "FILE", "say what an FMU is",
-     "Shows version, interfaces, variables, capabilities, default experiment, and what Tutti makes up for where the FMU "
+     "Shows version, interfaces, variables, capabilities, default experiment, and what Tutti makes up for where the "
+     "FMU "
      "lacks something. FILE is an .fmu or a folder with an unpacked one. Only the description is read; no code of the "
      "FMU runs.",
      1, 1, info_options, command_info},
@@ -61,7 +65,8 @@ const struct command commands[] = {
      "run at the next communication point and keeps the result; a second Ctrl-C ends it at once.",
      1, 1, run_options, command_run},
     {"plot", "RESULT", "draw a result",
-     "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs gnuplot (Debian package gnuplot-nox).",
+     "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "
+     "gnuplot (Debian package gnuplot-nox).",
      1, 1, plot_options, command_plot},
     {"help", "[COMMAND]", "show this help, or that of a command", NULL, 0, 1, help_options, command_help},
     {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL},

@@ -51,34 +51,21 @@ static json_t *bytes_json(const struct tutti_bytes *bytes)
 static json_t *value_json(enum tutti_type type, const void *values, size_t i)
 {
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return number(((const double *)values)[i]);
-    case TUTTI_TYPE_FLOAT32:
-        return number((double)((const float *)values)[i]);
-    case TUTTI_TYPE_INT8:
-        return json_integer(((const int8_t *)values)[i]);
-    case TUTTI_TYPE_UINT8:
-        return json_integer(((const uint8_t *)values)[i]);
-    case TUTTI_TYPE_INT16:
-        return json_integer(((const int16_t *)values)[i]);
-    case TUTTI_TYPE_UINT16:
-        return json_integer(((const uint16_t *)values)[i]);
-    case TUTTI_TYPE_INT32:
-        return json_integer(((const int32_t *)values)[i]);
-    case TUTTI_TYPE_UINT32:
-        return json_integer(((const uint32_t *)values)[i]);
+    case TUTTI_TYPE_FLOAT64: return number(((const double *)values)[i]);
+    case TUTTI_TYPE_FLOAT32: return number((double)((const float *)values)[i]);
+    case TUTTI_TYPE_INT8: return json_integer(((const int8_t *)values)[i]);
+    case TUTTI_TYPE_UINT8: return json_integer(((const uint8_t *)values)[i]);
+    case TUTTI_TYPE_INT16: return json_integer(((const int16_t *)values)[i]);
+    case TUTTI_TYPE_UINT16: return json_integer(((const uint16_t *)values)[i]);
+    case TUTTI_TYPE_INT32: return json_integer(((const int32_t *)values)[i]);
+    case TUTTI_TYPE_UINT32: return json_integer(((const uint32_t *)values)[i]);
     case TUTTI_TYPE_INT64:
-    case TUTTI_TYPE_ENUMERATION:
-        return json_integer(((const int64_t *)values)[i]);
-    case TUTTI_TYPE_UINT64:
-        return json_integer((json_int_t)((const uint64_t *)values)[i]);
+    case TUTTI_TYPE_ENUMERATION: return json_integer(((const int64_t *)values)[i]);
+    case TUTTI_TYPE_UINT64: return json_integer((json_int_t)((const uint64_t *)values)[i]);
     case TUTTI_TYPE_BOOLEAN:
-    case TUTTI_TYPE_CLOCK:
-        return json_boolean(((const bool *)values)[i]);
-    case TUTTI_TYPE_STRING:
-        return text(((const char *const *)values)[i]);
-    case TUTTI_TYPE_BINARY:
-        return bytes_json(&((const struct tutti_bytes *)values)[i]);
+    case TUTTI_TYPE_CLOCK: return json_boolean(((const bool *)values)[i]);
+    case TUTTI_TYPE_STRING: return text(((const char *const *)values)[i]);
+    case TUTTI_TYPE_BINARY: return bytes_json(&((const struct tutti_bytes *)values)[i]);
     }
     return json_null();
 }

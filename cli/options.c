@@ -40,8 +40,8 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
     const char *value = equals ? equals + 1 : "";
     if (option->argument && !equals) {
         if (*index + 1 >= argc) {
-            fprintf(stderr, "tutti %s: %s needs a value: %s %s\n", arguments->command->name, option->name,
-                    option->name, option->argument);
+            fprintf(stderr, "tutti %s: %s needs a value: %s %s\n", arguments->command->name, option->name, option->name,
+                    option->argument);
             return false;
         }
         value = argv[++*index];

@@ -39,7 +39,7 @@ struct arguments {
     struct given {
         const struct option *option;
         const char *value;
-    } *given;
+    } * given;
     size_t given_count;
 };
 

@@ -36,16 +36,11 @@ static void on_stop(int number)
 static const char *name_of(int number)
 {
     switch (number) {
-    case SIGSEGV:
-        return "invalid memory access (SIGSEGV)";
-    case SIGBUS:
-        return "bus error (SIGBUS)";
-    case SIGFPE:
-        return "arithmetic fault (SIGFPE)";
-    case SIGILL:
-        return "illegal instruction (SIGILL)";
-    default:
-        return "abort (SIGABRT)";
+    case SIGSEGV: return "invalid memory access (SIGSEGV)";
+    case SIGBUS: return "bus error (SIGBUS)";
+    case SIGFPE: return "arithmetic fault (SIGFPE)";
+    case SIGILL: return "illegal instruction (SIGILL)";
+    default: return "abort (SIGABRT)";
     }
 }
 

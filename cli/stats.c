@@ -8,10 +8,10 @@
 
 static json_t *unit_json(const struct tutti_run_stats *stats)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name",
-                     stats->unit.name, "fmu", stats->unit.fmu, "fmi", stats->unit.fmi, "interface",
-                     stats->unit.interface, "rank", stats->unit.rank, "do_steps", (json_int_t)stats->unit.do_steps,
-                     "rollbacks", (json_int_t)stats->unit.rollbacks, "gets", (json_int_t)stats->unit.gets, "sets",
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name", stats->unit.name,
+                     "fmu", stats->unit.fmu, "fmi", stats->unit.fmi, "interface", stats->unit.interface, "rank",
+                     stats->unit.rank, "do_steps", (json_int_t)stats->unit.do_steps, "rollbacks",
+                     (json_int_t)stats->unit.rollbacks, "gets", (json_int_t)stats->unit.gets, "sets",
                      (json_int_t)stats->unit.sets, "init_evaluations", (json_int_t)stats->unit.init_evaluations,
                      "solver_steps", (json_int_t)stats->unit.solver_steps, "rhs_evaluations",
                      (json_int_t)stats->unit.rhs_evaluations, "jacobian_evaluations",

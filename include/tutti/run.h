@@ -26,10 +26,10 @@ struct tutti_progress {
 struct tutti_run_options {
     const char *file; /* an .fmu, or a folder with an unpacked one */
     bool has_start, has_stop, has_step, has_output_step, has_rtol;
-    double start, stop;   /* the file's default experiment, else 0 and 1 */
-    double step;          /* communication step: default experiment, else (stop - start) / 500 */
-    double output_step;   /* interval of recorded points: every communication point */
-    double rtol;          /* handed to the FMU's own solver: default experiment, else none */
+    double start, stop;     /* the file's default experiment, else 0 and 1 */
+    double step;            /* communication step: default experiment, else (stop - start) / 500 */
+    double output_step;     /* interval of recorded points: every communication point */
+    double rtol;            /* handed to the FMU's own solver: default experiment, else none */
     const char *const *set; /* "VAR=VALUE" */
     size_t set_count;
     const char *input;         /* CSV with input trajectories */
@@ -65,7 +65,8 @@ struct tutti_run_stats {
 
 /* Simulates. `stats` (may be NULL) is filled also when the run fails on its way; the result file then holds everything
  * up to the failure. INTERRUPTED if options.interrupt ended the run. */
-TUTTI_API TUTTI_CHECKED enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_run(const struct tutti_run_options *options,
+                                                 struct tutti_run_stats *stats);
 
 /* "0.1.0" */
 TUTTI_API const char *tutti_version(void);

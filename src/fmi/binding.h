@@ -35,7 +35,7 @@ struct tutti_messages {
 struct tutti_instance {
     const struct tutti_binding *binding;
     struct tutti_library *library;
-    void *component;    /* the FMU's own */
+    void *component;        /* the FMU's own */
     void *const *functions; /* library->functions, one load nearer */
     enum tutti_state state;
     enum tutti_call call; /* the last one made, for messages and crash reports */
@@ -70,7 +70,7 @@ struct tutti_optional {
 
 struct tutti_binding {
     int fmi;
-    const char *version;               /* "2.0" */
+    const char *version;                /* "2.0" */
     const struct tutti_symbol *symbols; /* in the order of library->functions */
     size_t symbol_count;
     bool prefixed; /* symbols carry the model identifier (1.0) */

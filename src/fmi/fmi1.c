@@ -28,8 +28,7 @@ static const struct functions *fmu(const struct tutti_instance *in)
 }
 
 static void log_message(fmiComponent component, fmiString name, fmiStatus status, fmiString category, fmiString format,
-                        ...)
-    TUTTI_PRINTF(5, 6);
+                        ...) TUTTI_PRINTF(5, 6);
 
 /* FMI 1.0 names no environment: the message is of the instance that this thread is calling. */
 static void log_message(fmiComponent component, fmiString name, fmiStatus status, fmiString category, fmiString format,
@@ -58,11 +57,12 @@ static void *instantiate(struct tutti_instance *in)
     fmiCallbackFunctions callbacks = {log_message, calloc, free, NULL};
     struct tutti_text uri = {0};
     tutti_location_uri(&uri, in->library->folder);
-    void *component = uri.failed ? NULL
-                                 : fmu(in)->fmiInstantiateSlave(
-                                       in->options.name, in->library->desc->token ? in->library->desc->token : "",
-                                       uri.text, "application/x-fmu-sharedlibrary", 0, fmiFalse, fmiFalse, callbacks,
-                                       in->options.logging_on);
+    void *component = uri.failed
+                          ? NULL
+                          : fmu(in)->fmiInstantiateSlave(in->options.name,
+                                                         in->library->desc->token ? in->library->desc->token : "",
+                                                         uri.text, "application/x-fmu-sharedlibrary", 0, fmiFalse,
+                                                         fmiFalse, callbacks, in->options.logging_on);
     tutti_text_fini(&uri);
     return component;
 }
@@ -129,10 +129,8 @@ static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, co
     case TUTTI_TYPE_STRING:
         return f->fmiSetString ? (enum tutti_status)f->fmiSetString(in->component, references, count, values)
                                : missing(in);
-    case TUTTI_TYPE_BOOLEAN:
-        return set_boolean(in, references, count, values);
-    default:
-        return set_enumeration(in, references, count, values);
+    case TUTTI_TYPE_BOOLEAN: return set_boolean(in, references, count, values);
+    default: return set_enumeration(in, references, count, values);
     }
 }
 
@@ -177,10 +175,8 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
     case TUTTI_TYPE_STRING:
         return f->fmiGetString ? (enum tutti_status)f->fmiGetString(in->component, references, count, values)
                                : missing(in);
-    case TUTTI_TYPE_BOOLEAN:
-        return get_boolean(in, references, count, values);
-    default:
-        return get_enumeration(in, references, count, values);
+    case TUTTI_TYPE_BOOLEAN: return get_boolean(in, references, count, values);
+    default: return get_enumeration(in, references, count, values);
     }
 }
 
@@ -193,10 +189,9 @@ static enum tutti_status set_input_derivatives(struct tutti_instance *in, const 
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmiGetRealOutputDerivatives
-               ? (enum tutti_status)fmu(in)->fmiGetRealOutputDerivatives(in->component, references, count, orders,
-                                                                         values)
-               : missing(in);
+    return fmu(in)->fmiGetRealOutputDerivatives ? (enum tutti_status)fmu(in)->fmiGetRealOutputDerivatives(
+                                                      in->component, references, count, orders, values)
+                                                : missing(in);
 }
 
 /* The FMU computes on its own thread, although nobody asked it to: wait. */

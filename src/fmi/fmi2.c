@@ -29,8 +29,7 @@ static const struct functions *fmu(const struct tutti_instance *in)
 }
 
 static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
-                        fmi2String format, ...)
-    TUTTI_PRINTF(5, 6);
+                        fmi2String format, ...) TUTTI_PRINTF(5, 6);
 
 static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                         fmi2String format, ...)
@@ -60,12 +59,11 @@ static void *instantiate(struct tutti_instance *in)
     memcpy(in->callbacks, &callbacks, sizeof callbacks);
     struct tutti_text uri = {0};
     tutti_location_uri(&uri, in->library->resources);
-    void *component =
-        uri.failed ? NULL
-                   : fmu(in)->fmi2Instantiate(in->options.name, fmi2CoSimulation,
-                                              in->library->desc->token ? in->library->desc->token : "",
-                                              uri.text, (const fmi2CallbackFunctions *)in->callbacks,
-                                              fmi2False, in->options.logging_on);
+    void *component = uri.failed ? NULL
+                                 : fmu(in)->fmi2Instantiate(in->options.name, fmi2CoSimulation,
+                                                            in->library->desc->token ? in->library->desc->token : "",
+                                                            uri.text, (const fmi2CallbackFunctions *)in->callbacks,
+                                                            fmi2False, in->options.logging_on);
     tutti_text_fini(&uri);
     return component;
 }
@@ -110,9 +108,8 @@ static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_typ
         return fmu(in)->fmi2SetBoolean
                    ? (enum tutti_status)fmu(in)->fmi2SetBoolean(in->component, references, count, wide)
                    : missing(in);
-    return fmu(in)->fmi2SetInteger
-               ? (enum tutti_status)fmu(in)->fmi2SetInteger(in->component, references, count, wide)
-               : missing(in);
+    return fmu(in)->fmi2SetInteger ? (enum tutti_status)fmu(in)->fmi2SetInteger(in->component, references, count, wide)
+                                   : missing(in);
 }
 
 static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
@@ -130,8 +127,7 @@ static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, co
     case TUTTI_TYPE_STRING:
         return f->fmi2SetString ? (enum tutti_status)f->fmi2SetString(in->component, references, count, values)
                                 : missing(in);
-    default:
-        return set_converted(in, type, references, count, values);
+    default: return set_converted(in, type, references, count, values);
     }
 }
 
@@ -171,8 +167,7 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
     case TUTTI_TYPE_STRING:
         return f->fmi2GetString ? (enum tutti_status)f->fmi2GetString(in->component, references, count, values)
                                 : missing(in);
-    default:
-        return get_converted(in, type, references, count, values);
+    default: return get_converted(in, type, references, count, values);
     }
 }
 
@@ -185,10 +180,9 @@ static enum tutti_status set_input_derivatives(struct tutti_instance *in, const 
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmi2GetRealOutputDerivatives
-               ? (enum tutti_status)fmu(in)->fmi2GetRealOutputDerivatives(in->component, references, count, orders,
-                                                                          values)
-               : missing(in);
+    return fmu(in)->fmi2GetRealOutputDerivatives ? (enum tutti_status)fmu(in)->fmi2GetRealOutputDerivatives(
+                                                       in->component, references, count, orders, values)
+                                                 : missing(in);
 }
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
@@ -286,17 +280,12 @@ static enum tutti_status reset(struct tutti_instance *in)
 static const char *type_word(enum tutti_type type)
 {
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return "Real";
+    case TUTTI_TYPE_FLOAT64: return "Real";
     case TUTTI_TYPE_INT32:
-    case TUTTI_TYPE_ENUMERATION:
-        return "Integer";
-    case TUTTI_TYPE_BOOLEAN:
-        return "Boolean";
-    case TUTTI_TYPE_STRING:
-        return "String";
-    default:
-        return NULL;
+    case TUTTI_TYPE_ENUMERATION: return "Integer";
+    case TUTTI_TYPE_BOOLEAN: return "Boolean";
+    case TUTTI_TYPE_STRING: return "String";
+    default: return NULL;
     }
 }
 

@@ -65,8 +65,8 @@ static void *instantiate(struct tutti_instance *in)
     bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
     return fmu(in)->fmi3InstantiateCoSimulation(
         options->name, in->library->desc->token ? in->library->desc->token : "",
-        in->library->has_resources ? in->library->resources : NULL, false,
-        options->logging_on, in->event_mode, options->early_return, intermediate ? options->intermediate : NULL,
+        in->library->has_resources ? in->library->resources : NULL, false, options->logging_on, in->event_mode,
+        options->early_return, intermediate ? options->intermediate : NULL,
         intermediate ? options->intermediate_count : 0, in, log_message, intermediate ? intermediate_update : NULL);
 }
 
@@ -172,8 +172,7 @@ static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, co
                                 : missing(in);
         PLAIN_TYPES(X)
 #undef X
-    default:
-        return set_binary(in, references, count, values, n);
+    default: return set_binary(in, references, count, values, n);
     }
 }
 
@@ -188,27 +187,24 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
                                 : missing(in);
         PLAIN_TYPES(X)
 #undef X
-    default:
-        return get_binary(in, references, count, values, n);
+    default: return get_binary(in, references, count, values, n);
     }
 }
 
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmi3GetOutputDerivatives
-               ? (enum tutti_status)fmu(in)->fmi3GetOutputDerivatives(in->component, references, count, orders, values,
-                                                                      count)
-               : missing(in);
+    return fmu(in)->fmi3GetOutputDerivatives ? (enum tutti_status)fmu(in)->fmi3GetOutputDerivatives(
+                                                   in->component, references, count, orders, values, count)
+                                             : missing(in);
 }
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                          const uint32_t *knowns, size_t known_count, const double *seed,
                                          double *sensitivity)
 {
-    return (enum tutti_status)fmu(in)->fmi3GetDirectionalDerivative(in->component, unknowns, unknown_count, knowns,
-                                                                    known_count, seed, known_count, sensitivity,
-                                                                    unknown_count);
+    return (enum tutti_status)fmu(in)->fmi3GetDirectionalDerivative(
+        in->component, unknowns, unknown_count, knowns, known_count, seed, known_count, sensitivity, unknown_count);
 }
 
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
@@ -225,9 +221,9 @@ static enum tutti_status enter_event(struct tutti_instance *in)
 
 static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
 {
-    return (enum tutti_status)fmu(in)->fmi3UpdateDiscreteStates(
-        in->component, &discrete->again, &discrete->terminate, &discrete->nominals_changed, &discrete->states_changed,
-        &discrete->has_next_event, &discrete->next_event);
+    return (enum tutti_status)fmu(in)->fmi3UpdateDiscreteStates(in->component, &discrete->again, &discrete->terminate,
+                                                                &discrete->nominals_changed, &discrete->states_changed,
+                                                                &discrete->has_next_event, &discrete->next_event);
 }
 
 static enum tutti_status enter_step(struct tutti_instance *in)
@@ -278,12 +274,9 @@ static enum tutti_status reset(struct tutti_instance *in)
 static const char *type_word(enum tutti_type type)
 {
     switch (type) {
-    case TUTTI_TYPE_ENUMERATION:
-        return "Int64";
-    case TUTTI_TYPE_CLOCK:
-        return NULL;
-    default:
-        return tutti_type_name(type);
+    case TUTTI_TYPE_ENUMERATION: return "Int64";
+    case TUTTI_TYPE_CLOCK: return NULL;
+    default: return tutti_type_name(type);
     }
 }
 

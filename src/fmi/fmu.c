@@ -76,11 +76,12 @@ enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *fin
     TRY(tutti_desc_check(fmu->desc, fmu->description, findings));
     struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
-        if (!fmu->desc->interfaces[kind].present || (fmu->desc->interfaces[kind].flags & TUTTI_NEEDS_TOOL && fmu->desc->fmi == 1))
+        if (!fmu->desc->interfaces[kind].present ||
+            (fmu->desc->interfaces[kind].flags & TUTTI_NEEDS_TOOL && fmu->desc->fmi == 1))
             continue;
         struct tutti_library *library = NULL;
-        enum tutti_err err = tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc,
-                                                (enum tutti_interface_kind)kind, &log);
+        enum tutti_err err =
+            tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc, (enum tutti_interface_kind)kind, &log);
         tutti_library_free(library);
         if (err == TUTTI_ERR_MEMORY)
             return err;

@@ -10,8 +10,8 @@
 #include "fmi/library.h"
 
 struct tutti_fmu {
-    char *path;            /* as the user wrote it, for messages */
-    char *description;     /* "PATH/modelDescription.xml", for messages */
+    char *path;        /* as the user wrote it, for messages */
+    char *description; /* "PATH/modelDescription.xml", for messages */
     struct tutti_archive *archive;
     struct tutti_desc *desc;
     struct tutti_library *library; /* NULL until tutti_fmu_load */

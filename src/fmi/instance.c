@@ -103,7 +103,8 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_cal
     case TUTTI_STATUS_ERROR:
     default:
         in->state = TUTTI_STATE_ERROR;
-        return fail_call(in, TUTTI_ERR_FMU, status == TUTTI_STATUS_ERROR ? "returned Error" : "returned an unknown status");
+        return fail_call(in, TUTTI_ERR_FMU,
+                         status == TUTTI_STATUS_ERROR ? "returned Error" : "returned an unknown status");
     }
 }
 
@@ -290,8 +291,8 @@ enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type typ
 static enum tutti_err need(const struct tutti_instance *in, uint32_t can, const char *what)
 {
     return in->library->can & can ? TUTTI_OK
-                                  : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s",
-                                               in->options.name, in->library->file, what);
+                                  : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
+                                               in->library->file, what);
 }
 
 enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,

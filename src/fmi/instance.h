@@ -28,7 +28,7 @@ struct tutti_intermediate {
 };
 
 struct tutti_instance_options {
-    const char *name; /* copied */
+    const char *name;            /* copied */
     const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
     bool logging_on;             /* ask the FMU for its debug messages */
     bool event_mode;             /* use event mode if the FMU has it (3.0) */
@@ -48,11 +48,11 @@ struct tutti_experiment_setup {
 
 /* How a do-step ended; a short step is a result, not an error. */
 struct tutti_step {
-    double reached;  /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
-    bool discarded;  /* the FMU refused or gave up the step */
-    bool early;      /* it came back before the end on its own account (3.0) */
-    bool event;      /* event mode must be entered at `reached` (3.0) */
-    bool terminate;  /* the FMU asks for the end of the simulation */
+    double reached; /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
+    bool discarded; /* the FMU refused or gave up the step */
+    bool early;     /* it came back before the end on its own account (3.0) */
+    bool event;     /* event mode must be entered at `reached` (3.0) */
+    bool terminate; /* the FMU asks for the end of the simulation */
 };
 
 /* What came out of one update of the discrete states. */

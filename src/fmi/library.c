@@ -202,8 +202,8 @@ static void reconcile(struct tutti_library *library, const struct tutti_log *log
     }
     const char *version = library->binding->get_version(library);
     if (version && strncmp(version, library->binding->version, 1) != 0)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "the library says that it is FMI %s, the description %s",
-                         version, library->binding->version);
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
+                         "the library says that it is FMI %s, the description %s", version, library->binding->version);
 }
 
 static enum tutti_err locate(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)

@@ -16,20 +16,20 @@
 struct tutti_binding; /* binding.h */
 
 struct tutti_library {
-    const struct tutti_desc *desc;       /* borrowed */
+    const struct tutti_desc *desc;           /* borrowed */
     const struct tutti_interface *interface; /* of desc: the one that was asked for */
     enum tutti_interface_kind kind;
     const struct tutti_binding *binding;
-    uint32_t can;          /* TUTTI_CAN_* that both the description and the library offer */
-    void **functions;      /* in the order of the version's list; NULL where the library lacks one */
-    void *handle;          /* of dlopen */
-    const char *file;      /* the FMU, for messages; borrowed */
-    char *path;            /* of the shared library */
-    char *folder;          /* absolute path of the unpacked FMU, without a slash at its end */
-    char *resources;       /* absolute path of its resources folder, with a slash at its end */
-    bool has_resources;    /* that folder exists */
-    atomic_int instances;  /* alive now */
-    bool unloadable;       /* cleared when an instance was Fatal: its threads may still run */
+    uint32_t can;         /* TUTTI_CAN_* that both the description and the library offer */
+    void **functions;     /* in the order of the version's list; NULL where the library lacks one */
+    void *handle;         /* of dlopen */
+    const char *file;     /* the FMU, for messages; borrowed */
+    char *path;           /* of the shared library */
+    char *folder;         /* absolute path of the unpacked FMU, without a slash at its end */
+    char *resources;      /* absolute path of its resources folder, with a slash at its end */
+    bool has_resources;   /* that folder exists */
+    atomic_int instances; /* alive now */
+    bool unloadable;      /* cleared when an instance was Fatal: its threads may still run */
 };
 
 /* "Co-Simulation", "Model Exchange", ... Static. */

@@ -20,16 +20,11 @@ enum { PASSED_LIMIT = 200, PASSED_LIMIT_DEBUG = 100000 };
 static bool letter_fits(char letter, const struct tutti_var *var)
 {
     switch (letter) {
-    case 'r':
-        return var->type == TUTTI_TYPE_FLOAT64;
-    case 'i':
-        return var->type == TUTTI_TYPE_INT32 || var->type == TUTTI_TYPE_ENUMERATION;
-    case 'b':
-        return var->type == TUTTI_TYPE_BOOLEAN;
-    case 's':
-        return var->type == TUTTI_TYPE_STRING;
-    default:
-        return true;
+    case 'r': return var->type == TUTTI_TYPE_FLOAT64;
+    case 'i': return var->type == TUTTI_TYPE_INT32 || var->type == TUTTI_TYPE_ENUMERATION;
+    case 'b': return var->type == TUTTI_TYPE_BOOLEAN;
+    case 's': return var->type == TUTTI_TYPE_STRING;
+    default: return true;
     }
 }
 
@@ -73,13 +68,10 @@ static enum tutti_log_level level_of(enum tutti_status status)
 {
     switch (status) {
     case TUTTI_STATUS_OK:
-    case TUTTI_STATUS_PENDING:
-        return TUTTI_LOG_INFO;
+    case TUTTI_STATUS_PENDING: return TUTTI_LOG_INFO;
     case TUTTI_STATUS_WARNING:
-    case TUTTI_STATUS_DISCARD:
-        return TUTTI_LOG_WARNING;
-    default:
-        return TUTTI_LOG_ERROR;
+    case TUTTI_STATUS_DISCARD: return TUTTI_LOG_WARNING;
+    default: return TUTTI_LOG_ERROR;
     }
 }
 

@@ -73,7 +73,7 @@ enum tutti_call {
 #define X(name, text) TUTTI_CALL_##name,
     TUTTI_CALLS(X)
 #undef X
-    TUTTI_CALL_COUNT
+        TUTTI_CALL_COUNT
 };
 
 /* Bit s of tutti_state_allowed[fmi - 1][call] says whether `call` may be made in state s. */

@@ -78,8 +78,8 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     times->start = choose(options->has_start, options->start, experiment->has_start && isfinite(experiment->start),
                           experiment->start, 0);
     bool proposed = experiment->has_stop && isfinite(experiment->stop) && experiment->stop > times->start;
-    times->stop = choose(options->has_stop, options->stop, proposed, experiment->stop,
-                         times->start < 1 ? 1 : times->start + 1);
+    times->stop =
+        choose(options->has_stop, options->stop, proposed, experiment->stop, times->start < 1 ? 1 : times->start + 1);
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
     if (!(times->stop > times->start))

@@ -119,7 +119,8 @@ static enum tutti_err add_columns(struct tutti_observer *observer, const struct 
             return tutti_fail_memory();
         if (choice->only && !tutti_str_glob(choice->only, name))
             continue;
-        const void *driven = tutti_inputs_slot(inputs, choice->variable, var->dimension_count ? (uint32_t)e : TUTTI_NONE);
+        const void *driven =
+            tutti_inputs_slot(inputs, choice->variable, var->dimension_count ? (uint32_t)e : TUTTI_NONE);
         observer->columns[observer->column_count++] = (struct tutti_column){
             .name = name,
             .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,

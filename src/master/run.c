@@ -36,8 +36,8 @@ struct run {
     double t;
     double next_event;  /* that the FMU announced */
     double input_event; /* next jump of an input */
-    bool ended;        /* by the FMU */
-    bool plain;        /* nothing to do between steps: no inputs, no events, nothing recorded */
+    bool ended;         /* by the FMU */
+    bool plain;         /* nothing to do between steps: no inputs, no events, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
     double loop_start, last_look, last_flush;
@@ -110,8 +110,10 @@ static enum tutti_err settle(struct run *run, const struct tutti_signals *inputs
     struct tutti_unit_event event = {.next_event = -INFINITY};
     for (int round = 0; event.next_event <= run->t && !event.terminate; round++) {
         if (round == MOST_STANDSTILLS)
-            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %.17g: the FMU announces one event "
-                              "after another for it", run->name, run->fmu->path, run->t);
+            return tutti_fail(TUTTI_ERR_FMU,
+                              "%s (%s): time stands still at t = %.17g: the FMU announces one event "
+                              "after another for it",
+                              run->name, run->fmu->path, run->t);
         TRY(run->unit->kind->event(run->unit, round == 0 ? inputs : NULL, &event));
     }
     run->next_event = event.next_event;
@@ -192,11 +194,10 @@ static enum tutti_err discarded_for_good(struct run *run, double target, const s
 {
     if (step->terminate)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s (%s): the FMU discarded the step from t = %.17g to %.17g; it came as far as %.17g. %s",
-                      run->name, run->fmu->path, run->t, target, step->reached,
-                      run->times.uniform ? "It cannot vary its step: use another --step from the start"
-                                         : "Use a smaller --step");
+    return tutti_fail(
+        TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %.17g to %.17g; it came as far as %.17g. %s",
+        run->name, run->fmu->path, run->t, target, step->reached,
+        run->times.uniform ? "It cannot vary its step: use another --step from the start" : "Use a smaller --step");
 }
 
 /* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
@@ -290,8 +291,8 @@ static enum tutti_err look_at_clock(struct run *run, double h)
         TRY(tutti_observer_flush(&run->observer));
     }
     if (run->options->progress) {
-        struct tutti_progress progress = {run->times.start, run->times.stop,   run->t,
-                                          h,                run->stats->steps, time - run->loop_start};
+        struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
+                                          run->stats->steps, time - run->loop_start};
         run->options->progress(run->options->progress_context, &progress);
     }
     return TUTTI_OK;
@@ -302,7 +303,8 @@ static enum tutti_err loop(struct run *run)
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
     while (run->t < run->times.stop && !run->ended) {
         if (__builtin_expect(interrupt && *interrupt, 0))
-            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %.17g; everything up to there is kept", run->t);
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %.17g; everything up to there is kept",
+                              run->t);
         double before = run->t, target = next_target(run);
         struct tutti_step step;
         TRY(advance(run, target, &step));

@@ -67,9 +67,9 @@ enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, con
     if (*variable == TUTTI_NONE)
         err = unknown_name(desc, option, name);
     else if (!read_index(desc, &desc->vars[*variable], bracket, element))
-        err = tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1",
-                         option, name, base, desc->vars[*variable].dimension_count,
-                         desc->vars[*variable].dimension_count == 1 ? "" : "s");
+        err = tutti_fail(
+            TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1", option,
+            name, base, desc->vars[*variable].dimension_count, desc->vars[*variable].dimension_count == 1 ? "" : "s");
     free(base);
     return err;
 }
@@ -210,20 +210,13 @@ enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct 
 {
     switch ((enum tutti_type)var->type) {
     case TUTTI_TYPE_FLOAT64:
-    case TUTTI_TYPE_FLOAT32:
-        return read_float(var, text, n, value);
-    case TUTTI_TYPE_BOOLEAN:
-        return read_boolean(var, text, n, value);
-    case TUTTI_TYPE_ENUMERATION:
-        return read_enumeration(desc, var, text, n, value);
-    case TUTTI_TYPE_STRING:
-        return read_string(arena, text, n, value);
-    case TUTTI_TYPE_BINARY:
-        return read_binary(arena, var, text, n, value);
-    case TUTTI_TYPE_CLOCK:
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is a clock; clocks cannot be set", var->name);
-    default:
-        return read_integer(var, text, n, value);
+    case TUTTI_TYPE_FLOAT32: return read_float(var, text, n, value);
+    case TUTTI_TYPE_BOOLEAN: return read_boolean(var, text, n, value);
+    case TUTTI_TYPE_ENUMERATION: return read_enumeration(desc, var, text, n, value);
+    case TUTTI_TYPE_STRING: return read_string(arena, text, n, value);
+    case TUTTI_TYPE_BINARY: return read_binary(arena, var, text, n, value);
+    case TUTTI_TYPE_CLOCK: return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is a clock; clocks cannot be set", var->name);
+    default: return read_integer(var, text, n, value);
     }
 }
 

@@ -12,8 +12,8 @@
 
 struct tutti_setting {
     uint32_t variable;
-    uint32_t element; /* of an array, counted from 0, row-major; TUTTI_NONE: all of it */
-    size_t count;     /* values; 1 for a whole array means: every element */
+    uint32_t element;   /* of an array, counted from 0, row-major; TUTTI_NONE: all of it */
+    size_t count;       /* values; 1 for a whole array means: every element */
     const void *values; /* in the arena */
 };
 

@@ -85,14 +85,12 @@ static bool differs(const struct tutti_trajectory *tr, size_t column, size_t a, 
     size_t size = tr->sizes[column];
     const void *va = tr->values[column] + a * size, *vb = tr->values[column] + b * size;
     switch (tr->desc->vars[tr->inputs[column].variable].type) {
-    case TUTTI_TYPE_STRING:
-        return strcmp(*(const char *const *)va, *(const char *const *)vb) != 0;
+    case TUTTI_TYPE_STRING: return strcmp(*(const char *const *)va, *(const char *const *)vb) != 0;
     case TUTTI_TYPE_BINARY: {
         const struct tutti_bytes *ba = va, *bb = vb;
         return ba->size != bb->size || memcmp(ba->data, bb->data, ba->size) != 0;
     }
-    default:
-        return memcmp(va, vb, size) != 0;
+    default: return memcmp(va, vb, size) != 0;
     }
 }
 

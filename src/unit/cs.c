@@ -10,10 +10,10 @@ struct cs {
     struct tutti_unit unit;
     struct tutti_instance *instance;
     struct tutti_unit_options options;
-    double *moving;      /* values of the moving inputs, for the intermediate update */
-    int32_t *orders;     /* all 1: slopes are first derivatives */
+    double *moving;  /* values of the moving inputs, for the intermediate update */
+    int32_t *orders; /* all 1: slopes are first derivatives */
     size_t order_count;
-    bool in_event_mode;  /* right after initialisation */
+    bool in_event_mode; /* right after initialisation */
 };
 
 /* An FMU may need some rounds to settle; one that needs this many never will. */

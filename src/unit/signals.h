@@ -16,16 +16,16 @@ struct tutti_block {
     size_t count;       /* references */
     size_t value_count; /* values: more than references where there are arrays */
     uint32_t *references;
-    void *values; /* laid out as type.h says */
+    void *values;              /* laid out as type.h says */
     struct tutti_owned *owned; /* String and Binary: the block's copies of what the FMU returned, else NULL */
 };
 
 struct tutti_signals {
     struct tutti_block blocks[TUTTI_TYPE_COUNT];
     size_t block_count;
-    void **slots;      /* first value of the n-th variable, in the order in which they were given */
-    size_t *extents;   /* its number of values */
-    size_t *sizes;     /* bytes of one value */
+    void **slots;    /* first value of the n-th variable, in the order in which they were given */
+    size_t *extents; /* its number of values */
+    size_t *sizes;   /* bytes of one value */
     size_t count;
     struct tutti_arena arena;
 };

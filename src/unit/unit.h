@@ -72,7 +72,8 @@ struct tutti_unit_kind {
     enum tutti_err (*step)(struct tutti_unit *unit, double t, double h, struct tutti_step *step);
     /* Handles the event at the time reached: sets `inputs` (NULL: none) inside event mode, iterates until the discrete
      * states settle, goes back to stepping. Only if unit->has_events; also once right after exit_init. */
-    enum tutti_err (*event)(struct tutti_unit *unit, const struct tutti_signals *inputs, struct tutti_unit_event *event);
+    enum tutti_err (*event)(struct tutti_unit *unit, const struct tutti_signals *inputs,
+                            struct tutti_unit_event *event);
 };
 
 extern const struct tutti_unit_kind tutti_unit_cs;

@@ -275,7 +275,8 @@ static void check_failure(const char *kind, enum tutti_err expected, const char 
     assert_fails(do_step(&live, 0.2, 0.2, &step), expected, function);
     assert_non_null(strstr(tutti_err_message(), "t = 0.2"));
     assert_non_null(strstr(tutti_err_message(), "last messages: \""));
-    assert_int_equal(tutti_instance_state(live.in), expected == TUTTI_ERR_FATAL ? TUTTI_STATE_FATAL : TUTTI_STATE_ERROR);
+    assert_int_equal(tutti_instance_state(live.in),
+                     expected == TUTTI_ERR_FATAL ? TUTTI_STATE_FATAL : TUTTI_STATE_ERROR);
     assert_fails(do_step(&live, 0.2, 0.1, &step), TUTTI_ERR_STATE, "error");
     assert_fails(tutti_instance_terminate(live.in), TUTTI_ERR_STATE, "");
     live_end(&live);

@@ -13,7 +13,7 @@ static void test_nothing_without_an_instance(void **state)
         for (int call = 0; call < TUTTI_CALL_COUNT; call++) {
             bool only = call == TUTTI_CALL_INSTANTIATE;
             assert_int_equal(tutti_state_allows(fmi, (enum tutti_call)call, TUTTI_STATE_NONE), only); /* I1 */
-            assert_false(tutti_state_allows(fmi, (enum tutti_call)call, TUTTI_STATE_FATAL));           /* I2 */
+            assert_false(tutti_state_allows(fmi, (enum tutti_call)call, TUTTI_STATE_FATAL));          /* I2 */
         }
 }
 
@@ -119,10 +119,14 @@ static void test_intermediate_update(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_without_an_instance), cmocka_unit_test(test_after_error),
-        cmocka_unit_test(test_initialisation),              cmocka_unit_test(test_no_read_after_set),
-        cmocka_unit_test(test_event_mode),                  cmocka_unit_test(test_configuration),
-        cmocka_unit_test(test_after_discard_and_terminate), cmocka_unit_test(test_intermediate_update),
+        cmocka_unit_test(test_nothing_without_an_instance),
+        cmocka_unit_test(test_after_error),
+        cmocka_unit_test(test_initialisation),
+        cmocka_unit_test(test_no_read_after_set),
+        cmocka_unit_test(test_event_mode),
+        cmocka_unit_test(test_configuration),
+        cmocka_unit_test(test_after_discard_and_terminate),
+        cmocka_unit_test(test_intermediate_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
