@@ -7,7 +7,8 @@
 #include "console.h"
 #include "info.h"
 
-/* clang-format off: a table reads best as one */
+/* A table reads best as one. */
+/* clang-format off */
 const struct info_capability info_capabilities[] = {
     {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
      "steps stay uniform; recorded points and stop must fall on them", 1, 3},

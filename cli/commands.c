@@ -2,7 +2,8 @@
 /* The table of commands: what --help, the man page and the parser know. */
 #include "commands.h"
 
-/* clang-format off: a table reads best as one */
+/* A table reads best as one. */
+/* clang-format off */
 
 static const struct option info_options[] = {
     {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},

@@ -460,7 +460,8 @@ enum kit_status kit_set_binary(struct kit *kit, struct kit_binary *field, const 
     if (size > 0)
         memcpy(copy, data, size);
     free(field->data);
-    *field = (struct kit_binary){size, copy};
+    field->data = copy;
+    field->size = size;
     return KIT_OK;
 }
 

@@ -48,18 +48,23 @@ static bool *flag_of(struct kit *k, unsigned i)
     return i < KIT_COUNT(flags) ? flags[i] : NULL;
 }
 
+/* Bytes of pointers in the variable's field. */
+static size_t pointer_size(const struct kit_var *var)
+{
+    if (var->dims || var->type == KIT_STRING)
+        return sizeof(void *);
+    return var->type == KIT_BINARY ? sizeof(struct kit_binary) : 0;
+}
+
 /* The model's struct without the pointers in it: they mean nothing elsewhere, and equal states shall have equal
  * bytes. */
-static void put_struct(struct kit *k, struct cursor *c)
+static void put_struct(const struct kit *k, struct cursor *c)
 {
     size_t begin = c->at;
     put(c, k->self, k->model->size);
     for (size_t i = 0; c->base && i < k->model->variable_count; i++) {
         const struct kit_var *var = &k->model->variables[i];
-        if (var->dims || var->type == KIT_STRING)
-            memset(c->base + begin + var->offset, 0, sizeof(void *));
-        else if (var->type == KIT_BINARY)
-            memset(c->base + begin + var->offset, 0, sizeof(struct kit_binary));
+        memset(c->base + begin + var->offset, 0, pointer_size(var));
     }
 }
 
@@ -165,11 +170,8 @@ static bool get_elements(struct kit *k, struct kit_slot *slot, const struct kit_
 /* Bytes of the field that a restore leaves alone. */
 static size_t kept(const struct kit_var *var, bool keep_inputs)
 {
-    if (var->dims || var->type == KIT_STRING)
-        return sizeof(void *);
-    if (var->type == KIT_BINARY)
-        return sizeof(struct kit_binary);
-    return keep_inputs && var->causality == KIT_INPUT ? kit_type_size(var->type) : 0;
+    size_t pointers = pointer_size(var);
+    return pointers == 0 && keep_inputs && var->causality == KIT_INPUT ? kit_type_size(var->type) : pointers;
 }
 
 /* Copies the struct back, but keeps the pointers of this instance. */

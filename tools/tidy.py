@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs clang-tidy over the project's own files, in parallel, each file once.
+"""Runs clang-tidy over the project's own files, in parallel.
 
 usage: tidy.py BUILD JOBS
 
 Takes the commands from BUILD/compile_commands.json. A file that is compiled many times (the kit: once per model and FMI
-version) is checked once per distinct set of the definitions that change its code. A file whose preprocessed text, command
-and settings are those of an earlier clean run is not checked again; the memory of that is BUILD/lint/tidy."""
+version) is checked once per text that the preprocessor makes of it. What was clean is not checked again until its text or
+the settings change; the memory of that is BUILD/lint/tidy."""
 import concurrent.futures
 import hashlib
 import json
@@ -24,16 +24,13 @@ COMPILER = "clang-14"
 
 
 def own_commands(database):
-    """{(file, definitions): command} of the project's own sources."""
-    commands = {}
+    """(file, words of the command, folder it runs in) of the project's own sources."""
+    commands = []
     for entry in json.loads(database.read_text()):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in OWN:
-            continue
-        words = shlex.split(entry["command"]) if "command" in entry else entry["arguments"]
-        # What differs from model to model (its name, its GUID) does not change what there is to find.
-        definitions = frozenset(w for w in words if re.fullmatch(r"-D\w+(=\d+)?", w))
-        commands.setdefault((path, definitions), (words, entry["directory"]))
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in OWN:
+            words = shlex.split(entry["command"]) if "command" in entry else entry["arguments"]
+            commands.append((path, words, entry["directory"]))
     return commands
 
 
@@ -58,30 +55,31 @@ def takes_hints(path):
     return path.suffix == ".c" and parts[0] in ("src", "cli") and parts != ("src", "base", "err.c")
 
 
-def prepare(item):
-    """(file, folder to run in, clang's arguments, key of all that the result depends on)"""
-    (path, _), (words, directory) = item
+def prepare(command):
+    """(key of all that the result depends on, file, folder to run in, clang's arguments)"""
+    path, words, directory = command
     arguments = clang_arguments(words) + ["-Wall", "-Wextra", "-Wshadow", "-Wno-unused-parameter"]
     if takes_hints(path):
         arguments += [f"-I{ROOT}/src", f"-I{ROOT}/include", "-include", str(ROOT / "tools" / "tidy_hints.h")]
     text = subprocess.run([COMPILER, "-E", *arguments, path], cwd=directory, capture_output=True, check=False)
     settings = [(f / ".clang-tidy").read_bytes() for f in path.parents if (f / ".clang-tidy").is_file()]
-    key = hashlib.sha256(b"\0".join([text.stdout, repr((path, arguments)).encode(), *settings])).hexdigest()
-    return path, directory, arguments, key
+    key = hashlib.sha256(b"\0".join([bytes(path), text.stdout, text.stderr, *settings])).hexdigest()
+    return key, path, directory, arguments
 
 
-def run(item, stamps):
-    path, directory, arguments, key = prepare(item)
+def run(job, stamps):
+    """What clang-tidy has to say of a file; nothing if it is clean."""
+    key, path, directory, arguments = job
     if (stamps / key).exists():
-        return key, ""
+        return ""
     done = subprocess.run(
         [TIDY, "--quiet", str(path), "--", *arguments], cwd=directory, capture_output=True, text=True, check=False
     )
     if done.returncode == 0:
         (stamps / key).touch()
-        return key, ""
+        return ""
     said = done.stdout + "".join(l for l in done.stderr.splitlines(True) if "warnings generated" not in l)
-    return key, said.replace(f"{ROOT}/", "")
+    return said.replace(f"{ROOT}/", "")
 
 
 def main():
@@ -93,17 +91,13 @@ def main():
         print(f"{build}/compile_commands.json names no file of the project")
         return 1
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(lambda item: run(item, stamps), commands.items()))
-    for stale in set(os.listdir(stamps)) - {key for key, _ in results}:
+        todo = {job[0]: job for job in pool.map(prepare, commands)}
+        said = dict.fromkeys(pool.map(lambda job: run(job, stamps), todo.values()))
+    for stale in set(os.listdir(stamps)) - set(todo):
         (stamps / stale).unlink()
-    # A finding in a header comes once per file that includes it: say it once.
-    seen, failed = set(), False
-    for _, said in results:
-        if said and not (said in seen):
-            seen.add(said)
-            failed = True
-            print(said, end="")
-    return 1 if failed else 0
+    said.pop("", None)
+    print("".join(said), end="")
+    return 1 if said else 0
 
 
 if __name__ == "__main__":

@@ -73,8 +73,8 @@ enum tutti_call {
 #define X(name, text) TUTTI_CALL_##name,
     TUTTI_CALLS(X)
 #undef X
-        TUTTI_CALL_COUNT
 };
+enum { TUTTI_CALL_COUNT = TUTTI_CALL_RESET + 1 };
 
 /* Bit s of tutti_state_allowed[fmi - 1][call] says whether `call` may be made in state s. */
 extern const uint16_t tutti_state_allowed[3][TUTTI_CALL_COUNT];

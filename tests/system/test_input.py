@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tutti run --input`: Real inputs are linear between rows, others held; two rows with equal time are a jump.
+
+Most tests follow the model Tracker, x' = (u - x) / T with T = 0.5, whose answers are known."""
+import math
+import unittest
+
+from command import VERSIONS, CommandTest, kit_fmu
+
+T = 0.5
+
+
+def ramp(t, slope=1.0):
+    """The answer to u = slope * t, from rest."""
+    return slope * (t - T + T * math.exp(-t / T))
+
+
+def step(t, height=1.0):
+    """The answer to a step at t = 0, from rest."""
+    return height * (1 - math.exp(-t / T)) if t > 0 else 0.0
+
+
+class Trajectories(CommandTest):
+    def follow(self, version, rows, *options, model="Tracker", header="time,u"):
+        trajectory = self.write("input.csv", "\n".join([header, *rows]) + "\n")
+        return self.simulate(kit_fmu(model, version), "--input", trajectory, *options)
+
+    def at(self, table, time, column="y"):
+        """The values of all rows at this time, which must be there to the bit."""
+        values = [value for t, value in zip(table.times, table[column]) if t == time]
+        self.assertTrue(values, f"no row at {time}")
+        return values
+
+    def test_ramp(self):
+        """Input derivatives (1.0, 2.0) and intermediate update (3.0) carry the slope into the step."""
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                table = self.follow(version, ["0,0", "5,5"], "--step", "0.5")
+                self.assertEqual(len(table), 11)
+                self.assert_near(table["y"], [ramp(t) for t in table.times], 1e-6)
+                self.assert_near(table["error"], [t - ramp(t) for t in table.times], 1e-6)
+
+    def test_ramp_that_is_held_is_only_roughly_followed(self):
+        """Lacking takes no slopes: inputs stay where they were from one communication point to the next."""
+        for version in VERSIONS:
+            x, expected = 0.0, [0.0]
+            for n in range(10):  # x' = u - x with u held
+                x = n * 0.1 + (x - n * 0.1) * math.exp(-0.1)
+                expected.append(x)
+            table = self.follow(version, ["0,0", "1,1"], "--step", "0.1", "--stop", "1", model="Lacking")
+            self.assert_near(table["x"], expected, 1e-6)
+
+    def test_kinks_between_communication_points(self):
+        """Up to t = 1 and down again: all versions agree at points that know of the kink."""
+        for version in VERSIONS:
+            table = self.follow(version, ["0,0", "1,1", "2,0"], "--step", "0.25", "--stop", "2")
+            expected = [ramp(t) - (2 * ramp(t - 1) if t > 1 else 0) for t in table.times]
+            self.assert_near(table["y"], expected, 1e-6)
+
+    def test_jump_is_hit_exactly(self):
+        for version in VERSIONS:
+            for time in (1, 0.333, 0.1 + 0.2):
+                with self.subTest(version=version, time=time):
+                    table = self.follow(version, ["0,0", f"{time!r},0", f"{time!r},1", "5,1"], "--step", "0.1")
+                    self.assertEqual(self.at(table, time), [0])
+                    self.assert_near(table["y"], [step(t - time) for t in table.times], 1e-6)
+
+    def test_jump_between_recorded_points(self):
+        for version in VERSIONS:
+            table = self.follow(version, ["0,0", "0.37,0", "0.37,1"], "--stop", "1", "--output-step", "0.25")
+            self.assertEqual(table.times, [0, 0.25, 0.5, 0.75, 1])
+            self.assert_near(table["y"], [step(t - 0.37) for t in table.times], 1e-6)
+
+    def test_ends_of_the_file_are_held(self):
+        for version in VERSIONS:
+            table = self.follow(version, ["1,2", "2,2"], "--stop", "4")
+            self.assert_near(table["y"], [step(t, 2) for t in table.times], 1e-6)
+            table = self.follow(version, ["0,0", "1,1"], "--stop", "4")
+            self.assert_near(table["y"], [ramp(t) - (ramp(t - 1) if t > 1 else 0) for t in table.times], 1e-6)
+
+    def test_negative_and_late_times(self):
+        for start in (-2.0, 100.0):
+            for version in VERSIONS:
+                table = self.follow(version, [f"{start},0", f"{start + 5},5"], "--start", start, "--stop", start + 5,
+                                    "--step", "0.1")
+                self.assert_near(table["y"], [ramp(t - start) for t in table.times], 1e-6)
+
+    def test_inputs_that_are_recorded_are_those_of_the_file(self):
+        for version in VERSIONS:
+            table = self.follow(version, ["0,1", "2,3"], "--stop", "2", "--step", "0.25", "--record", "u")
+            self.assertEqual(table["u"], [1 + t for t in table.times])
+
+    def test_values_count_from_the_initialisation_on(self):
+        for version in VERSIONS:
+            table = self.follow(version, ["0,3"], "--stop", "1")
+            self.assertEqual(table["error"][0], 3)
+
+    def test_form_of_the_file(self):
+        """Line ends of other systems, quotes, a byte order mark, other columns first in the FMU: all the same."""
+        expected = self.follow("2", ["0,0", "5,5"]).rows
+        for text in ("time,u\r\n0,0\r\n5,5\r\n", '"time","u"\n"0","0"\n5,5', "\ufefftime,u\n0,0\n5,5\n",
+                     "Time,u\n0.0,0e0\n5.0,+5\n", "time,u\n0,0\n1,1\n2.5,2.5\n5,5\n"):
+            with self.subTest(text=text):
+                table = self.simulate(kit_fmu("Tracker", "2"), "--input", self.write("other.csv", text))
+                self.assert_near(table["y"], [float(row[1]) for row in expected], 1e-9)
+
+
+class Discrete(CommandTest):
+    """Inputs that are held, and event mode."""
+
+    def feed(self, version, text, *options, model="Feedthrough"):
+        return self.simulate(kit_fmu(model, version), "--input", self.write("input.csv", text), *options)
+
+    def at(self, table, time, column):
+        return [value for t, value in zip(table.times, table.texts(column)) if t == time]
+
+    def test_event_mode_shows_both_sides(self):
+        text = "time,int32_in,boolean_in,color_in,float64_discrete_in,string_in\n" \
+               "0,1,false,red,0.5,before\n0.55,2,true,green,1.5,\"after, all\"\n"
+        table = self.feed("3", text, "--stop", "1", "--step", "0.1")
+        for column, before, after in (("int32_out", "1", "2"), ("boolean_out", "0", "1"), ("color_out", "1", "3"),
+                                      ("float64_discrete_out", "0.5", "1.5"), ("string_out", "before", "after, all")):
+            self.assertEqual(self.at(table, 0.55, column), [before, after])
+            self.assertEqual(set(table.texts(column)[:table.times.index(0.55) + 1]), {before})
+            self.assertEqual(set(table.texts(column)[table.times.index(0.55) + 1:]), {after})
+        self.assertEqual(len(table), 11 + 2)
+
+    def test_held_without_event_mode(self):
+        """FMI 1.0 and 2.0: the step ends where the input changes; outputs know of it one step later."""
+        for version in ("1cs", "2"):
+            table = self.feed(version, "time,int32_in,color_in\n0,1,red\n0.55,2,yellow\n", "--stop", "1", "--step", "0.1")
+            self.assertEqual(self.at(table, 0.55, "int32_out"), ["1"])
+            after = [t > 0.55 for t in table.times]
+            self.assertEqual(table["int32_out"], [2 if late else 1 for late in after])
+            self.assertEqual(table["color_out"], [2 if late else 1 for late in after])
+
+    def test_jump_of_a_continuous_input_in_event_mode(self):
+        table = self.feed("3", "time,float64_in\n0,1\n0.35,1\n0.35,4\n", "--stop", "1", "--step", "0.1")
+        self.assertEqual(self.at(table, 0.35, "float64_out"), ["1", "4"])
+
+    def test_equal_rows_are_no_event(self):
+        table = self.feed("3", "time,int32_in,float64_in\n0,1,2\n0.35,1,2\n0.35,1,2\n0.7,1,2\n", "--stop", "1",
+                          "--step", "0.1")
+        self.assertEqual(table.times, [n * 0.1 for n in range(10)] + [1])
+
+    def test_elements_of_arrays(self):
+        table = self.feed("3", 'time,"matrix_in[2,3]",vector_in[1],strings_in[2]\n0,1.5,7,x\n0.5,1.5,8,y\n',
+                          "--stop", "1", "--step", "0.25")
+        self.assertEqual(set(table.texts("matrix_out[2,3]")), {"1.5"})
+        self.assertEqual(set(table.texts("matrix_out[1,1]")), {"0"})
+        self.assertEqual(table.texts("vector_out[1]"), ["7", "7", "7", "8", "8", "8"])
+        self.assertEqual(set(table.texts("vector_out[2]")), {"2"})
+        self.assertEqual(table.texts("strings_out[2]"), ["x", "x", "x", "y", "y", "y"])
+
+    def test_element_of_an_array_that_was_resized(self):
+        """x' = u[3] - x in the third of three inputs, where the file has two."""
+        table = self.simulate(kit_fmu("StateSpace", "3"), "--set", "m=3", "--set", "n=1", "--set", "r=1", "--set",
+                              "A=-1", "--set", "B=0 0 1", "--set", "C=1", "--set", "D=0", "--set", "x0=0", "--input",
+                              self.write("input.csv", "time,u[3]\n0,2\n"), "--stop", "1")
+        self.assert_near(table["y[1]"], [2 * (1 - math.exp(-t)) for t in table.times], 1e-6)
+
+    def test_heater_is_switched_by_the_names_of_its_modes(self):
+        text = "time,mode,T_outside\n0,off,273.15\n1000,on,273.15\n1500,automatic,273.15\n"
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                table = self.feed(version, text, "--stop", "1500", "--step", "10", model="Heater")
+                cooling = [273.15 + 20 * math.exp(-t / 2000) for t in table.times if t <= 1000]
+                self.assert_near(table["T"][:len(cooling)], cooling, 1e-6)
+                self.assertEqual(set(table["P"][:len(cooling) - 1]), {0})
+                self.assertEqual(set(table["P"][len(cooling) + 1:-1]), {2})
+
+
+if __name__ == "__main__":
+    unittest.main()
