@@ -271,7 +271,7 @@ enum kit_status kit_bind(struct kit *k)
         k->nx += k->slots[i].var->derivative ? k->slots[i].count : 0;
     free(k->work);
     free(k->x);
-    k->work = calloc(5 * k->nx + 3 * k->nz + 1, sizeof *k->work);
+    k->work = calloc(5 * k->nx + 4 * k->nz + 1, sizeof *k->work);
     k->x = calloc(2 * k->nx + k->nz + 1, sizeof *k->x);
     if (!k->work || !k->x)
         return kit_fail(k, KIT_ERROR, "out of memory for %zu states", k->nx);
@@ -285,6 +285,7 @@ enum kit_status kit_bind(struct kit *k)
     k->z0 = k->sum + k->nx;
     k->z1 = k->z0 + k->nz;
     k->z2 = k->z1 + k->nz;
+    k->z_end = k->z2 + k->nz;
     size_t nx = 0, nz = 0, np = 0;
     for (size_t i = 1; i <= model->variable_count; i++) {
         const struct kit_slot *slot = &k->slots[i];

@@ -86,7 +86,7 @@ struct kit {
     size_t nx, nz;
     double **x, **dx, **z;
     double *nominal;
-    double *start, *x0, *k1, *sum, *z0, *z1, *z2; /* work of the integrator, one block with `nominal` */
+    double *start, *x0, *k1, *sum, *z0, *z1, *z2, *z_end; /* work of the integrator, one block with `nominal` */
     double *work;
 
     struct kit_polynomial *polynomials;
@@ -268,6 +268,8 @@ struct kit_outcome {
     bool early;     /* ended before t + h although nothing went wrong */
 };
 
+/* Notes the indicators where a step or event ended: an input that jumps before the next step may change their sign. */
+enum kit_status kit_note_indicators(struct kit *k);
 /* Whether a step from t to t + h may be asked for now. */
 enum kit_status kit_check_step(struct kit *k, double t, double h);
 /* Advances from t to t + h. k->time says how far it came. `limit` (INFINITY: none) makes it end early at that time.

@@ -101,8 +101,11 @@ enum kit_status kit_exit_initialisation(struct kit *k)
         return status;
     k->last_time = k->time;
     k->update_needed = true;
-    if (k->interface == KIT_CS && !k->event_mode)
+    if (k->interface == KIT_CS && !k->event_mode) {
         status = worse(status, kit_event_all(k));
+        if (status <= KIT_WARNING)
+            status = worse(status, kit_note_indicators(k));
+    }
     return status;
 }
 

@@ -214,7 +214,8 @@ fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
 fmi3Status fmi3EnterStepMode(fmi3Instance c)
 {
     ENTER("EnterStepMode", EVENT);
-    LEAVE(leave_event_mode(k, KIT_CS, KIT_STEP));
+    enum kit_status status = leave_event_mode(k, KIT_CS, KIT_STEP);
+    LEAVE(status == KIT_OK ? kit_note_indicators(k) : status);
 }
 
 static bool has_structural(const struct kit *k, bool tunable)

@@ -234,6 +234,31 @@ static void start_polynomials(struct kit *k, double t)
     }
 }
 
+enum kit_status kit_note_indicators(struct kit *k)
+{
+    if (k->nz == 0)
+        return KIT_OK;
+    enum kit_status status = kit_refresh(k, KIT_STALE_INDICATORS);
+    copy_indicators(k, k->z_end);
+    return status;
+}
+
+/* Events at the start of a step: discrete inputs or tunable parameters were set, or an input's jump changed the sign
+ * of an indicator. *stop: the importer has to handle it. */
+static enum kit_status start_events(struct kit *k, bool inputs_set, bool *stop)
+{
+    enum kit_status status = KIT_OK;
+    if (inputs_set && k->nz > 0) {
+        status = kit_refresh(k, KIT_STALE_INDICATORS);
+        for (size_t i = 0; i < k->nz; i++)
+            k->input_event = k->input_event || positive(k->z_end[i]) != positive(*k->z[i]);
+    }
+    if (!k->input_event || status > KIT_WARNING)
+        return status;
+    *stop = k->event_mode && k->early_return;
+    return *stop ? status : handle_event(k);
+}
+
 /* Tells the importer of a finished part. False: it wants to go no further than *end. */
 static enum kit_status report(struct kit *k, double *end, struct kit_outcome *outcome)
 {
@@ -316,7 +341,7 @@ enum kit_status kit_check_step(struct kit *k, double t, double h)
 enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, struct kit_outcome *outcome)
 {
     double end = least(t + h, limit);
-    enum kit_status status = KIT_OK, worst = KIT_OK;
+    bool inputs_set = k->set_in_step, stop = false;
     *outcome = (struct kit_outcome){.early = limit < t + h};
     k->time = t;
     k->set_in_step = false;
@@ -326,10 +351,11 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
     double *start = k->start;
     for (size_t i = 0; i < k->nx; i++)
         start[i] = *k->x[i];
-    if (k->input_event && !k->event_mode)
-        worst = handle_event(k);
-    if (worst <= KIT_WARNING && !k->terminated) {
-        status = k->model->advance ? run_custom(k, t, h, end) : run(k, t, h, end, outcome);
+    enum kit_status worst = start_events(k, inputs_set, &stop);
+    if (stop) {
+        outcome->event = outcome->early = k->event_pending = true;
+    } else if (worst <= KIT_WARNING && !k->terminated) {
+        enum kit_status status = k->model->advance ? run_custom(k, t, h, end) : run(k, t, h, end, outcome);
         worst = status > worst ? status : worst;
     }
     if (worst == KIT_DISCARD && k->version == 3) {
@@ -342,6 +368,8 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
     }
     if (worst > KIT_DISCARD && k->mode == KIT_STEP) /* the model gave the reason */
         kit_fail(k, worst, "the step from t = %.17g failed at t = %.17g", t, k->time);
+    if (worst <= KIT_DISCARD)
+        kit_note_indicators(k);
     k->last_time = k->time;
     outcome->terminate = k->terminated;
     outcome->early = outcome->early || (k->terminated && k->time < t + h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - saving and restoring an instance as one block of bytes.
  *
- * Layout: struct head; the model's struct with its pointers blanked; the polynomials; then for every variable, in the
+ * Layout: struct head; the model's struct with its pointers blanked; the polynomials; the last indicators; then for every variable, in the
  * order of the table, what its pointers lead to: extents are in the struct, so arrays need no length; Strings and
  * Binaries are a size and bytes. */
 #include "core.h"
@@ -107,6 +107,7 @@ static void put_all(struct kit *k, struct cursor *c, size_t size)
         put(c, p->derivative, sizeof p->derivative);
         put(c, &fresh, sizeof fresh);
     }
+    put(c, k->z_end, k->nz * sizeof *k->z_end);
     for (size_t i = 1; i <= k->model->variable_count; i++)
         put_elements(&k->slots[i], c);
 }
@@ -223,6 +224,8 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
         if (!keep_inputs)
             *p = saved;
     }
+    if (!get(state, &at, k->z_end, k->nz * sizeof *k->z_end))
+        return damaged(k);
     for (size_t i = 1; i <= k->model->variable_count; i++)
         if (!get_elements(k, &k->slots[i], state, &at, keep_inputs && k->slots[i].var->causality == KIT_INPUT))
             return damaged(k);
