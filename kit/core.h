@@ -9,8 +9,8 @@
  * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt whenever an array
  *    is allocated anew, and only then.
  * 3. A bit in `stale` says that the fields behind it do not belong to the present time, states and inputs.
- * 4. A do-step allocates nothing, but for the copy it takes before its first event (to be able to undo a discarded
- *    step).
+ * 4. A do-step allocates nothing, but once for the copy that it takes before its first event (FMI 3.0, to be able to
+ *    undo a discarded step).
  * 5. After KIT_ERROR the mode is ERROR, after KIT_FATAL it is FATAL; only saved states, reset and free lead out of
  *    ERROR. */
 #ifndef KIT_CORE_H
@@ -126,7 +126,7 @@ struct kit {
     void (*logger)(void); /* cast to the version's type */
     void (*update_callback)(void);
 
-    struct kit_state *undo; /* the state before a step's first event */
+    struct kit_state *undo; /* a state of this step, before anything but the continuous states changed */
     bool undo_valid;
     struct kit_state *previous; /* FMI 1.0: the state before the last step */
     void *faults;               /* fault.c */

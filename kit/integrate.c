@@ -209,15 +209,19 @@ static enum kit_status advance(struct kit *k, double to, bool *event)
     return worst;
 }
 
-/* FMI 3.0 promises that a discarded step leaves no trace: before the first event of a step everything is kept. */
+/* FMI 3.0 promises that a discarded step leaves no trace: before a step changes more than states, all is kept. */
+static enum kit_status keep_for_undo(struct kit *k)
+{
+    if (k->version < 3 || k->undo_valid)
+        return KIT_OK;
+    k->undo_valid = true;
+    return kit_state_get(k, &k->undo);
+}
+
 static enum kit_status handle_event(struct kit *k)
 {
-    if (k->version == 3 && !k->undo_valid) {
-        if (kit_state_get(k, &k->undo) != KIT_OK)
-            return KIT_ERROR;
-        k->undo_valid = true;
-    }
-    return kit_event_all(k);
+    enum kit_status status = keep_for_undo(k);
+    return status == KIT_OK ? kit_event_all(k) : status;
 }
 
 static void start_polynomials(struct kit *k, double t)
@@ -351,6 +355,8 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
     double *start = k->start;
     for (size_t i = 0; i < k->nx; i++)
         start[i] = *k->x[i];
+    if ((k->model->completed_step || k->model->advance) && keep_for_undo(k) != KIT_OK)
+        return KIT_ERROR;
     enum kit_status worst = start_events(k, inputs_set, &stop);
     if (stop) {
         outcome->event = outcome->early = k->event_pending = true;

@@ -11,24 +11,26 @@
 
 include_guard(GLOBAL)
 
-set(TUTTI_KIT_DIR ${CMAKE_CURRENT_LIST_DIR})
+# For all folders of a build, whichever includes this file first.
+set(TUTTI_KIT_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 if(EXISTS ${TUTTI_KIT_DIR}/api2.h)
-    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR})
+    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR} CACHE INTERNAL "")
 else()
-    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR}/../src/fmi)
+    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR}/../src/fmi CACHE INTERNAL "")
 endif()
 
 # The folder below binaries/ of this machine: FMI 1.0 and 2.0 know two, FMI 3.0 names processor and system.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-    set(TUTTI_KIT_PLATFORM12 aarch64-linux)
-    set(TUTTI_KIT_PLATFORM3 aarch64-linux)
+    set(platforms aarch64-linux aarch64-linux)
 elseif(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    set(TUTTI_KIT_PLATFORM12 linux32)
-    set(TUTTI_KIT_PLATFORM3 x86-linux)
+    set(platforms linux32 x86-linux)
 else()
-    set(TUTTI_KIT_PLATFORM12 linux64)
-    set(TUTTI_KIT_PLATFORM3 x86_64-linux)
+    set(platforms linux64 x86_64-linux)
 endif()
+list(GET platforms 0 platform)
+set(TUTTI_KIT_PLATFORM12 ${platform} CACHE INTERNAL "")
+list(GET platforms 1 platform)
+set(TUTTI_KIT_PLATFORM3 ${platform} CACHE INTERNAL "")
 
 # How everything that goes into an FMU is compiled.
 function(_tutti_kit_settings target)

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The user documentation says what is so: its commands work, its outputs, messages, options and links exist.
+
+Every ```sh block of README.md and docs/*.md is run, block by block and from top to bottom of a page, in a folder of the page's
+own. There, build/tutti and build/fmus/ are those of the running build (as links: nothing of the build is written to), and
+`tutti` is on the PATH. In such a block
+  ./dev COMMAND and sudo ... are not run; ./dev's command has to exist.
+Around it
+  ```LANGUAGE NAME   is the content of a file: it is written to NAME (```csv weather.csv), with this source tree for
+                     /path/to/tutti;
+  ```text            behind an sh block is its output: every line must be there, in any order. "..." stands for anything,
+                     and durations ("0.1 s") for any duration.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+TUTTI = pathlib.Path(os.environ["TUTTI"])
+FMUS = pathlib.Path(os.environ["FMUS"])
+SOURCE = pathlib.Path(os.environ["SOURCE"])
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md"}  # command -> its page
+PATIENCE = 120  # seconds, for a block
+
+
+class Block:
+    """A fenced block: its language, the file's name behind it, the text and the line of the fence."""
+
+    def __init__(self, language, name, line):
+        self.language, self.name, self.line = language, name, line
+        self.lines = []
+        self.follows = None  # the sh block right above, if only white space is between
+
+    @property
+    def text(self):
+        return "".join(line + "\n" for line in self.lines)
+
+
+def read_blocks(page):
+    """The fenced blocks of a page."""
+    blocks, open_block, last = [], None, None
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        fence = re.match(r"```(\S*) *(.*)$", line)
+        if open_block is None and fence:
+            open_block = Block(fence[1], fence[2].strip(), number)
+            open_block.follows = last
+        elif open_block is not None and line == "```":
+            blocks.append(open_block)
+            last, open_block = (open_block if open_block.language == "sh" else None), None
+        elif open_block is not None:
+            open_block.lines.append(line)
+        elif line.strip():
+            last = None
+    assert open_block is None, f"{page}:{open_block.line}: the block is not closed"
+    return blocks
+
+
+def prose(page):
+    """The text of a page outside of fenced blocks."""
+    return re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+
+
+def dev_commands():
+    """What ./dev knows."""
+    return {"help", *re.findall(r"(?m)^cmd_(\w+)\(\)", (SOURCE / "dev").read_text(encoding="utf-8"))}
+
+
+def output_pattern(line):
+    """A line of documented output as a regular expression."""
+    duration = r"[0-9][0-9.e+-]* [mµ]?s\b"
+    parts = re.split(rf"(\.\.\.|{duration})", line.rstrip())
+    wild = {1: lambda part: ".*" if part == "..." else duration, 0: re.escape}
+    return "".join(wild[i % 2](part) for i, part in enumerate(parts))
+
+
+class Commands(unittest.TestCase):
+    def test_commands(self):
+        for page in PAGES:
+            with self.subTest(page=page.name), tempfile.TemporaryDirectory() as folder:
+                self.run_page(page, pathlib.Path(folder))
+
+    def run_page(self, page, folder):
+        (folder / "build" / "fmus").mkdir(parents=True)
+        (folder / "build" / "tutti").symlink_to(TUTTI)
+        for fmu in FMUS.glob("*.fmu"):
+            (folder / "build" / "fmus" / fmu.name).symlink_to(fmu)
+        outputs = {}
+        for block in read_blocks(page):
+            if block.name:
+                path = folder / block.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text.replace("/path/to/tutti", str(SOURCE)), encoding="utf-8")
+            elif block.language == "sh":
+                outputs[block] = self.run_block(page, block, folder)
+            elif block.language == "text" and block.follows in outputs:
+                self.compare(page, block, outputs[block.follows])
+
+    def run_block(self, page, block, folder):
+        """Runs a block; what it printed, or None if it has lines that are not run."""
+        script, whole = [], True
+        for line in block.lines:
+            words = line.split()
+            if words and words[0] in ("./dev", "sudo"):
+                self.check_dev(page, block, words[1:] if words[0] == "sudo" else words)
+                line, whole = "", False
+            script.append(line)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
+        environment["PATH"] = f"{TUTTI.parent}:{environment['PATH']}"
+        done = subprocess.run(["bash", "-e", "-u", "-o", "pipefail", "-c", "\n".join(script)], cwd=folder, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              timeout=PATIENCE)
+        output = done.stdout.decode("utf-8")
+        self.assertEqual(done.returncode, 0, f"{page}:{block.line}: the block fails:\n{block.text}{output}")
+        return output if whole else None
+
+    def check_dev(self, page, block, words):
+        if words[0] == "./dev":
+            self.assertIn((words + ["help"])[1], dev_commands(), f"{page}:{block.line}: ./dev has no such command")
+
+    def compare(self, page, block, output):
+        if output is None:
+            return
+        lines = output.splitlines()
+        for number, line in enumerate(block.lines, block.line + 1):
+            if line.strip():
+                pattern = re.compile(output_pattern(line))
+                self.assertTrue(any(pattern.fullmatch(given.rstrip()) for given in lines),
+                                f"{page}:{number}: this line is not in the output:\n{line}\n--- the output:\n{output}")
+
+
+class Options(unittest.TestCase):
+    def options(self, command):
+        help_text = subprocess.run([TUTTI, command, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        return set(re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+)", help_text))
+
+    def test_every_option_is_in_the_manual(self):
+        for command, page in MANUAL.items():
+            text = (SOURCE / "docs" / page).read_text(encoding="utf-8")
+            for option in self.options(command) - {"--help"}:
+                self.assertRegex(text, rf"{option}\b(?!-)", f"docs/{page} is silent on `tutti {command} {option}`")
+
+    def test_every_command_has_a_page(self):
+        help_text = subprocess.run([TUTTI, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        commands = re.findall(r"(?m)^  (\w+) ", help_text)
+        self.assertEqual(set(commands) - {"help"}, set(MANUAL))
+
+    def test_every_option_in_the_manual_exists(self):
+        known = {"--help", "--version"}.union(*(self.options(command) for command in [*MANUAL, "help"]))
+        for page in {SOURCE / "docs" / name for name in MANUAL.values()} | {SOURCE / "README.md"}:
+            text = page.read_text(encoding="utf-8")
+            self.assertEqual(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) - known, set(), f"in {page}")
+
+
+class Messages(unittest.TestCase):
+    """Messages that the manual explains are messages of the program."""
+
+    def literals(self):
+        """The string literals of library and command, those side by side as one."""
+        for file in [*(SOURCE / "src").rglob("*.c"), *(SOURCE / "cli").glob("*.c")]:
+            for text in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', file.read_text(encoding="utf-8")):
+                yield re.sub(r'"\s*"', "", text)[1:-1].replace('\\"', '"')
+
+    def test_messages_exist(self):
+        text = prose(SOURCE / "docs" / "run.md")
+        table = text[text.index("\n## Troubleshooting"):]
+        messages = [message for row in re.findall(r"(?m)^\| (`[^|]*) \|", table) for message in re.findall("`([^`]+)`", row)]
+        self.assertGreater(len(messages), 20)
+        literals = list(self.literals())
+        for message in messages:
+            pattern = re.compile(".*".join(re.escape(part) for part in message.split("...")))
+            self.assertTrue(any(map(pattern.search, literals)), f"docs/run.md explains `{message}`, which nobody says")
+
+
+class Links(unittest.TestCase):
+    @staticmethod
+    def anchors(page):
+        """The names that GitHub gives to headings."""
+        headings = re.findall(r"(?m)^#+ (.*)$", prose(page))
+        return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-") for heading in headings}
+
+    def test_links(self):
+        for page in [*PAGES, *SOURCE.glob("*.md")]:
+            for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                path = page.parent / name if name else page
+                self.assertTrue(path.exists(), f"{page}: {target} leads nowhere")
+                if anchor:
+                    self.assertIn(anchor, self.anchors(path), f"{page}: {target} leads to no heading")
+
+    def test_index_lists_every_page(self):
+        index = (SOURCE / "docs" / "README.md").read_text(encoding="utf-8")
+        for page in PAGES[1:]:
+            if page.name != "README.md":
+                self.assertIn(f"({page.name})", index)
+
+
+if __name__ == "__main__":
+    unittest.main()
