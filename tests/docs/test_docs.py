@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The user documentation says what is so: its commands work, its outputs, messages, options and links exist.
 
-Every ```sh block of README.md and docs/*.md is run, block by block and from top to bottom of a page, in a folder of the page's
-own. There, build/tutti and build/fmus/ are those of the running build (as links: nothing of the build is written to), and
-`tutti` is on the PATH. In such a block
+Every ```sh block of README.md and docs/*.md is run, block by block and from top to bottom of a page, in a folder of the
+page's own. There, build/tutti and build/fmus/ are those of the running build (as links: nothing of the build is written
+to), and `tutti` is on the PATH. In such a block
   ./dev COMMAND and sudo ... are not run; ./dev's command has to exist.
 Around it
   ```LANGUAGE NAME   is the content of a file: it is written to NAME (```csv weather.csv), with this source tree for
                      /path/to/tutti;
-  ```text            behind an sh block is its output: every line must be there, in any order. "..." stands for anything,
-                     and durations ("0.1 s") for any duration.
+  ```text            behind an sh block is its output: every line must be there, in any order. "..." stands for
+                     anything, and durations ("0.1 s") for any duration.
 """
 import os
 import pathlib
@@ -110,9 +110,9 @@ class Commands(unittest.TestCase):
             script.append(line)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
         environment["PATH"] = f"{TUTTI.parent}:{environment['PATH']}"
-        done = subprocess.run(["bash", "-e", "-u", "-o", "pipefail", "-c", "\n".join(script)], cwd=folder, env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=PATIENCE)
+        done = subprocess.run(["bash", "-e", "-u", "-o", "pipefail", "-c", "\n".join(script)], cwd=folder,
+                              env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
         output = done.stdout.decode("utf-8")
         self.assertEqual(done.returncode, 0, f"{page}:{block.line}: the block fails:\n{block.text}{output}")
         return output if whole else None
@@ -167,7 +167,8 @@ class Messages(unittest.TestCase):
     def test_messages_exist(self):
         text = prose(SOURCE / "docs" / "run.md")
         table = text[text.index("\n## Troubleshooting"):]
-        messages = [message for row in re.findall(r"(?m)^\| (`[^|]*) \|", table) for message in re.findall("`([^`]+)`", row)]
+        rows = re.findall(r"(?m)^\| (`[^|]*) \|", table)
+        messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]
         self.assertGreater(len(messages), 20)
         literals = list(self.literals())
         for message in messages:
@@ -180,7 +181,7 @@ class Links(unittest.TestCase):
     def anchors(page):
         """The names that GitHub gives to headings."""
         headings = re.findall(r"(?m)^#+ (.*)$", prose(page))
-        return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-") for heading in headings}
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
     def test_links(self):
         for page in [*PAGES, *SOURCE.glob("*.md")]:

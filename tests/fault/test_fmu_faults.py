@@ -6,6 +6,7 @@ Whatever it does, the run ends or goes on as it should: the right exit status, o
 function, time and what the FMU said last, and all rows before the fault in the result."""
 import os
 import pathlib
+import re
 import signal
 import sys
 import unittest
@@ -33,25 +34,36 @@ class Faults(CommandTest):
     def setUp(self):
         super().setUp()
         self.trajectory = self.write("u.csv", "time,u\n0,1\n1,1\n")  # so that inputs are set at every step
+        # After Fatal an FMU may not be called, not even to release its memory.
+        self.leaks = f"suppressions={self.write('leaks.txt', 'leak:Faulty.so')}:print_suppressions=0"
 
     def arguments(self, version, *options):
         return ("run", kit_fmu("Faulty", version), "--step", "0.125", "--input", self.trajectory, *options)
 
+    def environment(self, **extra):
+        return super().environment(LSAN_OPTIONS=self.leaks, **extra)
+
     def misbehave(self, version, fault, *options, status=0):
         return self.tutti(*self.arguments(version, *options), env={"KIT_FAULT": fault}, status=status)
 
-    def failing(self, version, fault, call, says, *options, time=None):
-        """A run that fails: one message, besides what the FMU itself had to say. Returns the rows that it left."""
+    def message(self, version, fault, *options):
+        """The one message of a run that fails, besides what the FMU itself had to say."""
         pathlib.Path(self.path("result.csv")).unlink(missing_ok=True)
         outcome = self.tutti("run", kit_fmu("Faulty", version), "--step", "0.125", "--set", "u=1", *options,
                              env={"KIT_FAULT": fault}, status=1)
-        own = f"tutti: error: Faulty_fmi{version}: "
-        message, = [line for line in outcome.err.splitlines() if line.strip() and not line.startswith(own)]
-        for pattern in (rf"^tutti: error: .*Faulty_fmi{version} \(", rf"\b{PREFIX[version]}{call}\b", *says):
+        own = re.compile(rf"tutti: (error|warning): Faulty_fmi{version}: ")
+        message, = [line for line in outcome.err.splitlines() if line.strip() and not own.match(line)]
+        self.assertRegex(message, rf"^tutti: error: .*Faulty_fmi{version} \(")
+        self.assertNotIn("nan", message)
+        return message
+
+    def failing(self, version, fault, call, says, *options, time=None):
+        """A run that fails in a call, and says so; returns the rows that it left."""
+        message = self.message(version, fault, *options)
+        for pattern in (rf"\b{PREFIX[version]}{call}\b", *says):
             self.assertRegex(message, pattern)
         if time is not None:
             self.assertRegex(message, rf"\bt = {time}\b")
-        self.assertNotIn("nan", message)
         return self.rows()
 
     def rows(self):
@@ -123,14 +135,13 @@ class Faults(CommandTest):
         self.assertEqual(table.times[-1], 1)
         self.assertLessEqual({n * 0.125 for n in range(9)}, set(table.times))
         for version in ("1cs", "2"):
-            self.refused(*self.arguments(version), env={"KIT_FAULT": "discard DoStep 0.55"}, status=1,
-                         says=[f"Faulty_fmi{version}", r"discarded the step from t = 0\.5 to 0\.625", r"as far as 0\.55"])
+            message = self.message(version, "discard DoStep 0.55")
+            self.assertRegex(message, r"discarded the step from t = 0\.5 to 0\.625; it came as far as 0\.55")
             self.assertEqual(self.rows(), [0, 0.125, 0.25, 0.375, 0.5])
 
     def test_step_that_is_always_discarded(self):
         for version in VERSIONS:
-            self.refused(*self.arguments(version), env={"KIT_FAULT": "discard DoStep"}, status=1,
-                         says=[f"Faulty_fmi{version}", "discard", r"t = 0\b"])
+            self.assertRegex(self.message(version, "discard DoStep"), r"discard.* t = 0\b")
             self.assertEqual(self.rows(), [0])
 
     # ---- what does not
