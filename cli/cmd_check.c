@@ -29,6 +29,7 @@ int command_check(const struct arguments *arguments)
         printf("error: %s\n", tutti_err_message());
         findings.errors++;
     }
+    fflush(stdout); /* findings before the count, also where both go to one file */
     if (!arguments_value(arguments, "--quiet"))
         fprintf(stderr, "%s: %u error%s, %u warning%s\n", arguments->operands[0], findings.errors,
                 findings.errors == 1 ? "" : "s", findings.warnings, findings.warnings == 1 ? "" : "s");

@@ -12,7 +12,7 @@
 const struct info_capability info_capabilities[] = {
     {TUTTI_CAN_VARIABLE_STEP, "variableStep", "steps of any size",
      "steps stay uniform; recorded points and stop must fall on them", 1, 3},
-    {TUTTI_CAN_STATE, "state", "state saved and restored", "a discarded step of FMI 2.0 ends the run", 2, 3},
+    {TUTTI_CAN_STATE, "state", "state saved and restored", "the FMU cannot go back to an earlier point", 2, 3},
     {TUTTI_CAN_SERIALIZE, "serialize", "state as bytes", NULL, 2, 3},
     {TUTTI_CAN_DIRECTIONAL, "directionalDerivatives", "directional derivatives", NULL, 2, 3},
     {TUTTI_CAN_INPUT_DERIVATIVES, "inputDerivatives", "inputs that move in a step",
@@ -109,7 +109,8 @@ static void print_counts(const struct tutti_desc *desc)
     line("variables", text.text);
     tutti_text_fini(&text);
     if (states > 0)
-        printf("%-13s%lu, with %u event indicators\n", "states", states, desc->event_indicator_count);
+        printf("%-13s%lu, with %u event indicator%s\n", "states", states, desc->event_indicator_count,
+               desc->event_indicator_count == 1 ? "" : "s");
 }
 
 static void print_capabilities(const struct tutti_desc *desc)
@@ -153,19 +154,46 @@ static void print_start(const struct tutti_var *var)
     printf(" = %.*s", (int)n, number);
 }
 
+/* "[2,n]" */
+static void print_dimensions(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        const struct tutti_dimension *dimension = &var->dimensions[d];
+        fputs(d == 0 ? "[" : ",", stdout);
+        if (dimension->variable == TUTTI_NONE)
+            printf("%llu", (unsigned long long)dimension->start);
+        else
+            fputs(desc->vars[dimension->variable].name, stdout);
+    }
+    fputs(var->dimension_count ? "]" : "", stdout);
+}
+
+static void print_items(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    for (uint32_t i = 0; def && i < def->item_count; i++)
+        printf("%s%s=%lld", i ? ", " : " {", def->items[i].name, (long long)def->items[i].value);
+    fputs(def && def->item_count ? "}" : "", stdout);
+}
+
 static void print_variables(const struct tutti_desc *desc)
 {
     puts("\nVariables");
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
-        printf("  %-10s %-11s %s", tutti_causality_name(var->causality), tutti_type_name(var->type), var->name);
+        printf("  %-19s %-11s %s", tutti_causality_name(var->causality), tutti_type_name(var->type), var->name);
+        print_dimensions(desc, var);
         print_start(var);
+        print_items(desc, var);
         if (var->unit != TUTTI_NONE)
             printf(" [%s]", desc->units[var->unit].name);
         if (var->description)
             printf("  %s", var->description);
         putchar('\n');
     }
+    for (uint32_t i = 0; i < desc->alias_count; i++)
+        printf("  %-19s %-11s %s = %s\n", "alias", "", desc->aliases[i].name,
+               desc->vars[desc->aliases[i].variable].name);
 }
 
 static void print_info(const struct tutti_fmu *fmu, bool variables)

@@ -84,7 +84,7 @@ static void write_data(FILE *out, const struct tutti_table *table, const bool *n
 
 static void write_panel(FILE *out, const struct tutti_table *table, const struct panel *panel, bool last)
 {
-    fprintf(out, "set xlabel %s\nplot ", last ? "'time'" : "''");
+    fprintf(out, "set xlabel %s\nset bmargin %s\nplot ", last ? "'time'" : "''", last ? "3.5" : "2");
     for (size_t i = 0; i < panel->count; i++) {
         fprintf(out, "%s$data using 1:%zu with lines lw 1.8 lc %zu title ", i ? ", " : "", panel->columns[i] + 2,
                 i % 8 + 1);
@@ -107,9 +107,10 @@ static void write_script(FILE *out, const struct arguments *arguments, const str
                                           "#56b4e9", "#e69f00", "#333333", "#999999"};
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         fprintf(out, "\nset linetype %zu lc rgb '%s'", i + 1, colours[i]);
-    fputs("\nset border 3 lw 0.8 lc rgb '#444444'\nset tics nomirror out scale 0.6\nset grid lc rgb '#dddddd' lw 0.6\n"
-          "set key outside right top samplen 2\nset xrange [*:*] noextend\nset autoscale xfix\nset offsets 0,0,graph "
-          "0.04,graph 0.04\n",
+    /* Equal margins, so that the panels share their time axis. */
+    fputs("\nset border 3 lw 0.8 lc rgb '#444444'\nset tics nomirror out scale 0.6\n"
+          "set grid lt 1 dt solid lc rgb '#e4e4e4' lw 0.6\nset key tmargin left horizontal Left reverse samplen 1.5\n"
+          "set lmargin 9\nset rmargin 3\nset autoscale fix\nset offsets 0,0,graph 0.04,graph 0.04\n",
           out);
     write_data(out, table, numeric);
     if (title) {
@@ -127,7 +128,7 @@ static void write_script(FILE *out, const struct arguments *arguments, const str
 static int run_gnuplot(const struct arguments *arguments, const struct tutti_table *table, const bool *numeric,
                        const struct panel *panels, size_t count)
 {
-    FILE *gnuplot = popen("gnuplot", "w");
+    FILE *gnuplot = popen("LC_ALL=C.UTF-8 exec gnuplot -d", "w");
     if (!gnuplot) {
         console_error("gnuplot cannot be started");
         return EXIT_FAILED;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
+#include "base/fs.h"
+#include "base/str.h"
 #include "commands.h"
 #include "console.h"
 #include "signals.h"
@@ -53,21 +55,27 @@ static int exit_status(enum tutti_err err)
 static int simulate(const struct arguments *arguments, struct tutti_run_options *options)
 {
     bool quiet = arguments_value(arguments, "--quiet") != NULL;
-    const char *stats_path = arguments_value(arguments, "--stats");
+    const char *stats_name = arguments_value(arguments, "--stats");
+    /* Taken now: code of the FMU may change the folder that the process is in. */
+    char *stats_path = !stats_name                    ? NULL
+                       : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
+                                                      : tutti_fs_absolute(stats_name);
     options->timing = stats_path != NULL;
     options->interrupt = &signals_received;
     if (!quiet && console_is_terminal())
         options->progress = console_progress;
     struct tutti_run_stats stats;
+    signals_in_run(true);
     enum tutti_err err = tutti_run(options, &stats);
+    signals_in_run(false);
     console_clear_progress();
     if (err)
         console_error(tutti_err_message());
     if (!quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
         console_summary(&stats, records_nothing(options) || strcmp(options->output, "-") == 0 ? NULL : options->output);
-    if (stats_path && err != TUTTI_ERR_ARGUMENT && !stats_write(&stats, options->file, stats_path))
-        return err ? exit_status(err) : EXIT_FAILED;
-    return exit_status(err);
+    bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->file, stats_path);
+    free(stats_path);
+    return err || told ? exit_status(err) : EXIT_FAILED;
 }
 
 int command_run(const struct arguments *arguments)

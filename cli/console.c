@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool progress_shown;
@@ -10,6 +11,12 @@ static bool progress_shown;
 bool console_is_terminal(void)
 {
     return isatty(STDERR_FILENO) == 1;
+}
+
+int console_width(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 void console_clear_progress(void)
@@ -48,28 +55,52 @@ static void print_duration(char *out, size_t size, double seconds)
 void console_progress(void *context, const struct tutti_progress *progress)
 {
     (void)context;
-    if (progress->elapsed < 0.2)
+    static double shown;
+    if (progress->elapsed < 0.2 || progress->elapsed - shown < 0.1)
         return;
+    shown = progress->elapsed;
     double done = (progress->time - progress->start) / (progress->stop - progress->start);
     double speed = (progress->time - progress->start) / progress->elapsed;
     char eta[32] = "?";
     if (done > 0)
         print_duration(eta, sizeof eta, progress->elapsed * (1 - done) / done);
+    char text[160];
+    int length = snprintf(text, sizeof text, "%5.1f%%  t = %.6g of %.6g  %.3g x real time  h = %.3g  ETA %s",
+                          100 * done, progress->time, progress->stop, speed, progress->step, eta);
+    /* A line that wraps could not be overwritten: the bar gets what is left, the end of the text is cut. */
+    int room = console_width(STDERR_FILENO) - 1;
     enum { BAR = 20 };
     char bar[BAR + 1];
-    for (int i = 0; i < BAR; i++)
-        bar[i] = done * BAR > i ? '=' : ' ';
-    bar[BAR] = '\0';
-    fprintf(stderr, "\r[%s] %5.1f%%  t = %.6g of %.6g  %.3g x real time  h = %.3g  ETA %s\033[K", bar, 100 * done,
-            progress->time, progress->stop, speed, progress->step, eta);
+    int bar_length = room - length - 4 < BAR ? room - length - 4 : BAR;
+    if (bar_length >= 5) {
+        for (int i = 0; i < bar_length; i++)
+            bar[i] = done * bar_length > i ? '=' : ' ';
+        fprintf(stderr, "\r[%.*s] %s\033[K", bar_length, bar, text);
+    } else {
+        fprintf(stderr, "\r%.*s\033[K", room, text);
+    }
     fflush(stderr);
     progress_shown = true;
+}
+
+/* 12.3 s, 4.56 ms, 78.9 us */
+static void print_seconds(char *out, size_t size, double seconds)
+{
+    if (seconds >= 1)
+        snprintf(out, size, "%.3g s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(out, size, "%.3g ms", 1e3 * seconds);
+    else
+        snprintf(out, size, "%.3g us", 1e6 * seconds);
 }
 
 void console_summary(const struct tutti_run_stats *stats, const char *output)
 {
     console_clear_progress();
-    double total = stats->setup_seconds + stats->loop_seconds;
+    char total[32], set_up[32], loop[32];
+    print_seconds(total, sizeof total, stats->setup_seconds + stats->loop_seconds);
+    print_seconds(set_up, sizeof set_up, stats->setup_seconds);
+    print_seconds(loop, sizeof loop, stats->loop_seconds);
     fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->unit.name, stats->unit.fmi, stats->unit.interface,
             stats->uses_events ? ", with event mode" : "");
     fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
@@ -78,8 +109,7 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
             stats->events_located);
     fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", stats->unit.do_steps, stats->unit.gets,
             stats->unit.sets);
-    fprintf(stderr, "%-10s %.3g s (set-up %.3g s, loop %.3g s)\n", "took", total, stats->setup_seconds,
-            stats->loop_seconds);
+    fprintf(stderr, "%-10s %s (set-up %s, loop %s)\n", "took", total, set_up, loop);
     if (output)
         fprintf(stderr, "%-10s %s (%lu rows)\n", "result", output, stats->rows);
 }

@@ -13,6 +13,8 @@ void console_error(const char *message);
 
 /* Is there a person watching stderr? */
 bool console_is_terminal(void);
+/* Columns of the terminal that `fd` is; 80 if it is none. */
+int console_width(int fd);
 /* Draws the progress line; a callback for struct tutti_run_options. */
 void console_progress(void *context, const struct tutti_progress *progress);
 void console_clear_progress(void);

@@ -2,18 +2,27 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/tutti.h>
+#include <unistd.h>
 
 #include "commands.h"
+#include "console.h"
 
-enum { HELP_COLUMN = 26, WIDTH = 100 };
+enum { HELP_COLUMN = 26 };
+
+/* Lines end before the edge of the terminal, and are not longer than is good to read. */
+static int width(void)
+{
+    int columns = console_width(STDOUT_FILENO);
+    return columns < 40 ? 40 : columns > 100 ? 100 : columns;
+}
 
 /* Prints text from `column` on, broken at blanks, continuation lines indented as far. */
 static void print_wrapped(const char *text, int column)
 {
-    int at = column;
+    int at = column, end = width();
     while (*text) {
         size_t word = strcspn(text, " ");
-        if (at > column && at + 1 + (int)word > WIDTH) {
+        if (at > column && at + 1 + (int)word >= end) {
             printf("\n%*s", column, "");
             at = column;
         } else if (at > column) {
@@ -52,7 +61,7 @@ void help_print(const struct command *command)
         print_wrapped(command->details, 0);
         putchar('\n');
     }
-    puts("Options:");
+    puts("Options (defaults in brackets):");
     for (const struct option *option = command->options; option->name; option++)
         print_option(option);
     print_option(&(struct option){"--help", "-h", NULL, "show this help"});
@@ -68,7 +77,8 @@ void help_print_all(void)
         printf("  %-*s%s\n", HELP_COLUMN - 2, usage, command->summary);
     }
     puts("\n'tutti COMMAND --help' shows the options of a command, 'tutti --version' the version.");
-    print_wrapped(exit_status, 0);
+    fputs("Exit status: ", stdout);
+    print_wrapped(exit_status, 13);
 }
 
 int command_help(const struct arguments *arguments)
@@ -124,6 +134,13 @@ static void print_man_option(const struct option *option)
     putchar('\n');
 }
 
+static const char *const examples[][2] = {
+    {"tutti info ball.fmu", "what is in the file"},
+    {"tutti run ball.fmu --stop 3 --output-step 0.01 -o ball.csv", "simulate; a row every 0.01 s"},
+    {"tutti run room.fmu --set T_set=295 --input weather.csv", "with a parameter, and inputs from a file"},
+    {"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
+};
+
 void help_print_man(void)
 {
     printf(".TH TUTTI 1 \"\" \"Tutti %s\" \"User Commands\"\n", tutti_version());
@@ -132,11 +149,21 @@ void help_print_man(void)
     puts(".SH DESCRIPTION\nTutti simulates models that come as Functional Mock\\-up Units (FMI 1.0, 2.0, 3.0).");
     puts(".SH COMMANDS");
     for (const struct command *command = commands; command->name; command++) {
+        if (strcmp(command->name, "help") == 0)
+            continue; /* whoever reads this page has found help */
         printf(".SS tutti %s %s\n", command->name, command->operands);
         print_roff(command->details ? command->details : command->summary);
         putchar('\n');
         for (const struct option *option = command->options; option->name; option++)
             print_man_option(option);
+    }
+    puts(".SH EXAMPLES");
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        fputs(".TP\n.B ", stdout);
+        print_roff(examples[i][0]);
+        putchar('\n');
+        print_roff(examples[i][1]);
+        putchar('\n');
     }
     puts(".SH EXIT STATUS");
     print_roff(exit_status);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "console.h"
 #include "info.h"
 
@@ -47,6 +48,14 @@ static json_t *bytes_json(const struct tutti_bytes *bytes)
     return json;
 }
 
+/* Jansson's integers are signed: what is beyond them becomes a string of digits. */
+static json_t *unsigned_json(uint64_t value)
+{
+    char digits[TUTTI_NUMBER_MAX];
+    return value <= INT64_MAX ? json_integer((json_int_t)value)
+                              : json_stringn(digits, tutti_number_write_uint(digits, value));
+}
+
 /* Value i of a typed array. */
 static json_t *value_json(enum tutti_type type, const void *values, size_t i)
 {
@@ -61,7 +70,7 @@ static json_t *value_json(enum tutti_type type, const void *values, size_t i)
     case TUTTI_TYPE_UINT32: return json_integer(((const uint32_t *)values)[i]);
     case TUTTI_TYPE_INT64:
     case TUTTI_TYPE_ENUMERATION: return json_integer(((const int64_t *)values)[i]);
-    case TUTTI_TYPE_UINT64: return json_integer((json_int_t)((const uint64_t *)values)[i]);
+    case TUTTI_TYPE_UINT64: return unsigned_json(((const uint64_t *)values)[i]);
     case TUTTI_TYPE_BOOLEAN:
     case TUTTI_TYPE_CLOCK: return json_boolean(((const bool *)values)[i]);
     case TUTTI_TYPE_STRING: return text(((const char *const *)values)[i]);
@@ -151,6 +160,40 @@ static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_
     return json;
 }
 
+static json_t *types_json(const struct tutti_desc *desc)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < desc->type_count; i++) {
+        const struct tutti_type_def *def = &desc->types[i];
+        json_t *json = json_object();
+        add_text(json, "name", def->name);
+        add_text(json, "type", tutti_type_name(def->type));
+        add_text(json, "quantity", def->quantity);
+        add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
+        if (def->item_count > 0) {
+            json_t *items = json_object();
+            for (uint32_t k = 0; k < def->item_count; k++)
+                json_object_set_new(items, def->items[k].name, json_integer(def->items[k].value));
+            json_object_set_new(json, "items", items);
+        }
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *aliases_json(const struct tutti_desc *desc)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < desc->alias_count; i++) {
+        json_t *json = json_object();
+        add_text(json, "name", desc->aliases[i].name);
+        add_text(json, "variable", desc->vars[desc->aliases[i].variable].name);
+        add_text(json, "description", desc->aliases[i].description);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 static json_t *units_json(const struct tutti_desc *desc)
 {
     json_t *list = json_array();
@@ -211,10 +254,12 @@ static json_t *info_json(const struct tutti_fmu *fmu)
     json_object_set_new(json, "defaultExperiment", experiment_json(&desc->experiment));
     json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
     json_object_set_new(json, "units", units_json(desc));
+    json_object_set_new(json, "types", types_json(desc));
     json_t *variables = json_array();
     for (uint32_t i = 0; i < desc->var_count; i++)
         json_array_append_new(variables, variable_json(desc, &desc->vars[i]));
     json_object_set_new(json, "variables", variables);
+    json_object_set_new(json, "aliases", aliases_json(desc));
     json_object_set_new(json, "modelStructure",
                         json_pack("{s:o, s:o, s:o}", "outputs", unknowns_json(desc, &desc->outputs), "derivatives",
                                   unknowns_json(desc, &desc->derivatives), "initialUnknowns",

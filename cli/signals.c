@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,20 +45,53 @@ static const char *name_of(int number)
     }
 }
 
+static volatile bool in_run;
+
 static void on_crash(int number)
 {
     char where[512];
-    say("\ntutti: error: crash, ");
+    say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
     if (tutti_instance_where(where, sizeof where) > 0) {
         say(", in code of the FMU: ");
         say(where);
         say("; everything recorded so far is kept. Ask the FMU's author, with its inputs and parameters\n");
+    } else if (gettid() != getpid()) { /* threads of our own call FMUs, and would know where they are */
+        say(", in a thread that an FMU started; everything recorded so far is kept. Ask the FMU's author\n");
     } else {
         say(" in Tutti itself; everything recorded so far is kept. Please report it\n");
     }
     tutti_crash_run();
     _exit(EXIT_FAILED);
+}
+
+/* Code of an FMU called exit(): the run is lost, but not its rows. */
+static void on_exit_in_run(void)
+{
+    char where[512];
+    if (!in_run)
+        return;
+    say("tutti: error: code of the FMU ended the program (exit)");
+    if (tutti_instance_where(where, sizeof where) > 0) {
+        say(": ");
+        say(where);
+    }
+    say("; everything recorded so far is kept\n");
+    tutti_crash_run();
+    _exit(EXIT_FAILED);
+}
+
+void signals_in_run(bool running)
+{
+    in_run = running;
+}
+
+/* A signal that is ignored on purpose (nohup) stays ignored. */
+static void handle_stop(int number)
+{
+    struct sigaction before, stop = {.sa_handler = on_stop};
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &stop, NULL);
 }
 
 void signals_install(void)
@@ -67,10 +101,9 @@ void signals_install(void)
     stack_t stack = {.ss_sp = stack_memory, .ss_size = sizeof stack_memory};
     sigaltstack(&stack, NULL);
 
-    struct sigaction stop = {.sa_handler = on_stop};
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
-    sigaction(SIGHUP, &stop, NULL);
+    handle_stop(SIGINT);
+    handle_stop(SIGTERM);
+    handle_stop(SIGHUP);
 
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the write fails and says so */
@@ -80,4 +113,5 @@ void signals_install(void)
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         sigaction(fatal[i], &crash, NULL);
+    atexit(on_exit_in_run);
 }

@@ -4,6 +4,7 @@
 #define TUTTI_CLI_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* The signal that asked for the end, or 0. */
 extern volatile sig_atomic_t signals_received;
@@ -11,5 +12,8 @@ extern volatile sig_atomic_t signals_received;
 /* SIGINT, SIGTERM, SIGHUP: the first asks the run to end, the second ends the process. SIGSEGV and its kin: one message
  * that names the FMU, results to disk, temporary folders removed, exit status 1. */
 void signals_install(void);
+
+/* Between these two, the end of the process is not ours: an FMU that calls exit() gets a message and exit status 1. */
+void signals_in_run(bool running);
 
 #endif

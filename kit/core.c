@@ -37,8 +37,10 @@ enum { MESSAGE_SIZE = 1024 };
 
 static void send(struct kit *k, enum kit_status status, enum kit_category category, const char *text)
 {
+    /* FMI 1.0 and 2.0 switch debug messages only; why a function failed is told always. FMI 3.0 switches everything. */
     char escaped[2 * MESSAGE_SIZE];
-    if (!k->log || !k->logging || k->muted & (1u << category))
+    bool always = k->version < 3 && status != KIT_OK;
+    if (!k->log || (!always && (!k->logging || k->muted & (1u << category))))
         return;
     escape(escaped, text, k->version < 3);
     k->log(k, status, kit_category_names[category], escaped);

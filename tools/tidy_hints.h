@@ -9,5 +9,11 @@
 
 #define tutti_fail(err, ...) ((void)tutti_fail(err, __VA_ARGS__), (err))
 #define tutti_fail_memory() ((void)tutti_fail_memory(), TUTTI_ERR_MEMORY)
+#define tutti_fail_context(err, ...)                                                                                   \
+    __extension__({                                                                                                    \
+        enum tutti_err hint_err_ = (err);                                                                              \
+        (void)tutti_fail_context(hint_err_, __VA_ARGS__);                                                              \
+        hint_err_;                                                                                                     \
+    })
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
+#include <stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -157,4 +158,17 @@ int tutti_fs_remove_tree(const char *path)
         }
     }
     return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+char *tutti_fs_absolute(const char *path)
+{
+    char *folder = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
+    if (!folder)
+        return NULL;
+    size_t size = strlen(folder) + strlen(path) + 2;
+    char *absolute = malloc(size);
+    if (absolute)
+        snprintf(absolute, size, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    free(folder);
+    return absolute;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fs.h - the few file operations that must also work in a signal handler. All are async-signal-safe. */
+/* base/fs.h - the few file operations that the standard library lacks. The first two are async-signal-safe. */
 #ifndef TUTTI_BASE_FS_H
 #define TUTTI_BASE_FS_H
 
@@ -12,5 +12,8 @@ size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at);
 
 /* Removes `path` and everything under it; links are removed, not followed. Returns 0, or -1 if something is left. */
 int tutti_fs_remove_tree(const char *path);
+
+/* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
+char *tutti_fs_absolute(const char *path);
 
 #endif

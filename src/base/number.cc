@@ -49,6 +49,13 @@ size_t tutti_number_write_double(char *out, double value)
     return write_float(out, value);
 }
 
+struct tutti_number_text tutti_number_show(double value)
+{
+    struct tutti_number_text result;
+    result.text[write_float(result.text, value)] = '\0';
+    return result;
+}
+
 size_t tutti_number_write_float(char *out, float value)
 {
     return write_float(out, value);

@@ -20,6 +20,13 @@ size_t tutti_number_write_float(char *out, float value);
 size_t tutti_number_write_int(char *out, int64_t value);
 size_t tutti_number_write_uint(char *out, uint64_t value);
 
+/* A number as text for messages: printf("%s", NUMBER(x)). The text lives until the end of the statement. */
+struct tutti_number_text {
+    char text[TUTTI_NUMBER_MAX + 1];
+};
+struct tutti_number_text tutti_number_show(double value);
+#define NUMBER(value) (tutti_number_show(value).text)
+
 /* Reads all of text[0..n), white space at both ends allowed; false if it is anything else than one number that fits,
  * and *value is left alone then. Doubles take what XML Schema and C take: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */
 bool tutti_number_read_double(const char *text, size_t n, double *value);

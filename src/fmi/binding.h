@@ -30,6 +30,7 @@ struct tutti_messages {
     char text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
     unsigned long count;                                /* ever */
     unsigned long passed, dropped;                      /* to the log, not to the log */
+    unsigned long deferred; /* errors told during the present call: they are part of its message if it fails */
 };
 
 struct tutti_instance {
@@ -44,6 +45,7 @@ struct tutti_instance {
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
+    bool logging_on;               /* as the FMU was told */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;
     struct tutti_messages messages;
@@ -84,6 +86,9 @@ struct tutti_binding {
     const char *(*get_version)(const struct tutti_library *library); /* NULL slot or result: unknown */
     void *(*instantiate)(struct tutti_instance *instance);
     void (*free)(struct tutti_instance *instance);
+    /* Switches categories (none given: all) on or off. NULL: the version has no categories. */
+    enum tutti_status (*set_debug_logging)(struct tutti_instance *instance, bool on, size_t count,
+                                           const char *const *categories);
     enum tutti_status (*enter_configuration)(struct tutti_instance *instance);
     enum tutti_status (*exit_configuration)(struct tutti_instance *instance);
     enum tutti_status (*setup_experiment)(struct tutti_instance *instance);
@@ -130,6 +135,9 @@ struct tutti_instance *tutti_instance_current(void);
  * Any text may be NULL or broken. */
 void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
                             const char *text);
+
+/* Logs the errors that were told during a call which then succeeded. */
+void tutti_instance_log_deferred(struct tutti_instance *instance);
 
 /* At least `size` bytes of scratch, or NULL. */
 void *tutti_instance_scratch(struct tutti_instance *instance, size_t size);

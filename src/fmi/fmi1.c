@@ -59,10 +59,9 @@ static void *instantiate(struct tutti_instance *in)
     tutti_location_uri(&uri, in->library->folder);
     void *component = uri.failed
                           ? NULL
-                          : fmu(in)->fmiInstantiateSlave(in->options.name,
-                                                         in->library->desc->token ? in->library->desc->token : "",
-                                                         uri.text, "application/x-fmu-sharedlibrary", 0, fmiFalse,
-                                                         fmiFalse, callbacks, in->options.logging_on);
+                          : fmu(in)->fmiInstantiateSlave(
+                                in->options.name, in->library->desc->token ? in->library->desc->token : "", uri.text,
+                                "application/x-fmu-sharedlibrary", 0, fmiFalse, fmiFalse, callbacks, in->logging_on);
     tutti_text_fini(&uri);
     return component;
 }

@@ -63,9 +63,17 @@ static void *instantiate(struct tutti_instance *in)
                                  : fmu(in)->fmi2Instantiate(in->options.name, fmi2CoSimulation,
                                                             in->library->desc->token ? in->library->desc->token : "",
                                                             uri.text, (const fmi2CallbackFunctions *)in->callbacks,
-                                                            fmi2False, in->options.logging_on);
+                                                            fmi2False, in->logging_on);
     tutti_text_fini(&uri);
     return component;
+}
+
+static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
+                                           const char *const *categories)
+{
+    return fmu(in)->fmi2SetDebugLogging
+               ? (enum tutti_status)fmu(in)->fmi2SetDebugLogging(in->component, on, count, categories)
+               : TUTTI_STATUS_OK;
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -292,6 +300,7 @@ static const char *type_word(enum tutti_type type)
 static const char *const call_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_INSTANTIATE] = "fmi2Instantiate",
     [TUTTI_CALL_FREE] = "fmi2FreeInstance",
+    [TUTTI_CALL_SET_DEBUG_LOGGING] = "fmi2SetDebugLogging",
     [TUTTI_CALL_SETUP_EXPERIMENT] = "fmi2SetupExperiment",
     [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi2EnterInitializationMode",
     [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi2ExitInitializationMode",
@@ -329,6 +338,7 @@ const struct tutti_binding tutti_binding_fmi2 = {
     .get_version = get_version,
     .instantiate = instantiate,
     .free = free_instance,
+    .set_debug_logging = set_debug_logging,
     .setup_experiment = setup_experiment,
     .enter_initialization = enter_initialization,
     .exit_initialization = exit_initialization,

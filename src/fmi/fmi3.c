@@ -65,9 +65,17 @@ static void *instantiate(struct tutti_instance *in)
     bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
     return fmu(in)->fmi3InstantiateCoSimulation(
         options->name, in->library->desc->token ? in->library->desc->token : "",
-        in->library->has_resources ? in->library->resources : NULL, false, options->logging_on, in->event_mode,
+        in->library->has_resources ? in->library->resources : NULL, false, in->logging_on, in->event_mode,
         options->early_return, intermediate ? options->intermediate : NULL,
         intermediate ? options->intermediate_count : 0, in, log_message, intermediate ? intermediate_update : NULL);
+}
+
+static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
+                                           const char *const *categories)
+{
+    return fmu(in)->fmi3SetDebugLogging
+               ? (enum tutti_status)fmu(in)->fmi3SetDebugLogging(in->component, on, count, categories)
+               : TUTTI_STATUS_OK;
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -283,6 +291,7 @@ static const char *type_word(enum tutti_type type)
 static const char *const call_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateCoSimulation",
     [TUTTI_CALL_FREE] = "fmi3FreeInstance",
+    [TUTTI_CALL_SET_DEBUG_LOGGING] = "fmi3SetDebugLogging",
     [TUTTI_CALL_ENTER_CONFIGURATION] = "fmi3EnterConfigurationMode",
     [TUTTI_CALL_EXIT_CONFIGURATION] = "fmi3ExitConfigurationMode",
     [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi3EnterInitializationMode",
@@ -326,6 +335,7 @@ const struct tutti_binding tutti_binding_fmi3 = {
     .get_version = get_version,
     .instantiate = instantiate,
     .free = free_instance,
+    .set_debug_logging = set_debug_logging,
     .enter_configuration = enter_configuration,
     .exit_configuration = exit_configuration,
     .enter_initialization = enter_initialization,

@@ -29,13 +29,26 @@ static void call_name(const struct tutti_instance *in, char *out, size_t size)
         snprintf(out, size, "%s", name ? name : tutti_call_word(in->call));
 }
 
+/* " at t = 0.5", or nothing before the initialisation, when there is no time. */
+struct when {
+    char text[TUTTI_NUMBER_MAX + 16];
+};
+
+static struct when when(const struct tutti_instance *in)
+{
+    struct when when = {""};
+    if (!isnan(in->time))
+        snprintf(when.text, sizeof when.text, " at t = %s", NUMBER(in->time));
+    return when;
+}
+
 static enum tutti_err forbidden(const struct tutti_instance *in, enum tutti_call call)
 {
     return tutti_fail(TUTTI_ERR_STATE,
-                      "%s: FMI %s does not allow to %s in the state \"%s\" (t = %.17g); this is a fault in the "
-                      "program that drives the FMU",
+                      "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
+                      "drives the FMU",
                       in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
-                      in->time);
+                      when(in).text);
 }
 
 /* Before every call into the FMU: may it be made (I1 to I12), and which one is it. */
@@ -65,7 +78,8 @@ static enum tutti_err fail_call(struct tutti_instance *in, enum tutti_err err, c
     call_name(in, name, sizeof name);
     struct tutti_text text = {0};
     append_messages(in, &text);
-    tutti_fail(err, "%s (%s): %s %s at t = %.17g%s", in->options.name, in->library->file, name, what, in->time,
+    in->messages.deferred = 0; /* they are in the message */
+    tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
                text.text ? text.text : "");
     tutti_text_fini(&text);
     return err;
@@ -78,8 +92,7 @@ static void warn_once(struct tutti_instance *in)
     char name[64];
     call_name(in, name, sizeof name);
     tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
-                     "%s returned Warning at t = %.17g; going on (further warnings are counted, not shown)", name,
-                     in->time);
+                     "%s returned Warning%s; going on (further warnings are counted, not shown)", name, when(in).text);
 }
 
 /* Every status that is not OK. */
@@ -89,6 +102,7 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_cal
     case TUTTI_STATUS_OK:
     case TUTTI_STATUS_WARNING:
         warn_once(in);
+        tutti_instance_log_deferred(in);
         in->state = tutti_state_after(call, in->state, in->event_mode);
         return TUTTI_OK;
     case TUTTI_STATUS_DISCARD:
@@ -112,6 +126,8 @@ static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call
 {
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return conclude_unusual(in, call, status);
+    if (__builtin_expect(in->messages.deferred != 0, 0))
+        tutti_instance_log_deferred(in);
     in->state = tutti_state_after(call, in->state, in->event_mode);
     return TUTTI_OK;
 }
@@ -140,6 +156,50 @@ static enum tutti_err claim(struct tutti_library *library, const char *name)
                       name, library->file);
 }
 
+/* Log categories that tell how a call went, "logStatusError" and the like. */
+static bool tells_status(const char *category)
+{
+    static const char *const words[] = {"warning", "discard", "error", "fatal"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(category, words[i]))
+            return true;
+    return false;
+}
+
+static size_t status_categories(const struct tutti_desc *desc, const char **out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < desc->log_category_count; i++)
+        if (tells_status(desc->log_categories[i])) {
+            if (out)
+                out[count] = desc->log_categories[i];
+            count++;
+        }
+    return count;
+}
+
+/* Why a call failed is always wanted; debug messages only on demand. FMI 3.0 has one switch for both, so it is on, and
+ * where categories tell them apart, the others are switched off again. An FMU may refuse that without harm. */
+static enum tutti_err choose_categories(struct tutti_instance *in)
+{
+    size_t count = status_categories(in->library->desc, NULL);
+    if (in->options.logging_on || !in->logging_on || count == 0 || !in->binding->set_debug_logging)
+        return TUTTI_OK;
+    const char **categories = calloc(count, sizeof *categories);
+    if (!categories)
+        return tutti_fail_memory();
+    status_categories(in->library->desc, categories);
+    in->call = TUTTI_CALL_SET_DEBUG_LOGGING;
+    struct tutti_instance *outer = current;
+    current = in;
+    enum tutti_status status = in->binding->set_debug_logging(in, false, 0, NULL);
+    if (status <= TUTTI_STATUS_WARNING)
+        status = in->binding->set_debug_logging(in, true, count, categories);
+    current = outer;
+    free(categories);
+    return status == TUTTI_STATUS_FATAL ? conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
+}
+
 static enum tutti_err instantiate(struct tutti_instance *in)
 {
     TRY(begin(in, TUTTI_CALL_INSTANTIATE));
@@ -150,7 +210,7 @@ static enum tutti_err instantiate(struct tutti_instance *in)
     if (!in->component)
         return fail_call(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
-    return TUTTI_OK;
+    return choose_categories(in);
 }
 
 enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,
@@ -172,6 +232,7 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->options = *options;
     in->options.name = name;
     in->event_mode = options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE);
+    in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
     pthread_mutex_init(&in->messages.lock, NULL);
     enum tutti_err err = instantiate(in);
@@ -189,7 +250,7 @@ void tutti_instance_free(struct tutti_instance *in)
         return;
     if (tutti_state_allows(in->binding->fmi, TUTTI_CALL_TERMINATE, in->state))
         if (tutti_instance_terminate(in) != TUTTI_OK)
-            tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name, "%s", tutti_err_message());
+            in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* nobody asked how it went */
     if (tutti_state_allows(in->binding->fmi, TUTTI_CALL_FREE, in->state)) {
         in->call = TUTTI_CALL_FREE;
         current = in;
@@ -369,6 +430,8 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
         step->reached = end;
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return conclude_step(in, t, status, step);
+    if (__builtin_expect(in->messages.deferred != 0, 0))
+        tutti_instance_log_deferred(in);
     in->state = TUTTI_STATE_STEP;
     in->time = step->reached;
     return TUTTI_OK;
@@ -518,8 +581,8 @@ size_t tutti_instance_where(char *out, size_t size)
         at = put(out, size, at, ") in ");
         at = put(out, size, at, name ? name : "a call");
         at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
-        at = put(out, size, at, " at t = ");
-        at = put(out, size, at, number);
+        at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
+        at = put(out, size, at, isnan(in->time) ? "" : number);
     }
     if (size > 0)
         out[at] = '\0';

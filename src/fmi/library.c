@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "fmi/binding.h"
+#include "fmi/elf.h"
 
 #if defined(__x86_64__)
 #define PLATFORMS "x86_64-linux", "linux64"
@@ -98,18 +99,25 @@ enum tutti_err tutti_library_find(const struct tutti_archive *archive, const cha
     return no_binary(archive, file, model_identifier);
 }
 
-/* A library that lacks another one: FMUs often ship it beside their own, where the loader does not look. Loads it from
- * there if `error` names it and it is there. */
-static bool load_neighbour(const char *path, const char *error)
+/* The name of the library that the loader missed, out of its message; empty if it failed for another reason. */
+static void missing_library(const char *error, char *name, size_t size)
 {
     const char *colon = strstr(error, ": cannot open shared object file");
+    size_t length = colon ? (size_t)(colon - error) : 0;
+    snprintf(name, size, "%.*s", (int)(length < size ? length : 0), error);
+}
+
+/* FMUs often bring a library that theirs needs and put it beside their own, where the loader does not look. */
+static bool load_neighbour(const char *path, const char *name)
+{
     const char *slash = strrchr(path, '/');
-    if (!colon || !slash || memchr(error, '/', (size_t)(colon - error)))
+    if (!*name || !slash || strchr(name, '/'))
         return false;
     struct tutti_text neighbour = {0};
     tutti_text_append_n(&neighbour, path, (size_t)(slash - path) + 1);
-    tutti_text_append_n(&neighbour, error, (size_t)(colon - error));
+    tutti_text_append(&neighbour, name);
     bool loaded = !neighbour.failed && access(neighbour.text, R_OK) == 0 &&
+                  tutti_elf_check(neighbour.text, path) == TUTTI_OK &&
                   dlopen(neighbour.text, RTLD_NOW | RTLD_GLOBAL) != NULL;
     tutti_text_fini(&neighbour);
     return loaded;
@@ -118,22 +126,25 @@ static bool load_neighbour(const char *path, const char *error)
 static enum tutti_err open_library(struct tutti_library *library)
 {
     enum { MOST_NEIGHBOURS = 64 };
-    const char *error = "";
+    char error[1024], missing[256] = "", before[256];
+    TRY(tutti_elf_check(library->path, library->file));
     for (int i = 0; i < MOST_NEIGHBOURS; i++) {
         library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
         if (library->handle)
             return TUTTI_OK;
-        error = dlerror();
-        error = error ? error : "unknown reason";
-        if (!load_neighbour(library->path, error))
+        const char *reason = dlerror(); /* the next dlopen frees it */
+        snprintf(error, sizeof error, "%s", reason ? reason : "unknown reason");
+        memcpy(before, missing, sizeof before);
+        missing_library(error, missing, sizeof missing);
+        /* One that is missed again although it was loaded has no name of its own (no SONAME). */
+        if (strcmp(before, missing) == 0 || !load_neighbour(library->path, missing))
             break;
     }
-    const char *colon = strstr(error, ": cannot open shared object file");
-    if (colon)
+    if (*missing)
         return tutti_fail(TUTTI_ERR_LOAD,
-                          "%s: the FMU's library needs the system library %.*s, which is not installed; install the "
-                          "package that has it, or ask the FMU's author for one that brings it along",
-                          library->file, (int)(colon - error), error);
+                          "%s: the FMU's library needs the library %s, which is not installed; install the package "
+                          "that has it, or ask the FMU's author for one that brings it along",
+                          library->file, missing);
     return tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library cannot be loaded: %s", library->file, error);
 }
 
@@ -182,24 +193,34 @@ static enum tutti_err find_functions(struct tutti_library *library)
     return err;
 }
 
+/* A function of the group that the library lacks, or NULL. */
+static const char *lacking_of(const struct tutti_library *library, unsigned group)
+{
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        if ((library->binding->symbols[i].group & group) && !library->functions[i])
+            return library->binding->symbols[i].name;
+    return NULL;
+}
+
 /* Takes back what the description claims and the library does not have. */
 static void reconcile(struct tutti_library *library, const struct tutti_log *log)
 {
+    struct tutti_text claims = {0}, functions = {0};
     library->can = library->interface->flags;
     for (const struct tutti_optional *o = library->binding->optional; o->name; o++) {
-        if (!(library->can & o->can))
+        const char *lacking = library->can & o->can ? lacking_of(library, o->group) : NULL;
+        if (!lacking)
             continue;
-        for (size_t i = 0; i < library->binding->symbol_count; i++) {
-            const struct tutti_symbol *s = &library->binding->symbols[i];
-            if (!(s->group & o->group) || library->functions[i])
-                continue;
-            library->can &= ~o->can;
-            tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
-                             "%s claims %s, but the library lacks %s; it is not used",
-                             tutti_interface_name(library->kind), o->name, s->name);
-            break;
-        }
+        library->can &= ~o->can;
+        tutti_text_printf(&claims, "%s%s", claims.length ? ", " : "", o->name);
+        if (!functions.text || !strstr(functions.text, lacking))
+            tutti_text_printf(&functions, "%s%s", functions.length ? ", " : "", lacking);
     }
+    if (claims.length > 0)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, library->file, "%s claims %s, but the library lacks %s; not used",
+                         tutti_interface_name(library->kind), claims.text, functions.text ? functions.text : "that");
+    tutti_text_fini(&claims);
+    tutti_text_fini(&functions);
     const char *version = library->binding->get_version(library);
     if (version && strncmp(version, library->binding->version, 1) != 0)
         tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
@@ -208,7 +229,7 @@ static void reconcile(struct tutti_library *library, const struct tutti_log *log
 
 static enum tutti_err locate(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
 {
-    const char *entry, *folder;
+    const char *entry = NULL, *folder = NULL;
     bool misnamed;
     TRY(tutti_library_find(archive, library->file, library->interface->model_identifier, &entry, &misnamed));
     if (misnamed)

@@ -5,7 +5,9 @@
  *  M2  A text that differs from one still in the ring by its numbers only is not logged again (an FMU that warns at
  *      every step is heard once), and neither is anything beyond a limit; what was dropped is counted, and said when
  *      the limit is reached. Who asked for debug messages gets repetitions, too, up to a higher limit.
- *  M3  "#r12#" becomes the name of the variable, "##" becomes "#". */
+ *  M3  An error told inside a call waits for the end of the call: if that fails, the message is part of the error that
+ *      is reported, else it is logged then.
+ *  M4  "#r12#" becomes the name of the variable, "##" becomes "#". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static const char *name_of(const struct tutti_desc *desc, char letter, unsigned 
     return NULL;
 }
 
-/* M3: writes the expanded text to `out`. `reference_after` is the part behind '#' if it is a reference. */
+/* M4: writes the expanded text to `out`. `reference_after` is the part behind '#' if it is a reference. */
 static void expand(const struct tutti_desc *desc, const char *text, char *out, size_t size)
 {
     size_t at = 0;
@@ -110,6 +112,12 @@ static bool keep(struct tutti_messages *messages, const char *text)
     return fresh;
 }
 
+static void pass_on(struct tutti_instance *in, enum tutti_log_level level, const char *category, const char *text)
+{
+    tutti_log_printf(in->options.log, level, in->options.name, "%s%s%s%s", category ? "[" : "",
+                     category ? category : "", category ? "] " : "", text);
+}
+
 void tutti_instance_message(struct tutti_instance *in, enum tutti_status status, const char *category, const char *text)
 {
     if (!in)
@@ -119,20 +127,32 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     tutti_str_make_printable(clean);
 
     struct tutti_messages *messages = &in->messages;
-    pthread_mutex_lock(&messages->lock);
+    enum tutti_log_level level = level_of(status);
     bool debug = tutti_log_wants(in->options.log, TUTTI_LOG_DEBUG);
     unsigned long limit = debug ? PASSED_LIMIT_DEBUG : PASSED_LIMIT;
+    pthread_mutex_lock(&messages->lock);
     bool fresh = keep(messages, clean) || debug;
     bool pass = fresh && messages->passed < limit;
+    bool defer = pass && level == TUTTI_LOG_ERROR && tutti_instance_current() == in;
     messages->passed += pass;
     messages->dropped += !pass;
+    messages->deferred += defer;
     bool last = pass && messages->passed == limit;
     pthread_mutex_unlock(&messages->lock);
 
-    if (pass)
-        tutti_log_printf(in->options.log, level_of(status), in->options.name, "%s%s%s%s", category ? "[" : "",
-                         category ? category : "", category ? "] " : "", clean);
+    if (pass && !defer)
+        pass_on(in, level, category, clean);
     if (last)
         tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
                          "the FMU has said %lu things; its further messages are dropped", limit);
+}
+
+void tutti_instance_log_deferred(struct tutti_instance *in)
+{
+    struct tutti_messages *messages = &in->messages;
+    unsigned long count = messages->deferred < TUTTI_MESSAGES_KEPT ? messages->deferred : TUTTI_MESSAGES_KEPT;
+    messages->deferred = 0;
+    for (unsigned long i = messages->count - (count < messages->count ? count : messages->count); i < messages->count;
+         i++)
+        pass_on(in, TUTTI_LOG_ERROR, NULL, messages->text[i % TUTTI_MESSAGES_KEPT]);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "base/time.h"
 
 enum { DEFAULT_STEPS = 500 };
@@ -23,11 +24,21 @@ static enum tutti_err check_step(double value, double span, const char *option)
 {
     TRY(check_finite(value, option));
     if (!(value > 0))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %.17g", option, value);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %s", option, NUMBER(value));
     if (span / value > 1e15)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %.17g would take %.3g steps; that cannot be meant", option, value,
-                          span / value);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s would take %.3g steps; that cannot be meant", option,
+                          NUMBER(value), span / value);
     return TUTTI_OK;
+}
+
+/* Far from 0 doubles are coarse: a step below their spacing would not move. */
+static enum tutti_err check_resolution(const struct tutti_times *times)
+{
+    double largest = fmax(fabs(times->start), fabs(times->stop));
+    if (times->step > 16 * (nextafter(largest, INFINITY) - largest))
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s is too small for times around %s: no double can tell them apart",
+                      NUMBER(times->step), NUMBER(largest));
 }
 
 /* The proposed step, unless it is nonsense; a whole number of the FMU's internal steps if it has a fixed one. */
@@ -51,20 +62,20 @@ static enum tutti_err check_uniform(struct tutti_times *times, const struct tutt
     double span = times->stop - times->start;
     if (times->output_step > 0 && !tutti_grid_fits(0, times->step, times->output_step))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--output-step %.17g is not a multiple of the step %.17g, and %s cannot vary its step "
+                          "--output-step %s is not a multiple of the step %s, and %s cannot vary its step "
                           "(canHandleVariableCommunicationStepSize); use a multiple",
-                          times->output_step, times->step, fmu->path);
+                          NUMBER(times->output_step), NUMBER(times->step), fmu->path);
     if (tutti_grid_fits(times->start, times->step, times->stop))
         return TUTTI_OK;
     double fitting = span / ceil(span / times->step);
     if (options->has_step)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%g is not a multiple of the step %.17g, and %s cannot vary its step "
-                          "(canHandleVariableCommunicationStepSize); use --step %.17g, or another --stop",
-                          span, times->step, fmu->path, fitting);
+                          "%s is not a multiple of the step %s, and %s cannot vary its step "
+                          "(canHandleVariableCommunicationStepSize); use --step %s, or another --stop",
+                          NUMBER(span), NUMBER(times->step), fmu->path, NUMBER(fitting));
     tutti_log_printf(log, TUTTI_LOG_WARNING, fmu->path,
-                     "the FMU cannot vary its step; using %.17g instead of %.17g, so that the run ends at %.17g",
-                     fitting, times->step, times->stop);
+                     "the FMU cannot vary its step; using %s instead of %s, so that the run ends at %s",
+                     NUMBER(fitting), NUMBER(times->step), NUMBER(times->stop));
     times->step = fitting;
     return TUTTI_OK;
 }
@@ -83,18 +94,19 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
     if (!(times->stop > times->start))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the stop time %.17g must be after the start time %.17g", times->stop,
-                          times->start);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the stop time %s must be after the start time %s", NUMBER(times->stop),
+                          NUMBER(times->start));
     double span = times->stop - times->start;
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(experiment, interface, span, fmu, log);
     TRY(check_step(times->step, span, "--step"));
+    TRY(check_resolution(times));
     if (options->has_output_step) {
         TRY(check_step(options->output_step, span, "--output-step"));
         times->output_step = options->output_step;
     }
     times->tolerance = choose(options->has_rtol, options->rtol, experiment->has_tolerance, experiment->tolerance, 0);
     if (options->has_rtol && !(options->rtol > 0 && isfinite(options->rtol)))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--rtol must be greater than 0, not %.17g", options->rtol);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--rtol must be greater than 0, not %s", NUMBER(options->rtol));
     return times->uniform ? check_uniform(times, options, fmu, log) : TUTTI_OK;
 }

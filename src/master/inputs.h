@@ -6,19 +6,30 @@
 #include "system/trajectory.h"
 #include "unit/unit.h"
 
+/* Some of the driven inputs of the unit. */
+struct tutti_input_set {
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals signals;
+};
+
 struct tutti_inputs {
+    const char *file; /* borrowed */
     struct tutti_table *table;
     struct tutti_trajectory *trajectory;
-    struct tutti_signals signals; /* all driven inputs */
-    uint32_t *variables;          /* of the signals */
-    size_t variable_count;
-    size_t *signal_of; /* per variable of the FMU: 1 + its place in `variables`, or 0 */
+    struct tutti_input_set moving; /* continuous: new values at every step */
+    struct tutti_input_set held;   /* all others: new values at events only */
+    bool held_changed;             /* ... which came, and the unit does not know yet */
+    size_t *signal_of;             /* per variable of the FMU: 1 + its place in its set, or 0 */
+    size_t *column_of;             /* ... 1 + its first column, or 0 */
+    void **column_slots;           /* per column: where its value goes */
     /* Columns of Float64 inputs whose movement inside a step the FMU can take, as slopes or by intermediate update. */
-    size_t *moving_columns;
-    uint32_t *moving_references;
-    const double **moving_slots; /* where their values at the beginning of the step are */
+    size_t *slope_columns;
+    uint32_t *slope_references;
+    const double **slope_slots; /* where their values at the beginning of the step are */
     double *slopes;
-    size_t moving_count;
+    double step_start; /* of the present step: a jump there has happened already */
+    size_t slope_count;
 };
 
 /* Reads `file` against `desc`. A zeroed struct without tutti_inputs_open drives nothing. */
@@ -31,11 +42,18 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, stru
 /* For struct tutti_unit_options.moving_sample; context is the inputs. */
 void tutti_inputs_sample_moving(void *context, double t, double *values);
 
-/* Hands the values at t to the unit, and how they move until `target`, if it can take that. */
+/* Takes the values at t: those before a jump, or after it. */
+void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);
+/* Hands all values to the unit: at the initialisation, and inside an event. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
+/* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only
+ * if they changed since (tutti_inputs_note_event): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
+/* Held values changed, and no event mode will hand them on. */
+void tutti_inputs_note_event(struct tutti_inputs *inputs);
 
-/* Where the current value of an input lives, or NULL if the file does not drive it. */
-const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, uint32_t element);
+/* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
+const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);
 
 #endif

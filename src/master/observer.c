@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "base/number.h"
 #include "base/str.h"
 
 /* One chosen name: a variable or an alias of one. */
 struct choice {
     const char *name, *description;
     uint32_t variable;
-    const char *only; /* the pattern that names elements rather than the variable; NULL: all elements */
+    size_t only; /* 1 + the pattern that names elements rather than the variable; 0: all elements */
 };
 
 struct chooser {
+    const struct tutti_unit *unit;
     const struct tutti_desc *desc;
     const struct tutti_run_options *options;
     struct choice *choices;
@@ -23,35 +25,42 @@ struct chooser {
     bool *used; /* per pattern */
 };
 
-/* Could the pattern mean elements of the array `name` ("x[*", "x[1,2]")? */
-static bool names_elements(const char *pattern, const char *name)
+/* Patterns may name the unit ("ball.h", "*.h") or not ("h"). */
+static bool fits(const struct chooser *chooser, size_t pattern, const char *name)
 {
-    const char *bracket = strrchr(pattern, '[');
-    size_t n = bracket ? (size_t)(bracket - pattern) : 0;
-    return bracket && strlen(name) == n && memcmp(pattern, name, n) == 0;
+    const char *text = chooser->options->record[pattern];
+    if (tutti_str_glob(text, name))
+        return true;
+    struct tutti_text full = {0};
+    tutti_text_printf(&full, "%s.%s", chooser->unit->name, name);
+    bool fit = !full.failed && tutti_str_glob(text, full.text);
+    tutti_text_fini(&full);
+    return fit;
+}
+
+/* The first pattern that fits the variable, or, for an array, that might fit an element of it. */
+static bool choose_by_patterns(struct chooser *chooser, const char *name, const struct tutti_var *var, size_t *only)
+{
+    for (size_t p = 0; p < chooser->options->record_count; p++) {
+        bool whole = fits(chooser, p, name);
+        *only = whole ? 0 : p + 1;
+        chooser->used[p] = chooser->used[p] || whole;
+        if (whole || (var->dimension_count > 0 && strchr(chooser->options->record[p], '[')))
+            return true;
+    }
+    return false;
 }
 
 static void offer(struct chooser *chooser, const char *name, const char *description, uint32_t variable)
 {
     const struct tutti_var *var = &chooser->desc->vars[variable];
-    const struct tutti_run_options *options = chooser->options;
     if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
         return; /* time is the first column anyway */
-    if (options->record_count == 0) {
-        if (var->causality == TUTTI_OUTPUT)
-            chooser->choices[chooser->count++] = (struct choice){name, description, variable, NULL};
-        return;
-    }
-    for (size_t p = 0; p < options->record_count; p++) {
-        bool whole = tutti_str_glob(options->record[p], name);
-        bool elements = !whole && var->dimension_count > 0 && names_elements(options->record[p], name);
-        if (!whole && !elements)
-            continue;
-        chooser->used[p] = true;
-        chooser->choices[chooser->count++] =
-            (struct choice){name, description, variable, elements ? options->record[p] : NULL};
-        return;
-    }
+    size_t only = 0;
+    bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT
+                                                      : choose_by_patterns(chooser, name, var, &only);
+    if (chosen)
+        chooser->choices[chooser->count++] = (struct choice){name, description, variable, only};
 }
 
 static enum tutti_err check_used(const struct chooser *chooser)
@@ -80,7 +89,7 @@ static enum tutti_err choose(struct chooser *chooser, struct tutti_arena *arena)
         offer(chooser, desc->vars[i].name, desc->vars[i].description, i);
     for (uint32_t i = 0; i < desc->alias_count && chooser->options->record_count > 0; i++)
         offer(chooser, desc->aliases[i].name, desc->aliases[i].description, desc->aliases[i].variable);
-    return check_used(chooser);
+    return TUTTI_OK;
 }
 
 /* "x[2,3]" for element `at` (row-major, from 0) of an array with the unit's present extents. */
@@ -108,19 +117,22 @@ static const char *element_name(struct tutti_arena *arena, const struct tutti_un
 }
 
 /* Columns of one choice; inputs that a file drives are shown as the file has them. */
-static enum tutti_err add_columns(struct tutti_observer *observer, const struct tutti_unit *unit,
-                                  const struct tutti_inputs *inputs, const struct choice *choice, size_t signal)
+static enum tutti_err add_columns(struct tutti_observer *observer, const struct chooser *chooser,
+                                  const struct tutti_inputs *inputs, size_t signal)
 {
-    const struct tutti_desc *desc = unit->fmu->desc;
+    const struct choice *choice = &chooser->choices[signal];
+    const struct tutti_unit *unit = chooser->unit;
+    const struct tutti_desc *desc = chooser->desc;
     const struct tutti_var *var = &desc->vars[choice->variable];
     for (size_t e = 0; e < observer->signals.extents[signal]; e++) {
         const char *name = element_name(&observer->arena, unit, choice, e);
         if (!name)
             return tutti_fail_memory();
-        if (choice->only && !tutti_str_glob(choice->only, name))
+        if (choice->only && !fits(chooser, choice->only - 1, name))
             continue;
-        const void *driven =
-            tutti_inputs_slot(inputs, choice->variable, var->dimension_count ? (uint32_t)e : TUTTI_NONE);
+        if (choice->only)
+            chooser->used[choice->only - 1] = true;
+        const void *driven = tutti_inputs_slot(inputs, choice->variable, e);
         observer->columns[observer->column_count++] = (struct tutti_column){
             .name = name,
             .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
@@ -149,7 +161,7 @@ static enum tutti_err lay_out(struct tutti_observer *observer, struct tutti_unit
     if (!observer->columns)
         return tutti_fail_memory();
     for (size_t i = 0; i < chooser->count; i++)
-        TRY(add_columns(observer, unit, inputs, &chooser->choices[i], i));
+        TRY(add_columns(observer, chooser, inputs, i));
     return TUTTI_OK;
 }
 
@@ -161,17 +173,18 @@ static void emergency(void *context)
 }
 
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
-                                   struct tutti_unit *unit, const struct tutti_inputs *inputs)
+                                   const char *output, struct tutti_unit *unit, const struct tutti_inputs *inputs)
 {
     *observer = (struct tutti_observer){.log = options->log};
-    if (!options->output || (options->record_count == 1 && strcmp(options->record[0], "none") == 0))
+    if (!output || (options->record_count == 1 && strcmp(options->record[0], "none") == 0))
         return TUTTI_OK;
-    struct chooser chooser = {.desc = unit->fmu->desc, .options = options};
+    struct chooser chooser = {.unit = unit, .desc = unit->fmu->desc, .options = options};
     TRY(choose(&chooser, &observer->arena));
     TRY(lay_out(observer, unit, inputs, &chooser));
+    TRY(check_used(&chooser));
     const struct tutti_record_format *format;
-    TRY(tutti_record_format_for(&format, options->output));
-    TRY(format->open(&observer->recorder, options->output, observer->columns, observer->column_count));
+    TRY(tutti_record_format_for(&format, output));
+    TRY(format->open(&observer->recorder, output, observer->columns, observer->column_count));
     observer->format = format;
     return tutti_crash_add(emergency, observer);
 }
@@ -185,7 +198,7 @@ static void look_for_nan(struct tutti_observer *observer, const struct tutti_uni
                    (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
         if (bad)
             tutti_log_printf(observer->log, TUTTI_LOG_WARNING, unit->name,
-                             "'%s' is not a number (NaN) at t = %.17g; going on", column->name, t);
+                             "'%s' is not a number (NaN) at t = %s; going on", column->name, NUMBER(t));
         observer->warned_of_nan = bad;
     }
 }

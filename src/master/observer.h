@@ -22,11 +22,12 @@ struct tutti_observer {
     struct tutti_arena arena;
 };
 
-/* Chooses the variables by the options (all outputs by default) and opens the result file. `unit` is configured; values
+/* Chooses the variables by the options (all outputs by default) and opens the result file `output` (NULL: none).
+ * `unit` is configured; values
  * of inputs that a file drives are taken from `inputs`. ARGUMENT for a pattern that fits nothing. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
-                                                 const struct tutti_run_options *options, struct tutti_unit *unit,
-                                                 const struct tutti_inputs *inputs);
+                                                 const struct tutti_run_options *options, const char *output,
+                                                 struct tutti_unit *unit, const struct tutti_inputs *inputs);
 /* Reads the variables from the unit and writes a row. */
 TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, struct tutti_unit *unit, double t);
 /* Hands what was written so far to the operating system. */

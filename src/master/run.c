@@ -9,10 +9,14 @@
  *  R4  Whatever ends the run, rows recorded so far are in the file. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <tutti/run.h>
 
+#include "base/fs.h"
+#include "base/number.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "master/experiment.h"
 #include "master/inputs.h"
@@ -31,6 +35,7 @@ struct run {
     struct tutti_arena arena;
     struct tutti_times times;
     char name[128];
+    char *result; /* the result file, absolute, or "-"; NULL: none */
 
     struct tutti_grid communication, output;
     double t;
@@ -98,23 +103,24 @@ static enum tutti_err make_unit(struct run *run)
         .moving_context = &run->inputs,
     };
     if (run->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE) {
-        options.moving = run->inputs.moving_references;
-        options.moving_count = run->inputs.moving_count;
+        options.moving = run->inputs.slope_references;
+        options.moving_count = run->inputs.slope_count;
     }
     return tutti_unit_new(&run->unit, run->fmu, &options);
 }
 
-/* Lets the FMU handle its event; again if it announces the next one for the same time. */
-static enum tutti_err settle(struct run *run, const struct tutti_signals *inputs)
+/* Lets the FMU, which is in event mode, settle; once more if it announces the next event for the same time. */
+static enum tutti_err settle(struct run *run)
 {
-    struct tutti_unit_event event = {.next_event = -INFINITY};
+    struct tutti_unit_event event;
+    TRY(run->unit->kind->settle(run->unit, &event));
     for (int round = 0; event.next_event <= run->t && !event.terminate; round++) {
         if (round == MOST_STANDSTILLS)
             return tutti_fail(TUTTI_ERR_FMU,
-                              "%s (%s): time stands still at t = %.17g: the FMU announces one event "
-                              "after another for it",
-                              run->name, run->fmu->path, run->t);
-        TRY(run->unit->kind->event(run->unit, round == 0 ? inputs : NULL, &event));
+                              "%s (%s): time stands still at t = %s: the FMU announces one event after another for it",
+                              run->name, run->fmu->path, NUMBER(run->t));
+        TRY(run->unit->kind->enter_event(run->unit));
+        TRY(run->unit->kind->settle(run->unit, &event));
     }
     run->next_event = event.next_event;
     run->ended = event.terminate;
@@ -132,17 +138,24 @@ static enum tutti_err initialise(struct run *run)
     };
     TRY(run->unit->kind->enter_init(run->unit, &setup));
     if (run->inputs.trajectory) {
-        tutti_trajectory_sample(run->inputs.trajectory, run->times.start, true);
-        TRY(tutti_unit_set(run->unit, &run->inputs.signals));
+        tutti_inputs_sample(&run->inputs, run->times.start, true);
+        TRY(tutti_inputs_set_all(&run->inputs, run->unit));
     }
     TRY(run->unit->kind->exit_init(run->unit));
-    return run->unit->has_events ? settle(run, NULL) : TUTTI_OK;
+    return run->unit->has_events ? settle(run) : TUTTI_OK;
 }
 
 static enum tutti_err set_up(struct run *run)
 {
     const struct tutti_run_options *options = run->options;
     name_instance(run, options->file);
+    if (options->output) {
+        /* Taken now: code of the FMU may change the folder that the process is in. */
+        bool standard = strcmp(options->output, "-") == 0;
+        run->result = standard ? tutti_str_copy("-") : tutti_fs_absolute(options->output);
+        if (!run->result)
+            return tutti_fail(TUTTI_ERR_IO, "'%s': the folder that this program runs in is gone", options->output);
+    }
     TRY(open_fmu(run));
     if (options->input)
         TRY(tutti_inputs_open(&run->inputs, options->input, run->fmu->desc));
@@ -151,7 +164,7 @@ static enum tutti_err set_up(struct run *run)
     TRY(apply_settings(run));
     if (options->input)
         TRY(tutti_inputs_bind(&run->inputs, run->unit));
-    TRY(tutti_observer_open(&run->observer, options, run->unit, &run->inputs));
+    TRY(tutti_observer_open(&run->observer, options, run->result, run->unit, &run->inputs));
     run->t = run->times.start;
     run->next_event = run->input_event = INFINITY;
     run->plain = !options->input && !run->unit->has_events && !run->observer.format;
@@ -192,12 +205,10 @@ static double next_target(struct run *run)
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
 static enum tutti_err discarded_for_good(struct run *run, double target, const struct tutti_step *step)
 {
-    if (step->terminate)
-        return TUTTI_OK;
-    return tutti_fail(
-        TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %.17g to %.17g; it came as far as %.17g. %s",
-        run->name, run->fmu->path, run->t, target, step->reached,
-        run->times.uniform ? "It cannot vary its step: use another --step from the start" : "Use a smaller --step");
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
+                      run->name, run->fmu->path, NUMBER(run->t), NUMBER(target), NUMBER(step->reached),
+                      run->times.uniform ? "It cannot vary its step: use another --step from the start"
+                                         : "Use a smaller --step");
 }
 
 /* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
@@ -211,13 +222,17 @@ static enum tutti_err advance(struct run *run, double target, struct tutti_step 
         TRY(run->unit->kind->step(run->unit, run->t, h, step));
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;
+        if (run->fmu->desc->fmi < 3 && step->terminate)
+            return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
         run->stats->rejected++;
         if (run->fmu->desc->fmi < 3)
             return discarded_for_good(run, goal, step);
         double half = run->t + (goal - run->t) / 2;
         if (run->times.uniform || goal - run->t < 1e-9 * run->times.step || half <= run->t || half >= goal)
-            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards every step from t = %.17g on, down to %.3g",
-                              run->name, run->fmu->path, run->t, goal - run->t);
+            return tutti_fail(TUTTI_ERR_FMU,
+                              "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
+                              "inputs and parameters there",
+                              run->name, run->fmu->path, NUMBER(run->t), goal - run->t);
         goal = half;
     }
 }
@@ -231,8 +246,8 @@ static enum tutti_err watch_standstill(struct run *run, double before)
     }
     if (++run->standstills < MOST_STANDSTILLS)
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %.17g: the FMU came back %d times from there",
-                      run->name, run->fmu->path, run->t, MOST_STANDSTILLS);
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
+                      run->name, run->fmu->path, NUMBER(run->t), MOST_STANDSTILLS);
 }
 
 /* Where the FMU is after a step: the target to the bit unless it says something else. */
@@ -248,12 +263,12 @@ static void arrive(struct run *run, double target, const struct tutti_step *step
 static enum tutti_err cross_event(struct run *run, bool input_event)
 {
     TRY(tutti_observer_row(&run->observer, run->unit, run->t));
-    const struct tutti_signals *inputs = NULL;
-    if (run->inputs.trajectory && input_event) {
-        tutti_trajectory_sample(run->inputs.trajectory, run->t, true);
-        inputs = &run->inputs.signals;
+    TRY(run->unit->kind->enter_event(run->unit));
+    if (input_event) {
+        tutti_inputs_sample(&run->inputs, run->t, true);
+        TRY(tutti_inputs_set_all(&run->inputs, run->unit));
     }
-    TRY(settle(run, inputs));
+    TRY(settle(run));
     run->stats->events_located++;
     return tutti_observer_row(&run->observer, run->unit, run->t);
 }
@@ -263,7 +278,9 @@ static enum tutti_err look_around(struct run *run, const struct tutti_step *step
 {
     bool input_event = run->t >= run->input_event;
     if (run->inputs.trajectory)
-        tutti_trajectory_sample(run->inputs.trajectory, run->t, false);
+        tutti_inputs_sample(&run->inputs, run->t, false);
+    if (input_event)
+        tutti_inputs_note_event(&run->inputs);
     bool due = true;
     if (run->times.output_step > 0) {
         double span = run->times.stop - run->times.start, next = run->output.next;
@@ -303,8 +320,8 @@ static enum tutti_err loop(struct run *run)
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
     while (run->t < run->times.stop && !run->ended) {
         if (__builtin_expect(interrupt && *interrupt, 0))
-            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %.17g; everything up to there is kept",
-                              run->t);
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
+                              NUMBER(run->t));
         double before = run->t, target = next_target(run);
         struct tutti_step step;
         TRY(advance(run, target, &step));
@@ -354,6 +371,7 @@ static enum tutti_err tear_down(struct run *run, enum tutti_err err)
     tutti_inputs_close(&run->inputs);
     tutti_fmu_free(run->fmu);
     tutti_arena_fini(&run->arena);
+    free(run->result);
     return err ? tutti_fail(err, "%s", message) : closing;
 }
 
@@ -368,9 +386,12 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     run.stats->setup_seconds = run.loop_start - begin;
     if (!err)
         err = loop(&run);
+    if (!err)
+        err = run.unit->kind->terminate(run.unit);
     run.stats->loop_seconds = now() - run.loop_start;
     if (run.ended && !err)
-        tutti_log_printf(options->log, TUTTI_LOG_WARNING, run.name, "the FMU ended the simulation at t = %.17g", run.t);
+        tutti_log_printf(options->log, TUTTI_LOG_WARNING, run.name, "the FMU ended the simulation at t = %s",
+                         NUMBER(run.t));
     count(&run);
     return tear_down(&run, err);
 }

@@ -11,32 +11,21 @@
 #include "base/number.h"
 #include "base/str.h"
 
-/* The extent of a dimension as the file gives it: a constant, or the start of the structural parameter. */
-static uint64_t start_extent(const struct tutti_desc *desc, const struct tutti_dimension *dimension)
+/* "[2,3]" */
+static bool read_indices(const struct tutti_var *var, const char *text, struct tutti_indices *element)
 {
-    if (dimension->variable == TUTTI_NONE)
-        return dimension->start;
-    const struct tutti_var *var = &desc->vars[dimension->variable];
-    return var->type == TUTTI_TYPE_UINT64 && var->start_count == 1 ? *(const uint64_t *)var->start : 0;
-}
-
-/* "[2,3]" -> row-major element number. */
-static bool read_index(const struct tutti_desc *desc, const struct tutti_var *var, const char *text, uint32_t *element)
-{
-    uint64_t at = 0;
     const char *c = text + 1;
+    if (var->dimension_count == 0 || var->dimension_count > TUTTI_MOST_INDICES)
+        return false;
     for (unsigned d = 0; d < var->dimension_count; d++) {
-        char *end;
-        unsigned long long index = strtoull(c, &end, 10);
-        uint64_t extent = start_extent(desc, &var->dimensions[d]);
+        size_t digits = strspn(c, "0123456789");
         char expected = d + 1 < var->dimension_count ? ',' : ']';
-        if (end == c || !isdigit((unsigned char)*c) || *end != expected || index < 1 || index > extent)
+        if (!tutti_number_read_uint(c, digits, &element->index[d]) || element->index[d] == 0 || c[digits] != expected)
             return false;
-        at = at * extent + (index - 1);
-        c = end + 1;
+        c += digits + 1;
     }
-    *element = (uint32_t)at;
-    return var->dimension_count > 0 && *c == '\0' && at < TUTTI_NONE;
+    element->count = var->dimension_count;
+    return *c == '\0';
 }
 
 static enum tutti_err unknown_name(struct tutti_desc *desc, const char *option, const char *name)
@@ -49,9 +38,9 @@ static enum tutti_err unknown_name(struct tutti_desc *desc, const char *option, 
 }
 
 enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option, uint32_t *variable,
-                                  uint32_t *element)
+                                  struct tutti_indices *element)
 {
-    *element = TUTTI_NONE;
+    element->count = 0;
     *variable = tutti_desc_find(desc, name);
     const char *bracket = strrchr(name, '[');
     if (*variable != TUTTI_NONE)
@@ -66,7 +55,7 @@ enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, con
     enum tutti_err err = TUTTI_OK;
     if (*variable == TUTTI_NONE)
         err = unknown_name(desc, option, name);
-    else if (!read_index(desc, &desc->vars[*variable], bracket, element))
+    else if (!read_indices(&desc->vars[*variable], bracket, element))
         err = tutti_fail(
             TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1", option,
             name, base, desc->vars[*variable].dimension_count, desc->vars[*variable].dimension_count == 1 ? "" : "s");
@@ -85,9 +74,14 @@ static enum tutti_err check_bounds(const struct tutti_var *var, double value, co
     const struct tutti_bounds *bounds = var->bounds;
     if (!bounds || (!(bounds->has_min && value < bounds->min) && !(bounds->has_max && value > bounds->max)))
         return TUTTI_OK;
-    char expected[96];
-    snprintf(expected, sizeof expected, "values from %.17g to %.17g", bounds->has_min ? bounds->min : -INFINITY,
-             bounds->has_max ? bounds->max : INFINITY);
+    /* Bounds of integers are no 1e+09. */
+    double min = bounds->has_min ? bounds->min : -INFINITY, max = bounds->has_max ? bounds->max : INFINITY;
+    bool whole = tutti_type_is_integer(var->type);
+    char expected[768];
+    if (whole)
+        snprintf(expected, sizeof expected, "values from %.0f to %.0f", min, max);
+    else
+        snprintf(expected, sizeof expected, "values from %s to %s", NUMBER(min), NUMBER(max));
     return bad_value(var, text, n, expected);
 }
 
@@ -281,7 +275,7 @@ static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena
     TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
     const struct tutti_var *var = &desc->vars[out->variable];
     TRY(check_settable(var));
-    bool list = var->dimension_count > 0 && out->element == TUTTI_NONE && var->type != TUTTI_TYPE_STRING;
+    bool list = var->dimension_count > 0 && out->element.count == 0 && var->type != TUTTI_TYPE_STRING;
     if (list)
         return read_list(out, arena, desc, var, value);
     void *values = tutti_arena_alloc(arena, tutti_type_size(var->type));

@@ -10,9 +10,18 @@
 #include "base/err.h"
 #include "fmi/desc.h"
 
+enum { TUTTI_MOST_INDICES = 8 };
+
+/* An element of an array as people write it, "x[2,3]": indices from 1. Where it lies depends on the extents, which
+ * structural parameters may still change. */
+struct tutti_indices {
+    unsigned count; /* of indices; 0: the whole variable */
+    uint64_t index[TUTTI_MOST_INDICES];
+};
+
 struct tutti_setting {
     uint32_t variable;
-    uint32_t element;   /* of an array, counted from 0, row-major; TUTTI_NONE: all of it */
+    struct tutti_indices element;
     size_t count;       /* values; 1 for a whole array means: every element */
     const void *values; /* in the arena */
 };
@@ -30,9 +39,9 @@ TUTTI_CHECKED enum tutti_err tutti_setting_read_value(struct tutti_arena *arena,
                                                       const struct tutti_var *var, const char *text, size_t n,
                                                       void *value);
 
-/* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. The element is by the
- * start extents; ARGUMENT for an unknown name (with the nearest one) or an index out of range. */
+/* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. `option` is for messages.
+ * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */
 TUTTI_CHECKED enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option,
-                                                uint32_t *variable, uint32_t *element);
+                                                uint32_t *variable, struct tutti_indices *element);
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "system/setting.h"
 
 struct tutti_trajectory {
     const char *file;
@@ -29,6 +28,11 @@ struct tutti_trajectory {
     struct tutti_arena arena;
 };
 
+static bool same_element(const struct tutti_indices *a, const struct tutti_indices *b)
+{
+    return a->count == b->count && memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+}
+
 static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
 {
     const char *name = tutti_table_name(tr->table, column);
@@ -38,12 +42,12 @@ static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
     if (var->causality != TUTTI_INPUT)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s",
                           tr->file, name, tutti_causality_name(var->causality));
-    if (var->dimension_count > 0 && input->element == TUTTI_NONE)
+    if (var->dimension_count > 0 && input->element.count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is an array; give one column per element, '%s[1]' and so on",
                           tr->file, name, name);
     /* Columns of one variable are chained, so that this does not grow with the square of the columns. */
     for (size_t i = tr->latest[input->variable]; i > 0; i = tr->previous[i - 1])
-        if (tr->inputs[i - 1].element == input->element)
+        if (same_element(&tr->inputs[i - 1].element, &input->element))
             return tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
                               tutti_table_name(tr->table, i - 1), name);
     tr->previous[column] = tr->latest[input->variable];
@@ -235,10 +239,10 @@ void tutti_trajectory_sample(struct tutti_trajectory *tr, double t, bool after)
     }
 }
 
-double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double t)
+double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double t, bool after)
 {
     size_t left, right;
-    double way = between(tr, t, false, &left, &right);
+    double way = between(tr, t, after, &left, &right);
     return linear(tr, column, left, right, way);
 }
 

@@ -13,12 +13,14 @@
 #include "base/err.h"
 #include "fmi/desc.h"
 #include "record/table.h"
+#include "system/setting.h"
 
 struct tutti_trajectory;
 
-/* One column: the input (and element of it, TUTTI_NONE for a scalar) that it drives. */
+/* One column: the input, or the element of it, that it drives. */
 struct tutti_trajectory_input {
-    uint32_t variable, element;
+    uint32_t variable;
+    struct tutti_indices element;
     bool continuous; /* a float of continuous variability: linear between rows */
 };
 
@@ -38,8 +40,8 @@ void tutti_trajectory_bind(struct tutti_trajectory *trajectory, size_t column, v
  * grow from call to call. */
 void tutti_trajectory_sample(struct tutti_trajectory *trajectory, double t, bool after);
 
-/* One continuous column at t (before a jump), whatever was sampled: for inputs that move inside a step. */
-double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, double t);
+/* One continuous column at t, whatever was sampled: for inputs that move inside a step. */
+double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, double t, bool after);
 
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "unit/unit.h"
 
 struct cs {
@@ -13,7 +14,6 @@ struct cs {
     double *moving;  /* values of the moving inputs, for the intermediate update */
     int32_t *orders; /* all 1: slopes are first derivatives */
     size_t order_count;
-    bool in_event_mode; /* right after initialisation */
 };
 
 /* An FMU may need some rounds to settle; one that needs this many never will. */
@@ -107,6 +107,7 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
         if (!entered)
             TRY(tutti_instance_enter_configuration(cs->instance));
         entered = true;
+        unit->stats.sets++;
         TRY(tutti_instance_set(cs->instance, var->type, &var->reference, 1, settings[i].values, 1));
     }
     if (entered)
@@ -121,11 +122,8 @@ static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_exp
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
-    struct cs *cs = (struct cs *)unit;
     unit->stats.init_evaluations++;
-    TRY(tutti_instance_exit_initialization(cs->instance));
-    cs->in_event_mode = unit->has_events;
-    return TUTTI_OK;
+    return tutti_instance_exit_initialization(((struct cs *)unit)->instance);
 }
 
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
@@ -177,26 +175,30 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     return err;
 }
 
-static enum tutti_err event(struct tutti_unit *unit, const struct tutti_signals *inputs, struct tutti_unit_event *event)
+static enum tutti_err enter_event(struct tutti_unit *unit)
+{
+    unit->stats.events++;
+    return tutti_instance_enter_event(((struct cs *)unit)->instance);
+}
+
+static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
 {
     struct cs *cs = (struct cs *)unit;
-    if (!cs->in_event_mode) {
-        unit->stats.events++;
-        TRY(tutti_instance_enter_event(cs->instance));
-    }
-    cs->in_event_mode = false;
-    if (inputs)
-        TRY(tutti_unit_set(unit, inputs));
     struct tutti_discrete discrete = {.again = true};
     for (int round = 0; discrete.again && !discrete.terminate; round++) {
         if (round == MOST_EVENT_ROUNDS)
-            return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %.17g",
-                              unit->name, MOST_EVENT_ROUNDS, tutti_instance_time(cs->instance));
+            return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
+                              unit->name, MOST_EVENT_ROUNDS, NUMBER(tutti_instance_time(cs->instance)));
         TRY(tutti_instance_update_discrete(cs->instance, &discrete));
     }
     event->terminate = discrete.terminate;
     event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     return discrete.terminate ? TUTTI_OK : tutti_instance_enter_step(cs->instance);
+}
+
+static enum tutti_err terminate(struct tutti_unit *unit)
+{
+    return tutti_instance_terminate(((struct cs *)unit)->instance);
 }
 
 const struct tutti_unit_kind tutti_unit_cs = {
@@ -212,5 +214,7 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .get = get,
     .set_slopes = set_slopes,
     .step = step,
-    .event = event,
+    .enter_event = enter_event,
+    .settle = settle,
+    .terminate = terminate,
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+
 static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs};
 
 /* An FMU that no kind fits: say what it has. */
@@ -73,19 +75,51 @@ void tutti_unit_free(struct tutti_unit *unit)
     free(unit);
 }
 
+static uint64_t extent_of(const struct tutti_unit *unit, const struct tutti_dimension *dimension)
+{
+    return dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable];
+}
+
 enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variable, size_t *extent)
 {
     const struct tutti_var *var = &unit->fmu->desc->vars[variable];
     uint64_t product = 1;
     bool too_large = false;
-    for (unsigned d = 0; d < var->dimension_count; d++) {
-        const struct tutti_dimension *dimension = &var->dimensions[d];
-        uint64_t n = dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable];
-        too_large = __builtin_mul_overflow(product, n, &product) || too_large;
-    }
+    for (unsigned d = 0; d < var->dimension_count; d++)
+        too_large = __builtin_mul_overflow(product, extent_of(unit, &var->dimensions[d]), &product) || too_large;
     if (too_large || product > (uint64_t)1 << 31)
         return tutti_fail(TUTTI_ERR_LIMIT, "%s: array '%s' has more than 2^31 elements", unit->name, var->name);
     *extent = (size_t)product;
+    return TUTTI_OK;
+}
+
+static enum tutti_err no_element(const struct tutti_unit *unit, const struct tutti_var *var,
+                                 const struct tutti_indices *element, unsigned dimension, uint64_t extent)
+{
+    struct tutti_text name = {0};
+    for (unsigned d = 0; d < element->count; d++)
+        tutti_text_printf(&name, "%s%llu", d ? "," : "", (unsigned long long)element->index[d]);
+    enum tutti_err err =
+        tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no element '%s[%s]': dimension %u of '%s' has %llu", unit->name,
+                   var->name, name.text ? name.text : "", dimension + 1, var->name, (unsigned long long)extent);
+    tutti_text_fini(&name);
+    return err;
+}
+
+enum tutti_err tutti_unit_element(const struct tutti_unit *unit, uint32_t variable, const struct tutti_indices *element,
+                                  size_t *place)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[variable];
+    uint64_t at = 0;
+    size_t extent;
+    TRY(tutti_unit_extent(unit, variable, &extent)); /* bounded, so the products below are, too */
+    for (unsigned d = 0; d < element->count; d++) {
+        uint64_t n = extent_of(unit, &var->dimensions[d]);
+        if (element->index[d] > n)
+            return no_element(unit, var, element, d, n);
+        at = at * n + (element->index[d] - 1);
+    }
+    *place = (size_t)at;
     return TUTTI_OK;
 }
 
@@ -134,11 +168,11 @@ static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *
     const struct tutti_var *var = &unit->fmu->desc->vars[setting->variable];
     size_t size = tutti_type_size(var->type), extent = signals->extents[0];
     char *slot = signals->slots[0];
-    if (setting->element != TUTTI_NONE) {
-        if (setting->element >= extent)
-            return wrong_count(unit, var, (size_t)setting->element + 1, extent);
+    if (setting->element.count > 0) {
+        size_t place;
+        TRY(tutti_fail_context(tutti_unit_element(unit, setting->variable, &setting->element, &place), "--set"));
         TRY(tutti_unit_get(unit, signals));
-        memcpy(slot + setting->element * size, setting->values, size);
+        memcpy(slot + place * size, setting->values, size);
         return TUTTI_OK;
     }
     if (setting->count != 1 && setting->count != extent)
@@ -153,7 +187,7 @@ static enum tutti_err apply_one(struct tutti_unit *unit, const struct tutti_sett
     struct tutti_signals signals;
     TRY(tutti_unit_signals(unit, &setting->variable, 1, &signals));
     enum tutti_err err = TUTTI_OK;
-    if (signals.extents[0] > 0 || setting->count > 1) {
+    if (signals.extents[0] > 0 || setting->count > 1 || setting->element.count > 0) {
         err = fill(unit, setting, &signals);
         if (!err)
             err = tutti_unit_set(unit, &signals);

@@ -5,7 +5,8 @@
  * only this interface. A kind is one file that exports one const struct; to add one: copy cs.c, list it in unit.c, run
  * `ctest -L unit`.
  *
- * Life of a unit: new, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], free. */
+ * Life of a unit: new, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
+ * free. */
 #ifndef TUTTI_UNIT_UNIT_H
 #define TUTTI_UNIT_UNIT_H
 
@@ -70,10 +71,13 @@ struct tutti_unit_kind {
 
     /* From t towards t + h. Never an error for a short step: see struct tutti_step. */
     enum tutti_err (*step)(struct tutti_unit *unit, double t, double h, struct tutti_step *step);
-    /* Handles the event at the time reached: sets `inputs` (NULL: none) inside event mode, iterates until the discrete
-     * states settle, goes back to stepping. Only if unit->has_events; also once right after exit_init. */
-    enum tutti_err (*event)(struct tutti_unit *unit, const struct tutti_signals *inputs,
-                            struct tutti_unit_event *event);
+    /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
+     * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
+     * stepping unless the FMU wants to end. */
+    enum tutti_err (*enter_event)(struct tutti_unit *unit);
+    enum tutti_err (*settle)(struct tutti_unit *unit, struct tutti_unit_event *event);
+    /* The end of a run that went well; called at most once, nothing but finish follows. */
+    enum tutti_err (*terminate)(struct tutti_unit *unit);
 };
 
 extern const struct tutti_unit_kind tutti_unit_cs;
@@ -99,6 +103,10 @@ TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const str
 
 /* Number of values of a variable now (1 for a scalar). LIMIT if it is beyond reason. */
 TUTTI_CHECKED enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variable, size_t *extent);
+/* Where an element lies among the values of its variable (row-major), by the present extents. ARGUMENT if it is
+ * outside. */
+TUTTI_CHECKED enum tutti_err tutti_unit_element(const struct tutti_unit *unit, uint32_t variable,
+                                                const struct tutti_indices *element, size_t *place);
 /* Lays out variables with their present extents. */
 TUTTI_CHECKED enum tutti_err tutti_unit_signals(const struct tutti_unit *unit, const uint32_t *variables, size_t count,
                                                 struct tutti_signals *signals);

@@ -58,7 +58,8 @@ class Times(CommandTest):
 class Settings(CommandTest):
     def wrong(self, fmu, setting, says):
         with self.subTest(setting=setting):
-            self.refused("run", fmu, "--set", setting, status=2, says=["--set", *([says] if isinstance(says, str) else says)])
+            says = [says] if isinstance(says, str) else says
+            self.refused("run", fmu, "--set", setting, status=2, says=["--set", *says])
 
     def test_unknown_variable(self):
         self.wrong(kit_fmu("BouncingBall", "2"), "bounce=1", "did you mean 'bounces'")
@@ -69,7 +70,8 @@ class Settings(CommandTest):
             self.wrong(DAHLQUIST, setting, "NAME=VALUE|VAR=VALUE")
 
     def test_values_of_the_wrong_type(self):
-        for name, values in (("float64_in", ("", "one", "1,5", "1 2", "0.1m")), ("int8_in", ("1.5", "x", "", "1e2", "128", "-129")),
+        for name, values in (("float64_in", ("", "one", "1,5", "1 2", "0.1m")),
+                             ("int8_in", ("1.5", "x", "", "1e2", "128", "-129")),
                              ("uint8_in", ("-1", "256")), ("int16_in", ("32768",)), ("uint16_in", ("65536",)),
                              ("uint32_in", ("4294967296", "-1")), ("int64_in", ("9223372036854775808",)),
                              ("uint64_in", ("18446744073709551616", "-1")), ("float32_in", ("1e39", "abc")),
@@ -83,7 +85,7 @@ class Settings(CommandTest):
         self.wrong(kit_fmu("Heater", "1cs"), "mode=auto", ["off", "automatic", "on"])
 
     def test_values_out_of_range(self):
-        self.wrong(FEEDTHROUGH, "int32_in=1000000001", ["'int32_in'", "1000000000"])
+        self.wrong(FEEDTHROUGH, "int32_in=1000000001", ["'int32_in'", r"1000000000\b|1e\+?0?9"])
         self.wrong(kit_fmu("BouncingBall", "2"), "e=1.5", ["'e'", "from 0 to 1"])
         self.wrong(kit_fmu("BouncingBall", "1cs"), "g=-1", ["'g'", "0"])
         self.wrong(kit_fmu("StateSpace", "3"), "n=101", ["'n'", "100"])
@@ -124,9 +126,11 @@ class Trajectories(CommandTest):
         self.wrong("time,float64_in,float64_in\n0,1,2\n", "float64_in")
 
     def test_cells(self):
-        for text, says in (("time,float64_in\n0,1\n1,abc\n", r"in\.csv:3: .*'abc'"), ("time,color_in\n0,blue\n", ":2: .*red"),
+        for text, says in (("time,float64_in\n0,1\n1,abc\n", r"in\.csv:3: .*'abc'"),
+                           ("time,color_in\n0,blue\n", ":2: .*red"),
                            ("time,int32_in\n0,1.5\n", ":2: .*int32_in"), ("time,boolean_in\n0,2\n", ":2: .*boolean_in"),
-                           ("time,int32_in\n0,2000000000\n", ":2: .*1000000000"), ("time,float64_in\n0\n", ":2: "),
+                           ("time,int32_in\n0,2000000000\n", r":2: .*(1000000000\b|1e\+?0?9)"),
+                           ("time,float64_in\n0\n", ":2: "),
                            ("time,float64_in\n0,1,2\n", ":2: "), ("time,float64_in\nx,1\n", ":2: "),
                            ("time,float64_in\n1,1\n0,1\n", ":3: "), ("time,float64_in\n0,\n", ":2: "),
                            ("time,float64_in\nnan,1\n", ":2: "), ('time,string_in\n0,"open\n', "quot|:2"),
@@ -150,7 +154,7 @@ class Results(CommandTest):
         return self.path("model")
 
     def test_names(self):
-        self.refused("run", DAHLQUIST, "-o", "no/where.csv", status=1, says=[r"no/where\.csv", "no folder no"])
+        self.refused("run", DAHLQUIST, "-o", "no/where.csv", status=1, says=[r"no/where\.csv", "no folder .*/no;"])
         os.mkdir(self.path("folder.csv"))
         self.refused("run", DAHLQUIST, "-o", "folder.csv", status=1, says=[r"folder\.csv", "is a folder"])
         for name in ("result", "result.xls", ""):

@@ -82,7 +82,7 @@ class Faults(CommandTest):
                         self.assertEqual(rows, [])
 
     def test_error_and_fatal_during_the_run(self):
-        """A failing do-step has reached what was recorded; so has a failing set. A failing get has no row of its own."""
+        """Do-steps and sets fail with the row of their time written; a get fails before."""
         for version, calls in DURING.items():
             for call in calls:
                 for kind, word in WORDS.items():
@@ -222,8 +222,8 @@ class Faults(CommandTest):
                 with self.subTest(version=version, first=first, second=second):
                     outcome = self.hang(version, "DoStep", first, second)
                     self.assertEqual(outcome.status, 128 + second)
-                    self.assertRegex(outcome.err, rf"(?m)^tutti: error: .*Faulty_fmi{version} .*{PREFIX[version]}DoStep "
-                                                  r"at t = 0\.5; .*kept")
+                    self.assertRegex(outcome.err, rf"(?m)^tutti: error: .*Faulty_fmi{version} .*"
+                                                  rf"{PREFIX[version]}DoStep at t = 0\.5; .*kept")
                     self.assertEqual(self.rows(), [0, 0.125, 0.25, 0.375, 0.5])
 
     def test_hanging_in_other_calls(self):

@@ -20,7 +20,8 @@ UNDER_WAY = "print DoStep 2.5e-5"  # the FMU says when it is there
 class Signals(CommandTest):
     def under_way(self, version="2", *options, **more):
         """Starts a run, and waits until it has recorded some rows."""
-        process = self.start("run", kit_fmu("Faulty", version), *ENDLESS, *options, env={"KIT_FAULT": UNDER_WAY}, **more)
+        process = self.start("run", kit_fmu("Faulty", version), *ENDLESS, *options, env={"KIT_FAULT": UNDER_WAY},
+                             **more)
         self.assertIn(b"prints", process.stdout.readline())
         return process
 

@@ -14,7 +14,7 @@ U3 = 'causality="input" intermediateUpdate="true" start="0"/>'  # the input u of
 T3 = 'causality="parameter" min="1e-3" start="0.5"/>'
 
 ERRORS_2 = {
-    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', r'\bu\b'),
+    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', '"u"'),
     "unknown unit": (T2, '<Real min="1e-3" start="0.5" unit="parsec"/>', "parsec"),
     "undefined declared type": (T2, '<Real declaredType="Nowhere" start="0.5"/>', "Nowhere"),
     "undefined derivative": ('derivative="3"', 'derivative="33"', "33"),
@@ -43,7 +43,7 @@ ERRORS_2 = {
                                   'causality="independent" variability="continuous"><Real/>', "independent"),
 }
 ERRORS_3 = {
-    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', r'\bu\b'),
+    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', '"u"'),
     "duplicate value reference": ('name="x" valueReference="2"', 'name="x" valueReference="1"', "1"),
     "unknown unit": (T3, T3.replace("/>", ' unit="parsec"/>'), "parsec"),
     "undefined declared type": (T3, T3.replace("/>", ' declaredType="Nowhere"/>'), "Nowhere"),
@@ -64,7 +64,7 @@ ERRORS_3_ARRAYS = {
     "wrong number of starts": ('start="1 2"', 'start="1 2 3"', "start"),
 }
 ERRORS_1 = {
-    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', r'\bu\b'),
+    "duplicate name": ('name="x" valueReference="2"', 'name="u" valueReference="2"', '"u"'),
     "undefined dependency": ("<Name>u</Name>", "<Name>nobody</Name>", "nobody"),
     "undefined declared type": ('<Real min="1e-3" start="0.5"/>', '<Real declaredType="Nowhere" start="0.5"/>',
                                 "Nowhere"),

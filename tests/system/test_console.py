@@ -12,8 +12,8 @@ import unittest
 from command import SANITIZED, CommandTest, Table, kit_fmu
 
 COMMANDS = ("info", "check", "run", "plot", "help")
-RUN_OPTIONS = ("--start", "--stop", "--step", "--output-step", "--set", "--input", "--rtol", "--record", "-o", "--stats",
-               "--log-level", "--quiet", "--verbose")
+RUN_OPTIONS = ("--start", "--stop", "--step", "--output-step", "--set", "--input", "--rtol", "--record", "-o",
+               "--stats", "--log-level", "--quiet", "--verbose")
 LONG = ("--stop", "1", "--step", "1e-9", "--record", "none")  # a run that somebody has to end
 
 
@@ -71,16 +71,15 @@ class Mistakes(CommandTest):
     """Exit status 2, one line, and what was probably meant."""
 
     def test_commands(self):
-        for wrong, meant in (("rnu", "run"), ("inf", "info"), ("chekc", "check"), ("polt", "plot")):
+        for wrong, meant in (("rnu", "run"), ("inf", "info"), ("checc", "check"), ("polt", "plot")):
             self.refused(wrong, status=2, says=[f"'{wrong}'", f"did you mean '{meant}'"])
         self.refused("zzzzzzzz", status=2, says=["'zzzzzzzz'", "--help"])
         self.refused("help", "rnu", status=2, says="'rnu'")
 
     def test_options(self):
         fmu = kit_fmu("Dahlquist", "2")
-        for wrong, meant in (("--stpo", "--stop"), ("--record-step", "--output-step"), ("--outputstep", "--output-step"),
-                             ("--quite", "--quiet")):
-            self.refused("run", fmu, wrong, "1", status=2, says=[f"'{wrong}'", "did you mean|--help"])
+        for wrong, meant in (("--stpo", "--stop"), ("--outputstep", "--output-step"), ("--quite", "--quiet")):
+            self.refused("run", fmu, wrong, "1", status=2, says=[f"'{wrong}'", f"did you mean '{meant}'"])
         self.refused("run", fmu, "--stpo=1", status=2, says="did you mean '--stop'")
         self.refused("info", fmu, "--jsn", status=2, says="did you mean '--json'")
         self.refused("run", fmu, "--stop", status=2, says="--stop needs a value")
@@ -134,8 +133,8 @@ class Console(CommandTest):
 
     def test_no_progress_on_a_pipe(self):
         """Long enough to show some: nothing but the summary comes."""
-        outcome = self.tutti("run", kit_fmu("Dahlquist", "2"), "--stop", "1", "--step", "4e-7", "--record", "x", "-o", "-",
-                             stdout=subprocess.DEVNULL)
+        outcome = self.tutti("run", kit_fmu("Dahlquist", "2"), "--stop", "1", "--step", "4e-7", "--record", "x",
+                             "-o", "-", stdout=subprocess.DEVNULL)
         self.assertNotIn("\r", outcome.err)
         self.assertNotIn("%", outcome.err)
         self.assertIn("2500000 accepted", outcome.err)

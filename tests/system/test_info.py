@@ -115,7 +115,7 @@ class Info(CommandTest):
                             'name="int64_in" valueReference="22" causality="input" start="-9223372036854775808"'))
         start = {v["name"]: v.get("start") for v in self.info(fmu)["variables"]}
         self.assertEqual(start["int64_in"], -2**63)
-        self.assertEqual(start["uint64_in"], 2**64 - 1)
+        self.assertEqual(start["uint64_in"], str(2**64 - 1))  # beyond what JSON readers take as an integer
 
     def test_dependencies_and_dimensions(self):
         info = self.info(kit_fmu("StateSpace", "3"))

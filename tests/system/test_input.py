@@ -129,7 +129,8 @@ class Discrete(CommandTest):
     def test_held_without_event_mode(self):
         """FMI 1.0 and 2.0: the step ends where the input changes; outputs know of it one step later."""
         for version in ("1cs", "2"):
-            table = self.feed(version, "time,int32_in,color_in\n0,1,red\n0.55,2,yellow\n", "--stop", "1", "--step", "0.1")
+            table = self.feed(version, "time,int32_in,color_in\n0,1,red\n0.55,2,yellow\n", "--stop", "1", "--step",
+                              "0.1")
             self.assertEqual(self.at(table, 0.55, "int32_out"), ["1"])
             after = [t > 0.55 for t in table.times]
             self.assertEqual(table["int32_out"], [2 if late else 1 for late in after])

@@ -82,7 +82,8 @@ class Models(CommandTest):
 
     def test_stair_steps_at_whole_seconds(self):
         table = self.simulate(kit_fmu("Stair", "3"), "--stop", "4.5", "--step", "0.3")
-        changes = [(t, before, after) for t, before, after in zip(table.times[1:], table["counter"], table["counter"][1:])
+        counts = table["counter"]
+        changes = [(t, before, after) for t, before, after in zip(table.times[1:], counts, counts[1:])
                    if before != after]
         self.assertEqual(changes, [(1, 0, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4)])
 
@@ -193,7 +194,8 @@ class Times(CommandTest):
             times = self.times("--step", "0.125", "--output-step", "0.25", model="Once", version=version)
             self.assertEqual(times, [0, 0.25, 0.5, 0.75, 1])
             fmu = kit_fmu("Once", version)
-            self.refused("run", fmu, "--step", "0.3", status=2, says=["multiple of the step 0.2999", "--step 0.25"])
+            self.refused("run", fmu, "--step", "0.3", status=2,
+                         says=[r"multiple of the step 0\.(3|2999)", r"--step 0\.25\b"])
             self.refused("run", fmu, "--step", "0.1", "--output-step", "0.25", status=2, says="--output-step 0.25")
 
 

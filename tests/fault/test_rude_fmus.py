@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""FMUs that treat the process as their own: they leave it, change its folder, overflow its stack.
+
+Each is Tracker with a library before its own that does something rude first."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+import zipfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from command import CommandTest, kit_fmu  # noqa: E402
+
+PRELUDE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void rude(void);
+"""
+
+
+class Rude(CommandTest):
+    def rude(self, deed):
+        """Tracker with an fmi2DoStep that does the deed once, in the step from 0.4 on, and then its work."""
+        with zipfile.ZipFile(kit_fmu("Tracker", "2")) as archive:
+            library = next(name for name in archive.namelist() if name.endswith(".so"))
+            inner = self.folder / "inner.so"
+            inner.write_bytes(archive.read(library))
+        source = PRELUDE + f"""
+int fmi2DoStep(void *c, double t, double h, int flag)
+{{
+    if (t < 0.45 && 0.45 < t + h)
+        rude();
+    int (*next)(void *, double, double, int) = 0;
+    void *address = dlsym(dlopen("{inner}", RTLD_NOW | RTLD_NOLOAD), "fmi2DoStep");
+    memcpy(&next, &address, sizeof next);
+    return next(c, t, h, flag);
+}}
+{deed}
+"""
+        subprocess.run(["cc", "-shared", "-fPIC", "-O0", "-o", self.path("rude.so"), self.write("rude.c", source),
+                        "-Wl,--no-as-needed", inner, "-ldl"], check=True)
+        return self.altered(kit_fmu("Tracker", "2"), drop=[library],
+                            add={library: pathlib.Path(self.path("rude.so")).read_bytes()})
+
+    def test_it_is_polite_without_a_deed(self):
+        fmu = self.rude("static void rude(void) { }")
+        self.assertEqual(self.simulate(fmu).rows, self.simulate(kit_fmu("Tracker", "2")).rows)
+
+    def test_exit(self):
+        """The process cannot be saved; what was recorded can, and nobody may think that all went well."""
+        outcome = self.tutti("run", self.rude("static void rude(void) { exit(0); }"), status=1)
+        self.assertRegex(outcome.err, "(?m)^tutti: error: .*altered .*fmi2DoStep")
+        self.assertEqual(len(self.result()), 5)
+
+    def test_abort(self):
+        outcome = self.tutti("run", self.rude("static void rude(void) { abort(); }"), status=1)
+        self.assertRegex(outcome.err, "tutti: error: crash, abort .SIGABRT., in code of the FMU: .*fmi2DoStep")
+        self.assertEqual(len(self.result()), 5)
+
+    def test_stack_overflow(self):
+        fmu = self.rude("static int deep(volatile char *p) { volatile char a[99]; a[0] = *p; return deep(a) + *a; }\n"
+                        "static void rude(void) { char c = 0; deep(&c); }")
+        outcome = self.tutti("run", fmu, status=1)
+        self.assertRegex(outcome.err, "tutti: error: crash, .*in code of the FMU: .*fmi2DoStep")
+        self.assertEqual(len(self.result()), 5)
+
+    def test_crash_in_a_thread(self):
+        fmu = self.rude("static void *work(void *p) { *(volatile int *)8 = 1; return p; }\n"
+                        "static void rude(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); }")
+        outcome = self.tutti("run", fmu, status=1)
+        self.assertRegex(outcome.err, "tutti: error: crash, ")
+        self.assertNotIn("Please report it", outcome.err)
+        self.assertEqual(len(self.result()), 5)
+
+    def test_another_folder(self):
+        """Files named on the command line stay where they were meant to be, whenever the FMU moves."""
+        for when, attribute in (("step", ""), ("load", "__attribute__((constructor)) ")):
+            with self.subTest(when=when):
+                elsewhere = self.folder / f"at {when}"
+                elsewhere.mkdir()
+                fmu = self.rude(f'{attribute}static void rude(void) {{ if (chdir("{elsewhere}")) abort(); }}')
+                self.tutti("run", fmu, "-o", f"{when}.csv", "--stats", f"{when}.json")
+                self.assertEqual(os.listdir(elsewhere), [])
+                self.assertEqual(len(self.result(f"{when}.csv")), 51)
+
+    def test_standard_output_closed(self):
+        outcome = self.tutti("run", self.rude("static void rude(void) { fclose(stdout); }"))
+        self.assertEqual(outcome.lines("error"), [])
+        self.assertEqual(len(self.result()), 51)
+
+
+if __name__ == "__main__":
+    unittest.main()
