@@ -70,9 +70,9 @@ static enum tutti_log_level level_of(enum tutti_status status)
 {
     switch (status) {
     case TUTTI_STATUS_OK:
-    case TUTTI_STATUS_PENDING: return TUTTI_LOG_INFO;
-    case TUTTI_STATUS_WARNING:
-    case TUTTI_STATUS_DISCARD: return TUTTI_LOG_WARNING;
+    case TUTTI_STATUS_PENDING:
+    case TUTTI_STATUS_DISCARD: return TUTTI_LOG_INFO; /* a discarded step is nothing wrong yet: the run tries another */
+    case TUTTI_STATUS_WARNING: return TUTTI_LOG_WARNING;
     default: return TUTTI_LOG_ERROR;
     }
 }

@@ -71,7 +71,7 @@ def dev_commands():
 
 def output_pattern(line):
     """A line of documented output as a regular expression."""
-    duration = r"[0-9][0-9.e+-]* [mµ]?s\b"
+    duration = r"[0-9][0-9.e+-]* [mu]?s\b"
     parts = re.split(rf"(\.\.\.|{duration})", line.rstrip())
     wild = {1: lambda part: ".*" if part == "..." else duration, 0: re.escape}
     return "".join(wild[i % 2](part) for i, part in enumerate(parts))

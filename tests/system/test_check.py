@@ -175,7 +175,7 @@ class Check(CommandTest):
         with zipfile.ZipFile(kit_fmu("Tracker", "2")) as archive:
             library = next(name for name in archive.namelist() if name.endswith(".so"))
         fmu = self.altered(kit_fmu("Tracker", "2"), drop=[library], add={library: b"#!/bin/sh\necho no library\n"})
-        self.assertRegex(self.check(fmu, status=1)[0][3], "cannot be loaded")
+        self.assertRegex(self.check(fmu, status=1)[0][3], "no shared library")
 
     def test_wrong_model_identifier(self):
         """FMI 1.0 has it in every function's name; later versions only in the name of the library."""

@@ -75,8 +75,9 @@ class Models(CommandTest):
     def test_stair_ends_the_simulation(self):
         for version, rows in (("2", 51), ("3", 61)):  # event mode: two rows at each of the ten steps
             outcome = self.tutti("run", kit_fmu("Stair", version))
-            self.assertEqual(len(outcome.lines("warning")), 1)
-            self.assertRegex(outcome.err, r"ended the simulation at t = 10\b")
+            said = [line for line in outcome.lines("warning") if "[log" not in line]  # not what the FMU says itself
+            self.assertEqual(len(said), 1)
+            self.assertRegex(said[0], r"ended the simulation at t = 10\b")
             table = self.result()
             self.assertEqual((len(table), table.times[-1], table["counter"][-1]), (rows, 10, 10))
 
