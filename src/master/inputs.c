@@ -87,7 +87,7 @@ static enum tutti_err find_slot(const struct tutti_inputs *inputs, const struct 
                                 const struct tutti_trajectory_input *input, void **slot)
 {
     const struct tutti_signals *signals = input->continuous ? &inputs->moving.signals : &inputs->held.signals;
-    size_t signal = inputs->signal_of[input->variable] - 1, place;
+    size_t signal = inputs->signal_of[input->variable] - 1, place = 0;
     TRY(tutti_fail_context(tutti_unit_element(unit, input->variable, &input->element, &place), "%s", inputs->file));
     *slot = (char *)signals->slots[signal] + place * signals->sizes[signal];
     return TUTTI_OK;

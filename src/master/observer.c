@@ -13,7 +13,7 @@
 struct choice {
     const char *name, *description;
     uint32_t variable;
-    size_t only; /* 1 + the pattern that names elements rather than the variable; 0: all elements */
+    bool elements; /* only those elements that patterns fit */
 };
 
 struct chooser {
@@ -38,16 +38,22 @@ static bool fits(const struct chooser *chooser, size_t pattern, const char *name
     return fit;
 }
 
-/* The first pattern that fits the variable, or, for an array, that might fit an element of it. */
-static bool choose_by_patterns(struct chooser *chooser, const char *name, const struct tutti_var *var, size_t *only)
+/* Does any pattern fit? All that do have found something. */
+static bool fits_any(const struct chooser *chooser, const char *name)
 {
-    for (size_t p = 0; p < chooser->options->record_count; p++) {
-        bool whole = fits(chooser, p, name);
-        *only = whole ? 0 : p + 1;
-        chooser->used[p] = chooser->used[p] || whole;
-        if (whole || (var->dimension_count > 0 && strchr(chooser->options->record[p], '[')))
+    bool any = false;
+    for (size_t p = 0; p < chooser->options->record_count; p++)
+        if (fits(chooser, p, name))
+            any = chooser->used[p] = true;
+    return any;
+}
+
+/* Might a pattern mean elements of an array? */
+static bool names_elements(const struct chooser *chooser)
+{
+    for (size_t p = 0; p < chooser->options->record_count; p++)
+        if (strchr(chooser->options->record[p], '['))
             return true;
-    }
     return false;
 }
 
@@ -56,11 +62,10 @@ static void offer(struct chooser *chooser, const char *name, const char *descrip
     const struct tutti_var *var = &chooser->desc->vars[variable];
     if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
         return; /* time is the first column anyway */
-    size_t only = 0;
-    bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT
-                                                      : choose_by_patterns(chooser, name, var, &only);
-    if (chosen)
-        chooser->choices[chooser->count++] = (struct choice){name, description, variable, only};
+    bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT : fits_any(chooser, name);
+    bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser);
+    if (chosen || elements)
+        chooser->choices[chooser->count++] = (struct choice){name, description, variable, elements};
 }
 
 static enum tutti_err check_used(const struct chooser *chooser)
@@ -128,10 +133,8 @@ static enum tutti_err add_columns(struct tutti_observer *observer, const struct 
         const char *name = element_name(&observer->arena, unit, choice, e);
         if (!name)
             return tutti_fail_memory();
-        if (choice->only && !fits(chooser, choice->only - 1, name))
+        if (choice->elements && !fits_any(chooser, name))
             continue;
-        if (choice->only)
-            chooser->used[choice->only - 1] = true;
         const void *driven = tutti_inputs_slot(inputs, choice->variable, e);
         observer->columns[observer->column_count++] = (struct tutti_column){
             .name = name,

@@ -169,7 +169,7 @@ static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *
     size_t size = tutti_type_size(var->type), extent = signals->extents[0];
     char *slot = signals->slots[0];
     if (setting->element.count > 0) {
-        size_t place;
+        size_t place = 0;
         TRY(tutti_fail_context(tutti_unit_element(unit, setting->variable, &setting->element, &place), "--set"));
         TRY(tutti_unit_get(unit, signals));
         memcpy(slot + place * size, setting->values, size);

@@ -109,6 +109,14 @@ class Record(CommandTest):
             with self.subTest(patterns=patterns):
                 self.assertEqual(self.header(fmu, *patterns), ["time", *names])
 
+    def test_elements_beside_whole_variables(self):
+        fmu = kit_fmu("StateSpace", "3")
+        for patterns, names in ((("x[1]", "y"), ["y[1]", "y[2]", "x[1]"]), (("x[3]", "x[1]"), ["x[1]", "x[3]"]),
+                                (("?[2]", "n"), ["n", "u[2]", "y[2]", "x[2]"]),
+                                (("StateSpace_fmi3.A[1,*]",), ["A[1,1]", "A[1,2]", "A[1,3]"])):
+            with self.subTest(patterns=patterns):
+                self.assertEqual(self.header(fmu, *patterns), ["time", *names])
+
     def test_none(self):
         outcome = self.tutti("run", kit_fmu("VanDerPol", "3"), "--record", "none", "-o", "result.csv")
         self.assertNotIn("result", outcome.err)
