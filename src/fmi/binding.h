@@ -136,6 +136,14 @@ struct tutti_instance *tutti_instance_current(void);
 void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
                             const char *text);
 
+/* Says that the FMU's library lacks the function that is being called; ERROR. */
+enum tutti_status tutti_instance_missing(struct tutti_instance *instance);
+
+/* In a binding, with `fmu(in)` the table of functions: calls one of them on the component, or says that it is missing. */
+#define CALL_FMU(in, function, ...)                                                                                    \
+    (fmu(in)->function ? (enum tutti_status)fmu(in)->function((in)->component, ##__VA_ARGS__)                          \
+                       : tutti_instance_missing(in))
+
 /* Logs the errors that were told during a call which then succeeded. */
 void tutti_instance_log_deferred(struct tutti_instance *instance);
 

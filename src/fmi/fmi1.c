@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "fmi/api1.h"
 #include "fmi/binding.h"
+#include "fmi/convert.h"
 #include "fmi/location.h"
 
 struct functions {
@@ -80,117 +81,71 @@ static enum tutti_status enter_initialization(struct tutti_instance *in)
 
 static enum tutti_status exit_initialization(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmiInitializeSlave(in->component, in->setup.start, in->setup.has_stop,
-                                                          in->setup.stop);
+    return CALL_FMU(in, fmiInitializeSlave, in->setup.start, in->setup.has_stop, in->setup.stop);
 }
 
-static enum tutti_status missing(struct tutti_instance *in)
+static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                       size_t count, const void *values)
 {
-    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
-    return TUTTI_STATUS_ERROR;
-}
-
-static enum tutti_status set_boolean(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                     const bool *values)
-{
-    char *narrow = tutti_instance_scratch(in, count);
-    if (!narrow)
+    bool boolean = type == TUTTI_TYPE_BOOLEAN;
+    const void *own = boolean ? (void *)tutti_convert_to_char(in, values, count)
+                              : (void *)tutti_convert_to_int(in, type, values, count);
+    if (!own)
         return TUTTI_STATUS_ERROR;
-    for (size_t i = 0; i < count; i++)
-        narrow[i] = values[i] ? fmiTrue : fmiFalse;
-    return fmu(in)->fmiSetBoolean ? (enum tutti_status)fmu(in)->fmiSetBoolean(in->component, references, count, narrow)
-                                  : missing(in);
-}
-
-static enum tutti_status set_enumeration(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                         const int64_t *values)
-{
-    int *narrow = tutti_instance_scratch(in, count * sizeof *narrow);
-    if (!narrow)
-        return TUTTI_STATUS_ERROR;
-    for (size_t i = 0; i < count; i++)
-        narrow[i] = (int)values[i];
-    return fmu(in)->fmiSetInteger ? (enum tutti_status)fmu(in)->fmiSetInteger(in->component, references, count, narrow)
-                                  : missing(in);
+    return boolean ? CALL_FMU(in, fmiSetBoolean, references, count, own)
+                   : CALL_FMU(in, fmiSetInteger, references, count, own);
 }
 
 static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              const void *values, size_t value_count)
 {
     (void)value_count;
-    const struct functions *f = fmu(in);
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return f->fmiSetReal ? (enum tutti_status)f->fmiSetReal(in->component, references, count, values) : missing(in);
-    case TUTTI_TYPE_INT32:
-        return f->fmiSetInteger ? (enum tutti_status)f->fmiSetInteger(in->component, references, count, values)
-                                : missing(in);
-    case TUTTI_TYPE_STRING:
-        return f->fmiSetString ? (enum tutti_status)f->fmiSetString(in->component, references, count, values)
-                               : missing(in);
-    case TUTTI_TYPE_BOOLEAN: return set_boolean(in, references, count, values);
-    default: return set_enumeration(in, references, count, values);
+    case TUTTI_TYPE_FLOAT64: return CALL_FMU(in, fmiSetReal, references, count, values);
+    case TUTTI_TYPE_INT32: return CALL_FMU(in, fmiSetInteger, references, count, values);
+    case TUTTI_TYPE_STRING: return CALL_FMU(in, fmiSetString, references, count, values);
+    default: return set_converted(in, type, references, count, values);
     }
 }
 
-static enum tutti_status get_boolean(struct tutti_instance *in, const uint32_t *references, size_t count, bool *values)
+static enum tutti_status get_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                       size_t count, void *values)
 {
-    char *narrow = tutti_instance_scratch(in, count);
-    if (!narrow)
+    void *own = tutti_instance_scratch(in, count * sizeof(int));
+    if (!own)
         return TUTTI_STATUS_ERROR;
-    if (!fmu(in)->fmiGetBoolean)
-        return missing(in);
-    fmiStatus status = fmu(in)->fmiGetBoolean(in->component, references, count, narrow);
-    for (size_t i = 0; status <= fmiWarning && i < count; i++)
-        values[i] = narrow[i] != fmiFalse;
-    return (enum tutti_status)status;
-}
-
-static enum tutti_status get_enumeration(struct tutti_instance *in, const uint32_t *references, size_t count,
-                                         int64_t *values)
-{
-    int *narrow = tutti_instance_scratch(in, count * sizeof *narrow);
-    if (!narrow)
-        return TUTTI_STATUS_ERROR;
-    if (!fmu(in)->fmiGetInteger)
-        return missing(in);
-    fmiStatus status = fmu(in)->fmiGetInteger(in->component, references, count, narrow);
-    for (size_t i = 0; status <= fmiWarning && i < count; i++)
-        values[i] = narrow[i];
-    return (enum tutti_status)status;
+    bool boolean = type == TUTTI_TYPE_BOOLEAN;
+    enum tutti_status status = boolean ? CALL_FMU(in, fmiGetBoolean, references, count, own)
+                                       : CALL_FMU(in, fmiGetInteger, references, count, own);
+    if (status <= TUTTI_STATUS_WARNING && boolean)
+        tutti_convert_from_char(own, values, count);
+    else if (status <= TUTTI_STATUS_WARNING)
+        tutti_convert_from_int(type, own, values, count);
+    return status;
 }
 
 static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              void *values, size_t value_count)
 {
     (void)value_count;
-    const struct functions *f = fmu(in);
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return f->fmiGetReal ? (enum tutti_status)f->fmiGetReal(in->component, references, count, values) : missing(in);
-    case TUTTI_TYPE_INT32:
-        return f->fmiGetInteger ? (enum tutti_status)f->fmiGetInteger(in->component, references, count, values)
-                                : missing(in);
-    case TUTTI_TYPE_STRING:
-        return f->fmiGetString ? (enum tutti_status)f->fmiGetString(in->component, references, count, values)
-                               : missing(in);
-    case TUTTI_TYPE_BOOLEAN: return get_boolean(in, references, count, values);
-    default: return get_enumeration(in, references, count, values);
+    case TUTTI_TYPE_FLOAT64: return CALL_FMU(in, fmiGetReal, references, count, values);
+    case TUTTI_TYPE_INT32: return CALL_FMU(in, fmiGetInteger, references, count, values);
+    case TUTTI_TYPE_STRING: return CALL_FMU(in, fmiGetString, references, count, values);
+    default: return get_converted(in, type, references, count, values);
     }
 }
 
 static enum tutti_status set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                const int32_t *orders, const double *values)
 {
-    return (enum tutti_status)fmu(in)->fmiSetRealInputDerivatives(in->component, references, count, orders, values);
+    return CALL_FMU(in, fmiSetRealInputDerivatives, references, count, orders, values);
 }
 
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmiGetRealOutputDerivatives ? (enum tutti_status)fmu(in)->fmiGetRealOutputDerivatives(
-                                                      in->component, references, count, orders, values)
-                                                : missing(in);
+    return CALL_FMU(in, fmiGetRealOutputDerivatives, references, count, orders, values);
 }
 
 /* The FMU computes on its own thread, although nobody asked it to: wait. */
@@ -230,12 +185,12 @@ static enum tutti_status after_step(struct tutti_instance *in, double t, enum tu
 
 static enum tutti_status terminate(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmiTerminateSlave(in->component);
+    return CALL_FMU(in, fmiTerminateSlave);
 }
 
 static enum tutti_status reset(struct tutti_instance *in)
 {
-    return fmu(in)->fmiResetSlave ? (enum tutti_status)fmu(in)->fmiResetSlave(in->component) : missing(in);
+    return CALL_FMU(in, fmiResetSlave);
 }
 
 static const char *type_word(enum tutti_type type)

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "fmi/api2.h"
 #include "fmi/binding.h"
+#include "fmi/convert.h"
 #include "fmi/location.h"
 
 struct functions {
@@ -71,9 +72,7 @@ static void *instantiate(struct tutti_instance *in)
 static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
                                            const char *const *categories)
 {
-    return fmu(in)->fmi2SetDebugLogging
-               ? (enum tutti_status)fmu(in)->fmi2SetDebugLogging(in->component, on, count, categories)
-               : TUTTI_STATUS_OK;
+    return CALL_FMU(in, fmi2SetDebugLogging, on, count, categories);
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -84,57 +83,38 @@ static void free_instance(struct tutti_instance *in)
 static enum tutti_status setup_experiment(struct tutti_instance *in)
 {
     const struct tutti_experiment_setup *setup = &in->setup;
-    return (enum tutti_status)fmu(in)->fmi2SetupExperiment(in->component, setup->has_tolerance, setup->tolerance,
-                                                           setup->start, setup->has_stop, setup->stop);
+    return CALL_FMU(in, fmi2SetupExperiment, setup->has_tolerance, setup->tolerance, setup->start, setup->has_stop,
+                    setup->stop);
 }
 
 static enum tutti_status enter_initialization(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi2EnterInitializationMode(in->component);
+    return CALL_FMU(in, fmi2EnterInitializationMode);
 }
 
 static enum tutti_status exit_initialization(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi2ExitInitializationMode(in->component);
-}
-
-static enum tutti_status missing(struct tutti_instance *in)
-{
-    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
-    return TUTTI_STATUS_ERROR;
+    return CALL_FMU(in, fmi2ExitInitializationMode);
 }
 
 static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                        size_t count, const void *values)
 {
-    int *wide = tutti_instance_scratch(in, count * sizeof *wide);
+    const int *wide = tutti_convert_to_int(in, type, values, count);
     if (!wide)
         return TUTTI_STATUS_ERROR;
-    for (size_t i = 0; i < count; i++)
-        wide[i] = type == TUTTI_TYPE_BOOLEAN ? ((const bool *)values)[i] : (int)((const int64_t *)values)[i];
-    if (type == TUTTI_TYPE_BOOLEAN)
-        return fmu(in)->fmi2SetBoolean
-                   ? (enum tutti_status)fmu(in)->fmi2SetBoolean(in->component, references, count, wide)
-                   : missing(in);
-    return fmu(in)->fmi2SetInteger ? (enum tutti_status)fmu(in)->fmi2SetInteger(in->component, references, count, wide)
-                                   : missing(in);
+    return type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(in, fmi2SetBoolean, references, count, wide)
+                                      : CALL_FMU(in, fmi2SetInteger, references, count, wide);
 }
 
 static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              const void *values, size_t value_count)
 {
     (void)value_count;
-    const struct functions *f = fmu(in);
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return f->fmi2SetReal ? (enum tutti_status)f->fmi2SetReal(in->component, references, count, values)
-                              : missing(in);
-    case TUTTI_TYPE_INT32:
-        return f->fmi2SetInteger ? (enum tutti_status)f->fmi2SetInteger(in->component, references, count, values)
-                                 : missing(in);
-    case TUTTI_TYPE_STRING:
-        return f->fmi2SetString ? (enum tutti_status)f->fmi2SetString(in->component, references, count, values)
-                                : missing(in);
+    case TUTTI_TYPE_FLOAT64: return CALL_FMU(in, fmi2SetReal, references, count, values);
+    case TUTTI_TYPE_INT32: return CALL_FMU(in, fmi2SetInteger, references, count, values);
+    case TUTTI_TYPE_STRING: return CALL_FMU(in, fmi2SetString, references, count, values);
     default: return set_converted(in, type, references, count, values);
     }
 }
@@ -145,36 +125,21 @@ static enum tutti_status get_converted(struct tutti_instance *in, enum tutti_typ
     int *wide = tutti_instance_scratch(in, count * sizeof *wide);
     if (!wide)
         return TUTTI_STATUS_ERROR;
-    bool boolean = type == TUTTI_TYPE_BOOLEAN;
-    if (boolean ? !fmu(in)->fmi2GetBoolean : !fmu(in)->fmi2GetInteger)
-        return missing(in);
-    fmi2Status status = boolean ? fmu(in)->fmi2GetBoolean(in->component, references, count, wide)
-                                : fmu(in)->fmi2GetInteger(in->component, references, count, wide);
-    if (status <= fmi2Warning)
-        for (size_t i = 0; i < count; i++) {
-            if (boolean)
-                ((bool *)values)[i] = wide[i] != fmi2False;
-            else
-                ((int64_t *)values)[i] = wide[i];
-        }
-    return (enum tutti_status)status;
+    enum tutti_status status = type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(in, fmi2GetBoolean, references, count, wide)
+                                                          : CALL_FMU(in, fmi2GetInteger, references, count, wide);
+    if (status <= TUTTI_STATUS_WARNING)
+        tutti_convert_from_int(type, wide, values, count);
+    return status;
 }
 
 static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              void *values, size_t value_count)
 {
     (void)value_count;
-    const struct functions *f = fmu(in);
     switch (type) {
-    case TUTTI_TYPE_FLOAT64:
-        return f->fmi2GetReal ? (enum tutti_status)f->fmi2GetReal(in->component, references, count, values)
-                              : missing(in);
-    case TUTTI_TYPE_INT32:
-        return f->fmi2GetInteger ? (enum tutti_status)f->fmi2GetInteger(in->component, references, count, values)
-                                 : missing(in);
-    case TUTTI_TYPE_STRING:
-        return f->fmi2GetString ? (enum tutti_status)f->fmi2GetString(in->component, references, count, values)
-                                : missing(in);
+    case TUTTI_TYPE_FLOAT64: return CALL_FMU(in, fmi2GetReal, references, count, values);
+    case TUTTI_TYPE_INT32: return CALL_FMU(in, fmi2GetInteger, references, count, values);
+    case TUTTI_TYPE_STRING: return CALL_FMU(in, fmi2GetString, references, count, values);
     default: return get_converted(in, type, references, count, values);
     }
 }
@@ -182,23 +147,20 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
 static enum tutti_status set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                const int32_t *orders, const double *values)
 {
-    return (enum tutti_status)fmu(in)->fmi2SetRealInputDerivatives(in->component, references, count, orders, values);
+    return CALL_FMU(in, fmi2SetRealInputDerivatives, references, count, orders, values);
 }
 
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmi2GetRealOutputDerivatives ? (enum tutti_status)fmu(in)->fmi2GetRealOutputDerivatives(
-                                                       in->component, references, count, orders, values)
-                                                 : missing(in);
+    return CALL_FMU(in, fmi2GetRealOutputDerivatives, references, count, orders, values);
 }
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                          const uint32_t *knowns, size_t known_count, const double *seed,
                                          double *sensitivity)
 {
-    return (enum tutti_status)fmu(in)->fmi2GetDirectionalDerivative(in->component, unknowns, unknown_count, knowns,
-                                                                    known_count, seed, sensitivity);
+    return CALL_FMU(in, fmi2GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
 }
 
 /* The FMU computes on its own thread, although nobody asked it to: wait. */
@@ -247,42 +209,42 @@ static enum tutti_status after_step(struct tutti_instance *in, double t, enum tu
 
 static enum tutti_status get_state(struct tutti_instance *in, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi2GetFMUstate(in->component, handle);
+    return CALL_FMU(in, fmi2GetFMUstate, handle);
 }
 
 static enum tutti_status set_state(struct tutti_instance *in, void *handle)
 {
-    return (enum tutti_status)fmu(in)->fmi2SetFMUstate(in->component, handle);
+    return CALL_FMU(in, fmi2SetFMUstate, handle);
 }
 
 static enum tutti_status free_state(struct tutti_instance *in, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi2FreeFMUstate(in->component, handle);
+    return CALL_FMU(in, fmi2FreeFMUstate, handle);
 }
 
 static enum tutti_status serialized_size(struct tutti_instance *in, void *handle, size_t *size)
 {
-    return (enum tutti_status)fmu(in)->fmi2SerializedFMUstateSize(in->component, handle, size);
+    return CALL_FMU(in, fmi2SerializedFMUstateSize, handle, size);
 }
 
 static enum tutti_status serialize(struct tutti_instance *in, void *handle, unsigned char *bytes, size_t size)
 {
-    return (enum tutti_status)fmu(in)->fmi2SerializeFMUstate(in->component, handle, (fmi2Byte *)bytes, size);
+    return CALL_FMU(in, fmi2SerializeFMUstate, handle, (fmi2Byte *)bytes, size);
 }
 
 static enum tutti_status deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi2DeSerializeFMUstate(in->component, (const fmi2Byte *)bytes, size, handle);
+    return CALL_FMU(in, fmi2DeSerializeFMUstate, (const fmi2Byte *)bytes, size, handle);
 }
 
 static enum tutti_status terminate(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi2Terminate(in->component);
+    return CALL_FMU(in, fmi2Terminate);
 }
 
 static enum tutti_status reset(struct tutti_instance *in)
 {
-    return fmu(in)->fmi2Reset ? (enum tutti_status)fmu(in)->fmi2Reset(in->component) : missing(in);
+    return CALL_FMU(in, fmi2Reset);
 }
 
 static const char *type_word(enum tutti_type type)

@@ -73,9 +73,7 @@ static void *instantiate(struct tutti_instance *in)
 static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
                                            const char *const *categories)
 {
-    return fmu(in)->fmi3SetDebugLogging
-               ? (enum tutti_status)fmu(in)->fmi3SetDebugLogging(in->component, on, count, categories)
-               : TUTTI_STATUS_OK;
+    return CALL_FMU(in, fmi3SetDebugLogging, on, count, categories);
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -83,34 +81,26 @@ static void free_instance(struct tutti_instance *in)
     fmu(in)->fmi3FreeInstance(in->component);
 }
 
-static enum tutti_status missing(struct tutti_instance *in)
-{
-    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
-    return TUTTI_STATUS_ERROR;
-}
-
 static enum tutti_status enter_configuration(struct tutti_instance *in)
 {
-    return fmu(in)->fmi3EnterConfigurationMode ? (enum tutti_status)fmu(in)->fmi3EnterConfigurationMode(in->component)
-                                               : missing(in);
+    return CALL_FMU(in, fmi3EnterConfigurationMode);
 }
 
 static enum tutti_status exit_configuration(struct tutti_instance *in)
 {
-    return fmu(in)->fmi3ExitConfigurationMode ? (enum tutti_status)fmu(in)->fmi3ExitConfigurationMode(in->component)
-                                              : missing(in);
+    return CALL_FMU(in, fmi3ExitConfigurationMode);
 }
 
 static enum tutti_status enter_initialization(struct tutti_instance *in)
 {
     const struct tutti_experiment_setup *setup = &in->setup;
-    return (enum tutti_status)fmu(in)->fmi3EnterInitializationMode(
-        in->component, setup->has_tolerance, setup->tolerance, setup->start, setup->has_stop, setup->stop);
+    return CALL_FMU(in, fmi3EnterInitializationMode, setup->has_tolerance, setup->tolerance, setup->start,
+                    setup->has_stop, setup->stop);
 }
 
 static enum tutti_status exit_initialization(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi3ExitInitializationMode(in->component);
+    return CALL_FMU(in, fmi3ExitInitializationMode);
 }
 
 /* The types whose values lie in memory just as FMI 3.0 has them. */
@@ -142,15 +132,13 @@ static enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *r
 {
     size_t *sizes;
     fmi3Binary *data;
-    if (!fmu(in)->fmi3SetBinary)
-        return missing(in);
     if (!split_bytes(in, n, &sizes, &data))
         return TUTTI_STATUS_ERROR;
     for (size_t i = 0; i < n; i++) {
         sizes[i] = values[i].size;
         data[i] = values[i].data;
     }
-    return (enum tutti_status)fmu(in)->fmi3SetBinary(in->component, references, count, sizes, data, n);
+    return CALL_FMU(in, fmi3SetBinary, references, count, sizes, data, n);
 }
 
 static enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *references, size_t count,
@@ -158,26 +146,20 @@ static enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *r
 {
     size_t *sizes;
     fmi3Binary *data;
-    if (!fmu(in)->fmi3GetBinary)
-        return missing(in);
     if (!split_bytes(in, n, &sizes, &data))
         return TUTTI_STATUS_ERROR;
-    fmi3Status status = fmu(in)->fmi3GetBinary(in->component, references, count, sizes, data, n);
-    if (status <= fmi3Warning)
-        for (size_t i = 0; i < n; i++)
-            values[i] = (struct tutti_bytes){sizes[i], data[i]};
-    return (enum tutti_status)status;
+    enum tutti_status status = CALL_FMU(in, fmi3GetBinary, references, count, sizes, data, n);
+    for (size_t i = 0; status <= TUTTI_STATUS_WARNING && i < n; i++)
+        values[i] = (struct tutti_bytes){sizes[i], data[i]};
+    return status;
 }
 
 static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              const void *values, size_t n)
 {
-    const struct functions *f = fmu(in);
     switch (type) {
 #define X(name, word)                                                                                                  \
-    case TUTTI_TYPE_##name:                                                                                            \
-        return f->fmi3Set##word ? (enum tutti_status)f->fmi3Set##word(in->component, references, count, values, n)     \
-                                : missing(in);
+    case TUTTI_TYPE_##name: return CALL_FMU(in, fmi3Set##word, references, count, values, n);
         PLAIN_TYPES(X)
 #undef X
     default: return set_binary(in, references, count, values, n);
@@ -187,12 +169,9 @@ static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, co
 static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              void *values, size_t n)
 {
-    const struct functions *f = fmu(in);
     switch (type) {
 #define X(name, word)                                                                                                  \
-    case TUTTI_TYPE_##name:                                                                                            \
-        return f->fmi3Get##word ? (enum tutti_status)f->fmi3Get##word(in->component, references, count, values, n)     \
-                                : missing(in);
+    case TUTTI_TYPE_##name: return CALL_FMU(in, fmi3Get##word, references, count, values, n);
         PLAIN_TYPES(X)
 #undef X
     default: return get_binary(in, references, count, values, n);
@@ -202,17 +181,15 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
 static enum tutti_status get_output_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                 const int32_t *orders, double *values)
 {
-    return fmu(in)->fmi3GetOutputDerivatives ? (enum tutti_status)fmu(in)->fmi3GetOutputDerivatives(
-                                                   in->component, references, count, orders, values, count)
-                                             : missing(in);
+    return CALL_FMU(in, fmi3GetOutputDerivatives, references, count, orders, values, count);
 }
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                          const uint32_t *knowns, size_t known_count, const double *seed,
                                          double *sensitivity)
 {
-    return (enum tutti_status)fmu(in)->fmi3GetDirectionalDerivative(
-        in->component, unknowns, unknown_count, knowns, known_count, seed, known_count, sensitivity, unknown_count);
+    return CALL_FMU(in, fmi3GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, known_count,
+                    sensitivity, unknown_count);
 }
 
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
@@ -224,59 +201,58 @@ static enum tutti_status do_step(struct tutti_instance *in, double t, double h, 
 
 static enum tutti_status enter_event(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi3EnterEventMode(in->component);
+    return CALL_FMU(in, fmi3EnterEventMode);
 }
 
 static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
 {
-    return (enum tutti_status)fmu(in)->fmi3UpdateDiscreteStates(in->component, &discrete->again, &discrete->terminate,
-                                                                &discrete->nominals_changed, &discrete->states_changed,
-                                                                &discrete->has_next_event, &discrete->next_event);
+    return CALL_FMU(in, fmi3UpdateDiscreteStates, &discrete->again, &discrete->terminate, &discrete->nominals_changed,
+                    &discrete->states_changed, &discrete->has_next_event, &discrete->next_event);
 }
 
 static enum tutti_status enter_step(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi3EnterStepMode(in->component);
+    return CALL_FMU(in, fmi3EnterStepMode);
 }
 
 static enum tutti_status get_state(struct tutti_instance *in, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi3GetFMUState(in->component, handle);
+    return CALL_FMU(in, fmi3GetFMUState, handle);
 }
 
 static enum tutti_status set_state(struct tutti_instance *in, void *handle)
 {
-    return (enum tutti_status)fmu(in)->fmi3SetFMUState(in->component, handle);
+    return CALL_FMU(in, fmi3SetFMUState, handle);
 }
 
 static enum tutti_status free_state(struct tutti_instance *in, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi3FreeFMUState(in->component, handle);
+    return CALL_FMU(in, fmi3FreeFMUState, handle);
 }
 
 static enum tutti_status serialized_size(struct tutti_instance *in, void *handle, size_t *size)
 {
-    return (enum tutti_status)fmu(in)->fmi3SerializedFMUStateSize(in->component, handle, size);
+    return CALL_FMU(in, fmi3SerializedFMUStateSize, handle, size);
 }
 
 static enum tutti_status serialize(struct tutti_instance *in, void *handle, unsigned char *bytes, size_t size)
 {
-    return (enum tutti_status)fmu(in)->fmi3SerializeFMUState(in->component, handle, bytes, size);
+    return CALL_FMU(in, fmi3SerializeFMUState, handle, bytes, size);
 }
 
 static enum tutti_status deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size, void **handle)
 {
-    return (enum tutti_status)fmu(in)->fmi3DeserializeFMUState(in->component, bytes, size, handle);
+    return CALL_FMU(in, fmi3DeserializeFMUState, bytes, size, handle);
 }
 
 static enum tutti_status terminate(struct tutti_instance *in)
 {
-    return (enum tutti_status)fmu(in)->fmi3Terminate(in->component);
+    return CALL_FMU(in, fmi3Terminate);
 }
 
 static enum tutti_status reset(struct tutti_instance *in)
 {
-    return fmu(in)->fmi3Reset ? (enum tutti_status)fmu(in)->fmi3Reset(in->component) : missing(in);
+    return CALL_FMU(in, fmi3Reset);
 }
 
 static const char *type_word(enum tutti_type type)

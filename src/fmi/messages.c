@@ -147,6 +147,12 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
                          "the FMU has said %lu things; its further messages are dropped", limit);
 }
 
+enum tutti_status tutti_instance_missing(struct tutti_instance *in)
+{
+    tutti_instance_message(in, TUTTI_STATUS_ERROR, NULL, "the FMU's library lacks this function");
+    return TUTTI_STATUS_ERROR;
+}
+
 void tutti_instance_log_deferred(struct tutti_instance *in)
 {
     struct tutti_messages *messages = &in->messages;
