@@ -127,22 +127,17 @@ static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_v
     return json;
 }
 
-static json_t *unknowns_json(const struct tutti_desc *desc, const struct tutti_unknowns *unknowns)
+static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_unknown *unknown)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < unknowns->count; i++) {
-        const struct tutti_unknown *unknown = &unknowns->items[i];
-        json_t *json = json_object();
-        add_text(json, "variable", desc->vars[unknown->variable].name);
-        if (unknown->has_dependencies) {
-            json_t *dependencies = json_array();
-            for (uint32_t d = 0; d < unknown->dependency_count; d++)
-                json_array_append_new(dependencies, text(desc->vars[unknown->dependencies[d]].name));
-            json_object_set_new(json, "dependencies", dependencies);
-        }
-        json_array_append_new(list, json);
+    json_t *json = json_object();
+    add_text(json, "variable", desc->vars[unknown->variable].name);
+    if (unknown->has_dependencies) {
+        json_t *dependencies = json_array();
+        for (uint32_t d = 0; d < unknown->dependency_count; d++)
+            json_array_append_new(dependencies, text(desc->vars[unknown->dependencies[d]].name));
+        json_object_set_new(json, "dependencies", dependencies);
     }
-    return list;
+    return json;
 }
 
 static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_interface *interface)
@@ -181,17 +176,13 @@ static json_t *types_json(const struct tutti_desc *desc)
     return list;
 }
 
-static json_t *aliases_json(const struct tutti_desc *desc)
+static json_t *alias_json(const struct tutti_desc *desc, const struct tutti_alias *alias)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < desc->alias_count; i++) {
-        json_t *json = json_object();
-        add_text(json, "name", desc->aliases[i].name);
-        add_text(json, "variable", desc->vars[desc->aliases[i].variable].name);
-        add_text(json, "description", desc->aliases[i].description);
-        json_array_append_new(list, json);
-    }
-    return list;
+    json_t *json = json_object();
+    add_text(json, "name", alias->name);
+    add_text(json, "variable", desc->vars[alias->variable].name);
+    add_text(json, "description", alias->description);
+    return json;
 }
 
 static json_t *units_json(const struct tutti_desc *desc)
@@ -240,7 +231,7 @@ static json_t *experiment_json(const struct tutti_experiment *experiment)
     return json;
 }
 
-static json_t *info_json(const struct tutti_fmu *fmu)
+static json_t *head_json(const struct tutti_fmu *fmu)
 {
     static const char *const keys[] = {"coSimulation", "modelExchange", "scheduledExecution"};
     const struct tutti_desc *desc = fmu->desc;
@@ -255,24 +246,40 @@ static json_t *info_json(const struct tutti_fmu *fmu)
     json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
     json_object_set_new(json, "units", units_json(desc));
     json_object_set_new(json, "types", types_json(desc));
-    json_t *variables = json_array();
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        json_array_append_new(variables, variable_json(desc, &desc->vars[i]));
-    json_object_set_new(json, "variables", variables);
-    json_object_set_new(json, "aliases", aliases_json(desc));
-    json_object_set_new(json, "modelStructure",
-                        json_pack("{s:o, s:o, s:o}", "outputs", unknowns_json(desc, &desc->outputs), "derivatives",
-                                  unknowns_json(desc, &desc->derivatives), "initialUnknowns",
-                                  unknowns_json(desc, &desc->initial_unknowns)));
     return json;
 }
 
+/* Prints one value and forgets it; true if that went well. */
+static bool dump(json_t *json, size_t flags)
+{
+    bool done = json && json_dumpf(json, stdout, flags | JSON_ENSURE_ASCII) == 0;
+    json_decref(json);
+    return done;
+}
+
+/* Lists are printed item by item, a line each: all of a large model at once would take hundreds of megabytes. */
+#define PRINT_LIST(key, count, item)                                                                                   \
+    do {                                                                                                               \
+        fputs(",\n  \"" key "\": [", stdout);                                                                          \
+        for (uint32_t i = 0; done && i < (count); i++) {                                                               \
+            fputs(i ? ",\n    " : "\n    ", stdout);                                                                   \
+            done = dump(item, 0);                                                                                      \
+        }                                                                                                              \
+        fputs("]", stdout);                                                                                            \
+    } while (0)
+
 bool info_print_json(const struct tutti_fmu *fmu)
 {
-    json_t *json = info_json(fmu);
-    bool done = json && json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 && putchar('\n') != EOF;
+    const struct tutti_desc *desc = fmu->desc;
+    putchar('{');
+    bool done = dump(head_json(fmu), JSON_INDENT(2) | JSON_EMBED);
+    PRINT_LIST("variables", desc->var_count, variable_json(desc, &desc->vars[i]));
+    PRINT_LIST("aliases", desc->alias_count, alias_json(desc, &desc->aliases[i]));
+    PRINT_LIST("outputs", desc->outputs.count, unknown_json(desc, &desc->outputs.items[i]));
+    PRINT_LIST("derivatives", desc->derivatives.count, unknown_json(desc, &desc->derivatives.items[i]));
+    PRINT_LIST("initialUnknowns", desc->initial_unknowns.count, unknown_json(desc, &desc->initial_unknowns.items[i]));
+    fputs("\n}\n", stdout);
     if (!done)
         console_error("the JSON cannot be written");
-    json_decref(json);
     return done;
 }

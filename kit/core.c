@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* core.c - life of an instance: storage, start values, messages. */
-#define _GNU_SOURCE /* strndup */
+#define _GNU_SOURCE /* strdup */
 #include "core.h"
 
 #include "fault.h"
@@ -214,9 +214,9 @@ static unsigned settable_modes(const struct kit *k, const struct kit_var *var)
         modes |= KIT_MODE(KIT_STEP) | KIT_MODE(KIT_IN_EVENT) | (k->version == 1 ? KIT_MODE(KIT_STEP_FAILED) : 0);
     if (input && variability == KIT_CONTINUOUS)
         modes |= KIT_MODE(KIT_CONTINUOUS_TIME) | KIT_MODE(KIT_INTERMEDIATE_UPDATE);
-    if (var->derivative && me && (k->version < 3 || !var->reinit))
+    if (var->derivative && me && k->version == 3 && !var->reinit)
         modes |= KIT_MODE(KIT_IN_EVENT);
-    if (var->derivative && me && k->version < 3)
+    if (var->derivative && me)
         modes |= KIT_MODE(KIT_CONTINUOUS_TIME);
     return modes;
 }
@@ -314,6 +314,7 @@ static void start_over(struct kit *k)
     k->mode = KIT_INSTANTIATED;
     k->stale = KIT_STALE_START | KIT_STALE_POINT;
     k->time = k->last_time = 0;
+    k->last_event = -INFINITY;
     k->next_event = k->stop = INFINITY;
     k->fixed_step = 0;
     k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = false;
@@ -343,7 +344,8 @@ enum kit_status kit_resize(struct kit *k)
         if (slot->var->dims && kit_var_count(k->model, slot->var, k->self) != slot->count) {
             clear_slot(k, slot);
             if (!fill_slot(k, slot))
-                return kit_fail(k, KIT_ERROR, "no memory for array %s", kit_var_name(slot->var));
+                return kit_fail(k, kit_reset(k) == KIT_OK ? KIT_ERROR : KIT_FATAL, "no memory for array %s",
+                                kit_var_name(slot->var));
             moved = true;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.h - the instance behind every version of FMI: what fmi1*.c, fmi2.c and fmi3.c stand on.
+/* core.h - the instance behind every version of FMI: what fmi1.c, fmi2.c and fmi3*.c stand on.
  *
  * The version layers check that a call is allowed in the instance's mode, translate arguments, and call the core.
  *
@@ -36,6 +36,11 @@ enum kit_mode {
     KIT_IN_FATAL
 };
 #define KIT_MODE(mode) (1u << (mode))
+
+static inline enum kit_status kit_worse(enum kit_status a, enum kit_status b)
+{
+    return a > b ? a : b;
+}
 
 enum { KIT_ABSENT = 0xff, KIT_MAX_INPUT_ORDER = 5, KIT_GUID_SIZE = 39 };
 
@@ -97,6 +102,7 @@ struct kit {
     double stop;        /* INFINITY: none given */
     double fixed_step;  /* KIT_FIXED_STEP: size of the first step, 0 before it */
     double last_time;   /* end of the last successful step */
+    double last_event;  /* time of the last event mode, or of the start: SetTime does not go back behind it */
     bool input_event;   /* a discrete input or tunable parameter was set since the last event */
     bool set_in_step;   /* a set call since the last do-step: no get is allowed (CS) */
     bool event_pending; /* the last do-step ended at an event that the importer has to handle */
@@ -162,7 +168,8 @@ struct kit *kit_new(const struct kit_request *request);
 void kit_free(struct kit *k);
 /* Back to start values and mode INSTANTIATED. */
 enum kit_status kit_reset(struct kit *k);
-/* The extents may have changed: allocates all arrays with such an extent anew, with start values. */
+/* The extents may have changed: allocates all arrays with such an extent anew, with start values. Out of memory: all is
+ * reset, so that nothing points at arrays of another size. */
 enum kit_status kit_resize(struct kit *k);
 /* Rebuilds what points into the arrays (invariant 2). */
 enum kit_status kit_bind(struct kit *k);
@@ -235,6 +242,8 @@ void kit_slot_written(struct kit *k, const struct kit_slot *slot);
 
 /* Makes the fields behind the bits `needs` fresh. */
 enum kit_status kit_refresh(struct kit *k, unsigned needs);
+/* Event mode, with an event() to come before it may be left. */
+void kit_enter_event_mode(struct kit *k);
 /* Calls event() once, as in event mode. */
 enum kit_status kit_event_once(struct kit *k, struct kit_event *event);
 /* Calls event() until it is content, as Co-Simulation without event mode does. */
@@ -251,7 +260,7 @@ enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unkn
 
 /* ---- exchange.c: what Model Exchange sees ---- */
 
-void kit_set_time(struct kit *k, double t);
+enum kit_status kit_set_time(struct kit *k, double t);
 enum kit_status kit_set_states(struct kit *k, const double x[], size_t n);
 enum kit_status kit_get_states(struct kit *k, double x[], size_t n);
 enum kit_status kit_get_derivatives(struct kit *k, double derivatives[], size_t n);
@@ -270,11 +279,15 @@ struct kit_outcome {
 
 /* Notes the indicators where a step or event ended: an input that jumps before the next step may change their sign. */
 enum kit_status kit_note_indicators(struct kit *k);
+/* How far times may be apart that are meant to be the same, in a step from t of size h. */
+double kit_time_tolerance(double t, double h);
 /* Whether a step from t to t + h may be asked for now. */
 enum kit_status kit_check_step(struct kit *k, double t, double h);
 /* Advances from t to t + h. k->time says how far it came. `limit` (INFINITY: none) makes it end early at that time.
  * DISCARD: FMI 3.0 is back at t; else k->time is where it stopped. */
 enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, struct kit_outcome *outcome);
+/* The same as FMI 1.0 and 2.0 have it: where the model ends the simulation, the step is discarded. */
+enum kit_status kit_do_step_or_discard(struct kit *k, double t, double h);
 
 /* ---- state.c ---- */
 
@@ -290,7 +303,8 @@ enum kit_status kit_state_get(struct kit *k, struct kit_state **state);
 /* Restores all, or all but the inputs (to repeat a step with new ones). */
 enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool keep_inputs);
 void kit_state_free(struct kit_state *state);
-/* To and from bytes, if the model offers it. A deserialised state is a new one; the old value of *state is ignored. */
+/* To and from bytes, if the model offers it. A deserialised state is a new one; the old value of *state is ignored.
+ * Bytes that were changed, or that another FMU wrote, are refused. */
 enum kit_status kit_state_size(struct kit *k, const struct kit_state *state, size_t *size);
 enum kit_status kit_state_serialise(struct kit *k, const struct kit_state *state, void *bytes, size_t size);
 enum kit_status kit_state_deserialise(struct kit *k, const void *bytes, size_t size, struct kit_state **state);

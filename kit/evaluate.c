@@ -15,11 +15,6 @@ static enum kit_status checked(struct kit *k, enum kit_status status, const char
     return status;
 }
 
-static enum kit_status worse(enum kit_status a, enum kit_status b)
-{
-    return a > b ? a : b;
-}
-
 enum kit_status kit_refresh(struct kit *k, unsigned needs)
 {
     const struct kit_model *model = k->model;
@@ -35,21 +30,21 @@ enum kit_status kit_refresh(struct kit *k, unsigned needs)
     needs &= k->stale;
     if (needs & (KIT_STALE_DERIVATIVES | KIT_STALE_OUTPUTS) && k->stale & KIT_STALE_DERIVATIVES) {
         if (model->derivatives)
-            status = worse(status, checked(k, model->derivatives(k, k->self, k->time), "derivatives"));
+            status = kit_worse(status, checked(k, model->derivatives(k, k->self, k->time), "derivatives"));
         if (status > KIT_WARNING)
             return status;
         k->stale &= ~(unsigned)KIT_STALE_DERIVATIVES;
     }
     if (needs & KIT_STALE_OUTPUTS) {
         if (model->outputs)
-            status = worse(status, checked(k, model->outputs(k, k->self, k->time), "outputs"));
+            status = kit_worse(status, checked(k, model->outputs(k, k->self, k->time), "outputs"));
         if (status > KIT_WARNING)
             return status;
         k->stale &= ~(unsigned)KIT_STALE_OUTPUTS;
     }
     if (needs & KIT_STALE_INDICATORS) {
         if (model->indicators)
-            status = worse(status, checked(k, model->indicators(k, k->self, k->time), "indicators"));
+            status = kit_worse(status, checked(k, model->indicators(k, k->self, k->time), "indicators"));
         if (status > KIT_WARNING)
             return status;
         k->stale &= ~(unsigned)KIT_STALE_INDICATORS;
@@ -58,6 +53,13 @@ enum kit_status kit_refresh(struct kit *k, unsigned needs)
 }
 
 /* ---- events ---- */
+
+void kit_enter_event_mode(struct kit *k)
+{
+    k->mode = KIT_IN_EVENT;
+    k->update_needed = true;
+    k->last_event = k->time;
+}
 
 enum kit_status kit_event_once(struct kit *k, struct kit_event *event)
 {
@@ -87,7 +89,7 @@ enum kit_status kit_event_all(struct kit *k)
     for (int i = 0; event.again && status <= KIT_WARNING; i++) {
         if (i == MANY)
             return kit_fail(k, KIT_ERROR, "event() asked %d times to be called again at t = %.17g", MANY, k->time);
-        status = worse(status, kit_event_once(k, &event));
+        status = kit_worse(status, kit_event_once(k, &event));
     }
     if (k->model->event)
         kit_log_as(k, KIT_OK, KIT_LOG_EVENTS, "event at t = %.17g", k->time);
@@ -99,12 +101,12 @@ enum kit_status kit_exit_initialisation(struct kit *k)
     enum kit_status status = kit_refresh(k, KIT_STALE_START);
     if (status > KIT_WARNING)
         return status;
-    k->last_time = k->time;
+    k->last_time = k->last_event = k->time;
     k->update_needed = true;
     if (k->interface == KIT_CS && !k->event_mode) {
-        status = worse(status, kit_event_all(k));
+        status = kit_worse(status, kit_event_all(k));
         if (status <= KIT_WARNING)
-            status = worse(status, kit_note_indicators(k));
+            status = kit_worse(status, kit_note_indicators(k));
     }
     return status;
 }
@@ -205,7 +207,7 @@ enum kit_status kit_get_output_derivative(struct kit *k, unsigned vr, int order,
         return kit_fail(k, KIT_ERROR, "GetOutputDerivatives: too few values");
     status = kit_refresh(k, KIT_STALE_DERIVATIVES | KIT_STALE_OUTPUTS);
     for (size_t i = 0; i < slot->count && status <= KIT_WARNING; i++)
-        status = worse(status, output_derivative(k, (const double *)slot->data + i, (unsigned)order, &values[i]));
+        status = kit_worse(status, output_derivative(k, (const double *)slot->data + i, (unsigned)order, &values[i]));
     return status;
 }
 
@@ -253,7 +255,7 @@ enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unkn
                 double value;
                 const double *at = known->var ? (const double *)known->data + c : NULL;
                 status =
-                    worse(status, partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
+                    kit_worse(status, partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
                 sensitivity[adjoint ? column + c : row + r] += value * seed[adjoint ? row + r : column + c];
             }
         }

@@ -2,6 +2,8 @@
 /* exchange.c - Model Exchange: the importer's solver owns time and states. */
 #include "core.h"
 
+#include <math.h>
+
 static enum kit_status check_count(struct kit *k, const char *what, size_t count, size_t n)
 {
     return count == n ? KIT_OK : kit_fail(k, KIT_ERROR, "there are %zu %s, not %zu", count, what, n);
@@ -14,10 +16,17 @@ static void gather(double *const from[], double to[], size_t n)
         to[i] = *from[i];
 }
 
-void kit_set_time(struct kit *k, double t)
+enum kit_status kit_set_time(struct kit *k, double t)
 {
+    if (!isfinite(t))
+        return kit_fail(k, KIT_ERROR, "SetTime: the time %g is not finite", t);
+    if (t < k->last_event)
+        return kit_fail(k, KIT_ERROR, "SetTime: %.17g is before the last event, at %.17g", t, k->last_event);
+    if (t > k->stop + kit_time_tolerance(k->stop, 0))
+        return kit_fail(k, KIT_ERROR, "SetTime: %.17g is behind the stop time %.17g", t, k->stop);
     k->time = t;
     k->stale |= KIT_STALE_POINT;
+    return KIT_OK;
 }
 
 enum kit_status kit_set_states(struct kit *k, const double x[], size_t n)
@@ -64,6 +73,16 @@ enum kit_status kit_get_nominals(struct kit *k, double nominals[], size_t n)
     for (size_t i = 0; i < n; i++)
         nominals[i] = k->nominal[i];
     return KIT_OK;
+}
+
+enum kit_status kit_set_nominal(struct kit *kit, const double *state, double nominal)
+{
+    for (size_t i = 0; i < kit->nx && isfinite(nominal) && nominal > 0; i++)
+        if (kit->x[i] == state) {
+            kit->nominal[i] = nominal;
+            return KIT_OK;
+        }
+    return kit_fail(kit, KIT_ERROR, "kit_set_nominal: %g for something that is no state, or is not positive", nominal);
 }
 
 enum kit_status kit_completed_step(struct kit *k, bool *step_event)

@@ -200,19 +200,7 @@ fmiStatus FMI(fmiDoStep)(fmiComponent c, fmiReal t, fmiReal h, fmiBoolean new_st
     if (keep_or_go_back(k, new_step != fmiFalse) != KIT_OK || kit_check_step(k, t, h) != KIT_OK)
         return fmiError;
     k->mode = KIT_STEP;
-    double limit = INFINITY;
-    enum kit_status planned = KIT_OK, fault = KIT_FAULT_STEP(k, t, h, &limit, &planned);
-    if (fault > KIT_WARNING)
-        return (fmiStatus)fault;
-    struct kit_outcome outcome;
-    enum kit_status status = kit_do_step(k, t, h, planned == KIT_DISCARD ? limit : INFINITY, &outcome);
-    if (status <= KIT_WARNING && (outcome.terminate || planned == KIT_DISCARD)) {
-        kit_log(k, KIT_DISCARD, "DoStep: %s at t = %.17g", outcome.terminate ? "the model ends" : "discarded", k->time);
-        status = KIT_DISCARD;
-    }
-    if (status == KIT_DISCARD)
-        k->mode = KIT_STEP_FAILED;
-    LEAVE(status);
+    return (fmiStatus)kit_do_step_or_discard(k, t, h);
 }
 
 fmiStatus FMI(fmiTerminateSlave)(fmiComponent c)
@@ -332,8 +320,7 @@ void FMI(fmiFreeModelInstance)(fmiComponent c)
 fmiStatus FMI(fmiSetTime)(fmiComponent c, fmiReal t)
 {
     ENTER("SetTime", INSTANTIATED | RUNNING);
-    kit_set_time(k, t);
-    LEAVE(KIT_OK);
+    LEAVE(kit_set_time(k, t));
 }
 
 fmiStatus FMI(fmiSetContinuousStates)(fmiComponent c, const fmiReal x[], size_t nx)
@@ -421,7 +408,7 @@ fmiStatus FMI(fmiGetStateValueReferences)(fmiComponent c, fmiValueReference vr[]
     size_t found = 0;
     for (size_t i = 1; i <= k->model->variable_count && found < nx; i++)
         if (k->slots[i].var->derivative)
-            vr[found++] = k->slots[i].type == KIT_ABSENT ? fmiUndefinedValueReference : (fmiValueReference)i;
+            vr[found++] = (fmiValueReference)i;
     LEAVE(found == nx && nx == k->nx ? KIT_OK : kit_fail(k, KIT_ERROR, "there are %zu states, not %zu", k->nx, nx));
 }
 

@@ -205,19 +205,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_se
         return k ? (fmi2Status)kit_refuse(k, "DoStep") : fmi2Error;
     if (kit_check_step(k, t, h) != KIT_OK)
         return fmi2Error;
-    double limit = INFINITY;
-    enum kit_status planned = KIT_OK, fault = KIT_FAULT_STEP(k, t, h, &limit, &planned);
-    if (fault > KIT_WARNING)
-        return (fmi2Status)fault;
-    struct kit_outcome outcome;
-    enum kit_status status = kit_do_step(k, t, h, planned == KIT_DISCARD ? limit : INFINITY, &outcome);
-    if (status <= KIT_WARNING && (outcome.terminate || planned == KIT_DISCARD)) {
-        kit_log(k, KIT_DISCARD, "DoStep: %s at t = %.17g", outcome.terminate ? "the model ends" : "discarded", k->time);
-        status = KIT_DISCARD;
-    }
-    if (status == KIT_DISCARD)
-        k->mode = KIT_STEP_FAILED;
-    LEAVE(status);
+    return (fmi2Status)kit_do_step_or_discard(k, t, h);
 }
 
 /* Nothing is ever pending. */
@@ -274,8 +262,7 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2S
 fmi2Status fmi2EnterEventMode(fmi2Component c)
 {
     ENTER("EnterEventMode", EVENT | CONTINUOUS);
-    k->mode = KIT_IN_EVENT;
-    k->update_needed = true;
+    kit_enter_event_mode(k);
     LEAVE(KIT_OK);
 }
 
@@ -319,8 +306,7 @@ fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t)
     ENTER("SetTime", EVENT | CONTINUOUS);
     if (k->mode == KIT_IN_EVENT && (k->nx > 0 || k->nz > 0 || k->update_needed))
         return (fmi2Status)kit_refuse(k, "SetTime");
-    kit_set_time(k, t);
-    LEAVE(KIT_OK);
+    LEAVE(kit_set_time(k, t));
 }
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx)

@@ -93,7 +93,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance_name, fmi3String to
     if (!k)
         return NULL;
     k->event_mode = event_mode_used;
-    k->early_return = early_return_allowed;
+    k->early_return = early_return_allowed && k->model->features & KIT_EARLY_RETURN;
     bool offered = k->model->features & KIT_INTERMEDIATE;
     if (intermediate && offered) {
         k->update_callback = (void (*)(void))intermediate;
@@ -166,8 +166,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance c)
     ENTER("EnterEventMode", CONTINUOUS | STEP);
     if (k->interface == KIT_CS && !k->event_mode)
         LEAVE(kit_fail(k, KIT_ERROR, "EnterEventMode: instantiated without event mode"));
-    k->mode = KIT_IN_EVENT;
-    k->update_needed = true;
+    kit_enter_event_mode(k);
     k->set_in_step = false;
     LEAVE(KIT_OK);
 }
@@ -272,7 +271,7 @@ static enum kit_status check_events(struct kit *k, double t, double h)
 {
     if (k->event_pending)
         return kit_fail(k, KIT_ERROR, "DoStep: the event at t = %.17g has to be handled in event mode first", k->time);
-    if (!k->early_return && t + h > k->next_event + 1e-9 * fmax(fabs(t), h))
+    if (!k->early_return && t + h > k->next_event + kit_time_tolerance(t, h))
         return kit_fail(k, KIT_ERROR, "DoStep: the step to %.17g passes the announced event at %.17g", t + h,
                         k->next_event);
     return KIT_OK;
@@ -319,8 +318,7 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_
 fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 t)
 {
     ENTER("SetTime", CONTINUOUS);
-    kit_set_time(k, t);
-    LEAVE(KIT_OK);
+    LEAVE(kit_set_time(k, t));
 }
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t nx)

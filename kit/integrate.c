@@ -12,6 +12,8 @@
  *   micro_step accordingly. */
 #include "core.h"
 
+#include "fault.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -196,6 +198,8 @@ static enum kit_status advance(struct kit *k, double to, bool *event)
     if (worst > KIT_WARNING) { /* back to where the part began */
         for (size_t i = 0; i < k->nx; i++)
             *k->x[i] = k->x0[i];
+        if (k->polynomials_active)
+            set_inputs(k, t0);
         k->time = t0;
         k->stale |= KIT_STALE_POINT;
         return worst;
@@ -263,21 +267,21 @@ static enum kit_status start_events(struct kit *k, bool inputs_set, bool *stop)
     return *stop ? status : handle_event(k);
 }
 
-/* Tells the importer of a finished part. False: it wants to go no further than *end. */
-static enum kit_status report(struct kit *k, double *end, struct kit_outcome *outcome)
+/* Tells the importer of a finished part of the step from t. It may want to go no further than a new *end. */
+static enum kit_status report(struct kit *k, double t, double *end, struct kit_outcome *outcome)
 {
     struct kit_intermediate answer;
-    bool may_return = k->early_return && k->model->features & KIT_EARLY_RETURN && k->time < *end;
+    bool may_return = k->early_return && k->time < *end;
     update(k, k->time, true, may_return, &answer);
     if (k->mode != KIT_STEP)
         return KIT_ERROR;
     if (!answer.return_requested)
         return KIT_OK;
-    if (!may_return || answer.return_time < k->time || answer.return_time > *end)
+    if (!may_return || !(answer.return_time >= t && answer.return_time <= *end))
         return kit_fail(k, KIT_ERROR, "intermediate update: early return at t = %.17g is not possible",
                         answer.return_time);
-    *end = answer.return_time;
-    outcome->early = true;
+    outcome->early = outcome->early || answer.return_time < *end;
+    *end = most(k->time, answer.return_time);
     return KIT_OK;
 }
 
@@ -306,7 +310,7 @@ static enum kit_status run(struct kit *k, double t, double h, double end, struct
                 if (k->terminated)
                     return worst;
             }
-            if (k->intermediate && (status = report(k, &end, outcome)) > KIT_WARNING)
+            if (k->intermediate && (status = report(k, t, &end, outcome)) > KIT_WARNING)
                 return status;
             target = least(target, end);
         }
@@ -325,9 +329,15 @@ static enum kit_status run_custom(struct kit *k, double t, double h, double end)
     return k->time >= k->next_event ? kit_event_all(k) : status;
 }
 
+/* t0 + n h and the sum of n steps differ in the last digits; but not by as much as a step. */
+double kit_time_tolerance(double t, double h)
+{
+    return most(8 * DBL_EPSILON * fabs(t), least(1e-9 * most(fabs(t), h), 1e-3 * h));
+}
+
 enum kit_status kit_check_step(struct kit *k, double t, double h)
 {
-    double tolerance = 1e-9 * most(fabs(t), h); /* t0 + n h and the sum of n steps differ in the last digits */
+    double tolerance = kit_time_tolerance(t, h);
     if (!(h > 0) || !isfinite(h))
         return kit_fail(k, KIT_ERROR, "DoStep: the step size %.17g is not positive", h);
     if (!(fabs(t - k->time) <= tolerance))
@@ -355,7 +365,7 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
     double *start = k->start;
     for (size_t i = 0; i < k->nx; i++)
         start[i] = *k->x[i];
-    if ((k->model->completed_step || k->model->advance) && keep_for_undo(k) != KIT_OK)
+    if ((k->model->completed_step || k->model->advance || k->intermediate_inputs) && keep_for_undo(k) != KIT_OK)
         return KIT_ERROR;
     enum kit_status worst = start_events(k, inputs_set, &stop);
     if (stop) {
@@ -380,4 +390,21 @@ enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, str
     outcome->terminate = k->terminated;
     outcome->early = outcome->early || (k->terminated && k->time < t + h);
     return worst;
+}
+
+enum kit_status kit_do_step_or_discard(struct kit *k, double t, double h)
+{
+    double limit = INFINITY;
+    enum kit_status planned = KIT_OK, fault = KIT_FAULT_STEP(k, t, h, &limit, &planned);
+    if (fault > KIT_WARNING)
+        return fault;
+    struct kit_outcome outcome;
+    enum kit_status status = kit_do_step(k, t, h, planned == KIT_DISCARD ? limit : INFINITY, &outcome);
+    if (status <= KIT_WARNING && (outcome.terminate || planned == KIT_DISCARD)) {
+        kit_log(k, KIT_DISCARD, "DoStep: %s at t = %.17g", outcome.terminate ? "the model ends" : "discarded", k->time);
+        status = KIT_DISCARD;
+    }
+    if (status == KIT_DISCARD)
+        k->mode = KIT_STEP_FAILED;
+    return kit_worse(status, fault);
 }

@@ -219,7 +219,7 @@ enum kit_features {
 struct kit_event {
     bool again;            /* call event() once more at this time */
     bool states_changed;   /* a continuous state has a new value */
-    bool nominals_changed; /* a state's nominal value changed */
+    bool nominals_changed; /* kit_set_nominal() was called */
     bool terminate;        /* end the simulation */
     double next_time;      /* when to call event() next, if nothing happens before */
 };
@@ -297,6 +297,9 @@ const char *kit_resource(struct kit *kit, const char *file);
 /* Copies the text, or the bytes, into a String or Binary field (or element). KIT_ERROR: out of memory. */
 enum kit_status kit_set_string(struct kit *kit, char **field, const char *text);
 enum kit_status kit_set_binary(struct kit *kit, struct kit_binary *field, const void *data, size_t size);
+/* Gives a state (an element of an array) another nominal value; to be called in event(), which then tells
+ * nominals_changed. KIT_ERROR: no state, or not a positive number. */
+enum kit_status kit_set_nominal(struct kit *kit, const double *state, double nominal);
 /* The derivative of a Float64 input with respect to time as the importer gave it (0 if it gave none). */
 double kit_input_derivative(const struct kit *kit, const double *input, unsigned order);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layer.h - what fmi1cs.c, fmi1me.c, fmi2.c and fmi3.c share: how a call begins and ends. */
+/* layer.h - what fmi1.c, fmi2.c and fmi3.c share: how a call begins and ends. */
 #ifndef KIT_LAYER_H
 #define KIT_LAYER_H
 
@@ -8,11 +8,6 @@
 
 /* Only the FMI functions leave the library. */
 #define KIT_EXPORT __attribute__((visibility("default")))
-
-static inline enum kit_status kit_worse(enum kit_status a, enum kit_status b)
-{
-    return a > b ? a : b;
-}
 
 /* First lines of a function on an instance `c`: declares `k`, and returns unless the mode is one of `modes`. */
 #define KIT_ENTER(result, call, modes)                                                                                 \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - saving and restoring an instance as one block of bytes.
  *
- * Layout: struct head; the model's struct with its pointers blanked; the polynomials; the last indicators; then for every variable, in the
- * order of the table, what its pointers lead to: extents are in the struct, so arrays need no length; Strings and
- * Binaries are a size and bytes. */
+ * Layout: struct head; the model's struct with its pointers blanked; the polynomials; the last indicators; the nominal
+ * values; then for every variable, in the order of the table, what its pointers lead to: extents are in the struct, so
+ * arrays need no length; Strings and Binaries are a size and bytes. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 struct head {
     char guid[KIT_GUID_SIZE + 1];
     uint64_t size; /* of the whole block */
+    uint64_t sum;  /* of all bytes, in serialised states; else 0 */
     int32_t mode;
     int32_t flags;
     uint32_t stale;
-    double time, next_event, stop, fixed_step, last_time;
+    double time, next_event, stop, fixed_step, last_time, last_event;
 };
 
 /* A place in the block; with base == NULL only the size is found. */
@@ -98,6 +99,7 @@ static void put_all(struct kit *k, struct cursor *c, size_t size)
     head.stop = k->stop;
     head.fixed_step = k->fixed_step;
     head.last_time = k->last_time;
+    head.last_event = k->last_event;
     put(c, &head, sizeof head);
     put_struct(k, c);
     for (size_t i = 0; i < k->polynomial_count; i++) {
@@ -108,6 +110,7 @@ static void put_all(struct kit *k, struct cursor *c, size_t size)
         put(c, &fresh, sizeof fresh);
     }
     put(c, k->z_end, k->nz * sizeof *k->z_end);
+    put(c, k->nominal, k->nx * sizeof *k->nominal);
     for (size_t i = 1; i <= k->model->variable_count; i++)
         put_elements(&k->slots[i], c);
 }
@@ -204,13 +207,27 @@ static enum kit_status damaged(struct kit *k)
     return kit_fail(k, KIT_ERROR, "the saved state is damaged, or not one of %s", k->model->name);
 }
 
+/* Whether the instance can be in this mode: the state may come from one of the other interface. */
+static bool has_mode(const struct kit *k, int32_t mode)
+{
+    unsigned never = KIT_MODE(KIT_INTERMEDIATE_UPDATE) | KIT_MODE(KIT_IN_FATAL);
+    if (k->interface == KIT_ME)
+        never |= KIT_MODE(KIT_STEP) | KIT_MODE(KIT_STEP_FAILED);
+    else
+        never |= KIT_MODE(KIT_CONTINUOUS_TIME) | (k->event_mode ? 0 : KIT_MODE(KIT_IN_EVENT));
+    return mode >= 0 && mode <= KIT_IN_FATAL && !(never & KIT_MODE(mode));
+}
+
 enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool keep_inputs)
 {
     struct head head;
     size_t at = 0;
     if (!state || !get(state, &at, &head, sizeof head) || memcmp(head.guid, k->guid, sizeof k->guid) != 0 ||
-        head.size != state->size || head.mode < 0 || head.mode > KIT_IN_ERROR ||
-        !get_struct(k, state, &at, keep_inputs))
+        head.size != state->size)
+        return damaged(k);
+    if (!has_mode(k, head.mode))
+        return kit_fail(k, KIT_ERROR, "the saved state is one of another interface");
+    if (!get_struct(k, state, &at, keep_inputs))
         return damaged(k);
     if (kit_resize(k) != KIT_OK)
         return KIT_ERROR;
@@ -224,7 +241,8 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
         if (!keep_inputs)
             *p = saved;
     }
-    if (!get(state, &at, k->z_end, k->nz * sizeof *k->z_end))
+    if (!get(state, &at, k->z_end, k->nz * sizeof *k->z_end) ||
+        !get(state, &at, k->nominal, k->nx * sizeof *k->nominal))
         return damaged(k);
     for (size_t i = 1; i <= k->model->variable_count; i++)
         if (!get_elements(k, &k->slots[i], state, &at, keep_inputs && k->slots[i].var->causality == KIT_INPUT))
@@ -238,7 +256,19 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
     k->stop = head.stop;
     k->fixed_step = head.fixed_step;
     k->last_time = head.last_time;
+    k->last_event = head.last_event;
     return KIT_OK;
+}
+
+/* ---- serialised states ---- */
+
+/* FNV-1a, 64 bits. */
+static uint64_t sum_of(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
 }
 
 enum kit_status kit_state_size(struct kit *k, const struct kit_state *state, size_t *size)
@@ -257,16 +287,29 @@ enum kit_status kit_state_serialise(struct kit *k, const struct kit_state *state
         return KIT_ERROR;
     if (!state || size != state->size)
         return kit_fail(k, KIT_ERROR, "the state has %zu bytes, not %zu", state ? state->size : 0, size);
+    uint64_t sum = sum_of(state->bytes, size);
     memcpy(bytes, state->bytes, size);
+    memcpy((char *)bytes + offsetof(struct head, sum), &sum, sizeof sum);
     return KIT_OK;
 }
 
 enum kit_status kit_state_deserialise(struct kit *k, const void *bytes, size_t size, struct kit_state **state)
 {
-    struct kit_state *copy = kit_offers(k, KIT_SERIALISE) ? new_state(size) : NULL;
+    struct head head;
+    if (!kit_offers(k, KIT_SERIALISE))
+        return KIT_ERROR;
+    if (!bytes || size < sizeof head)
+        return damaged(k);
+    struct kit_state *copy = new_state(size);
     if (!copy)
-        return kit_fail(k, KIT_ERROR, "no state of %zu bytes", size);
+        return kit_fail(k, KIT_ERROR, "out of memory for a state of %zu bytes", size);
     memcpy(copy->bytes, bytes, size);
+    memcpy(&head, bytes, sizeof head);
+    memset(copy->bytes + offsetof(struct head, sum), 0, sizeof head.sum);
+    if (memcmp(head.guid, k->guid, sizeof k->guid) != 0 || head.sum != sum_of(copy->bytes, size)) {
+        kit_state_free(copy);
+        return damaged(k);
+    }
     *state = copy;
     return KIT_OK;
 }

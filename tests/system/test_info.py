@@ -122,7 +122,7 @@ class Info(CommandTest):
         info = self.info(kit_fmu("StateSpace", "3"))
         dimensions = {v["name"]: v.get("dimensions") for v in info["variables"]}
         self.assertEqual((dimensions["A"], dimensions["B"], dimensions["m"]), (["n", "n"], ["n", "m"], None))
-        outputs = {o["variable"]: o["dependencies"] for o in info["modelStructure"]["outputs"]}
+        outputs = {o["variable"]: o["dependencies"] for o in info["outputs"]}
         self.assertEqual(set(outputs["y"]), {"x", "u", "C", "D"})
 
     def test_capabilities_and_what_is_made_up_for(self):

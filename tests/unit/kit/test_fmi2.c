@@ -120,11 +120,20 @@ static void a_restored_state_gives_the_same_bits(void **state)
     assert_int_equal(f.fmi2GetReal(b, vr, 2, y), fmi2OK);
     assert_memory_equal(x, y, sizeof x);
 
-    bytes[0] ^= 1;
-    fmi2FMUstate damaged = NULL;
-    assert_int_equal(f.fmi2DeSerializeFMUstate(b, bytes, size, &damaged), fmi2OK);
-    assert_refused(f.fmi2SetFMUstate(b, damaged), "damaged");
-    f.fmi2FreeFMUstate(b, &damaged);
+    for (size_t i = 0; i < size; i++) { /* wherever a bit flips */
+        fmi2FMUstate damaged = NULL;
+        bytes[i] ^= 16;
+        assert_refused(f.fmi2DeSerializeFMUstate(b, bytes, size, &damaged), "damaged");
+        assert_null(damaged);
+        bytes[i] ^= 16;
+    }
+    for (size_t i = 0; i < size; i++)
+        assert_refused(f.fmi2DeSerializeFMUstate(b, bytes, i, &(fmi2FMUstate){NULL}), "damaged");
+    assert_int_equal(f.fmi2SetFMUstate(b, copy), fmi2OK); /* leads out of the error */
+    assert_int_equal(f.fmi2GetReal(b, vr, 2, y), fmi2OK);
+    fmi2Component other = start2(&f, &library, fmi2ModelExchange);
+    assert_refused(f.fmi2SetFMUstate(other, copy), "another interface");
+    f.fmi2FreeInstance(other);
     f.fmi2FreeFMUstate(a, &saved);
     f.fmi2FreeFMUstate(b, &copy);
     assert_null(saved);
