@@ -117,6 +117,7 @@ static double by_tutti(const char *file, const char *variable, long steps, bool 
     double seconds = now() - begin;
     if (stats.steps != (unsigned long)steps)
         die("wrong number of steps");
+    tutti_run_stats_fini(&stats);
     return seconds;
 }
 

@@ -26,30 +26,25 @@ const struct info_capability info_capabilities[] = {
 /* clang-format on */
 const size_t info_capability_count = sizeof info_capabilities / sizeof *info_capabilities;
 
-void info_platforms(const struct tutti_fmu *fmu, struct tutti_text *out)
+/* Texts come from the file: nothing in them may steer the terminal. */
+static void put(const char *text)
 {
-    const char *previous = "";
-    size_t previous_length = 0;
-    for (size_t i = 0; i < tutti_archive_count(fmu->archive); i++) {
-        const char *entry = tutti_archive_name(fmu->archive, i);
-        if (strncmp(entry, "binaries/", 9) != 0)
-            continue;
-        const char *name = entry + 9, *slash = strchr(name, '/');
-        size_t length = slash ? (size_t)(slash - name) : 0;
-        if (length == 0 || (length == previous_length && memcmp(name, previous, length) == 0))
-            continue;
-        previous = name;
-        previous_length = length;
-        if (out->text && memmem(out->text, out->length, name, length))
-            continue;
-        tutti_text_printf(out, "%s%.*s", out->length ? ", " : "", (int)length, name);
+    struct tutti_text clean = {0};
+    tutti_text_append(&clean, text);
+    if (!clean.failed) {
+        tutti_str_make_printable(clean.text);
+        fputs(clean.text, stdout);
     }
+    tutti_text_fini(&clean);
 }
 
 static void line(const char *word, const char *text)
 {
-    if (text && *text)
-        printf("%-13s%s\n", word, text);
+    if (!text || !*text)
+        return;
+    printf("%-13s", word);
+    put(text);
+    putchar('\n');
 }
 
 static void print_interfaces(const struct tutti_desc *desc)
@@ -92,11 +87,9 @@ static void print_experiment(const struct tutti_experiment *experiment)
 
 static void print_counts(const struct tutti_desc *desc)
 {
-    unsigned long by_causality[8] = {0}, states = 0;
-    for (uint32_t i = 0; i < desc->var_count; i++) {
+    unsigned long by_causality[8] = {0};
+    for (uint32_t i = 0; i < desc->var_count; i++)
         by_causality[desc->vars[i].causality]++;
-        states += desc->vars[i].derivative_of != TUTTI_NONE;
-    }
     struct tutti_text text = {0};
     tutti_text_printf(&text, "%u", desc->var_count);
     const char *separator = ": ";
@@ -108,9 +101,9 @@ static void print_counts(const struct tutti_desc *desc)
     }
     line("variables", text.text);
     tutti_text_fini(&text);
-    if (states > 0)
-        printf("%-13s%lu, with %u event indicator%s\n", "states", states, desc->event_indicator_count,
-               desc->event_indicator_count == 1 ? "" : "s");
+    if (desc->state_count > 0)
+        printf("%-13s%u, with %u event indicator%s\n", "states", (unsigned)desc->state_count,
+               desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
 }
 
 static void print_capabilities(const struct tutti_desc *desc)
@@ -148,7 +141,11 @@ static void print_start(const struct tutti_var *var)
     case TUTTI_TYPE_ENUMERATION: n = tutti_number_write_int(number, *(const int64_t *)var->start); break;
     case TUTTI_TYPE_UINT64: n = tutti_number_write_uint(number, *(const uint64_t *)var->start); break;
     case TUTTI_TYPE_BOOLEAN: printf(" = %s", *(const bool *)var->start ? "true" : "false"); return;
-    case TUTTI_TYPE_STRING: printf(" = \"%s\"", *(const char *const *)var->start); return;
+    case TUTTI_TYPE_STRING:
+        fputs(" = \"", stdout);
+        put(*(const char *const *)var->start);
+        fputs("\"", stdout);
+        return;
     default: return;
     }
     printf(" = %.*s", (int)n, number);
@@ -163,7 +160,7 @@ static void print_dimensions(const struct tutti_desc *desc, const struct tutti_v
         if (dimension->variable == TUTTI_NONE)
             printf("%llu", (unsigned long long)dimension->start);
         else
-            fputs(desc->vars[dimension->variable].name, stdout);
+            put(desc->vars[dimension->variable].name);
     }
     fputs(var->dimension_count ? "]" : "", stdout);
 }
@@ -171,8 +168,11 @@ static void print_dimensions(const struct tutti_desc *desc, const struct tutti_v
 static void print_items(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
-    for (uint32_t i = 0; def && i < def->item_count; i++)
-        printf("%s%s=%lld", i ? ", " : " {", def->items[i].name, (long long)def->items[i].value);
+    for (uint32_t i = 0; def && i < def->item_count; i++) {
+        fputs(i ? ", " : " {", stdout);
+        put(def->items[i].name);
+        printf("=%lld", (long long)def->items[i].value);
+    }
     fputs(def && def->item_count ? "}" : "", stdout);
 }
 
@@ -181,25 +181,36 @@ static void print_variables(const struct tutti_desc *desc)
     puts("\nVariables");
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
-        printf("  %-19s %-11s %s", tutti_causality_name(var->causality), tutti_type_name(var->type), var->name);
+        printf("  %-19s %-11s ", tutti_causality_name(var->causality), tutti_type_name(var->type));
+        put(var->name);
         print_dimensions(desc, var);
         print_start(var);
         print_items(desc, var);
-        if (var->unit != TUTTI_NONE)
-            printf(" [%s]", desc->units[var->unit].name);
-        if (var->description)
-            printf("  %s", var->description);
+        if (var->unit != TUTTI_NONE) {
+            fputs(" [", stdout);
+            put(desc->units[var->unit].name);
+            fputs("]", stdout);
+        }
+        if (var->description) {
+            fputs("  ", stdout);
+            put(var->description);
+        }
         putchar('\n');
     }
-    for (uint32_t i = 0; i < desc->alias_count; i++)
-        printf("  %-19s %-11s %s = %s\n", "alias", "", desc->aliases[i].name,
-               desc->vars[desc->aliases[i].variable].name);
+    for (uint32_t i = 0; i < desc->alias_count; i++) {
+        printf("  %-19s %-11s ", "alias", "");
+        put(desc->aliases[i].name);
+        fputs(" = ", stdout);
+        put(desc->vars[desc->aliases[i].variable].name);
+        putchar('\n');
+    }
 }
 
 static void print_info(const struct tutti_fmu *fmu, bool variables)
 {
     const struct tutti_desc *desc = fmu->desc;
-    printf("%s, FMI %s\n", desc->model_name ? desc->model_name : fmu->path, desc->fmi_version);
+    put(desc->model_name ? desc->model_name : fmu->path);
+    printf(", FMI %s\n", desc->fmi_version);
     line("description", desc->description);
     line("made by", desc->tool);
     line("author", desc->author);
@@ -208,7 +219,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     line("date", desc->date);
     print_interfaces(desc);
     struct tutti_text platforms = {0};
-    info_platforms(fmu, &platforms);
+    tutti_library_list_platforms(fmu->archive, &platforms);
     line("platforms", platforms.length ? platforms.text : "none");
     tutti_text_fini(&platforms);
     print_experiment(&desc->experiment);

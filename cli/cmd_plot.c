@@ -2,10 +2,12 @@
 /* Pictures are gnuplot's: this file writes its script. Names come from files and go between single quotes, where gnuplot
  * expands nothing. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/str.h"
@@ -177,20 +179,21 @@ int command_plot(const struct arguments *arguments)
         fputs("tutti plot: -o OUT.svg is needed: the picture to write\n", stderr);
         return EXIT_USAGE;
     }
-    FILE *file = fopen(output, "w"); /* gnuplot would only say it failed */
-    if (!file) {
+    /* gnuplot would only say that it failed. A picture that is there stays if this fails. */
+    bool there = access(output, F_OK) == 0;
+    int fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
         fprintf(stderr, "tutti: error: '%s' cannot be written: %s\n", output, strerror(errno));
         return EXIT_FAILED;
     }
-    fclose(file);
-    struct tutti_table *table;
-    if (tutti_table_read(&table, arguments->operands[0]) != TUTTI_OK) {
+    close(fd);
+    int status = EXIT_FAILED;
+    struct tutti_table *table = NULL;
+    if (tutti_table_read(&table, arguments->operands[0]) != TUTTI_OK)
         console_error(tutti_err_message());
-        remove(output);
-        return EXIT_FAILED;
-    }
-    int status = plot(arguments, table);
-    if (status != EXIT_DONE)
+    else
+        status = plot(arguments, table);
+    if (status != EXIT_DONE && !there)
         remove(output);
     tutti_table_free(table);
     return status;

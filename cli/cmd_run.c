@@ -75,6 +75,7 @@ static int simulate(const struct arguments *arguments, struct tutti_run_options 
         console_summary(&stats, records_nothing(options) || strcmp(options->output, "-") == 0 ? NULL : options->output);
     bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->file, stats_path);
     free(stats_path);
+    tutti_run_stats_fini(&stats);
     return err || told ? exit_status(err) : EXIT_FAILED;
 }
 

@@ -101,14 +101,20 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
     print_seconds(total, sizeof total, stats->setup_seconds + stats->loop_seconds);
     print_seconds(set_up, sizeof set_up, stats->setup_seconds);
     print_seconds(loop, sizeof loop, stats->loop_seconds);
-    fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->unit.name, stats->unit.fmi, stats->unit.interface,
-            stats->uses_events ? ", with event mode" : "");
+    for (size_t i = 0; i < stats->unit_count; i++)
+        fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->units[i].name, stats->units[i].fmi,
+                stats->units[i].interface, stats->uses_events ? ", with event mode" : "");
     fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
             stats->terminated_by_fmu ? " (ended by the FMU)" : "");
     fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events\n", "steps", stats->steps, stats->rejected,
             stats->events_located);
-    fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", stats->unit.do_steps, stats->unit.gets,
-            stats->unit.sets);
+    unsigned long do_steps = 0, gets = 0, sets = 0;
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        do_steps += stats->units[i].do_steps;
+        gets += stats->units[i].gets;
+        sets += stats->units[i].sets;
+    }
+    fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", do_steps, gets, sets);
     fprintf(stderr, "%-10s %s (set-up %s, loop %s)\n", "took", total, set_up, loop);
     if (output)
         fprintf(stderr, "%-10s %s (%lu rows)\n", "result", output, stats->rows);

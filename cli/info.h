@@ -20,9 +20,6 @@ struct info_capability {
 extern const struct info_capability info_capabilities[];
 extern const size_t info_capability_count;
 
-/* The platforms that the FMU has binaries for, "linux64, win64"; "" if none. */
-void info_platforms(const struct tutti_fmu *fmu, struct tutti_text *out);
-
 /* Prints everything as JSON to stdout; false after a message. */
 bool info_print_json(const struct tutti_fmu *fmu);
 

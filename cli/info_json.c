@@ -212,7 +212,7 @@ static void add_header(json_t *json, const struct tutti_fmu *fmu)
     add_text(json, "generationTool", desc->tool);
     add_text(json, "generationDateAndTime", desc->date);
     struct tutti_text platforms = {0};
-    info_platforms(fmu, &platforms);
+    tutti_library_list_platforms(fmu->archive, &platforms);
     json_t *list = json_array();
     for (char *rest = NULL, *name = strtok_r(platforms.text ? platforms.text : (char[]){""}, ", ", &rest); name;
          name = strtok_r(NULL, ", ", &rest))

@@ -10,6 +10,7 @@
 #include "options.h"
 
 volatile sig_atomic_t signals_received;
+static volatile bool in_run;
 
 static void say(const char *text)
 {
@@ -19,6 +20,10 @@ static void say(const char *text)
 
 static void on_stop(int number)
 {
+    if (!in_run) { /* nothing to save */
+        tutti_crash_run();
+        _exit(128 + number);
+    }
     if (signals_received) {
         char where[512];
         say("\ntutti: error: stopped at once");
@@ -44,8 +49,6 @@ static const char *name_of(int number)
     default: return "abort (SIGABRT)";
     }
 }
-
-static volatile bool in_run;
 
 static void on_crash(int number)
 {

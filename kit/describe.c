@@ -235,6 +235,18 @@ void write_experiment(const struct kit_model *model, bool with_step)
     puts("/>");
 }
 
+/* What keeps the model from becoming an FMU of this version, or NULL. */
+static const char *obstacle(const struct kit_model *model, const char *version)
+{
+    bool exchange = strcmp(version, "1me") == 0 || strcmp(version, "2") == 0;
+    if (model->advance && strcmp(version, "1me") == 0)
+        return "a model with .advance has no Model Exchange: leave 1me out of VERSIONS";
+    for (size_t i = 0; exchange && !model->advance && i < model->variable_count; i++)
+        if (is_state(&model->variables[i]) && model->variables[i].dims)
+            return "a state that is an array exists in FMI 3.0 only: leave 1me and 2 out of VERSIONS";
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const char *version = argc == 2 ? argv[1] : "";
@@ -244,8 +256,8 @@ int main(int argc, char **argv)
                 mistakes, mistakes == 1 ? "" : "s");
         return EXIT_FAILURE;
     }
-    if (kit_model.advance && strcmp(version, "1me") == 0) {
-        fprintf(stderr, "%s: a model with .advance has no Model Exchange: leave 1me out of VERSIONS\n", kit_model.name);
+    if (obstacle(&kit_model, version)) {
+        fprintf(stderr, "%s: %s\n", kit_model.name, obstacle(&kit_model, version));
         return EXIT_FAILURE;
     }
     puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");

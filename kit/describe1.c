@@ -114,6 +114,8 @@ static void write_variable(const struct kit_model *model, const struct kit_var *
         text("max", var->max);
     }
     text("start", alias ? NULL : start_of(var));
+    if (!alias && start_of(var) && kit_var_initial(var) == KIT_APPROX)
+        text("fixed", "false");
     printf("/>");
     if (!alias)
         write_dependency(model, var);

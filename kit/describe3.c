@@ -226,7 +226,10 @@ void describe3(const struct kit_model *model)
     write_derivatives(model);
     write_list(model, "InitialUnknown", INITIAL_UNKNOWNS);
     for (size_t i = 0; i < model->variable_count; i++)
-        if (model->variables[i].indicator)
-            printf("    <EventIndicator valueReference=\"%zu\"/>\n", i + 1);
+        if (model->variables[i].indicator) {
+            printf("    <EventIndicator valueReference=\"%zu\"", i + 1);
+            dependencies(model, &model->variables[i], false, 3, NULL);
+            puts("/>");
+        }
     puts("  </ModelStructure>\n</fmiModelDescription>");
 }

@@ -254,8 +254,8 @@ enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unkn
                 size_t r = i / known->count, c = i % known->count;
                 double value;
                 const double *at = known->var ? (const double *)known->data + c : NULL;
-                status =
-                    kit_worse(status, partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
+                status = kit_worse(status,
+                                   partial(k, unknown->var->derivative, (const double *)unknown->data + r, at, &value));
                 sensitivity[adjoint ? column + c : row + r] += value * seed[adjoint ? row + r : column + c];
             }
         }

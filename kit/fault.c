@@ -27,15 +27,16 @@ struct faults {
     struct fault items[16];
 };
 
-/* "KIND CALL [TIME[+]] [@INSTANCE]"; false if it is not one, or for another instance. */
-static bool parse(const char *text, const char *instance, struct fault *fault)
+/* "KIND CALL [TIME[+]] [@INSTANCE]"; false if it is not one. *mine: it is for this instance. */
+static bool parse(const char *text, const char *instance, struct fault *fault, bool *mine)
 {
-    char kind[16], third[64] = "", fourth[64] = "";
-    int n = sscanf(text, " %15s %63s %63s %63s", kind, fault->calls, third, fourth);
+    char kind[16], third[64] = "", fourth[64] = "", rest[2];
+    *fault = (struct fault){.time = -INFINITY};
+    int n = sscanf(text, " %15s %63s %63s %63s %1s", kind, fault->calls, third, fourth, rest);
     const char *target = third[0] == '@' ? third : fourth;
-    if (n < 2 || (target[0] == '@' && strcmp(target + 1, instance) != 0))
+    if (n < 2 || n > 4 || (n == 4 && (third[0] == '@' || fourth[0] != '@')))
         return false;
-    fault->time = -INFINITY;
+    *mine = target[0] == '\0' || strcmp(target + 1, instance) == 0;
     if (third[0] && third[0] != '@') {
         size_t length = strlen(third);
         fault->onward = third[length - 1] == '+';
@@ -127,20 +128,33 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     }
 }
 
-bool kit_fault_new(struct kit *k)
+/* A fault that nobody understands must not look like an FMU without faults. */
+static bool read_faults(struct kit *k, struct faults *faults, const char *text)
 {
-    const char *text = getenv("KIT_FAULT");
-    struct faults *faults = calloc(1, sizeof *faults);
-    k->faults = faults;
-    while (faults && text && *text) {
+    while (text && *text) {
         char one[256];
+        bool mine = false;
         size_t length = strcspn(text, ";");
         snprintf(one, sizeof one, "%.*s", (int)length, text);
         text += length + (text[length] == ';' ? 1 : 0);
-        if (faults->count < KIT_COUNT(faults->items) && parse(one, k->name, &faults->items[faults->count]))
-            faults->count++;
+        if (one[strspn(one, " ")] == '\0')
+            continue;
+        if (faults->count == KIT_COUNT(faults->items) || length >= sizeof one ||
+            !parse(one, k->name, &faults->items[faults->count], &mine)) {
+            k->logging = true;
+            kit_log(k, KIT_ERROR, "KIT_FAULT: \"%s\" is no fault, or one too many", one);
+            return false;
+        }
+        faults->count += mine;
     }
-    bool fails = !faults;
+    return true;
+}
+
+bool kit_fault_new(struct kit *k)
+{
+    struct faults *faults = calloc(1, sizeof *faults);
+    k->faults = faults;
+    bool fails = !faults || !read_faults(k, faults, getenv("KIT_FAULT"));
     for (size_t i = 0; faults && i < faults->count; i++) {
         const struct fault *fault = &faults->items[i];
         if (names(fault, "Instantiate"))

@@ -4,7 +4,7 @@
  * The environment variable KIT_FAULT holds faults separated by ";", each "KIND CALL [TIME[+]] [@INSTANCE]". CALL is an
  * FMI function without its prefix ("DoStep", "SetReal", "SetFloat64"; "Instantiate" in all versions). Without TIME the
  * fault happens at every call; with TIME once, at the first call that reaches TIME; with TIME+ at every call from there
- * on. docs/kit.md lists the kinds. */
+ * on. docs/kit.md lists the kinds. With a fault that cannot be read, the instantiation fails. */
 #ifndef KIT_FAULT_H
 #define KIT_FAULT_H
 

@@ -381,7 +381,9 @@ fmiStatus FMI(fmiEventUpdate)(fmiComponent c, fmiBoolean intermediate_results, f
 fmiStatus FMI(fmiGetDerivatives)(fmiComponent c, fmiReal derivatives[], size_t nx)
 {
     ENTER("GetDerivatives", RUNNING);
-    LEAVE(kit_get_derivatives(k, derivatives, nx));
+    enum kit_status status = kit_get_derivatives(k, derivatives, nx);
+    KIT_FAULT_VALUES(k, "GetDerivatives", derivatives, nx);
+    LEAVE(status);
 }
 
 fmiStatus FMI(fmiGetEventIndicators)(fmiComponent c, fmiReal indicators[], size_t ni)

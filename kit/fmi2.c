@@ -323,7 +323,9 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx)
 {
     ENTER_ME("GetDerivatives", GET);
-    LEAVE(kit_get_derivatives(k, derivatives, nx));
+    enum kit_status status = kit_get_derivatives(k, derivatives, nx);
+    KIT_FAULT_VALUES(k, "GetDerivatives", derivatives, nx);
+    LEAVE(status);
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t ni)

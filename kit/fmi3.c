@@ -335,7 +335,9 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 derivatives[], size_t nx)
 {
     ENTER_ME("GetContinuousStateDerivatives", COMPUTED);
-    LEAVE(kit_get_derivatives(k, derivatives, nx));
+    enum kit_status status = kit_get_derivatives(k, derivatives, nx);
+    KIT_FAULT_VALUES(k, "GetContinuousStateDerivatives", derivatives, nx);
+    LEAVE(status);
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 indicators[], size_t ni)

@@ -101,7 +101,8 @@ void kit_guid(const struct kit_model *model, int version, char out[KIT_GUID_SIZE
                         model->features,
                         model->output_derivatives,
                         model->micro_step,
-                        model->advance != NULL};
+                        model->advance != NULL,
+                        model->completed_step != NULL};
     for (size_t i = 0; i < KIT_COUNT(numbers); i++)
         add_number(&h, numbers[i]);
     for (size_t i = 0; i < model->variable_count; i++)

@@ -120,9 +120,9 @@ struct kit_var {
     /* This variable is an event indicator: an event happens where it changes between > 0 and <= 0. Float64, no
      * array. */
     bool indicator;
-    /* Of an output, derivative or calculated parameter: names of the inputs, states and parameters (and "time") that
-     * it depends on directly, each with ":constant", ":fixed", ":tunable" or ":discrete" where it enters with such a
-     * factor. NULL: not known, "": none. */
+    /* Of an output, derivative, indicator or calculated parameter: names of the inputs, states and parameters (and
+     * "time") that it depends on directly, each with ":constant", ":fixed", ":tunable" or ":discrete" where it enters
+     * with such a factor. NULL: not known, "": none. */
     const char *depends;
     /* FMI 3.0: may be got or set in the intermediate update. Continuous inputs and outputs only. */
     bool intermediate;

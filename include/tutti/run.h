@@ -47,24 +47,32 @@ struct tutti_run_options {
     const volatile sig_atomic_t *interrupt;
 };
 
-/* What a run did. Names are cut to fit. */
+/* What one FMU did in a run. */
+struct tutti_unit_stats {
+    char *name, *fmu;
+    const char *fmi, *interface; /* "2.0", "cs" */
+    int rank;
+    unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
+        jacobian_evaluations;
+    double seconds; /* in do-steps, if options.timing */
+};
+
+/* What a run did. */
 struct tutti_run_stats {
     double start, stop; /* stop: where the run really ended */
     unsigned long steps, rejected, iterations, events_located, exchanges, rows;
     double setup_seconds, loop_seconds;
     bool terminated_by_fmu;
-    struct {
-        char name[128], fmu[256], fmi[8], interface[8];
-        int rank;
-        unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
-            jacobian_evaluations;
-        double seconds;
-    } unit;
     bool uses_events;
+    struct tutti_unit_stats *units;
+    size_t unit_count;
 };
 
-/* Simulates. `stats` (may be NULL) is filled also when the run fails on its way; the result file then holds everything
- * up to the failure. INTERRUPTED if options.interrupt ended the run. */
+/* Releases what tutti_run put into `stats`. */
+TUTTI_API void tutti_run_stats_fini(struct tutti_run_stats *stats);
+
+/* Simulates. `stats` (may be NULL) is filled also when the run fails on its way (tutti_run_stats_fini
+ * releases it); the result file then holds everything up to the failure. INTERRUPTED if options.interrupt ended the run. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_run(const struct tutti_run_options *options,
                                                  struct tutti_run_stats *stats);
 

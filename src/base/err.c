@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
+
 static _Thread_local char message[4096];
 
 const char *tutti_err_name(enum tutti_err err)
@@ -30,6 +32,7 @@ enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    tutti_str_make_printable(text); /* names out of files go to terminals */
     memcpy(message, text, sizeof message);
     return err;
 }

@@ -15,6 +15,12 @@ static inline bool tutti_time_same(double a, double b, double span)
     return fabs(a - b) <= 8 * 2.220446049250313e-16 * scale;
 }
 
+/* Has time come to `event`, up to rounding? */
+static inline bool tutti_time_reached(double t, double event, double span)
+{
+    return t >= event || (event < INFINITY && tutti_time_same(t, event, span));
+}
+
 /* The step from t that ends at `end` to the bit wherever a double allows it: t + h == end. */
 static inline double tutti_time_step(double t, double end)
 {

@@ -19,7 +19,8 @@ enum tutti_status {
     TUTTI_STATUS_DISCARD,
     TUTTI_STATUS_ERROR,
     TUTTI_STATUS_FATAL,
-    TUTTI_STATUS_PENDING
+    TUTTI_STATUS_PENDING,
+    TUTTI_STATUS_MEMORY /* not the FMU's: a binding has no memory for a conversion */
 };
 
 enum { TUTTI_MESSAGES_KEPT = 6, TUTTI_MESSAGE_SIZE = 512 };
@@ -30,7 +31,9 @@ struct tutti_messages {
     char text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
     unsigned long count;                                /* ever */
     unsigned long passed, dropped;                      /* to the log, not to the log */
-    unsigned long deferred; /* errors told during the present call: they are part of its message if it fails */
+    /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
+    char deferred_text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
+    unsigned deferred;
 };
 
 struct tutti_instance {
@@ -53,6 +56,7 @@ struct tutti_instance {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
         void *align;
     };
+    struct tutti_instance *next_dead;
     void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
     size_t scratch_size;
 };

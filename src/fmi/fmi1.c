@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* FMI 1.0 Co-Simulation (stand-alone) behind the binding interface. */
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "fmi/api1.h"
@@ -91,7 +91,7 @@ static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_typ
     const void *own = boolean ? (void *)tutti_convert_to_char(in, values, count)
                               : (void *)tutti_convert_to_int(in, type, values, count);
     if (!own)
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     return boolean ? CALL_FMU(in, fmiSetBoolean, references, count, own)
                    : CALL_FMU(in, fmiSetInteger, references, count, own);
 }
@@ -113,7 +113,7 @@ static enum tutti_status get_converted(struct tutti_instance *in, enum tutti_typ
 {
     void *own = tutti_instance_scratch(in, count * sizeof(int));
     if (!own)
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     bool boolean = type == TUTTI_TYPE_BOOLEAN;
     enum tutti_status status = boolean ? CALL_FMU(in, fmiGetBoolean, references, count, own)
                                        : CALL_FMU(in, fmiGetInteger, references, count, own);
@@ -152,10 +152,11 @@ static enum tutti_status get_output_derivatives(struct tutti_instance *in, const
 static fmiStatus wait_for_step(struct tutti_instance *in)
 {
     fmiStatus status = fmiPending;
+    useconds_t delay = 0;
     while (status == fmiPending) {
         if (!fmu(in)->fmiGetStatus || fmu(in)->fmiGetStatus(in->component, fmiDoStepStatus, &status) > fmiWarning)
             return fmiError;
-        sched_yield();
+        usleep(delay < 1000 ? delay++ : 1000);
     }
     return status;
 }

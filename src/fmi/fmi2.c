@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* FMI 2.0 Co-Simulation behind the binding interface. */
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "fmi/api2.h"
@@ -72,7 +72,8 @@ static void *instantiate(struct tutti_instance *in)
 static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
                                            const char *const *categories)
 {
-    return CALL_FMU(in, fmi2SetDebugLogging, on, count, categories);
+    /* One of the functions that FMUs do without. */
+    return fmu(in)->fmi2SetDebugLogging ? CALL_FMU(in, fmi2SetDebugLogging, on, count, categories) : TUTTI_STATUS_OK;
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -102,7 +103,7 @@ static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_typ
 {
     const int *wide = tutti_convert_to_int(in, type, values, count);
     if (!wide)
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     return type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(in, fmi2SetBoolean, references, count, wide)
                                       : CALL_FMU(in, fmi2SetInteger, references, count, wide);
 }
@@ -124,7 +125,7 @@ static enum tutti_status get_converted(struct tutti_instance *in, enum tutti_typ
 {
     int *wide = tutti_instance_scratch(in, count * sizeof *wide);
     if (!wide)
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     enum tutti_status status = type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(in, fmi2GetBoolean, references, count, wide)
                                                           : CALL_FMU(in, fmi2GetInteger, references, count, wide);
     if (status <= TUTTI_STATUS_WARNING)
@@ -167,10 +168,11 @@ static enum tutti_status get_directional(struct tutti_instance *in, const uint32
 static fmi2Status wait_for_step(struct tutti_instance *in)
 {
     fmi2Status status = fmi2Pending;
+    useconds_t delay = 0;
     while (status == fmi2Pending) {
         if (!fmu(in)->fmi2GetStatus || fmu(in)->fmi2GetStatus(in->component, fmi2DoStepStatus, &status) > fmi2Warning)
             return fmi2Error;
-        sched_yield();
+        usleep(delay < 1000 ? delay++ : 1000);
     }
     return status;
 }

@@ -42,7 +42,8 @@ static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64
         in->state = TUTTI_STATE_INTERMEDIATE;
         in->time = t;
         in->callback_error = in->options.intermediate_update(in->options.intermediate_context, in, &update);
-        in->state = state;
+        if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
+            in->state = state;
         in->time = time;
         in->call = TUTTI_CALL_DO_STEP;
         update.return_early = update.return_early || in->callback_error != TUTTI_OK;
@@ -73,7 +74,8 @@ static void *instantiate(struct tutti_instance *in)
 static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
                                            const char *const *categories)
 {
-    return CALL_FMU(in, fmi3SetDebugLogging, on, count, categories);
+    /* One of the functions that FMUs do without. */
+    return fmu(in)->fmi3SetDebugLogging ? CALL_FMU(in, fmi3SetDebugLogging, on, count, categories) : TUTTI_STATUS_OK;
 }
 
 static void free_instance(struct tutti_instance *in)
@@ -133,7 +135,7 @@ static enum tutti_status set_binary(struct tutti_instance *in, const uint32_t *r
     size_t *sizes;
     fmi3Binary *data;
     if (!split_bytes(in, n, &sizes, &data))
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     for (size_t i = 0; i < n; i++) {
         sizes[i] = values[i].size;
         data[i] = values[i].data;
@@ -147,7 +149,7 @@ static enum tutti_status get_binary(struct tutti_instance *in, const uint32_t *r
     size_t *sizes;
     fmi3Binary *data;
     if (!split_bytes(in, n, &sizes, &data))
-        return TUTTI_STATUS_ERROR;
+        return TUTTI_STATUS_MEMORY;
     enum tutti_status status = CALL_FMU(in, fmi3GetBinary, references, count, sizes, data, n);
     for (size_t i = 0; status <= TUTTI_STATUS_WARNING && i < n; i++)
         values[i] = (struct tutti_bytes){sizes[i], data[i]};

@@ -8,10 +8,14 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "fmi/binding.h"
 
 /* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
 static _Thread_local struct tutti_instance *current __attribute__((tls_model("initial-exec")));
+
+/* Instances of FMUs that were Fatal; never freed. */
+static _Atomic(struct tutti_instance *) dead;
 
 struct tutti_instance *tutti_instance_current(void)
 {
@@ -51,13 +55,31 @@ static enum tutti_err forbidden(const struct tutti_instance *in, enum tutti_call
                       when(in).text);
 }
 
+static inline bool may(const struct tutti_instance *in, enum tutti_call call)
+{
+    return !in->library->fatal && tutti_state_allows(in->binding->fmi, call, in->state);
+}
+
 /* Before every call into the FMU: may it be made (I1 to I12), and which one is it. */
 static inline enum tutti_err begin(struct tutti_instance *in, enum tutti_call call)
 {
-    if (__builtin_expect(!tutti_state_allows(in->binding->fmi, call, in->state), 0))
+    if (__builtin_expect(!may(in, call), 0))
         return forbidden(in, call);
     in->call = call;
     return TUTTI_OK;
+}
+
+/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
+static inline struct tutti_instance *enter(struct tutti_instance *in)
+{
+    struct tutti_instance *outer = current;
+    current = in;
+    return outer;
+}
+
+static inline void leave(struct tutti_instance *outer)
+{
+    current = outer;
 }
 
 /* The end of an error message: what the FMU said last. */
@@ -95,6 +117,13 @@ static void warn_once(struct tutti_instance *in)
                      "%s returned Warning%s; going on (further warnings are counted, not shown)", name, when(in).text);
 }
 
+/* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
+static void bury(struct tutti_instance *in)
+{
+    in->state = TUTTI_STATE_FATAL;
+    in->library->fatal = true;
+}
+
 /* Every status that is not OK. */
 static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
 {
@@ -107,13 +136,11 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_cal
         return TUTTI_OK;
     case TUTTI_STATUS_DISCARD:
         return fail_call(in, TUTTI_ERR_FMU, "returned Discard: the FMU cannot compute these values");
+    case TUTTI_STATUS_MEMORY: return tutti_fail_memory();
     case TUTTI_STATUS_PENDING:
         in->state = TUTTI_STATE_ERROR;
         return fail_call(in, TUTTI_ERR_FMU, "returned Pending, which only a do-step may");
-    case TUTTI_STATUS_FATAL:
-        in->state = TUTTI_STATE_FATAL;
-        in->library->unloadable = false;
-        return fail_call(in, TUTTI_ERR_FATAL, "returned Fatal");
+    case TUTTI_STATUS_FATAL: bury(in); return fail_call(in, TUTTI_ERR_FATAL, "returned Fatal");
     case TUTTI_STATUS_ERROR:
     default:
         in->state = TUTTI_STATE_ERROR;
@@ -132,14 +159,13 @@ static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call
     return TUTTI_OK;
 }
 
-/* Calls a slot of the binding with `current` set, so that callbacks and crash reports know whose call it is. */
+/* Calls a slot of the binding, by the rules of the state machine. */
 #define CALL(in, call, slot, ...)                                                                                      \
     do {                                                                                                               \
         TRY(begin(in, call));                                                                                          \
-        struct tutti_instance *outer_ = current;                                                                       \
-        current = (in);                                                                                                \
+        struct tutti_instance *outer_ = enter(in);                                                                     \
         enum tutti_status status_ = (in)->binding->slot(__VA_ARGS__);                                                  \
-        current = outer_;                                                                                              \
+        leave(outer_);                                                                                                 \
         TRY(conclude(in, call, status_));                                                                              \
     } while (0)
 
@@ -190,12 +216,11 @@ static enum tutti_err choose_categories(struct tutti_instance *in)
         return tutti_fail_memory();
     status_categories(in->library->desc, categories);
     in->call = TUTTI_CALL_SET_DEBUG_LOGGING;
-    struct tutti_instance *outer = current;
-    current = in;
+    struct tutti_instance *outer = enter(in);
     enum tutti_status status = in->binding->set_debug_logging(in, false, 0, NULL);
     if (status <= TUTTI_STATUS_WARNING)
         status = in->binding->set_debug_logging(in, true, count, categories);
-    current = outer;
+    leave(outer);
     free(categories);
     return status == TUTTI_STATUS_FATAL ? conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
 }
@@ -203,10 +228,9 @@ static enum tutti_err choose_categories(struct tutti_instance *in)
 static enum tutti_err instantiate(struct tutti_instance *in)
 {
     TRY(begin(in, TUTTI_CALL_INSTANTIATE));
-    struct tutti_instance *outer = current;
-    current = in;
+    struct tutti_instance *outer = enter(in);
     in->component = in->binding->instantiate(in);
-    current = outer;
+    leave(outer);
     if (!in->component)
         return fail_call(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
@@ -248,16 +272,22 @@ void tutti_instance_free(struct tutti_instance *in)
 {
     if (!in)
         return;
-    if (tutti_state_allows(in->binding->fmi, TUTTI_CALL_TERMINATE, in->state))
+    if (may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* nobody asked how it went */
-    if (tutti_state_allows(in->binding->fmi, TUTTI_CALL_FREE, in->state)) {
+    if (may(in, TUTTI_CALL_FREE)) {
         in->call = TUTTI_CALL_FREE;
-        current = in;
+        struct tutti_instance *outer = enter(in);
         in->binding->free(in);
-        current = NULL;
+        leave(outer);
     }
     atomic_fetch_sub(&in->library->instances, 1);
+    if (in->library->fatal && in->component) {
+        /* Threads of the FMU may still run and log: what they know of us stays. */
+        in->next_dead = atomic_exchange(&dead, in);
+        in->options.log = NULL;
+        return;
+    }
     pthread_mutex_destroy(&in->messages.lock);
     free((char *)in->options.name);
     free(in->scratch);
@@ -383,53 +413,93 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
     return TUTTI_OK;
 }
 
+/* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
+static bool clamp_reached(const struct tutti_instance *in, double t, double end, double *reached)
+{
+    double span = in->setup.stop - in->setup.start;
+    if (tutti_time_same(*reached, t, span) || tutti_time_same(*reached, end, span))
+        *reached = fmin(fmax(*reached, t), end);
+    return *reached >= t && *reached <= end;
+}
+
+/* What a step says beyond OK: it ended early, at an event, or wants to be the last. Without any of these the
+ * communication point is reached, however far the FMU's own clock is from it (a fixed internal step may not divide h).
+ * FMUs that signal events nobody asked for are taken as they are. */
+static enum tutti_err look_at_step(struct tutti_instance *in, double t, double end, struct tutti_step *step)
+{
+    step->event = step->event && in->event_mode;
+    if (!step->early && !step->event && !step->terminate)
+        step->reached = end;
+    double said = step->reached;
+    if (clamp_reached(in, t, end, &step->reached))
+        return TUTTI_OK;
+    in->state = TUTTI_STATE_ERROR;
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU says that its step from t = %s to %s came to %s",
+                      in->options.name, in->library->file, NUMBER(t), NUMBER(end), NUMBER(said));
+}
+
 /* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
  * (I10). */
-static enum tutti_err conclude_step(struct tutti_instance *in, double t, enum tutti_status status,
+static enum tutti_err conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
                                     struct tutti_step *step)
 {
     if (in->binding->after_step) {
-        current = in;
+        struct tutti_instance *outer = enter(in);
         status = in->binding->after_step(in, t, status, step);
-        current = NULL;
+        leave(outer);
     }
     if (status != TUTTI_STATUS_DISCARD) {
-        if (status <= TUTTI_STATUS_WARNING)
-            in->time = step->reached;
+        if (status > TUTTI_STATUS_WARNING)
+            return conclude(in, TUTTI_CALL_DO_STEP, status);
+        TRY(look_at_step(in, t, end, step));
+        in->time = step->reached;
         return conclude(in, TUTTI_CALL_DO_STEP, status);
     }
-    step->discarded = true;
+    in->messages.deferred = 0;
     if (in->binding->fmi == 3) {
-        *step = (struct tutti_step){.reached = t, .discarded = true};
-    } else {
-        in->state = TUTTI_STATE_DISCARDED;
-        in->time = step->reached;
+        *step = (struct tutti_step){.reached = t, .discarded = true, .can_retry = true};
+        return TUTTI_OK;
     }
+    step->discarded = true;
+    if (!clamp_reached(in, t, end, &step->reached))
+        step->reached = t; /* it gave up anyway */
+    in->state = TUTTI_STATE_DISCARDED;
+    in->time = step->reached;
     return TUTTI_OK;
+}
+
+/* I6b: a step starts where the one before ended. */
+static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
+{
+    return tutti_fail(TUTTI_ERR_STATE,
+                      "%s: a step from t = %s, but the FMU is at %s; this is a fault in the program that "
+                      "drives the FMU",
+                      in->options.name, NUMBER(t), NUMBER(in->time));
 }
 
 enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
                                       struct tutti_step *step)
 {
     TRY(begin(in, TUTTI_CALL_DO_STEP));
+    if (__builtin_expect(t != in->time, 0) && !tutti_time_same(t, in->time, in->setup.stop - in->setup.start))
+        return wrong_start(in, t);
     double end = t + h;
     in->time = t;
+    in->callback_error = TUTTI_OK;
     *step = (struct tutti_step){.reached = end};
-    struct tutti_instance *outer = current;
-    current = in;
+    struct tutti_instance *outer = enter(in);
     enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
-    current = outer;
+    leave(outer);
     if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
-        in->state = TUTTI_STATE_ERROR;
+        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
         return in->callback_error;
     }
-    /* FMUs that signal events nobody asked for are taken as they are. Without early return the communication point is
-     * reached, however far the FMU's own clock is from it (a fixed internal step may not divide h). */
-    step->event = step->event && in->event_mode;
-    if (__builtin_expect(!(step->early || step->event || step->terminate), 1))
-        step->reached = end;
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
-        return conclude_step(in, t, status, step);
+        return conclude_step(in, t, end, status, step);
+    if (__builtin_expect(step->early || step->event || step->terminate, 0))
+        TRY(look_at_step(in, t, end, step));
+    else
+        step->reached = end;
     if (__builtin_expect(in->messages.deferred != 0, 0))
         tutti_instance_log_deferred(in);
     in->state = TUTTI_STATE_STEP;
@@ -478,9 +548,13 @@ enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tu
 
 void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved *saved)
 {
-    if (saved->handle && tutti_state_allows(in->binding->fmi, TUTTI_CALL_FREE_STATE, in->state)) {
+    if (saved->handle && may(in, TUTTI_CALL_FREE_STATE)) {
         in->call = TUTTI_CALL_FREE_STATE;
-        (void)in->binding->free_state(in, &saved->handle);
+        struct tutti_instance *outer = enter(in);
+        enum tutti_status status = in->binding->free_state(in, &saved->handle);
+        leave(outer);
+        if (status == TUTTI_STATUS_FATAL) /* what else went wrong with a state that nobody needs is not worth a word */
+            bury(in);
     }
     *saved = (struct tutti_saved){0};
 }
@@ -503,9 +577,9 @@ enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct 
     if (!all)
         return tutti_fail_memory();
     memcpy(all, &header, sizeof header);
-    current = in;
+    struct tutti_instance *outer = enter(in);
     enum tutti_status status = in->binding->serialize(in, saved->handle, all + sizeof header, own);
-    current = NULL;
+    leave(outer);
     enum tutti_err err = conclude(in, TUTTI_CALL_SERIALIZE, status);
     if (err) {
         free(all);
@@ -547,8 +621,8 @@ enum tutti_err tutti_instance_reset(struct tutti_instance *in)
 
 void *tutti_instance_scratch(struct tutti_instance *in, size_t size)
 {
-    if (size > in->scratch_size) {
-        void *larger = realloc(in->scratch, size);
+    if (size > in->scratch_size || !in->scratch) {
+        void *larger = realloc(in->scratch, size + 1); /* nothing is also something to point to */
         if (!larger)
             return NULL;
         in->scratch = larger;

@@ -49,7 +49,8 @@ struct tutti_experiment_setup {
 /* How a do-step ended; a short step is a result, not an error. */
 struct tutti_step {
     double reached; /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
-    bool discarded; /* the FMU refused or gave up the step */
+    bool discarded; /* the FMU refused or gave up the step ... */
+    bool can_retry; /* ... and stands unchanged at t, ready for a shorter one */
     bool early;     /* it came back before the end on its own account (3.0) */
     bool event;     /* event mode must be entered at `reached` (3.0) */
     bool terminate; /* the FMU asks for the end of the simulation */

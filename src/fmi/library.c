@@ -49,20 +49,34 @@ static bool is_library(const char *entry, const char *platform, const char **nam
     return true;
 }
 
+/* Is `name` (n characters) one of the names in a list like "linux64, win64"? */
+static bool is_listed(const struct tutti_text *list, const char *name, size_t n)
+{
+    for (const char *item = list->length ? list->text : ""; *item; item += strspn(item, ", ")) {
+        size_t length = strcspn(item, ",");
+        if (length == n && memcmp(item, name, n) == 0)
+            return true;
+        item += length;
+    }
+    return false;
+}
+
+void tutti_library_list_platforms(const struct tutti_archive *archive, struct tutti_text *out)
+{
+    for (size_t i = 0; i < tutti_archive_count(archive); i++) {
+        const char *entry = tutti_archive_name(archive, i);
+        const char *end = strncmp(entry, "binaries/", 9) == 0 ? strchr(entry + 9, '/') : NULL;
+        size_t n = end ? (size_t)(end - entry) - 9 : 0;
+        if (n > 0 && !is_listed(out, entry + 9, n))
+            tutti_text_printf(out, "%s%.*s", out->length ? ", " : "", (int)n, entry + 9);
+    }
+}
+
 /* The message for an FMU without a library for us: which platforms there are. */
 static enum tutti_err no_binary(const struct tutti_archive *archive, const char *file, const char *identifier)
 {
     struct tutti_text there = {0};
-    for (size_t i = 0; i < tutti_archive_count(archive); i++) {
-        const char *entry = tutti_archive_name(archive, i);
-        const char *end = strncmp(entry, "binaries/", 9) == 0 ? strchr(entry + 9, '/') : NULL;
-        if (!end || end == entry + 9)
-            continue;
-        size_t n = (size_t)(end - entry) - 9;
-        const char *seen = there.text ? memmem(there.text, there.length, entry + 9, n) : NULL;
-        if (!seen)
-            tutti_text_printf(&there, "%s%.*s", there.length ? ", " : "", (int)n, entry + 9);
-    }
+    tutti_library_list_platforms(archive, &there);
     enum tutti_err err = tutti_fail(
         TUTTI_ERR_LOAD, "%s: no binary for this platform: binaries/%s/%s.so is not in the FMU; it has %s. %s", file,
         tutti_library_platforms()[0], identifier, there.length ? there.text : "no binaries at all",
@@ -278,7 +292,6 @@ enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archi
     library->kind = kind;
     library->binding = bindings[desc->fmi - 1];
     library->file = file;
-    library->unloadable = true;
     enum tutti_err err = load(library, archive, log);
     if (err) {
         tutti_library_free(library);
@@ -292,7 +305,7 @@ void tutti_library_free(struct tutti_library *library)
 {
     if (!library)
         return;
-    if (library->handle && library->unloadable)
+    if (library->handle && !library->fatal)
         dlclose(library->handle);
     free(library->functions);
     free(library->path);

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "fmi/archive.h"
 #include "fmi/desc.h"
 
@@ -29,7 +30,7 @@ struct tutti_library {
     char *resources;      /* absolute path of its resources folder, with a slash at its end */
     bool has_resources;   /* that folder exists */
     atomic_int instances; /* alive now */
-    bool unloadable;      /* cleared when an instance was Fatal: its threads may still run */
+    bool fatal;           /* an instance was Fatal: nothing is called any more, nor unloaded */
 };
 
 /* "Co-Simulation", "Model Exchange", ... Static. */
@@ -37,6 +38,9 @@ const char *tutti_interface_name(enum tutti_interface_kind kind);
 
 /* The folder names under binaries/ that this platform uses, by preference, ended by NULL. */
 const char *const *tutti_library_platforms(void);
+
+/* Appends the platforms that the FMU has binaries for: "linux64, win64". */
+void tutti_library_list_platforms(const struct tutti_archive *archive, struct tutti_text *out);
 
 /* Finds the entry of the library for this platform in an archive; an error that says which platforms there are if there
  * is none. A library whose name is not the model identifier is taken if it is the only one, and *misnamed says so. */

@@ -136,11 +136,12 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     bool defer = pass && level == TUTTI_LOG_ERROR && tutti_instance_current() == in;
     messages->passed += pass;
     messages->dropped += !pass;
-    messages->deferred += defer;
     bool last = pass && messages->passed == limit;
     pthread_mutex_unlock(&messages->lock);
 
-    if (pass && !defer)
+    if (defer && messages->deferred < TUTTI_MESSAGES_KEPT)
+        memcpy(messages->deferred_text[messages->deferred++], clean, sizeof clean);
+    else if (pass)
         pass_on(in, level, category, clean);
     if (last)
         tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
@@ -156,9 +157,7 @@ enum tutti_status tutti_instance_missing(struct tutti_instance *in)
 void tutti_instance_log_deferred(struct tutti_instance *in)
 {
     struct tutti_messages *messages = &in->messages;
-    unsigned long count = messages->deferred < TUTTI_MESSAGES_KEPT ? messages->deferred : TUTTI_MESSAGES_KEPT;
+    for (unsigned i = 0; i < messages->deferred; i++)
+        pass_on(in, TUTTI_LOG_ERROR, NULL, messages->deferred_text[i]);
     messages->deferred = 0;
-    for (unsigned long i = messages->count - (count < messages->count ? count : messages->count); i < messages->count;
-         i++)
-        pass_on(in, TUTTI_LOG_ERROR, NULL, messages->text[i % TUTTI_MESSAGES_KEPT]);
 }

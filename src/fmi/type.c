@@ -20,3 +20,11 @@ size_t tutti_type_size(enum tutti_type type)
     };
     return sizes[type];
 }
+
+void tutti_type_negate(enum tutti_type type, void *value)
+{
+    if (type == TUTTI_TYPE_FLOAT64)
+        *(double *)value = -*(double *)value;
+    else if (type == TUTTI_TYPE_INT32) /* INT32_MIN has no negative: it stays */
+        *(uint32_t *)value = 0u - *(uint32_t *)value;
+}

@@ -46,6 +46,9 @@ const char *tutti_type_name(enum tutti_type type);
 /* Bytes of one value. */
 size_t tutti_type_size(enum tutti_type type);
 
+/* Makes a Float64 or Int32, the numbers of FMI 1.0, its negative: for FMI 1.0's negated aliases. Leaves others alone. */
+void tutti_type_negate(enum tutti_type type, void *value);
+
 static inline bool tutti_type_is_float(enum tutti_type type)
 {
     return type <= TUTTI_TYPE_FLOAT32;

@@ -32,13 +32,13 @@ static enum tutti_err check_step(double value, double span, const char *option)
 }
 
 /* Far from 0 doubles are coarse: a step below their spacing would not move. */
-static enum tutti_err check_resolution(const struct tutti_times *times)
+static enum tutti_err check_resolution(const struct tutti_times *times, double step, const char *option)
 {
     double largest = fmax(fabs(times->start), fabs(times->stop));
-    if (times->step > 16 * (nextafter(largest, INFINITY) - largest))
+    if (step > 16 * (nextafter(largest, INFINITY) - largest))
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s is too small for times around %s: no double can tell them apart",
-                      NUMBER(times->step), NUMBER(largest));
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s is too small for times around %s: no double can tell them apart",
+                      option, NUMBER(step), NUMBER(largest));
 }
 
 /* The proposed step, unless it is nonsense; a whole number of the FMU's internal steps if it has a fixed one. */
@@ -81,11 +81,13 @@ static enum tutti_err check_uniform(struct tutti_times *times, const struct tutt
 }
 
 enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti_run_options *options,
-                                   const struct tutti_fmu *fmu, const struct tutti_log *log)
+                                   const struct tutti_fmu *fmu, enum tutti_interface_kind kind,
+                                   const struct tutti_log *log)
 {
     const struct tutti_experiment *experiment = &fmu->desc->experiment;
-    const struct tutti_interface *interface = &fmu->desc->interfaces[TUTTI_CS];
-    *times = (struct tutti_times){.uniform = !(interface->flags & TUTTI_CAN_VARIABLE_STEP)};
+    const struct tutti_interface *interface = &fmu->desc->interfaces[kind];
+    *times = (struct tutti_times){0};
+    bool uniform = kind == TUTTI_CS && !(interface->flags & TUTTI_CAN_VARIABLE_STEP);
     times->start = choose(options->has_start, options->start, experiment->has_start && isfinite(experiment->start),
                           experiment->start, 0);
     bool proposed = experiment->has_stop && isfinite(experiment->stop) && experiment->stop > times->start;
@@ -100,13 +102,14 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(experiment, interface, span, fmu, log);
     TRY(check_step(times->step, span, "--step"));
-    TRY(check_resolution(times));
+    TRY(check_resolution(times, times->step, "--step"));
     if (options->has_output_step) {
         TRY(check_step(options->output_step, span, "--output-step"));
+        TRY(check_resolution(times, options->output_step, "--output-step"));
         times->output_step = options->output_step;
     }
     times->tolerance = choose(options->has_rtol, options->rtol, experiment->has_tolerance, experiment->tolerance, 0);
     if (options->has_rtol && !(options->rtol > 0 && isfinite(options->rtol)))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--rtol must be greater than 0, not %s", NUMBER(options->rtol));
-    return times->uniform ? check_uniform(times, options, fmu, log) : TUTTI_OK;
+    return uniform ? check_uniform(times, options, fmu, log) : TUTTI_OK;
 }

@@ -12,12 +12,12 @@ struct tutti_times {
     double start, stop, step;
     double output_step; /* 0: every communication point is recorded */
     double tolerance;   /* 0: none */
-    bool uniform;       /* the FMU takes steps of one size only */
 };
 
 /* Fills in defaults and checks: finite, stop after start, positive steps, few enough steps; for an FMU that cannot vary
  * its step, also that everything falls on the grid. ARGUMENT, with what would be right. */
 TUTTI_CHECKED enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti_run_options *options,
-                                                 const struct tutti_fmu *fmu, const struct tutti_log *log);
+                                                 const struct tutti_fmu *fmu, enum tutti_interface_kind kind,
+                                                 const struct tutti_log *log);
 
 #endif

@@ -25,8 +25,8 @@ static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_d
     inputs->signal_of = calloc(desc->var_count, sizeof *inputs->signal_of);
     inputs->column_of = calloc(desc->var_count, sizeof *inputs->column_of);
     bool all = inputs->moving.variables && inputs->held.variables && inputs->slope_columns &&
-               inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->signal_of &&
-               inputs->column_of;
+               inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->column_slots &&
+               inputs->signal_of && inputs->column_of;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 

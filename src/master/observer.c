@@ -26,14 +26,13 @@ struct chooser {
 };
 
 /* Patterns may name the unit ("ball.h", "*.h") or not ("h"). */
-static bool fits(const struct chooser *chooser, size_t pattern, const char *name)
+static bool fits(const struct chooser *chooser, const char *pattern, const char *name)
 {
-    const char *text = chooser->options->record[pattern];
-    if (tutti_str_glob(text, name))
+    if (tutti_str_glob(pattern, name))
         return true;
     struct tutti_text full = {0};
     tutti_text_printf(&full, "%s.%s", chooser->unit->name, name);
-    bool fit = !full.failed && tutti_str_glob(text, full.text);
+    bool fit = !full.failed && tutti_str_glob(pattern, full.text);
     tutti_text_fini(&full);
     return fit;
 }
@@ -43,17 +42,25 @@ static bool fits_any(const struct chooser *chooser, const char *name)
 {
     bool any = false;
     for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (fits(chooser, p, name))
+        if (fits(chooser, chooser->options->record[p], name))
             any = chooser->used[p] = true;
     return any;
 }
 
-/* Might a pattern mean elements of an array? */
-static bool names_elements(const struct chooser *chooser)
+/* Might a pattern mean elements of the array `name`? Its part before the bracket must fit. */
+static bool names_elements(const struct chooser *chooser, const char *name)
 {
-    for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (strchr(chooser->options->record[p], '['))
+    for (size_t p = 0; p < chooser->options->record_count; p++) {
+        const char *pattern = chooser->options->record[p], *bracket = strrchr(pattern, '[');
+        char *base = bracket ? tutti_str_copy(pattern) : NULL;
+        if (!base)
+            continue;
+        base[bracket - pattern] = '\0';
+        bool fit = fits(chooser, base, name);
+        free(base);
+        if (fit)
             return true;
+    }
     return false;
 }
 
@@ -63,7 +70,7 @@ static void offer(struct chooser *chooser, const char *name, const char *descrip
     if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
         return; /* time is the first column anyway */
     bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT : fits_any(chooser, name);
-    bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser);
+    bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser, name);
     if (chosen || elements)
         chooser->choices[chooser->count++] = (struct choice){name, description, variable, elements};
 }
@@ -226,8 +233,10 @@ enum tutti_err tutti_observer_close(struct tutti_observer *observer)
 {
     enum tutti_err err = TUTTI_OK;
     if (observer->format) {
+        err = observer->format->flush(observer->recorder); /* while a crash would still do it for us */
         tutti_crash_remove(emergency, observer);
-        err = observer->format->close(observer->recorder);
+        enum tutti_err closing = observer->format->close(observer->recorder);
+        err = err ? err : closing;
     }
     tutti_signals_fini(&observer->signals);
     tutti_arena_fini(&observer->arena);

@@ -25,6 +25,9 @@
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { MOST_STANDSTILLS = 1000 };
 
+/* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
+enum { MOST_BLIND_STEPS = 4096 };
+
 struct run {
     const struct tutti_run_options *options;
     struct tutti_run_stats *stats;
@@ -34,6 +37,8 @@ struct run {
     struct tutti_observer observer;
     struct tutti_arena arena;
     struct tutti_times times;
+    struct tutti_setting *settings;
+    double span; /* stop - start: the scale for comparing times */
     char name[128];
     char *result; /* the result file, absolute, or "-"; NULL: none */
 
@@ -41,11 +46,12 @@ struct run {
     double t;
     double next_event;  /* that the FMU announced */
     double input_event; /* next jump of an input */
+    double input_time;  /* t, or the jump that is the same point: where the inputs are read */
     bool ended;         /* by the FMU */
     bool plain;         /* nothing to do between steps: no inputs, no events, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
-    double loop_start, last_look, last_flush;
+    double loop_start, last_look, last_flush, last_progress;
 };
 
 static double now(void)
@@ -81,15 +87,28 @@ static enum tutti_err open_fmu(struct run *run)
     return TUTTI_OK;
 }
 
-static enum tutti_err apply_settings(struct run *run)
+static enum tutti_err read_settings(struct run *run)
 {
     size_t count = run->options->set_count;
-    struct tutti_setting *settings = tutti_arena_array(&run->arena, count, sizeof *settings);
-    if (!settings)
+    run->settings = tutti_arena_array(&run->arena, count, sizeof *run->settings);
+    if (!run->settings)
         return tutti_fail_memory();
     for (size_t i = 0; i < count; i++)
-        TRY(tutti_setting_read(&settings[i], &run->arena, run->fmu->desc, run->name, run->options->set[i]));
-    return tutti_unit_apply(run->unit, settings, count);
+        TRY(tutti_setting_read(&run->settings[i], &run->arena, run->fmu->desc, run->name, run->options->set[i]));
+    return TUTTI_OK;
+}
+
+/* Everything that the description alone can tell, before any code of the FMU runs. */
+static enum tutti_err prepare(struct run *run)
+{
+    const struct tutti_run_options *options = run->options;
+    const struct tutti_unit_kind *kind = NULL;
+    TRY(open_fmu(run));
+    TRY(tutti_unit_kind_for(run->fmu, &kind));
+    TRY(tutti_times_resolve(&run->times, options, run->fmu, kind->interface, options->log));
+    run->span = run->times.stop - run->times.start;
+    TRY(read_settings(run));
+    return options->input ? tutti_inputs_open(&run->inputs, options->input, run->fmu->desc) : TUTTI_OK;
 }
 
 static enum tutti_err make_unit(struct run *run)
@@ -114,7 +133,7 @@ static enum tutti_err settle(struct run *run)
 {
     struct tutti_unit_event event;
     TRY(run->unit->kind->settle(run->unit, &event));
-    for (int round = 0; event.next_event <= run->t && !event.terminate; round++) {
+    for (int round = 0; tutti_time_reached(run->t, event.next_event, run->span) && !event.terminate; round++) {
         if (round == MOST_STANDSTILLS)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s (%s): time stands still at t = %s: the FMU announces one event after another for it",
@@ -156,16 +175,13 @@ static enum tutti_err set_up(struct run *run)
         if (!run->result)
             return tutti_fail(TUTTI_ERR_IO, "'%s': the folder that this program runs in is gone", options->output);
     }
-    TRY(open_fmu(run));
-    if (options->input)
-        TRY(tutti_inputs_open(&run->inputs, options->input, run->fmu->desc));
+    TRY(prepare(run));
     TRY(make_unit(run));
-    TRY(tutti_times_resolve(&run->times, options, run->fmu, options->log));
-    TRY(apply_settings(run));
+    TRY(tutti_unit_apply(run->unit, run->settings, options->set_count));
     if (options->input)
         TRY(tutti_inputs_bind(&run->inputs, run->unit));
     TRY(tutti_observer_open(&run->observer, options, run->result, run->unit, &run->inputs));
-    run->t = run->times.start;
+    run->t = run->input_time = run->times.start;
     run->next_event = run->input_event = INFINITY;
     run->plain = !options->input && !run->unit->has_events && !run->observer.format;
     tutti_grid_init(&run->communication, run->times.start, run->times.step, run->times.stop);
@@ -188,17 +204,16 @@ static double next_target(struct run *run)
     double target = run->communication.next;
     if (run->plain)
         return target;
-    double span = run->times.stop - run->times.start;
     if (run->inputs.trajectory)
-        run->input_event = tutti_trajectory_next_event(run->inputs.trajectory, run->t);
-    if (run->times.uniform)
+        run->input_event = tutti_trajectory_next_event(run->inputs.trajectory, run->input_time);
+    if (run->unit->uniform)
         return target;
     if (run->times.output_step > 0)
-        target = earlier(target, run->output.next, span);
+        target = earlier(target, run->output.next, run->span);
     if (run->input_event < INFINITY)
-        target = earlier(target, run->input_event, span);
+        target = earlier(target, run->input_event, run->span);
     if (run->next_event < INFINITY)
-        target = earlier(target, run->next_event, span);
+        target = earlier(target, run->next_event, run->span);
     return target;
 }
 
@@ -207,7 +222,7 @@ static enum tutti_err discarded_for_good(struct run *run, double target, const s
 {
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
                       run->name, run->fmu->path, NUMBER(run->t), NUMBER(target), NUMBER(step->reached),
-                      run->times.uniform ? "It cannot vary its step: use another --step from the start"
+                      run->unit->uniform ? "It cannot vary its step: use another --step from the start"
                                          : "Use a smaller --step");
 }
 
@@ -217,18 +232,18 @@ static enum tutti_err advance(struct run *run, double target, struct tutti_step 
     double goal = target;
     for (;;) {
         if (run->inputs.trajectory)
-            TRY(tutti_inputs_apply(&run->inputs, run->unit, run->t, goal));
-        double h = run->times.uniform ? run->times.step : tutti_time_step(run->t, goal);
+            TRY(tutti_inputs_apply(&run->inputs, run->unit, run->input_time, goal));
+        double h = run->unit->uniform ? run->times.step : tutti_time_step(run->t, goal);
         TRY(run->unit->kind->step(run->unit, run->t, h, step));
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;
-        if (run->fmu->desc->fmi < 3 && step->terminate)
+        if (step->terminate)
             return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
         run->stats->rejected++;
-        if (run->fmu->desc->fmi < 3)
+        if (!step->can_retry)
             return discarded_for_good(run, goal, step);
         double half = run->t + (goal - run->t) / 2;
-        if (run->times.uniform || goal - run->t < 1e-9 * run->times.step || half <= run->t || half >= goal)
+        if (run->unit->uniform || goal - run->t < 1e-9 * run->times.step || half <= run->t || half >= goal)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
                               "inputs and parameters there",
@@ -253,8 +268,7 @@ static enum tutti_err watch_standstill(struct run *run, double before)
 /* Where the FMU is after a step: the target to the bit unless it says something else. */
 static void arrive(struct run *run, double target, const struct tutti_step *step)
 {
-    double span = run->times.stop - run->times.start;
-    bool there = step->reached == target || tutti_time_same(step->reached, target, span);
+    bool there = step->reached == target || tutti_time_same(step->reached, target, run->span);
     run->t = there ? target : step->reached;
     tutti_grid_pass(&run->communication, run->t);
 }
@@ -265,7 +279,7 @@ static enum tutti_err cross_event(struct run *run, bool input_event)
     TRY(tutti_observer_row(&run->observer, run->unit, run->t));
     TRY(run->unit->kind->enter_event(run->unit));
     if (input_event) {
-        tutti_inputs_sample(&run->inputs, run->t, true);
+        tutti_inputs_sample(&run->inputs, run->input_time, true);
         TRY(tutti_inputs_set_all(&run->inputs, run->unit));
     }
     TRY(settle(run));
@@ -276,18 +290,20 @@ static enum tutti_err cross_event(struct run *run, bool input_event)
 /* At the point reached: events first, else a row if one is due. */
 static enum tutti_err look_around(struct run *run, const struct tutti_step *step)
 {
-    bool input_event = run->t >= run->input_event;
+    bool input_event = tutti_time_reached(run->t, run->input_event, run->span);
+    run->input_time = input_event ? fmax(run->t, run->input_event) : run->t;
     if (run->inputs.trajectory)
-        tutti_inputs_sample(&run->inputs, run->t, false);
+        tutti_inputs_sample(&run->inputs, run->input_time, false);
     if (input_event)
         tutti_inputs_note_event(&run->inputs);
     bool due = true;
     if (run->times.output_step > 0) {
-        double span = run->times.stop - run->times.start, next = run->output.next;
-        due = run->t >= next || tutti_time_same(run->t, next, span);
+        double next = run->output.next;
+        due = tutti_time_reached(run->t, next, run->span);
         tutti_grid_pass(&run->output, run->t);
     }
-    if (run->unit->has_events && !step->terminate && (step->event || input_event || run->t >= run->next_event))
+    if (run->unit->has_events && !step->terminate &&
+        (step->event || input_event || tutti_time_reached(run->t, run->next_event, run->span)))
         return cross_event(run, input_event);
     return due || step->terminate ? tutti_observer_row(&run->observer, run->unit, run->t) : TUTTI_OK;
 }
@@ -297,7 +313,7 @@ static enum tutti_err look_around(struct run *run, const struct tutti_step *step
 static enum tutti_err look_at_clock(struct run *run, double h)
 {
     double time = now(), since = time - run->last_look;
-    if (since < 0.02 && run->interval < 1UL << 20)
+    if (since < 0.02 && run->interval < MOST_BLIND_STEPS)
         run->interval *= 2;
     else if (since > 0.1 && run->interval > 1)
         run->interval /= 2;
@@ -307,7 +323,8 @@ static enum tutti_err look_at_clock(struct run *run, double h)
         run->last_flush = time;
         TRY(tutti_observer_flush(&run->observer));
     }
-    if (run->options->progress) {
+    if (run->options->progress && time - run->last_progress >= 0.1) {
+        run->last_progress = time;
         struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
                                           run->stats->steps, time - run->loop_start};
         run->options->progress(run->options->progress_context, &progress);
@@ -338,27 +355,45 @@ static enum tutti_err loop(struct run *run)
     return TUTTI_OK;
 }
 
+void tutti_run_stats_fini(struct tutti_run_stats *stats)
+{
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        free(stats->units[i].name);
+        free(stats->units[i].fmu);
+    }
+    free(stats->units);
+    stats->units = NULL;
+    stats->unit_count = 0;
+}
+
+/* Counts what was done; without memory for it, of no unit. */
 static void count(const struct run *run)
 {
+    static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
     struct tutti_run_stats *stats = run->stats;
-    const struct tutti_unit *unit = run->unit;
     stats->start = run->times.start;
     stats->stop = run->t;
     stats->rows = run->observer.rows;
     stats->terminated_by_fmu = run->ended;
-    snprintf(stats->unit.name, sizeof stats->unit.name, "%s", run->name);
-    snprintf(stats->unit.fmu, sizeof stats->unit.fmu, "%s", run->options->file);
-    if (run->fmu)
-        snprintf(stats->unit.fmi, sizeof stats->unit.fmi, "%d.0", run->fmu->desc->fmi);
-    if (!unit)
+    stats->uses_events = run->unit && run->unit->has_events;
+    stats->units = run->unit ? calloc(1, sizeof *stats->units) : NULL;
+    if (!stats->units)
         return;
-    snprintf(stats->unit.interface, sizeof stats->unit.interface, "%s", unit->kind->name);
-    stats->uses_events = unit->has_events;
-    stats->unit.do_steps = unit->stats.do_steps;
-    stats->unit.gets = unit->stats.gets;
-    stats->unit.sets = unit->stats.sets;
-    stats->unit.init_evaluations = unit->stats.init_evaluations;
-    stats->unit.seconds = unit->stats.seconds;
+    const struct tutti_unit_counts *counts = &run->unit->counts;
+    *stats->units = (struct tutti_unit_stats){
+        .name = tutti_str_copy(run->name),
+        .fmu = tutti_str_copy(run->options->file),
+        .fmi = versions[run->fmu->desc->fmi],
+        .interface = run->unit->kind->name,
+        .do_steps = counts->do_steps,
+        .gets = counts->gets,
+        .sets = counts->sets,
+        .init_evaluations = counts->init_evaluations,
+        .seconds = counts->seconds,
+    };
+    stats->unit_count = 1;
+    if (!stats->units->name || !stats->units->fmu)
+        tutti_run_stats_fini(stats);
 }
 
 /* A failure of the run is told before one of closing the file. */
@@ -393,5 +428,7 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
         tutti_log_printf(options->log, TUTTI_LOG_WARNING, run.name, "the FMU ended the simulation at t = %s",
                          NUMBER(run.t));
     count(&run);
+    if (!stats)
+        tutti_run_stats_fini(&unused);
     return tear_down(&run, err);
 }

@@ -256,19 +256,6 @@ static enum tutti_err read_list(struct tutti_setting *out, struct tutti_arena *a
     return TUTTI_OK;
 }
 
-/* FMI 1.0 negated aliases: the FMU holds minus the variable. */
-static void negate(const struct tutti_var *var, void *value)
-{
-    if (!var->negated)
-        return;
-    if (var->type == TUTTI_TYPE_FLOAT64)
-        *(double *)value = -*(double *)value;
-    else if (var->type == TUTTI_TYPE_INT32)
-        *(int32_t *)value = (int32_t)(0u - *(uint32_t *)value);
-    else if (var->type == TUTTI_TYPE_BOOLEAN)
-        *(bool *)value = !*(bool *)value;
-}
-
 static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, struct tutti_desc *desc,
                                    const char *name, const char *value)
 {
@@ -284,7 +271,8 @@ static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena
     out->values = values;
     out->count = 1;
     TRY(tutti_setting_read_value(arena, desc, var, value, strlen(value), values));
-    negate(var, values);
+    if (var->negated)
+        tutti_type_negate(var->type, values);
     return TUTTI_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/map.h"
+#include "base/str.h"
 
 struct tutti_trajectory {
     const char *file;
@@ -21,16 +23,31 @@ struct tutti_trajectory {
     const unsigned char **values;
     size_t *sizes; /* of one value */
     void **slots;
-    size_t *latest, *previous; /* per variable its latest column, per column the one before of the same; 0: none */
+    struct tutti_map columns_by_input;
     double *events;
     size_t event_count, next_event;
     size_t row;
     struct tutti_arena arena;
 };
 
-static bool same_element(const struct tutti_indices *a, const struct tutti_indices *b)
+/* Two columns for one input, by whatever names (the table refuses equal ones; an alias is another). */
+static enum tutti_err check_once(struct tutti_trajectory *tr, size_t column)
 {
-    return a->count == b->count && memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+    const struct tutti_trajectory_input *input = &tr->inputs[column];
+    struct tutti_text key = {0};
+    tutti_text_printf(&key, "%u", input->variable);
+    for (unsigned d = 0; d < input->element.count; d++)
+        tutti_text_printf(&key, ",%llu", (unsigned long long)input->element.index[d]);
+    const char *name = key.failed ? NULL : tutti_arena_text(&tr->arena, key.text, key.length);
+    tutti_text_fini(&key);
+    if (!name)
+        return tutti_fail_memory();
+    int64_t earlier;
+    TRY(tutti_map_add(&tr->columns_by_input, name, (int64_t)column, &earlier));
+    return earlier == TUTTI_MAP_NONE
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
+                            tutti_table_name(tr->table, (size_t)earlier), tutti_table_name(tr->table, column));
 }
 
 static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
@@ -45,22 +62,10 @@ static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
     if (var->dimension_count > 0 && input->element.count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is an array; give one column per element, '%s[1]' and so on",
                           tr->file, name, name);
-    /* Columns of one variable are chained, so that this does not grow with the square of the columns. */
-    for (size_t i = tr->latest[input->variable]; i > 0; i = tr->previous[i - 1])
-        if (same_element(&tr->inputs[i - 1].element, &input->element))
-            return tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
-                              tutti_table_name(tr->table, i - 1), name);
-    tr->previous[column] = tr->latest[input->variable];
-    tr->latest[input->variable] = column + 1;
+    TRY(check_once(tr, column));
     input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS;
     tr->sizes[column] = tutti_type_size(var->type);
     return TUTTI_OK;
-}
-
-static void negate_real(const struct tutti_var *var, void *value)
-{
-    if (var->negated && var->type == TUTTI_TYPE_FLOAT64)
-        *(double *)value = -*(double *)value;
 }
 
 static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
@@ -78,7 +83,8 @@ static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
         if (err)
             return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u", tr->file,
                                       tutti_table_line(tr->table, row));
-        negate_real(var, values + row * size);
+        if (var->negated)
+            tutti_type_negate(var->type, values + row * size);
     }
     return TUTTI_OK;
 }
@@ -125,9 +131,7 @@ static enum tutti_err make(struct tutti_trajectory *tr)
     tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
     tr->sizes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->sizes);
     tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
-    tr->previous = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->previous);
-    tr->latest = tutti_arena_array(&tr->arena, tr->desc->var_count, sizeof *tr->latest);
-    if (!tr->inputs || !tr->values || !tr->sizes || !tr->slots || !tr->previous || !tr->latest)
+    if (!tr->inputs || !tr->values || !tr->sizes || !tr->slots)
         return tutti_fail_memory();
     if (tr->rows == 0)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", tr->file);
@@ -164,6 +168,7 @@ void tutti_trajectory_free(struct tutti_trajectory *tr)
 {
     if (!tr)
         return;
+    tutti_map_fini(&tr->columns_by_input);
     tutti_arena_fini(&tr->arena);
     free(tr);
 }
@@ -248,6 +253,8 @@ double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double
 
 double tutti_trajectory_next_event(struct tutti_trajectory *tr, double t)
 {
+    while (tr->next_event > 0 && tr->events[tr->next_event - 1] > t)
+        tr->next_event--;
     while (tr->next_event < tr->event_count && tr->events[tr->next_event] <= t)
         tr->next_event++;
     return tr->next_event < tr->event_count ? tr->events[tr->next_event] : INFINITY;

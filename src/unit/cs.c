@@ -27,7 +27,7 @@ static enum tutti_err intermediate_update(void *context, struct tutti_instance *
     if (!update->set_requested || cs->options.moving_count == 0)
         return TUTTI_OK;
     cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
-    cs->unit.stats.sets++;
+    cs->unit.counts.sets++;
     return tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, cs->options.moving, cs->options.moving_count, cs->moving,
                               cs->options.moving_count);
 }
@@ -36,6 +36,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
 {
     struct cs *cs = (struct cs *)unit;
     cs->options = *options;
+    unit->uniform = !(unit->can & TUTTI_CAN_VARIABLE_STEP);
     cs->moving = calloc(options->moving_count + 1, sizeof *cs->moving);
     if (!cs->moving)
         return tutti_fail_memory();
@@ -44,7 +45,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .log = options->log,
         .logging_on = options->logging_on,
         .event_mode = true,
-        .early_return = true,
+        .early_return = !unit->uniform, /* it would leave the grid, and could not come back */
         .intermediate = options->moving,
         .intermediate_count = options->moving_count,
         .intermediate_update = options->moving_count ? intermediate_update : NULL,
@@ -107,7 +108,7 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
         if (!entered)
             TRY(tutti_instance_enter_configuration(cs->instance));
         entered = true;
-        unit->stats.sets++;
+        unit->counts.sets++;
         TRY(tutti_instance_set(cs->instance, var->type, &var->reference, 1, settings[i].values, 1));
     }
     if (entered)
@@ -122,20 +123,20 @@ static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_exp
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
-    unit->stats.init_evaluations++;
+    unit->counts.init_evaluations++;
     return tutti_instance_exit_initialization(((struct cs *)unit)->instance);
 }
 
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
-    unit->stats.sets++;
+    unit->counts.sets++;
     return tutti_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
 }
 
 static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
-    unit->stats.gets++;
+    unit->counts.gets++;
     return tutti_instance_get(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
 }
@@ -166,18 +167,17 @@ static double now(void)
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    unit->stats.do_steps++;
+    unit->counts.do_steps++;
     if (__builtin_expect(!cs->options.timing, 1))
         return tutti_instance_do_step(cs->instance, t, h, true, out);
     double before = now();
     enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, true, out);
-    unit->stats.seconds += now() - before;
+    unit->counts.seconds += now() - before;
     return err;
 }
 
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
-    unit->stats.events++;
     return tutti_instance_enter_event(((struct cs *)unit)->instance);
 }
 

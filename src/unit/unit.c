@@ -39,16 +39,21 @@ static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct 
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, const struct tutti_unit_kind **kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (fmu->desc->interfaces[kinds[i]->interface].present) {
+            *kind = kinds[i];
+            return check_supported(fmu, &fmu->desc->interfaces[kinds[i]->interface]);
+        }
+    return no_kind(fmu);
+}
+
 enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)
 {
     *out = NULL;
     const struct tutti_unit_kind *kind = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !kind; i++)
-        if (fmu->desc->interfaces[kinds[i]->interface].present)
-            kind = kinds[i];
-    if (!kind)
-        return no_kind(fmu);
-    TRY(check_supported(fmu, &fmu->desc->interfaces[kind->interface]));
+    TRY(tutti_unit_kind_for(fmu, &kind));
     TRY(tutti_fmu_load(fmu, kind->interface, options->log));
     struct tutti_unit *unit = calloc(1, kind->size);
     if (!unit)

@@ -36,8 +36,8 @@ struct tutti_unit_options {
     void *moving_context;
 };
 
-struct tutti_unit_stats {
-    unsigned long do_steps, gets, sets, events, init_evaluations;
+struct tutti_unit_counts {
+    unsigned long do_steps, gets, sets, init_evaluations;
     double seconds; /* in do-steps, if timing */
 };
 
@@ -88,11 +88,14 @@ struct tutti_unit {
     struct tutti_fmu *fmu; /* borrowed */
     uint32_t can;          /* TUTTI_CAN_* that FMU and library offer */
     bool has_events;       /* event mode is used */
+    bool uniform;          /* steps of one size only */
     uint64_t *sizes;       /* per variable: values of structural parameters that are extents; NULL: there are none */
-    struct tutti_unit_stats stats;
+    struct tutti_unit_counts counts;
 };
 
-/* Makes a unit of the only kind that fits the FMU; UNSUPPORTED, saying why, if none does. `fmu` is borrowed. */
+/* The kind of unit that an FMU can be; UNSUPPORTED, saying why, if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, const struct tutti_unit_kind **kind);
+/* Makes a unit of the kind that fits the FMU. `fmu` is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu,
                                             const struct tutti_unit_options *options);
 void tutti_unit_free(struct tutti_unit *unit);

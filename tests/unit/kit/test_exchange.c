@@ -1,299 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Model Exchange in FMI 1.0, 2.0 and 3.0: a small solver finds the events where they belong, with the same code for
  * each version. What only one version has is tested below. */
-#include "harness.h"
-
-#include <float.h>
-
-enum { MAX_STATES = 4, MAX_EVENTS = 64 };
-
-/* The instance under test. */
-static struct {
-    int version;
-    struct library library;
-    struct fmi1 f1;
-    struct fmi2 f2;
-    struct fmi3 f3;
-    void *c;
-    size_t nx, nz;
-} me;
-
-/* What a run saw. */
-static struct {
-    int count;
-    double time[MAX_EVENTS];
-    bool states_changed[MAX_EVENTS], nominals_changed[MAX_EVENTS], by_step[MAX_EVENTS];
-    double end;
-    double x[MAX_STATES];
-} seen;
-
-#define CALL(function1, function2, function3)                                                                          \
-    assert_int_equal(me.version == 1   ? (int)me.f1.function1                                                          \
-                     : me.version == 2 ? (int)me.f2.function2                                                          \
-                                       : (int)me.f3.function3,                                                         \
-                     0)
-
-static void set_time(double t)
-{
-    CALL(fmiSetTime(me.c, t), fmi2SetTime(me.c, t), fmi3SetTime(me.c, t));
-}
-
-static void set_states(const double x[])
-{
-    CALL(fmiSetContinuousStates(me.c, x, me.nx), fmi2SetContinuousStates(me.c, x, me.nx),
-         fmi3SetContinuousStates(me.c, x, me.nx));
-}
-
-static void get_states(double x[])
-{
-    CALL(fmiGetContinuousStates(me.c, x, me.nx), fmi2GetContinuousStates(me.c, x, me.nx),
-         fmi3GetContinuousStates(me.c, x, me.nx));
-}
-
-static void get_derivatives(double dx[])
-{
-    CALL(fmiGetDerivatives(me.c, dx, me.nx), fmi2GetDerivatives(me.c, dx, me.nx),
-         fmi3GetContinuousStateDerivatives(me.c, dx, me.nx));
-}
-
-static void get_nominals(double nominals[])
-{
-    CALL(fmiGetNominalContinuousStates(me.c, nominals, me.nx), fmi2GetNominalsOfContinuousStates(me.c, nominals, me.nx),
-         fmi3GetNominalsOfContinuousStates(me.c, nominals, me.nx));
-}
-
-static void get_indicators(double z[])
-{
-    CALL(fmiGetEventIndicators(me.c, z, me.nz), fmi2GetEventIndicators(me.c, z, me.nz),
-         fmi3GetEventIndicators(me.c, z, me.nz));
-}
-
-static double get(unsigned vr)
-{
-    double value = NAN;
-    CALL(fmiGetReal(me.c, &vr, 1, &value), fmi2GetReal(me.c, &vr, 1, &value),
-         fmi3GetFloat64(me.c, &vr, 1, &value, 1));
-    return value;
-}
-
-static int get_integer(unsigned vr)
-{
-    int value = -1;
-    CALL(fmiGetInteger(me.c, &vr, 1, &value), fmi2GetInteger(me.c, &vr, 1, &value),
-         fmi3GetInt32(me.c, &vr, 1, &value, 1));
-    return value;
-}
-
-static void set(unsigned vr, double value)
-{
-    CALL(fmiSetReal(me.c, &vr, 1, &value), fmi2SetReal(me.c, &vr, 1, &value),
-         fmi3SetFloat64(me.c, &vr, 1, &value, 1));
-}
-
-struct event {
-    bool states_changed, nominals_changed, terminate;
-    double next;
-};
-
-/* The event iteration; in FMI 2.0 and 3.0 from event mode to continuous-time mode. */
-static struct event iterate(void)
-{
-    struct event event = {.next = INFINITY};
-    bool again = true;
-    while (again) {
-        if (me.version == 1) {
-            fmiEventInfo info;
-            assert_int_equal(me.f1.fmiEventUpdate(me.c, fmiTrue, &info), fmiOK);
-            again = !info.iterationConverged;
-            event.states_changed |= info.stateValuesChanged;
-            event.terminate |= info.terminateSimulation;
-            event.next = info.upcomingTimeEvent ? info.nextEventTime : INFINITY;
-        } else if (me.version == 2) {
-            fmi2EventInfo info;
-            assert_int_equal(me.f2.fmi2NewDiscreteStates(me.c, &info), fmi2OK);
-            again = info.newDiscreteStatesNeeded;
-            event.states_changed |= info.valuesOfContinuousStatesChanged;
-            event.nominals_changed |= info.nominalsOfContinuousStatesChanged;
-            event.terminate |= info.terminateSimulation;
-            event.next = info.nextEventTimeDefined ? info.nextEventTime : INFINITY;
-        } else {
-            bool states, nominals, terminate, defined;
-            double next;
-            assert_int_equal(
-                me.f3.fmi3UpdateDiscreteStates(me.c, &again, &terminate, &nominals, &states, &defined, &next), fmi3OK);
-            event.states_changed |= states;
-            event.nominals_changed |= nominals;
-            event.terminate |= terminate;
-            event.next = defined ? next : INFINITY;
-        }
-    }
-    if (me.version > 1)
-        CALL(fmiTerminate(me.c), fmi2EnterContinuousTimeMode(me.c), fmi3EnterContinuousTimeMode(me.c));
-    return event;
-}
-
-static struct event handle(void)
-{
-    if (me.version > 1)
-        CALL(fmiTerminate(me.c), fmi2EnterEventMode(me.c), fmi3EnterEventMode(me.c));
-    return iterate();
-}
-
-static bool completed(void)
-{
-    char event1 = 1;
-    int event2 = 1, terminate2 = 1;
-    bool event3 = true, terminate3 = true;
-    CALL(fmiCompletedIntegratorStep(me.c, &event1), fmi2CompletedIntegratorStep(me.c, fmi2True, &event2, &terminate2),
-         fmi3CompletedIntegratorStep(me.c, true, &event3, &terminate3));
-    assert_true(me.version == 1 || (me.version == 2 ? !terminate2 : !terminate3));
-    return me.version == 1 ? event1 : me.version == 2 ? event2 : event3;
-}
-
-static void open_model(int version, const char *path, const char *name, size_t nx, size_t nz)
-{
-    me.version = version;
-    me.library = library_open(path);
-    me.nx = nx;
-    me.nz = nz;
-    seen.count = 0;
-    if (version == 1) {
-        load1(&me.f1, &me.library, name);
-        me.c = me.f1.fmiInstantiateModel("test", me.library.guid, (fmiModelCallbackFunctions){log1, calloc, free},
-                                         fmiTrue);
-    } else if (version == 2) {
-        load2(&me.f2, &me.library);
-        me.c = me.f2.fmi2Instantiate("test", fmi2ModelExchange, me.library.guid, NULL, &callbacks2, fmi2False,
-                                     fmi2True);
-    } else {
-        load3(&me.f3, &me.library);
-        me.c = me.f3.fmi3InstantiateModelExchange("test", me.library.guid, NULL, false, true, NULL, log3);
-    }
-    assert_non_null(me.c);
-}
-
-static void close_model(void)
-{
-    if (me.version == 1)
-        me.f1.fmiFreeModelInstance(me.c);
-    else if (me.version == 2)
-        me.f2.fmi2FreeInstance(me.c);
-    else
-        me.f3.fmi3FreeInstance(me.c);
-    library_close(&me.library);
-}
-
-/* From instantiated to continuous-time mode; the time of the first time event. */
-static double initialise(double t)
-{
-    struct event event = {.next = INFINITY};
-    if (me.version == 1) {
-        fmiEventInfo info;
-        set_time(t);
-        assert_int_equal(me.f1.fmiInitialize(me.c, fmiFalse, 0, &info), fmiOK);
-        assert_true(info.iterationConverged);
-        return info.upcomingTimeEvent ? info.nextEventTime : INFINITY;
-    }
-    if (me.version == 2) {
-        assert_int_equal(me.f2.fmi2SetupExperiment(me.c, fmi2False, 0, t, fmi2False, 0), fmi2OK);
-        assert_int_equal(me.f2.fmi2EnterInitializationMode(me.c), fmi2OK);
-        assert_int_equal(me.f2.fmi2ExitInitializationMode(me.c), fmi2OK);
-    } else {
-        size_t n;
-        assert_int_equal(me.f3.fmi3EnterInitializationMode(me.c, false, 0, t, false, 0), fmi3OK);
-        assert_int_equal(me.f3.fmi3ExitInitializationMode(me.c), fmi3OK);
-        assert_int_equal(me.f3.fmi3GetNumberOfContinuousStates(me.c, &n), fmi3OK);
-        assert_int_equal(n, me.nx);
-        assert_int_equal(me.f3.fmi3GetNumberOfEventIndicators(me.c, &n), fmi3OK);
-        assert_int_equal(n, me.nz);
-    }
-    event = iterate();
-    return event.next;
-}
-
-/* ---- the solver ---- */
-
-/* One step of RK4 from x0 at t0, to t; leaves time and states in the model. */
-static void rk4(double t0, const double x0[], double t, double x[])
-{
-    double h = t - t0, k[4][MAX_STATES], at[MAX_STATES];
-    const double part[] = {0, 0.5, 0.5, 1};
-    for (int s = 0; s < 4; s++) {
-        for (size_t i = 0; i < me.nx; i++)
-            at[i] = x0[i] + (s > 0 ? part[s] * h * k[s - 1][i] : 0);
-        set_time(s < 3 ? t0 + part[s] * h : t);
-        set_states(at);
-        get_derivatives(k[s]);
-    }
-    for (size_t i = 0; i < me.nx; i++)
-        x[i] = x0[i] + h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-    set_time(t);
-    set_states(x);
-}
-
-static bool crossed(const double z0[], const double z[])
-{
-    for (size_t i = 0; i < me.nz; i++)
-        if ((z0[i] > 0) != (z[i] > 0))
-            return true;
-    return false;
-}
-
-/* Halves the interval until the crossing is enclosed; ends just behind it. */
-static double locate(double t0, const double x0[], const double z0[], double t, double x[])
-{
-    double low = t0, z[MAX_STATES];
-    while (t - low > 2 * DBL_EPSILON * t) {
-        double middle = low + (t - low) / 2;
-        rk4(t0, x0, middle, x);
-        get_indicators(z);
-        *(crossed(z0, z) ? &t : &low) = middle;
-    }
-    rk4(t0, x0, t, x);
-    return t;
-}
-
-/* Runs to `stop` or until the model ends itself. */
-static void simulate(double stop, double h)
-{
-    double t = 0, x[MAX_STATES], x0[MAX_STATES], z0[MAX_STATES], z[MAX_STATES];
-    double next = initialise(0);
-    bool terminate = false;
-    get_states(x);
-    while (t < stop && !terminate) {
-        double t0 = t;
-        memcpy(x0, x, sizeof x);
-        get_indicators(z0);
-        t = fmin(fmin(t0 + h, next), stop);
-        rk4(t0, x0, t, x);
-        get_indicators(z);
-        bool event = crossed(z0, z);
-        if (event)
-            t = locate(t0, x0, z0, t, x);
-        bool by_step = completed();
-        if (!event && !by_step && t < next)
-            continue;
-        struct event answer = handle();
-        assert_true(seen.count < MAX_EVENTS);
-        seen.time[seen.count] = t;
-        seen.states_changed[seen.count] = answer.states_changed;
-        seen.nominals_changed[seen.count] = answer.nominals_changed;
-        seen.by_step[seen.count++] = by_step;
-        next = answer.next;
-        terminate = answer.terminate;
-        get_states(x);
-        get_indicators(z);
-        for (size_t i = 0; i < me.nz; i++)
-            assert_true(z[i] != 0); /* FMI: an indicator is not zero behind an event */
-    }
-    seen.end = t;
-    memcpy(seen.x, x, sizeof x);
-}
+#include "exchange.h"
 
 /* ---- the same in all versions ---- */
 
 static const char *const balls[] = {LIB_BouncingBall_fmi1me, LIB_BouncingBall_fmi2, LIB_BouncingBall_fmi3};
 static const char *const stairs[] = {LIB_Stair_fmi1me, LIB_Stair_fmi2, LIB_Stair_fmi3};
+static const char *const scaled[] = {LIB_Scaled_fmi1me, LIB_Scaled_fmi2, LIB_Scaled_fmi3};
+enum { X = 1, DER_X = 2, U = 3, Y = 4 }; /* of Scaled */
 static const char *const heaters[] = {LIB_Heater_fmi1me, LIB_Heater_fmi2, LIB_Heater_fmi3};
 
 /* RK4 is exact on parabolas: all that is left is rounding. */
@@ -355,12 +70,188 @@ static void the_heater_switches_on_time(void **state)
     }
 }
 
+/* x = exp(t) passes 10 and 100 between two steps; the first completed step behind that asks for the event. */
+static void a_step_event_changes_the_nominal_value(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        double nominal;
+        open_model(version, scaled[version - 1], "Scaled", 1, 0);
+        simulate(5, 0.01);
+        assert_int_equal(seen.count, 2);
+        for (int i = 0; i < seen.count; i++) {
+            assert_near(seen.time[i], (i + 1) * log(10) + 0.005, 0.005);
+            assert_true(seen.by_step[i] && !seen.states_changed[i]);
+            assert_true(version == 1 || seen.nominals_changed[i]); /* FMI 1.0 does not tell */
+        }
+        assert_near(seen.x[0], exp(5), 1e-6);
+        assert_int_equal(get_integer(5), 2);
+        get_nominals(&nominal);
+        assert_near(nominal, 1000, 0);
+        close_model();
+    }
+}
+
+static void what_is_set_counts_at_once(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        double dx, x;
+        open_model(version, scaled[version - 1], "Scaled", 1, 0);
+        assert_true(initialise(0) == INFINITY);
+        for (int i = 1; i <= 3; i++) {
+            x = i;
+            set_time(i * 0.1);
+            set_states(&x);
+            get_derivatives(&dx);
+            assert_near(dx, x + get(U), 0);
+            set(U, 10 * i);
+            get_derivatives(&dx);
+            assert_near(dx, x + 10 * i, 0);
+            assert_near(get(Y), x - 10 * i, 0);
+        }
+        set_time(0); /* back, as no event was between */
+        close_model();
+    }
+}
+
+/* ---- rules of one version ---- */
+
+static void time_does_not_pass_events_and_the_end(void **state)
+{
+    (void)state;
+    struct fmi2 *f2 = &me.f2;
+    open_model(2, LIB_Scaled_fmi2, "Scaled", 1, 0);
+    initialise(1);
+    set_time(2);
+    handle();
+    set_time(2.5);
+    set_time(2);
+    assert_refused(f2->fmi2SetTime(me.c, 1.5), "last event");
+    assert_int_equal(f2->fmi2Reset(me.c), fmi2OK);
+    initialise(1);
+    assert_refused(f2->fmi2SetTime(me.c, 0.5), "last event");
+    assert_int_equal(f2->fmi2Reset(me.c), fmi2OK);
+    assert_int_equal(f2->fmi2SetupExperiment(me.c, fmi2False, 0, 0, fmi2True, 3), fmi2OK);
+    assert_int_equal(f2->fmi2EnterInitializationMode(me.c), fmi2OK);
+    assert_int_equal(f2->fmi2ExitInitializationMode(me.c), fmi2OK);
+    iterate();
+    set_time(3);
+    assert_refused(f2->fmi2SetTime(me.c, 3.001), "stop time");
+    close_model();
+}
+
+/* States are variables too: FMI 2.0 sets them in continuous-time mode, FMI 3.0 also in event mode. */
+static void states_can_be_set_one_by_one(void **state)
+{
+    (void)state;
+    const unsigned x = X;
+    double value = 5;
+    for (int version = 2; version <= 3; version++) {
+        open_model(version, scaled[version - 1], "Scaled", 1, 0);
+        initialise(0);
+        set(X, 3);
+        get_states(&value);
+        assert_near(value, 3, 0);
+        CALL(fmiTerminate(me.c), fmi2EnterEventMode(me.c), fmi3EnterEventMode(me.c));
+        if (version == 2)
+            assert_refused(me.f2.fmi2SetReal(me.c, &x, 1, &value), "must not be set");
+        else
+            set(X, 4);
+        close_model();
+    }
+    open_model(3, LIB_BouncingBall_fmi3, "BouncingBall", 2, 1); /* its states have reinit */
+    initialise(0);
+    set(X, 3);
+    assert_int_equal(me.f3.fmi3EnterEventMode(me.c), fmi3OK);
+    assert_refused(me.f3.fmi3SetFloat64(me.c, &x, 1, &value, 1), "must not be set");
+    close_model();
+}
+
+static void check_directional(void)
+{
+    const unsigned unknowns[] = {DER_X, Y}, knowns[] = {X, U};
+    double sensitivity[2];
+    CALL(fmiTerminate(me.c), fmi2GetDirectionalDerivative(me.c, unknowns, 2, knowns, 2, (double[]){2, 5}, sensitivity),
+         fmi3GetDirectionalDerivative(me.c, unknowns, 2, knowns, 2, (double[]){2, 5}, 2, sensitivity, 2));
+    assert_true(sensitivity[0] == 7 && sensitivity[1] == -3);
+}
+
+static void directional_derivatives_exist_in_all_modes(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        open_model(version, scaled[version - 1], "Scaled", 1, 0);
+        if (version == 2)
+            assert_int_equal(me.f2.fmi2SetupExperiment(me.c, fmi2False, 0, 0, fmi2False, 0), fmi2OK);
+        CALL(fmiTerminate(me.c), fmi2EnterInitializationMode(me.c),
+             fmi3EnterInitializationMode(me.c, false, 0, 0, false, 0));
+        check_directional();
+        CALL(fmiTerminate(me.c), fmi2ExitInitializationMode(me.c), fmi3ExitInitializationMode(me.c));
+        check_directional();
+        iterate();
+        check_directional();
+        CALL(fmiTerminate(me.c), fmi2Terminate(me.c), fmi3Terminate(me.c));
+        check_directional();
+        close_model();
+    }
+}
+
+static void saved_states_hold_nominal_and_mode(void **state)
+{
+    (void)state;
+    fmi3FMUState saved = NULL;
+    double nominal, x = 50;
+    open_model(3, LIB_Scaled_fmi3, "Scaled", 1, 0);
+    initialise(0);
+    set_states(&x);
+    assert_true(completed());
+    handle();
+    set_time(1);
+    assert_int_equal(me.f3.fmi3GetFMUState(me.c, &saved), fmi3OK);
+    assert_int_equal(me.f3.fmi3Reset(me.c), fmi3OK);
+    initialise(2);
+    get_nominals(&nominal);
+    assert_near(nominal, 10, 0);
+    assert_int_equal(me.f3.fmi3SetFMUState(me.c, saved), fmi3OK);
+    get_nominals(&nominal);
+    assert_near(nominal, 100, 0);
+    set_time(0.5); /* the last event is again the one at t = 0 */
+    get_states(&x);
+    assert_near(x, 50, 0);
+    assert_int_equal(me.f3.fmi3FreeFMUState(me.c, &saved), fmi3OK);
+    close_model();
+}
+
+/* A point that cannot be computed does no harm: the solver tries another one. */
+static void a_discarded_point_does_no_harm(void **state)
+{
+    (void)state;
+    double x = -1, dx;
+    open_model(2, LIB_Sink_fmi2, "Sink", 1, 1);
+    assert_true(initialise(0) == 1);
+    set_states(&x);
+    assert_int_equal(me.f2.fmi2GetDerivatives(me.c, &dx, 1), fmi2Discard);
+    x = 1;
+    set_states(&x);
+    get_derivatives(&dx);
+    assert_near(dx, -1, 0);
+    close_model();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ball_bounces_on_time),
         cmocka_unit_test(the_stair_counts_on_time),
         cmocka_unit_test(the_heater_switches_on_time),
+        cmocka_unit_test(a_step_event_changes_the_nominal_value),
+        cmocka_unit_test(what_is_set_counts_at_once),
+        cmocka_unit_test(time_does_not_pass_events_and_the_end),
+        cmocka_unit_test(states_can_be_set_one_by_one),
+        cmocka_unit_test(directional_derivatives_exist_in_all_modes),
+        cmocka_unit_test(saved_states_hold_nominal_and_mode),
+        cmocka_unit_test(a_discarded_point_does_no_harm),
     };
     return cmocka_run_group_tests_name("kit: Model Exchange", tests, NULL, NULL);
 }

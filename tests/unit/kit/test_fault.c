@@ -115,6 +115,33 @@ static void values_become_nan(void **state)
     assert_int_equal(f2.fmi2GetReal(c, &y, 1, &value), fmi2OK);
     assert_true(isnan(value) != 0);
     f2.fmi2FreeInstance(c);
+
+    setenv("KIT_FAULT", "nan GetDerivatives", 1);
+    c = start2(&f2, &library2, fmi2ModelExchange);
+    assert_int_equal(f2.fmi2GetDerivatives(c, &value, 1), fmi2OK);
+    assert_true(isnan(value) != 0);
+    f2.fmi2FreeInstance(c);
+}
+
+/* A fault that is not understood must not pass for an FMU without faults. */
+static void misspelt_faults_are_refused(void **state)
+{
+    (void)state;
+    const char *const wrong[] = {"eror DoStep",
+                                 "error",
+                                 "error DoStep soon",
+                                 "error DoStep 1 2",
+                                 "error DoStep @a @b",
+                                 "error DoStep 1 @a more",
+                                 "error DoStep 1; crsh SetReal"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("KIT_FAULT", wrong[i], 1);
+        last_message[0] = '\0';
+        assert_null(f2.fmi2Instantiate("a", fmi2CoSimulation, library2.guid, NULL, &callbacks2, fmi2False, fmi2False));
+        assert_non_null(strstr(last_message, "fault"));
+    }
+    fmi2Component c = with(" ; error SetReal @other ; ");
+    f2.fmi2FreeInstance(c);
 }
 
 static void messages_flood_and_break(void **state)
@@ -187,6 +214,7 @@ int main(void)
         cmocka_unit_test_teardown(statuses_come_on_time, no_faults),
         cmocka_unit_test_teardown(a_discarded_step_says_how_far_it_came, no_faults),
         cmocka_unit_test_teardown(values_become_nan, no_faults),
+        cmocka_unit_test_teardown(misspelt_faults_are_refused, no_faults),
         cmocka_unit_test_teardown(messages_flood_and_break, no_faults),
         cmocka_unit_test_teardown(instantiation_fails, no_faults),
         cmocka_unit_test_teardown(the_process_crashes_hangs_and_prints, no_faults),

@@ -248,6 +248,27 @@ static void without_event_mode_events_stay_inside(void **state)
     library_close(&library);
 }
 
+/* Feedthrough does not claim to return early: its events at the start of a step are handled inside. */
+static void only_who_claims_it_returns_early(void **state)
+{
+    (void)state;
+    struct fmi3 f;
+    struct library library = library_open(LIB_Feedthrough_fmi3);
+    load3(&f, &library);
+    fmi3Instance c = start3(&f, &library, true, true);
+    bool again, terminate;
+    double next;
+    struct step step;
+    assert_int_equal(update(&f, c, &again, &terminate, &next), fmi3OK);
+    assert_int_equal(f.fmi3EnterStepMode(c), fmi3OK);
+    assert_int_equal(f.fmi3SetFloat64(c, (unsigned[]){1, 6}, 2, (double[]){3, 2}, 2), fmi3OK); /* tunable_gain */
+    assert_int_equal(do_step(&f, c, 0, 1, &step), fmi3OK);
+    assert_true(!step.event && !step.early && step.time == 1);
+    assert_near(get(&f, c, 2), 6, 0);
+    f.fmi3FreeInstance(c);
+    library_close(&library);
+}
+
 static void time_events_are_announced_and_hit(void **state)
 {
     (void)state;
@@ -288,7 +309,7 @@ static struct {
     struct fmi3 *f;
     fmi3Instance c;
     int finished, tentative;
-    double last, stop_at;
+    double last, stop_at, return_at; /* NAN: at once */
 } watch;
 
 static double ramp(double t)
@@ -310,7 +331,7 @@ static void intermediate(fmi3InstanceEnvironment environment, double t, bool set
         assert_int_equal(watch.f->fmi3GetFloat64(watch.c, &y, 1, &(double){0}, 1), fmi3OK);
         if (t >= watch.stop_at && can_return_early) {
             *return_requested = true;
-            *return_time = t;
+            *return_time = isnan(watch.return_at) ? t : watch.return_at;
         }
     } else {
         watch.tentative++;
@@ -331,6 +352,7 @@ static fmi3Instance start_tracker(struct fmi3 *f, struct library *library)
     watch.finished = watch.tentative = 0;
     watch.last = 0;
     watch.stop_at = INFINITY;
+    watch.return_at = NAN;
     return c;
 }
 
@@ -354,6 +376,18 @@ static void inputs_move_in_the_intermediate_update(void **state)
     assert_int_equal(do_step(&f, c, 1, 1, &step), fmi3OK);
     assert_true(step.early && !step.event);
     assert_near(step.time, 1.5, 1e-12);
+    double at = step.time;
+    watch.stop_at = at + 0.5;
+    watch.return_at = at; /* that is over: as soon as possible then */
+    assert_int_equal(do_step(&f, c, at, 1, &step), fmi3OK);
+    assert_true(step.early && step.time == watch.last);
+    assert_near(step.time, 2, 1e-12);
+    watch.return_at = step.time + 1; /* the end of the step is not early */
+    at = step.time;
+    assert_int_equal(do_step(&f, c, at, 1, &step), fmi3OK);
+    assert_true(!step.early && step.time == at + 1);
+    watch.return_at = 99;
+    assert_refused(do_step(&f, c, step.time, 1, &step), "early return");
     f.fmi3FreeInstance(c);
     assert_null(f.fmi3InstantiateCoSimulation("x", library.guid, NULL, false, true, false, true, (unsigned[]){6}, 1,
                                               NULL, log3, intermediate));
@@ -452,6 +486,7 @@ int main(void)
         cmocka_unit_test(arrays_change_their_size),
         cmocka_unit_test(event_mode_shows_every_bounce),
         cmocka_unit_test(without_event_mode_events_stay_inside),
+        cmocka_unit_test(only_who_claims_it_returns_early),
         cmocka_unit_test(time_events_are_announced_and_hit),
         cmocka_unit_test(inputs_move_in_the_intermediate_update),
         cmocka_unit_test(one_tick_per_step),

@@ -50,6 +50,7 @@ static unsigned long allocations_of(const char *fmu, double stop, const char *ou
     unsigned long before = allocations;
     assert_ok(tutti_run(&options, &stats));
     assert_true(stats.steps >= (unsigned long)(stop * 999));
+    tutti_run_stats_fini(&stats);
     return allocations - before;
 }
 
@@ -92,6 +93,7 @@ static void test_interrupt(void **state)
     struct tutti_run_stats stats;
     assert_fails(tutti_run(&options, &stats), TUTTI_ERR_INTERRUPTED, "interrupted at t = ");
     assert_true(stats.steps > 1000 && stats.stop > 0.9 && stats.stop < 1e6);
+    tutti_run_stats_fini(&stats);
 }
 
 static void test_stats(void **state)
@@ -107,13 +109,14 @@ static void test_stats(void **state)
     struct tutti_run_stats stats;
     assert_ok(tutti_run(&options, &stats));
     assert_int_equal(stats.steps, 4); /* 0.3, 0.6, 0.9, 1 */
-    assert_int_equal(stats.unit.do_steps, 4);
+    assert_int_equal(stats.units[0].do_steps, 4);
     assert_int_equal(stats.rows, 5);
-    assert_int_equal(stats.unit.gets, 5);
+    assert_int_equal(stats.units[0].gets, 5);
     assert_same_double(stats.stop, 1);
-    assert_string_equal(stats.unit.name, "Dahlquist_fmi2");
-    assert_string_equal(stats.unit.fmi, "2.0");
-    assert_true(stats.unit.seconds > 0);
+    assert_string_equal(stats.units[0].name, "Dahlquist_fmi2");
+    assert_string_equal(stats.units[0].fmi, "2.0");
+    assert_true(stats.units[0].seconds > 0);
+    tutti_run_stats_fini(&stats);
     assert_ok(tutti_run(&options, NULL));
 }
 

@@ -84,6 +84,7 @@ static void test_linear_and_held(void **state)
     assert_same_double(u, 15);
     assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 3);
     assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 3)));
+    assert_same_double(tutti_trajectory_next_event(f->trajectory, 2.5), 3); /* a rejected step goes back */
 }
 
 static void test_jump(void **state)
