@@ -57,7 +57,8 @@ const struct command commands[] = {
      "FMU runs.",
      1, 1, info_options, command_info},
     {"check", "FILE", "validate an FMU",
-     "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform. "
+     "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
+     "which is loaded but not run. "
      "One line per finding, 'error:' or 'warning:', with file, line and what is wrong. Exit status 1 if there is any "
      "error.",
      1, 1, check_options, command_check},

@@ -85,7 +85,9 @@ struct tutti_binding {
     const struct tutti_optional *optional;
     /* Names of the functions behind each call, for messages; the type's word goes behind those of SET and GET. */
     const char *const *call_names;
-    const char *(*type_word)(enum tutti_type type); /* NULL: the version does not have the type */
+    const char *(*type_word)(
+        enum tutti_type type); /* in names of functions; NULL: the version does not have the type */
+    uint32_t types;            /* bit t: it has type t */
 
     const char *(*get_version)(const struct tutti_library *library); /* NULL slot or result: unknown */
     void *(*instantiate)(struct tutti_instance *instance);

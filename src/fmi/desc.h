@@ -49,7 +49,6 @@ struct tutti_interface {
     const char *model_identifier;
     uint32_t max_output_derivative_order;
     double fixed_step;        /* fixedInternalStepSize (3.0), 0: none */
-    double recommended_step;  /* 0: none; no attribute of the standards says it yet */
     int32_t input_smoothness; /* recommendedIntermediateInputSmoothness (3.0 CS) */
     unsigned line;
 };
@@ -124,7 +123,6 @@ enum tutti_causality {
     TUTTI_CALCULATED_PARAMETER,
     TUTTI_STRUCTURAL_PARAMETER,
     TUTTI_INDEPENDENT,
-    TUTTI_DEPENDENT_CAUSALITY, /* "dependent", in drafts of 3.0 only; no reader gives it */
 };
 enum tutti_variability { TUTTI_CONTINUOUS, TUTTI_DISCRETE, TUTTI_TUNABLE, TUTTI_FIXED, TUTTI_CONSTANT };
 enum tutti_initial { TUTTI_EXACT, TUTTI_APPROX, TUTTI_CALCULATED, TUTTI_INITIAL_NONE };

@@ -228,6 +228,8 @@ const struct tutti_binding tutti_binding_fmi1 = {
     .optional = optional,
     .call_names = call_names,
     .type_word = type_word,
+    .types = (1u << TUTTI_TYPE_FLOAT64 | 1u << TUTTI_TYPE_INT32 | 1u << TUTTI_TYPE_BOOLEAN | 1u << TUTTI_TYPE_STRING |
+              1u << TUTTI_TYPE_ENUMERATION),
     .get_version = get_version,
     .instantiate = instantiate,
     .free = free_instance,

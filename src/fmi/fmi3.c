@@ -310,6 +310,7 @@ const struct tutti_binding tutti_binding_fmi3 = {
     .optional = optional,
     .call_names = call_names,
     .type_word = type_word,
+    .types = ((1u << TUTTI_TYPE_COUNT) - 1) & ~(1u << TUTTI_TYPE_CLOCK),
     .get_version = get_version,
     .instantiate = instantiate,
     .free = free_instance,

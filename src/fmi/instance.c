@@ -294,11 +294,6 @@ void tutti_instance_free(struct tutti_instance *in)
     free(in);
 }
 
-const char *tutti_instance_name(const struct tutti_instance *in)
-{
-    return in->options.name;
-}
-
 enum tutti_state tutti_instance_state(const struct tutti_instance *in)
 {
     return in->state;
@@ -362,7 +357,7 @@ static enum tutti_err lacks_type(const struct tutti_instance *in, enum tutti_cal
 enum tutti_err tutti_instance_set(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                   size_t count, const void *values, size_t value_count)
 {
-    if (!in->binding->type_word(type))
+    if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_SET, type);
     in->call_type = type;
     CALL(in, TUTTI_CALL_SET, set, in, type, references, count, values, value_count);
@@ -372,7 +367,7 @@ enum tutti_err tutti_instance_set(struct tutti_instance *in, enum tutti_type typ
 enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
                                   size_t count, void *values, size_t value_count)
 {
-    if (!in->binding->type_word(type))
+    if (__builtin_expect(!(in->binding->types >> type & 1), 0))
         return lacks_type(in, TUTTI_CALL_GET, type);
     in->call_type = type;
     CALL(in, TUTTI_CALL_GET, get, in, type, references, count, values, value_count);
@@ -468,7 +463,7 @@ static enum tutti_err conclude_step(struct tutti_instance *in, double t, double 
     return TUTTI_OK;
 }
 
-/* I6b: a step starts where the one before ended. */
+/* I6: a step starts where the one before ended. */
 static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
 {
     return tutti_fail(TUTTI_ERR_STATE,

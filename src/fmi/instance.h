@@ -75,7 +75,6 @@ TUTTI_CHECKED enum tutti_err tutti_instance_new(struct tutti_instance **out, str
 /* Terminates where the state machine asks for it, frees the FMU's instance (unless it was Fatal), then our own. */
 void tutti_instance_free(struct tutti_instance *instance);
 
-const char *tutti_instance_name(const struct tutti_instance *instance);
 enum tutti_state tutti_instance_state(const struct tutti_instance *instance);
 double tutti_instance_time(const struct tutti_instance *instance);
 bool tutti_instance_uses_events(const struct tutti_instance *instance);

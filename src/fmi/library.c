@@ -122,27 +122,28 @@ static void missing_library(const char *error, char *name, size_t size)
 }
 
 /* FMUs often bring a library that theirs needs and put it beside their own, where the loader does not look. */
-static bool load_neighbour(const char *path, const char *name)
+static bool load_neighbour(struct tutti_library *library, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    if (!*name || !slash || strchr(name, '/'))
+    const char *path = library->path, *slash = strrchr(path, '/');
+    if (!*name || !slash || strchr(name, '/') || library->neighbour_count == TUTTI_MOST_NEIGHBOURS)
         return false;
     struct tutti_text neighbour = {0};
     tutti_text_append_n(&neighbour, path, (size_t)(slash - path) + 1);
     tutti_text_append(&neighbour, name);
-    bool loaded = !neighbour.failed && access(neighbour.text, R_OK) == 0 &&
-                  tutti_elf_check(neighbour.text, path) == TUTTI_OK &&
-                  dlopen(neighbour.text, RTLD_NOW | RTLD_GLOBAL) != NULL;
+    void *handle = NULL;
+    if (!neighbour.failed && access(neighbour.text, R_OK) == 0 && tutti_elf_check(neighbour.text, path) == TUTTI_OK)
+        handle = dlopen(neighbour.text, RTLD_NOW | RTLD_LOCAL); /* the loader finds it by its SONAME */
     tutti_text_fini(&neighbour);
-    return loaded;
+    if (handle)
+        library->neighbours[library->neighbour_count++] = handle;
+    return handle != NULL;
 }
 
 static enum tutti_err open_library(struct tutti_library *library)
 {
-    enum { MOST_NEIGHBOURS = 64 };
     char error[1024], missing[256] = "", before[256];
     TRY(tutti_elf_check(library->path, library->file));
-    for (int i = 0; i < MOST_NEIGHBOURS; i++) {
+    for (int i = 0; i <= TUTTI_MOST_NEIGHBOURS; i++) {
         library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
         if (library->handle)
             return TUTTI_OK;
@@ -151,7 +152,7 @@ static enum tutti_err open_library(struct tutti_library *library)
         memcpy(before, missing, sizeof before);
         missing_library(error, missing, sizeof missing);
         /* One that is missed again although it was loaded has no name of its own (no SONAME). */
-        if (strcmp(before, missing) == 0 || !load_neighbour(library->path, missing))
+        if (strcmp(before, missing) == 0 || !load_neighbour(library, missing))
             break;
     }
     if (*missing)
@@ -307,6 +308,8 @@ void tutti_library_free(struct tutti_library *library)
         return;
     if (library->handle && !library->fatal)
         dlclose(library->handle);
+    for (size_t i = 0; i < library->neighbour_count && !library->fatal; i++)
+        dlclose(library->neighbours[i]);
     free(library->functions);
     free(library->path);
     free(library->folder);

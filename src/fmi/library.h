@@ -16,14 +16,18 @@
 
 struct tutti_binding; /* binding.h */
 
+enum { TUTTI_MOST_NEIGHBOURS = 32 };
+
 struct tutti_library {
     const struct tutti_desc *desc;           /* borrowed */
     const struct tutti_interface *interface; /* of desc: the one that was asked for */
     enum tutti_interface_kind kind;
     const struct tutti_binding *binding;
-    uint32_t can;         /* TUTTI_CAN_* that both the description and the library offer */
-    void **functions;     /* in the order of the version's list; NULL where the library lacks one */
-    void *handle;         /* of dlopen */
+    uint32_t can;                            /* TUTTI_CAN_* that both the description and the library offer */
+    void **functions;                        /* in the order of the version's list; NULL where the library lacks one */
+    void *handle;                            /* of dlopen */
+    void *neighbours[TUTTI_MOST_NEIGHBOURS]; /* libraries beside it that it needs */
+    size_t neighbour_count;
     const char *file;     /* the FMU, for messages; borrowed */
     char *path;           /* of the shared library */
     char *folder;         /* absolute path of the unpacked FMU, without a slash at its end */

@@ -3,21 +3,23 @@
  *
  * One machine serves all versions; what a version does not know (event mode before 3.0, say) no call of it leads to.
  *
- * Invariants, checked before every call into an FMU (state.c holds them as a table):
+ * Invariants. state.c holds, as a table, which call is allowed in which state; it is consulted before every call into an
+ * FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
- *  I2  After Fatal nothing is called at all, not even free.
+ *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (instance.c).
  *  I3  After Error only reads for debugging, state functions, reset and free are called.
- *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there.
+ *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there (unit/cs.c).
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
- *  I6  A do-step starts in step mode only; the first one starts at the start time (unit/cs.c keeps I6b: each starts
- *      where the one before ended).
+ *  I6  A do-step starts in step mode only, and (instance.c) where the one before ended, at first at the start time.
  *  I7  In step mode nothing is read after something was set until a do-step or event mode comes between (2.0, 3.0).
  *  I8  Event mode is used only if the instance was made with event mode, and step mode returns only through
  *      enter-step-mode.
- *  I9  Inside an intermediate update only variables named at instantiation are read, then set; discrete inputs never.
+ *  I9  Inside an intermediate update only variables named at instantiation are read, then set; discrete inputs never
+ *      (unit/cs.c: it names continuous inputs, and only sets).
  *  I10 After a discarded step FMI 1.0 and 2.0 allow no further do-step until a saved state is restored; FMI 3.0 stands
  *      unchanged at the start of the step.
- *  I11 Input derivatives come after their inputs and before the do-step; output derivatives only after a step.
+ *  I11 Input derivatives come after their inputs (master/inputs.c) and before the do-step; output derivatives only after
+ *      a step.
  *  I12 After terminate only reads, state functions, reset and free are called. */
 #ifndef TUTTI_FMI_STATE_H
 #define TUTTI_FMI_STATE_H
@@ -61,7 +63,6 @@ enum tutti_state {
     X(GET_OUTPUT_DERIVATIVES, "get output derivatives")                                                                \
     X(GET_DIRECTIONAL, "get directional derivatives")                                                                  \
     X(DO_STEP, "do a step")                                                                                            \
-    X(GET_STATUS, "get the status of a step")                                                                          \
     X(GET_STATE, "save the state")                                                                                     \
     X(SET_STATE, "restore the state")                                                                                  \
     X(FREE_STATE, "free a saved state")                                                                                \

@@ -113,8 +113,7 @@ static const char *element_name(struct tutti_arena *arena, const struct tutti_un
         return choice->name;
     struct tutti_text name = {0}, index = {0};
     for (unsigned d = var->dimension_count; d-- > 0;) {
-        const struct tutti_dimension *dimension = &var->dimensions[d];
-        size_t n = (size_t)(dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable]);
+        size_t n = (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
         struct tutti_text longer = {0};
         tutti_text_printf(&longer, "%zu%s%s", at % n + 1, index.length ? "," : "", index.length ? index.text : "");
         at /= n;

@@ -23,8 +23,8 @@ struct tutti_observer {
 };
 
 /* Chooses the variables by the options (all outputs by default) and opens the result file `output` (NULL: none).
- * `unit` is configured; values
- * of inputs that a file drives are taken from `inputs`. ARGUMENT for a pattern that fits nothing. */
+ * `unit` is configured; values of inputs that a file drives are taken from `inputs`. ARGUMENT for a pattern that fits
+ * nothing. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
                                                  const struct tutti_run_options *options, const char *output,
                                                  struct tutti_unit *unit, const struct tutti_inputs *inputs);

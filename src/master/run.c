@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <tutti/run.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -53,13 +53,6 @@ struct run {
     unsigned long countdown, interval; /* steps until the next look at the clock */
     double loop_start, last_look, last_flush, last_progress;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The instance is named after the file: "dir/ball.fmu" -> "ball". */
 static void name_instance(struct run *run, const char *file)
@@ -312,7 +305,7 @@ static enum tutti_err look_around(struct run *run, const struct tutti_step *step
  * speed, so that fast FMUs are not slowed down and slow ones are not out of sight. */
 static enum tutti_err look_at_clock(struct run *run, double h)
 {
-    double time = now(), since = time - run->last_look;
+    double time = tutti_clock_now(), since = time - run->last_look;
     if (since < 0.02 && run->interval < MOST_BLIND_STEPS)
         run->interval *= 2;
     else if (since > 0.1 && run->interval > 1)
@@ -415,15 +408,15 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     struct tutti_run_stats unused;
     struct run run = {.options = options, .stats = stats ? stats : &unused, .countdown = 1, .interval = 1};
     *run.stats = (struct tutti_run_stats){0};
-    double begin = now();
+    double begin = tutti_clock_now();
     enum tutti_err err = set_up(&run);
-    run.loop_start = run.last_look = run.last_flush = now();
+    run.loop_start = run.last_look = run.last_flush = tutti_clock_now();
     run.stats->setup_seconds = run.loop_start - begin;
     if (!err)
         err = loop(&run);
     if (!err)
         err = run.unit->kind->terminate(run.unit);
-    run.stats->loop_seconds = now() - run.loop_start;
+    run.stats->loop_seconds = tutti_clock_now() - run.loop_start;
     if (run.ended && !err)
         tutti_log_printf(options->log, TUTTI_LOG_WARNING, run.name, "the FMU ended the simulation at t = %s",
                          NUMBER(run.t));

@@ -2,8 +2,8 @@
 /* Co-Simulation: the FMU brings its own solver; the unit brings order (fmi/state.h) and what one version lacks. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "unit/unit.h"
 
@@ -157,22 +157,15 @@ static enum tutti_err set_slopes(struct tutti_unit *unit, const uint32_t *refere
     return tutti_instance_set_input_derivatives(cs->instance, references, count, cs->orders, slopes);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct cs *cs = (struct cs *)unit;
     unit->counts.do_steps++;
     if (__builtin_expect(!cs->options.timing, 1))
         return tutti_instance_do_step(cs->instance, t, h, true, out);
-    double before = now();
+    double before = tutti_clock_now();
     enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, true, out);
-    unit->counts.seconds += now() - before;
+    unit->counts.seconds += tutti_clock_now() - before;
     return err;
 }
 

@@ -80,7 +80,7 @@ void tutti_unit_free(struct tutti_unit *unit)
     free(unit);
 }
 
-static uint64_t extent_of(const struct tutti_unit *unit, const struct tutti_dimension *dimension)
+uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension)
 {
     return dimension->variable == TUTTI_NONE ? dimension->start : unit->sizes[dimension->variable];
 }
@@ -91,9 +91,10 @@ enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variabl
     uint64_t product = 1;
     bool too_large = false;
     for (unsigned d = 0; d < var->dimension_count; d++)
-        too_large = __builtin_mul_overflow(product, extent_of(unit, &var->dimensions[d]), &product) || too_large;
-    if (too_large || product > (uint64_t)1 << 31)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: array '%s' has more than 2^31 elements", unit->name, var->name);
+        too_large = __builtin_mul_overflow(product, tutti_unit_dimension(unit, &var->dimensions[d]), &product) ||
+                    too_large;
+    if (too_large || product > (uint64_t)1 << 28)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: array '%s' has more than 2^28 elements", unit->name, var->name);
     *extent = (size_t)product;
     return TUTTI_OK;
 }
@@ -119,7 +120,7 @@ enum tutti_err tutti_unit_element(const struct tutti_unit *unit, uint32_t variab
     size_t extent;
     TRY(tutti_unit_extent(unit, variable, &extent)); /* bounded, so the products below are, too */
     for (unsigned d = 0; d < element->count; d++) {
-        uint64_t n = extent_of(unit, &var->dimensions[d]);
+        uint64_t n = tutti_unit_dimension(unit, &var->dimensions[d]);
         if (element->index[d] > n)
             return no_element(unit, var, element, d, n);
         at = at * n + (element->index[d] - 1);

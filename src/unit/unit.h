@@ -104,6 +104,8 @@ void tutti_unit_free(struct tutti_unit *unit);
 TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings,
                                               size_t count);
 
+/* An extent of an array now. */
+uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension);
 /* Number of values of a variable now (1 for a scalar). LIMIT if it is beyond reason. */
 TUTTI_CHECKED enum tutti_err tutti_unit_extent(const struct tutti_unit *unit, uint32_t variable, size_t *extent);
 /* Where an element lies among the values of its variable (row-major), by the present extents. ARGUMENT if it is

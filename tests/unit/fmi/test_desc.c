@@ -518,7 +518,6 @@ static void default_initial(void **state)
     }
     assert_string_equal(tutti_initial_name(TUTTI_APPROX), "approx");
     assert_string_equal(tutti_initial_name(TUTTI_INITIAL_NONE), "none");
-    assert_string_equal(tutti_causality_name(TUTTI_DEPENDENT_CAUSALITY), "dependent");
 }
 
 static void default_variability3(void **state)

@@ -96,7 +96,6 @@ static void test_after_discard_and_terminate(void **state)
     (void)state;
     assert_false(ALLOWED(2, DO_STEP, DISCARDED)); /* I10 */
     assert_true(ALLOWED(2, SET_STATE, DISCARDED));
-    assert_true(ALLOWED(2, GET_STATUS, DISCARDED));
     assert_false(ALLOWED(1, DO_STEP, DISCARDED));
     for (int fmi = 1; fmi <= 3; fmi++) { /* I12 */
         assert_false(ALLOWED(fmi, DO_STEP, TERMINATED));

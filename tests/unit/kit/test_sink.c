@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a do-step does with points that the model refuses, and with events at its start. */
+/* What a do-step does with points that the model refuses, and with events at its start; derivatives behind it. */
 #include "harness.h"
 
 static struct library library2, library3;
@@ -129,12 +129,51 @@ static void a_jump_of_an_input_is_an_event(void **state)
     f3.fmi3FreeInstance(c);
 }
 
+/* Without a function of its own, an output's derivative comes from the partial ones: of y = x - u with x' = x + u. */
+static void derivatives_of_outputs_follow_from_partial_ones(void **state)
+{
+    (void)state;
+    struct fmi2 f;
+    struct library library = library_open(LIB_Scaled_fmi2);
+    load2(&f, &library);
+    fmi2Component c = start2(&f, &library, fmi2CoSimulation);
+    const unsigned u = 3, y = 4;
+    const int first = 1;
+    double value, rate = 2;
+    assert_int_equal(f.fmi2SetRealInputDerivatives(c, &u, 1, &first, &rate), fmi2OK);
+    assert_int_equal(f.fmi2DoStep(c, 0, 0.5, fmi2True), fmi2OK); /* x = 3 exp(t) - 2 t - 2 */
+    assert_int_equal(f.fmi2GetRealOutputDerivatives(c, &y, 1, &first, &value), fmi2OK);
+    assert_near(value, 3 * exp(0.5) - 2 - rate, 1e-5);
+    f.fmi2FreeInstance(c);
+    library_close(&library);
+}
+
+/* The derivative of a state is the model's own. */
+static void derivatives_of_states_are_known(void **state)
+{
+    (void)state;
+    struct fmi2 f;
+    struct library library = library_open(LIB_VanDerPol_fmi2);
+    load2(&f, &library);
+    fmi2Component c = start2(&f, &library, fmi2CoSimulation);
+    const unsigned x0 = 1, x1 = 3;
+    double value, derivative;
+    assert_int_equal(f.fmi2DoStep(c, 0, 1, fmi2True), fmi2OK);
+    assert_int_equal(f.fmi2GetRealOutputDerivatives(c, &x0, 1, (int[]){1}, &derivative), fmi2OK);
+    assert_int_equal(f.fmi2GetReal(c, &x1, 1, &value), fmi2OK);
+    assert_true(derivative == value && value < -0.1);
+    f.fmi2FreeInstance(c);
+    library_close(&library);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_discarded_step_leaves_no_trace_in_fmi3),
         cmocka_unit_test(a_discarded_step_says_how_far_it_came_in_fmi2),
         cmocka_unit_test(a_jump_of_an_input_is_an_event),
+        cmocka_unit_test(derivatives_of_outputs_follow_from_partial_ones),
+        cmocka_unit_test(derivatives_of_states_are_known),
     };
     return cmocka_run_group_tests_name("kit: steps", tests, open_libraries, close_libraries);
 }

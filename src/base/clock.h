@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* base/clock.h - the wall clock, for measuring. (Simulated time is base/time.h.) */
+#ifndef TUTTI_BASE_CLOCK_H
+#define TUTTI_BASE_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some fixed moment, never going back. */
+static inline double tutti_clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* What recorder.h promises of every format. FORMAT is the extension without its dot: one program per format. */
+#include "test.h"
+
+#include <sys/wait.h>
+
+#include "record/recorder.h"
+#include "record/table.h"
+#include "scratch.h"
+
+static struct scratch scratch;
+static const struct tutti_record_format *format;
+static char path[128];
+
+/* How many rows a file holds that was left as it is; every format adds how it is read back. */
+static size_t rows_of(const char *file)
+{
+    struct tutti_table *table = NULL;
+    assert_ok(tutti_table_read(&table, file));
+    size_t rows = tutti_table_rows(table);
+    tutti_table_free(table);
+    return rows;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_init(&scratch);
+    snprintf(path, sizeof path, "%s/result." FORMAT, scratch.path);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_fini(&scratch);
+    return 0;
+}
+
+static int find_format(void **state)
+{
+    (void)state;
+    return tutti_record_format_for(&format, "result." FORMAT) != TUTTI_OK;
+}
+
+static void it_is_found_by_its_extension(void **state)
+{
+    (void)state;
+    assert_string_equal(format->extension, "." FORMAT);
+    assert_non_null(format->name);
+    const struct tutti_record_format *again = NULL;
+    assert_ok(tutti_record_format_for(&again, "Folder.x/A.B." FORMAT));
+    assert_ptr_equal(again, format);
+}
+
+static void every_type_can_be_recorded(void **state)
+{
+    (void)state;
+    static const uint64_t zeros[4];
+    static const char *const text = "a \"text\",\nof two lines";
+    struct tutti_column columns[TUTTI_TYPE_COUNT];
+    char names[TUTTI_TYPE_COUNT][32];
+    for (int i = 0; i < TUTTI_TYPE_COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "unit.v[%d,\"x\"]", i);
+        columns[i] = (struct tutti_column){.name = names[i],
+                                           .type = (enum tutti_type)i,
+                                           .value = i == TUTTI_TYPE_STRING ? (const void *)&text : zeros};
+    }
+    struct tutti_recorder *recorder = NULL;
+    assert_ok(format->open(&recorder, path, columns, TUTTI_TYPE_COUNT));
+    assert_ok(format->row(recorder, -1));
+    assert_ok(format->row(recorder, 0));
+    assert_ok(format->row(recorder, 0)); /* both sides of an event */
+    assert_ok(format->row(recorder, 1e300));
+    assert_ok(format->close(recorder));
+    assert_int_equal(rows_of(path), 4);
+}
+
+static void nothing_to_record_is_a_file_too(void **state)
+{
+    (void)state;
+    struct tutti_recorder *recorder = NULL;
+    assert_ok(format->open(&recorder, path, NULL, 0));
+    assert_ok(format->close(recorder));
+    assert_int_equal(rows_of(path), 0);
+}
+
+/* The longer file that was there before is gone. */
+static void an_older_file_is_replaced(void **state)
+{
+    (void)state;
+    double x = 1;
+    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    for (int rows = 1000; rows >= 10; rows /= 10) {
+        struct tutti_recorder *recorder = NULL;
+        assert_ok(format->open(&recorder, path, &column, 1));
+        for (int i = 0; i < rows; i++)
+            assert_ok(format->row(recorder, i));
+        assert_ok(format->close(recorder));
+        assert_int_equal(rows_of(path), rows);
+    }
+}
+
+static void what_cannot_be_opened_is_named(void **state)
+{
+    (void)state;
+    struct tutti_recorder *recorder = NULL;
+    const char *nowhere = scratch_path(&scratch, "nowhere/result." FORMAT);
+    assert_fails(format->open(&recorder, nowhere, NULL, 0), TUTTI_ERR_IO, "nowhere/result." FORMAT);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, "result." FORMAT);
+    assert_int_equal(rmdir(path), 0);
+    assert_false(exists(path));
+}
+
+/* A process that ends without a word leaves what it flushed. */
+static void flushed_rows_survive(void (*flush)(struct tutti_recorder *recorder))
+{
+    double x = 0;
+    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    pid_t child = fork();
+    if (child == 0) {
+        struct tutti_recorder *recorder = NULL;
+        if (format->open(&recorder, path, &column, 1) != TUTTI_OK)
+            _exit(1);
+        for (int i = 0; i < 5000; i++, x += 0.1)
+            if (format->row(recorder, i) != TUTTI_OK)
+                _exit(2);
+        flush(recorder);
+        _exit(0);
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(rows_of(path), 5000);
+}
+
+static void plain_flush(struct tutti_recorder *recorder)
+{
+    if (format->flush(recorder) != TUTTI_OK)
+        _exit(3);
+}
+
+static void what_was_flushed_survives_a_kill(void **state)
+{
+    (void)state;
+    flushed_rows_survive(plain_flush);
+}
+
+static void emergency_saves_all_rows(void **state)
+{
+    (void)state;
+    flushed_rows_survive(format->emergency);
+}
+
+/* Sooner or later writing fails; from then on every call says the same. */
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    double x = 1;
+    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    struct tutti_recorder *recorder = NULL;
+    assert_int_equal(symlink("/dev/full", path), 0);
+    enum tutti_err err = format->open(&recorder, path, &column, 1);
+    if (err == TUTTI_OK) {
+        for (int i = 0; i < 1000000 && err == TUTTI_OK; i++)
+            err = format->row(recorder, i);
+        assert_int_equal(err, TUTTI_ERR_IO);
+        assert_contains(tutti_err_message(), "result." FORMAT);
+        assert_fails(format->row(recorder, 1e9), TUTTI_ERR_IO, "No space left");
+        err = format->close(recorder);
+    }
+    assert_int_equal(err, TUTTI_ERR_IO);
+    assert_contains(tutti_err_message(), "No space left");
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_found_by_its_extension),    TEST(every_type_can_be_recorded),
+        TEST(nothing_to_record_is_a_file_too), TEST(an_older_file_is_replaced),
+        TEST(what_cannot_be_opened_is_named),  TEST(what_was_flushed_survives_a_kill),
+        TEST(emergency_saves_all_rows),        TEST(a_full_disk_is_told),
+    };
+    return cmocka_run_group_tests_name("recorder: " FORMAT, tests, find_format, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* What unit.h promises of every kind of unit. KIND is its name, VERSION that of the kit's FMUs: one program for each
+ * pair. */
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "unit/unit.h"
+
+struct life {
+    struct tutti_fmu *fmu;
+    struct tutti_unit *unit;
+    const struct tutti_unit_kind *kind;
+    struct tutti_arena arena;
+};
+
+static enum tutti_err open_unit(struct life *life, const char *model)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s_fmi%s.fmu", TUTTI_FMUS, model, VERSION);
+    memset(life, 0, sizeof *life);
+    assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
+    assert_ok(tutti_unit_kind_for(life->fmu, &life->kind));
+    return tutti_unit_new(&life->unit, life->fmu, &(struct tutti_unit_options){.name = "it"});
+}
+
+static void close_unit(struct life *life)
+{
+    tutti_unit_free(life->unit);
+    tutti_fmu_free(life->fmu);
+    tutti_arena_fini(&life->arena);
+}
+
+static void apply(struct life *life, const char *text)
+{
+    struct tutti_setting setting;
+    assert_ok(tutti_setting_read(&setting, &life->arena, life->fmu->desc, NULL, text));
+    assert_ok(tutti_unit_apply(life->unit, &setting, 1));
+}
+
+/* From new to the first step; the time of the first announced event. */
+static double initialise(struct life *life)
+{
+    struct tutti_unit_event event = {.next_event = INFINITY};
+    assert_ok(life->kind->enter_init(life->unit, &(struct tutti_experiment_setup){.stop = 100, .has_stop = true}));
+    assert_ok(life->kind->exit_init(life->unit));
+    if (life->unit->has_events)
+        assert_ok(life->kind->settle(life->unit, &event));
+    return event.next_event;
+}
+
+static void start(struct life *life, const char *model)
+{
+    assert_ok(open_unit(life, model));
+    assert_ok(tutti_unit_apply(life->unit, NULL, 0));
+    initialise(life);
+}
+
+static void signals_of(struct life *life, const char *name, struct tutti_signals *signals)
+{
+    uint32_t variable = tutti_desc_find(life->fmu->desc, name);
+    assert_int_not_equal(variable, TUTTI_NONE);
+    assert_ok(tutti_unit_signals(life->unit, &variable, 1, signals));
+}
+
+static double get_real(struct life *life, const char *name)
+{
+    struct tutti_signals signals;
+    signals_of(life, name, &signals);
+    assert_ok(tutti_unit_get(life->unit, &signals));
+    double value = *(const double *)signals.slots[0];
+    tutti_signals_fini(&signals);
+    return value;
+}
+
+static void set_real(struct life *life, const char *name, double value)
+{
+    struct tutti_signals signals;
+    signals_of(life, name, &signals);
+    *(double *)signals.slots[0] = value;
+    assert_ok(tutti_unit_set(life->unit, &signals));
+    tutti_signals_fini(&signals);
+}
+
+static void it_is_the_kind_for_the_fmu(void **state)
+{
+    (void)state;
+    struct life life;
+    assert_ok(open_unit(&life, "Dahlquist"));
+    assert_string_equal(life.kind->name, KIND);
+    assert_ptr_equal(life.unit->kind, life.kind);
+    assert_string_equal(life.unit->name, "it");
+    close_unit(&life); /* also if nothing was done with it */
+    tutti_unit_free(NULL);
+}
+
+static void it_steps_to_where_it_was_asked_to(void **state)
+{
+    (void)state;
+    struct life life;
+    struct tutti_step step;
+    assert_ok(open_unit(&life, "Dahlquist"));
+    apply(&life, "k=2");
+    initialise(&life);
+    for (int i = 0; i < 100; i++) {
+        assert_ok(life.kind->step(life.unit, i * 0.01, 0.01, &step));
+        assert_same_double(step.reached, i * 0.01 + 0.01);
+        assert_false(step.discarded || step.early || step.event || step.terminate);
+    }
+    assert_near(get_real(&life, "x"), exp(-2), 1e-6);
+    assert_ok(life.kind->terminate(life.unit));
+    close_unit(&life);
+}
+
+/* x' = (u - x) / 0.5 with an input that changes between two steps. */
+static void inputs_count_from_the_next_step_on(void **state)
+{
+    (void)state;
+    struct life life;
+    struct tutti_step step;
+    start(&life, "Tracker");
+    double x = 0;
+    for (int i = 0; i < 4; i++) {
+        double u = i % 2 ? -1 : 3;
+        set_real(&life, "u", u);
+        assert_ok(life.kind->step(life.unit, i * 0.25, 0.25, &step));
+        x = u + (x - u) * exp(-0.5);
+        assert_near(get_real(&life, "y"), x, 1e-5);
+    }
+    close_unit(&life);
+}
+
+static void units_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    struct life a;
+    struct tutti_unit *b = NULL;
+    struct tutti_step step;
+    start(&a, "Dahlquist");
+    assert_ok(tutti_unit_new(&b, a.fmu, &(struct tutti_unit_options){.name = "other"}));
+    assert_ok(a.kind->step(a.unit, 0, 0.5, &step));
+    double x = get_real(&a, "x");
+    assert_ok(a.kind->enter_init(b, &(struct tutti_experiment_setup){.start = 3}));
+    assert_ok(a.kind->exit_init(b));
+    assert_ok(a.kind->step(b, 3, 1, &step));
+    tutti_unit_free(b);
+    assert_same_double(get_real(&a, "x"), x);
+    close_unit(&a);
+}
+
+/* Where a unit has events, they are announced, hit and handled; where not, they are its own affair. */
+static void events_are_where_they_belong(void **state)
+{
+    (void)state;
+    struct life life;
+    struct tutti_step step = {0};
+    assert_ok(open_unit(&life, "Stair"));
+    assert_ok(tutti_unit_apply(life.unit, NULL, 0));
+    double next = initialise(&life);
+    for (int i = 1; i <= 3; i++) {
+        assert_true(life.unit->has_events ? next == i : next == INFINITY);
+        assert_ok(life.kind->step(life.unit, i - 1, 1, &step));
+        assert_same_double(step.reached, i);
+        if (life.unit->has_events) {
+            struct tutti_unit_event event;
+            assert_ok(life.kind->enter_event(life.unit));
+            assert_ok(life.kind->settle(life.unit, &event));
+            assert_false(event.terminate);
+            next = event.next_event;
+        }
+    }
+    close_unit(&life);
+}
+
+static void a_failed_start_says_why_and_leaves_nothing(void **state)
+{
+    (void)state;
+    struct life life;
+    setenv("KIT_FAULT", "null Instantiate", 1);
+    assert_fails(open_unit(&life, "Faulty"), TUTTI_ERR_FMU, "NULL");
+    assert_null(life.unit);
+    unsetenv("KIT_FAULT");
+    close_unit(&life);
+}
+
+static void a_failed_call_says_where(void **state)
+{
+    (void)state;
+    struct life life;
+    struct tutti_step step;
+    setenv("KIT_FAULT", FAILING " 0.25", 1);
+    start(&life, "Faulty");
+    assert_ok(life.kind->step(life.unit, 0, 0.25, &step));
+    assert_fails(life.kind->step(life.unit, 0.25, 0.25, &step), TUTTI_ERR_FMU, "0.25");
+    unsetenv("KIT_FAULT");
+    close_unit(&life);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_the_kind_for_the_fmu),
+        cmocka_unit_test(it_steps_to_where_it_was_asked_to),
+        cmocka_unit_test(inputs_count_from_the_next_step_on),
+        cmocka_unit_test(units_do_not_disturb_each_other),
+        cmocka_unit_test(events_are_where_they_belong),
+        cmocka_unit_test(a_failed_start_says_why_and_leaves_nothing),
+        cmocka_unit_test(a_failed_call_says_where),
+    };
+    return cmocka_run_group_tests_name("unit: " KIND " of FMI " VERSION, tests, NULL, NULL);
+}
