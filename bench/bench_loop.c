@@ -54,7 +54,7 @@ static void ignore3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3S
 /* The loop that somebody would write by hand for FMI 2.0; seconds. */
 static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
 {
-    const struct functions2 *f = (const struct functions2 *)fmu->library->functions;
+    const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
     fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
     fmi2Component c = f->fmi2Instantiate("bench", fmi2CoSimulation, fmu->desc->token, "", &callbacks, 0, 0);
     double h = 1e-3, y = 0;
@@ -76,7 +76,7 @@ static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long ste
 
 static double by_hand3(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
 {
-    const struct functions3 *f = (const struct functions3 *)fmu->library->functions;
+    const struct functions3 *f = (const struct functions3 *)fmu->libraries[TUTTI_CS]->functions;
     fmi3Instance c =
         f->fmi3InstantiateCoSimulation("bench", fmu->desc->token, NULL, 0, 0, 0, 0, NULL, 0, NULL, ignore3, NULL);
     double h = 1e-3, y = 0, last;

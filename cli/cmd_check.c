@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/str.h"
 #include "commands.h"
 #include "console.h"
 #include "fmi/fmu.h"
@@ -14,6 +16,16 @@ static void print_finding(void *context, enum tutti_severity severity, const cha
         printf("%s: %s:%u: %s\n", word, file, line, text);
     else
         printf("%s: %s: %s\n", word, file, text);
+}
+
+static void print_count(const char *file, const struct tutti_findings *findings)
+{
+    char *name = tutti_str_copy(file);
+    if (name)
+        tutti_str_make_printable(name);
+    fprintf(stderr, "%s: %u error%s, %u warning%s\n", name ? name : "", findings->errors,
+            findings->errors == 1 ? "" : "s", findings->warnings, findings->warnings == 1 ? "" : "s");
+    free(name);
 }
 
 int command_check(const struct arguments *arguments)
@@ -31,7 +43,6 @@ int command_check(const struct arguments *arguments)
     }
     fflush(stdout); /* findings before the count, also where both go to one file */
     if (!arguments_value(arguments, "--quiet"))
-        fprintf(stderr, "%s: %u error%s, %u warning%s\n", arguments->operands[0], findings.errors,
-                findings.errors == 1 ? "" : "s", findings.warnings, findings.warnings == 1 ? "" : "s");
+        print_count(arguments->operands[0], &findings);
     return findings.errors ? EXIT_FAILED : EXIT_DONE;
 }

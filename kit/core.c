@@ -161,11 +161,10 @@ static void clear_slot(struct kit *k, struct kit_slot *slot)
     if (!slot->var)
         return;
     clear_elements(slot->var->type, slot->data, slot->count);
-    if (slot->var->dims) {
-        free(slot->data);
+    if (slot->var->dims)
         memset(field_of(k, slot->var), 0, sizeof(void *));
-    }
-    slot->data = NULL;
+    free(slot->array);
+    slot->data = slot->array = NULL;
     slot->count = 0;
 }
 
@@ -176,11 +175,13 @@ static bool fill_slot(struct kit *k, struct kit_slot *slot)
     slot->count = kit_var_count(k->model, slot->var, k->self);
     slot->data = field;
     if (slot->var->dims) {
-        if (slot->count == SIZE_MAX || !(slot->data = calloc(slot->count + 1, kit_type_size(slot->var->type)))) {
+        slot->array = slot->count < SIZE_MAX ? calloc(slot->count + 1, kit_type_size(slot->var->type)) : NULL;
+        slot->data = slot->array;
+        memcpy(field, &slot->array, sizeof slot->array);
+        if (!slot->array) {
             slot->count = 0;
             return false;
         }
-        memcpy(field, &slot->data, sizeof slot->data);
     }
     return kit_var_start(slot->var, slot->data, slot->count);
 }

@@ -55,7 +55,8 @@ enum kit_stale {
 
 /* A variable of the instance, found by its value reference. */
 struct kit_slot {
-    void *data;                /* the first element */
+    void *data;                /* the first element, in the model's struct or in `array` */
+    void *array;               /* the elements of an array, owned; NULL for scalars */
     size_t count;              /* elements; 1 for scalars */
     const struct kit_var *var; /* NULL for time */
     unsigned char type;        /* enum kit_type or KIT_ABSENT */

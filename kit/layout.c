@@ -131,6 +131,9 @@ bool kit_next_word(const char **text, const char **word, size_t *length)
     return *length > 0;
 }
 
+/* More than any model wants, and few enough for sizes in bytes not to overflow. */
+#define MOST_ELEMENTS (UINT64_C(1) << 31)
+
 size_t kit_var_count(const struct kit_model *model, const struct kit_var *var, const void *self)
 {
     if (!var->dims)
@@ -153,7 +156,7 @@ size_t kit_var_count(const struct kit_model *model, const struct kit_var *var, c
             else
                 extent = parameter->start ? strtoull(parameter->start, NULL, 10) : 0;
         }
-        if (extent > SIZE_MAX / 16 || (extent > 0 && count > SIZE_MAX / 16 / extent))
+        if (extent > MOST_ELEMENTS || (extent > 0 && count > MOST_ELEMENTS / extent))
             return SIZE_MAX;
         count *= (size_t)extent;
     }

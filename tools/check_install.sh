@@ -52,7 +52,7 @@ expect ./pc_cxx
 ldd pc_static | grep -q libtutti && fail "pc_static uses the shared library"
 
 cat >CMakeLists.txt <<'END'
-cmake_minimum_required(VERSION 3.20)
+cmake_minimum_required(VERSION 3.21)
 project(use C)
 find_package(tutti 0.1 REQUIRED COMPONENTS static)
 add_executable(cmake_shared use.c)

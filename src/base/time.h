@@ -11,8 +11,8 @@
  * size or of `span`, the length of the whole run: t0 + n h has such errors even where it is near 0. */
 static inline bool tutti_time_same(double a, double b, double span)
 {
-    double scale = fmax(fmax(fabs(a), fabs(b)), fabs(span));
-    return fabs(a - b) <= 8 * 2.220446049250313e-16 * scale;
+    double scale = fmax(fmax(fabs(a), fabs(b)), fabs(span)), distance = fabs(a - b);
+    return a == b || (distance <= 8 * 2.220446049250313e-16 * scale && distance < INFINITY);
 }
 
 /* Has time come to `event`, up to rounding? */

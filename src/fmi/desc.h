@@ -41,6 +41,7 @@ enum {
     TUTTI_CAN_REJECT_STEPS = 1u << 16,             /* canRejectSteps (1.0) */
     TUTTI_CAN_SIGNAL_EVENTS = 1u << 17,            /* canSignalEvents (1.0) */
     TUTTI_CAN_ELEMENT_DEPENDENCIES = 1u << 18,     /* providesPerElementDependencies (3.0) */
+    TUTTI_CAN_OUTPUT_DERIVATIVES = 1u << 19,       /* maxOutputDerivativeOrder > 0; set where the library is loaded */
 };
 
 struct tutti_interface {

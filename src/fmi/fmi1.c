@@ -215,6 +215,7 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
 
 static const struct tutti_optional optional[] = {
     {"canInterpolateInputs", TUTTI_CAN_INPUT_DERIVATIVES, FMI1_CS_INPUT_DERIVATIVES},
+    {"maxOutputDerivativeOrder", TUTTI_CAN_OUTPUT_DERIVATIVES, FMI1_CS_OUTPUT_DERIVATIVES},
     {NULL, 0, 0},
 };
 

@@ -287,6 +287,7 @@ static const struct tutti_optional optional[] = {
     {"canSerializeFMUstate", TUTTI_CAN_SERIALIZE, FMI2_STATE | FMI2_SERIALISE},
     {"providesDirectionalDerivative", TUTTI_CAN_DIRECTIONAL, FMI2_DIRECTIONAL},
     {"canInterpolateInputs", TUTTI_CAN_INPUT_DERIVATIVES, FMI2_CS_INPUT_DERIVATIVES},
+    {"maxOutputDerivativeOrder", TUTTI_CAN_OUTPUT_DERIVATIVES, FMI2_CS_OUTPUT_DERIVATIVES},
     {NULL, 0, 0},
 };
 

@@ -296,6 +296,7 @@ static const struct tutti_optional optional[] = {
     {"providesDirectionalDerivatives", TUTTI_CAN_DIRECTIONAL, FMI3_DIRECTIONAL},
     {"providesAdjointDerivatives", TUTTI_CAN_ADJOINT, FMI3_ADJOINT},
     {"hasEventMode", TUTTI_CAN_EVENT_MODE, FMI3_EVENT | FMI3_CS_EVENT},
+    {"maxOutputDerivativeOrder", TUTTI_CAN_OUTPUT_DERIVATIVES, FMI3_CS_OUTPUT_DERIVATIVES},
     {NULL, 0, 0},
 };
 

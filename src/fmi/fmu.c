@@ -49,7 +49,8 @@ void tutti_fmu_free(struct tutti_fmu *fmu)
 {
     if (!fmu)
         return;
-    tutti_library_free(fmu->library);
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++)
+        tutti_library_free(fmu->libraries[kind]);
     tutti_desc_free(fmu->desc);
     tutti_archive_free(fmu->archive);
     free(fmu->description);
@@ -59,9 +60,9 @@ void tutti_fmu_free(struct tutti_fmu *fmu)
 
 enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log)
 {
-    if (fmu->library)
+    if (fmu->libraries[kind])
         return TUTTI_OK;
-    return tutti_library_load(&fmu->library, fmu->archive, fmu->path, fmu->desc, kind, log);
+    return tutti_library_load(&fmu->libraries[kind], fmu->archive, fmu->path, fmu->desc, kind, log);
 }
 
 /* Loading warnings become findings. */

@@ -14,7 +14,8 @@ struct tutti_fmu {
     char *description; /* "PATH/modelDescription.xml", for messages */
     struct tutti_archive *archive;
     struct tutti_desc *desc;
-    struct tutti_library *library; /* NULL until tutti_fmu_load */
+    struct tutti_library
+        *libraries[TUTTI_INTERFACE_COUNT]; /* NULL until tutti_fmu_load; 2.0 and 3.0 have one file for all */
 };
 
 /* Opens the archive or folder and reads its description. Findings as in tutti_desc_read. */
@@ -22,8 +23,7 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *
 /* Unloads the library, removes the temporary folder. All instances must be gone. */
 void tutti_fmu_free(struct tutti_fmu *fmu);
 
-/* Loads the library for `kind` unless it is loaded: one extraction and one dlopen, however many instances follow. A
- * second call must ask for the same kind. */
+/* Loads the library for `kind` unless it is loaded: one extraction and one dlopen, however many instances follow. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind,
                                             const struct tutti_log *log);
 

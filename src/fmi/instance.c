@@ -2,172 +2,14 @@
 #include "fmi/instance.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/str.h"
-#include "base/time.h"
-#include "fmi/binding.h"
-
-/* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
-static _Thread_local struct tutti_instance *current __attribute__((tls_model("initial-exec")));
+#include "fmi/call.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
 static _Atomic(struct tutti_instance *) dead;
-
-struct tutti_instance *tutti_instance_current(void)
-{
-    return current;
-}
-
-/* The FMI function behind a call ("fmi3GetFloat64"). */
-static void call_name(const struct tutti_instance *in, char *out, size_t size)
-{
-    const char *name = in->binding->call_names[in->call];
-    const char *word = in->binding->type_word(in->call_type);
-    if (in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET)
-        snprintf(out, size, "%s%s", name, word ? word : "");
-    else
-        snprintf(out, size, "%s", name ? name : tutti_call_word(in->call));
-}
-
-/* " at t = 0.5", or nothing before the initialisation, when there is no time. */
-struct when {
-    char text[TUTTI_NUMBER_MAX + 16];
-};
-
-static struct when when(const struct tutti_instance *in)
-{
-    struct when when = {""};
-    if (!isnan(in->time))
-        snprintf(when.text, sizeof when.text, " at t = %s", NUMBER(in->time));
-    return when;
-}
-
-static enum tutti_err forbidden(const struct tutti_instance *in, enum tutti_call call)
-{
-    return tutti_fail(TUTTI_ERR_STATE,
-                      "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
-                      "drives the FMU",
-                      in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
-                      when(in).text);
-}
-
-static inline bool may(const struct tutti_instance *in, enum tutti_call call)
-{
-    return !in->library->fatal && tutti_state_allows(in->binding->fmi, call, in->state);
-}
-
-/* Before every call into the FMU: may it be made (I1 to I12), and which one is it. */
-static inline enum tutti_err begin(struct tutti_instance *in, enum tutti_call call)
-{
-    if (__builtin_expect(!may(in, call), 0))
-        return forbidden(in, call);
-    in->call = call;
-    return TUTTI_OK;
-}
-
-/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
-static inline struct tutti_instance *enter(struct tutti_instance *in)
-{
-    struct tutti_instance *outer = current;
-    current = in;
-    return outer;
-}
-
-static inline void leave(struct tutti_instance *outer)
-{
-    current = outer;
-}
-
-/* The end of an error message: what the FMU said last. */
-static void append_messages(struct tutti_instance *in, struct tutti_text *text)
-{
-    struct tutti_messages *messages = &in->messages;
-    pthread_mutex_lock(&messages->lock);
-    unsigned long first = messages->count > TUTTI_MESSAGES_KEPT ? messages->count - TUTTI_MESSAGES_KEPT : 0;
-    tutti_text_append(text, messages->count ? ". The FMU's last messages: " : ". The FMU gave no message");
-    for (unsigned long i = first; i < messages->count; i++)
-        tutti_text_printf(text, "%s\"%s\"", i > first ? ", " : "", messages->text[i % TUTTI_MESSAGES_KEPT]);
-    pthread_mutex_unlock(&messages->lock);
-}
-
-static enum tutti_err fail_call(struct tutti_instance *in, enum tutti_err err, const char *what)
-{
-    char name[64];
-    call_name(in, name, sizeof name);
-    struct tutti_text text = {0};
-    append_messages(in, &text);
-    in->messages.deferred = 0; /* they are in the message */
-    tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
-               text.text ? text.text : "");
-    tutti_text_fini(&text);
-    return err;
-}
-
-static void warn_once(struct tutti_instance *in)
-{
-    if (in->warnings++ > 0)
-        return;
-    char name[64];
-    call_name(in, name, sizeof name);
-    tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
-                     "%s returned Warning%s; going on (further warnings are counted, not shown)", name, when(in).text);
-}
-
-/* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
-static void bury(struct tutti_instance *in)
-{
-    in->state = TUTTI_STATE_FATAL;
-    in->library->fatal = true;
-}
-
-/* Every status that is not OK. */
-static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
-{
-    switch (status) {
-    case TUTTI_STATUS_OK:
-    case TUTTI_STATUS_WARNING:
-        warn_once(in);
-        tutti_instance_log_deferred(in);
-        in->state = tutti_state_after(call, in->state, in->event_mode);
-        return TUTTI_OK;
-    case TUTTI_STATUS_DISCARD:
-        return fail_call(in, TUTTI_ERR_FMU, "returned Discard: the FMU cannot compute these values");
-    case TUTTI_STATUS_MEMORY: return tutti_fail_memory();
-    case TUTTI_STATUS_PENDING:
-        in->state = TUTTI_STATE_ERROR;
-        return fail_call(in, TUTTI_ERR_FMU, "returned Pending, which only a do-step may");
-    case TUTTI_STATUS_FATAL: bury(in); return fail_call(in, TUTTI_ERR_FATAL, "returned Fatal");
-    case TUTTI_STATUS_ERROR:
-    default:
-        in->state = TUTTI_STATE_ERROR;
-        return fail_call(in, TUTTI_ERR_FMU,
-                         status == TUTTI_STATUS_ERROR ? "returned Error" : "returned an unknown status");
-    }
-}
-
-static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
-{
-    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
-        return conclude_unusual(in, call, status);
-    if (__builtin_expect(in->messages.deferred != 0, 0))
-        tutti_instance_log_deferred(in);
-    in->state = tutti_state_after(call, in->state, in->event_mode);
-    return TUTTI_OK;
-}
-
-/* Calls a slot of the binding, by the rules of the state machine. */
-#define CALL(in, call, slot, ...)                                                                                      \
-    do {                                                                                                               \
-        TRY(begin(in, call));                                                                                          \
-        struct tutti_instance *outer_ = enter(in);                                                                     \
-        enum tutti_status status_ = (in)->binding->slot(__VA_ARGS__);                                                  \
-        leave(outer_);                                                                                                 \
-        TRY(conclude(in, call, status_));                                                                              \
-    } while (0)
 
 /* Once-per-process FMUs: counted per library, so that the second instance gets a sentence instead of a crash. */
 static enum tutti_err claim(struct tutti_library *library, const char *name)
@@ -216,23 +58,23 @@ static enum tutti_err choose_categories(struct tutti_instance *in)
         return tutti_fail_memory();
     status_categories(in->library->desc, categories);
     in->call = TUTTI_CALL_SET_DEBUG_LOGGING;
-    struct tutti_instance *outer = enter(in);
+    struct tutti_instance *outer = tutti_call_enter(in);
     enum tutti_status status = in->binding->set_debug_logging(in, false, 0, NULL);
     if (status <= TUTTI_STATUS_WARNING)
         status = in->binding->set_debug_logging(in, true, count, categories);
-    leave(outer);
+    tutti_call_leave(outer);
     free(categories);
-    return status == TUTTI_STATUS_FATAL ? conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
+    return status == TUTTI_STATUS_FATAL ? tutti_call_conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
 }
 
 static enum tutti_err instantiate(struct tutti_instance *in)
 {
-    TRY(begin(in, TUTTI_CALL_INSTANTIATE));
-    struct tutti_instance *outer = enter(in);
+    TRY(tutti_call_begin(in, TUTTI_CALL_INSTANTIATE));
+    struct tutti_instance *outer = tutti_call_enter(in);
     in->component = in->binding->instantiate(in);
-    leave(outer);
+    tutti_call_leave(outer);
     if (!in->component)
-        return fail_call(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
+        return tutti_call_fail(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
     return choose_categories(in);
 }
@@ -272,14 +114,14 @@ void tutti_instance_free(struct tutti_instance *in)
 {
     if (!in)
         return;
-    if (may(in, TUTTI_CALL_TERMINATE))
+    if (tutti_call_may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* nobody asked how it went */
-    if (may(in, TUTTI_CALL_FREE)) {
+    if (tutti_call_may(in, TUTTI_CALL_FREE)) {
         in->call = TUTTI_CALL_FREE;
-        struct tutti_instance *outer = enter(in);
+        struct tutti_instance *outer = tutti_call_enter(in);
         in->binding->free(in);
-        leave(outer);
+        tutti_call_leave(outer);
     }
     atomic_fetch_sub(&in->library->instances, 1);
     if (in->library->fatal && in->component) {
@@ -374,17 +216,10 @@ enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type typ
     return TUTTI_OK;
 }
 
-static enum tutti_err need(const struct tutti_instance *in, uint32_t can, const char *what)
-{
-    return in->library->can & can ? TUTTI_OK
-                                  : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
-                                               in->library->file, what);
-}
-
 enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                     const int32_t *orders, const double *values)
 {
-    TRY(need(in, TUTTI_CAN_INPUT_DERIVATIVES, "input derivatives (canInterpolateInputs)"));
+    TRY(tutti_call_need(in, TUTTI_CAN_INPUT_DERIVATIVES, "input derivatives (canInterpolateInputs)"));
     CALL(in, TUTTI_CALL_SET_INPUT_DERIVATIVES, set_input_derivatives, in, references, count, orders, values);
     return TUTTI_OK;
 }
@@ -392,8 +227,7 @@ enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, c
 enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *in, const uint32_t *references,
                                                      size_t count, const int32_t *orders, double *values)
 {
-    if (in->library->interface->max_output_derivative_order == 0)
-        return need(in, 0, "output derivatives (maxOutputDerivativeOrder is 0)");
+    TRY(tutti_call_need(in, TUTTI_CAN_OUTPUT_DERIVATIVES, "output derivatives (maxOutputDerivativeOrder)"));
     CALL(in, TUTTI_CALL_GET_OUTPUT_DERIVATIVES, get_output_derivatives, in, references, count, orders, values);
     return TUTTI_OK;
 }
@@ -402,203 +236,9 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
                                               const uint32_t *knowns, size_t known_count, const double *seed,
                                               double *sensitivity)
 {
-    TRY(need(in, TUTTI_CAN_DIRECTIONAL, "directional derivatives"));
+    TRY(tutti_call_need(in, TUTTI_CAN_DIRECTIONAL, "directional derivatives"));
     CALL(in, TUTTI_CALL_GET_DIRECTIONAL, get_directional, in, unknowns, unknown_count, knowns, known_count, seed,
          sensitivity);
-    return TUTTI_OK;
-}
-
-/* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
-static bool clamp_reached(const struct tutti_instance *in, double t, double end, double *reached)
-{
-    double span = in->setup.stop - in->setup.start;
-    if (tutti_time_same(*reached, t, span) || tutti_time_same(*reached, end, span))
-        *reached = fmin(fmax(*reached, t), end);
-    return *reached >= t && *reached <= end;
-}
-
-/* What a step says beyond OK: it ended early, at an event, or wants to be the last. Without any of these the
- * communication point is reached, however far the FMU's own clock is from it (a fixed internal step may not divide h).
- * FMUs that signal events nobody asked for are taken as they are. */
-static enum tutti_err look_at_step(struct tutti_instance *in, double t, double end, struct tutti_step *step)
-{
-    step->event = step->event && in->event_mode;
-    if (!step->early && !step->event && !step->terminate)
-        step->reached = end;
-    double said = step->reached;
-    if (clamp_reached(in, t, end, &step->reached))
-        return TUTTI_OK;
-    in->state = TUTTI_STATE_ERROR;
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU says that its step from t = %s to %s came to %s",
-                      in->options.name, in->library->file, NUMBER(t), NUMBER(end), NUMBER(said));
-}
-
-/* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
- * (I10). */
-static enum tutti_err conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
-                                    struct tutti_step *step)
-{
-    if (in->binding->after_step) {
-        struct tutti_instance *outer = enter(in);
-        status = in->binding->after_step(in, t, status, step);
-        leave(outer);
-    }
-    if (status != TUTTI_STATUS_DISCARD) {
-        if (status > TUTTI_STATUS_WARNING)
-            return conclude(in, TUTTI_CALL_DO_STEP, status);
-        TRY(look_at_step(in, t, end, step));
-        in->time = step->reached;
-        return conclude(in, TUTTI_CALL_DO_STEP, status);
-    }
-    in->messages.deferred = 0;
-    if (in->binding->fmi == 3) {
-        *step = (struct tutti_step){.reached = t, .discarded = true, .can_retry = true};
-        return TUTTI_OK;
-    }
-    step->discarded = true;
-    if (!clamp_reached(in, t, end, &step->reached))
-        step->reached = t; /* it gave up anyway */
-    in->state = TUTTI_STATE_DISCARDED;
-    in->time = step->reached;
-    return TUTTI_OK;
-}
-
-/* I6: a step starts where the one before ended. */
-static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
-{
-    return tutti_fail(TUTTI_ERR_STATE,
-                      "%s: a step from t = %s, but the FMU is at %s; this is a fault in the program that "
-                      "drives the FMU",
-                      in->options.name, NUMBER(t), NUMBER(in->time));
-}
-
-enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
-                                      struct tutti_step *step)
-{
-    TRY(begin(in, TUTTI_CALL_DO_STEP));
-    if (__builtin_expect(t != in->time, 0) && !tutti_time_same(t, in->time, in->setup.stop - in->setup.start))
-        return wrong_start(in, t);
-    double end = t + h;
-    in->time = t;
-    in->callback_error = TUTTI_OK;
-    *step = (struct tutti_step){.reached = end};
-    struct tutti_instance *outer = enter(in);
-    enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
-    leave(outer);
-    if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
-        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
-        return in->callback_error;
-    }
-    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
-        return conclude_step(in, t, end, status, step);
-    if (__builtin_expect(step->early || step->event || step->terminate, 0))
-        TRY(look_at_step(in, t, end, step));
-    else
-        step->reached = end;
-    if (__builtin_expect(in->messages.deferred != 0, 0))
-        tutti_instance_log_deferred(in);
-    in->state = TUTTI_STATE_STEP;
-    in->time = step->reached;
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)
-{
-    if (!in->event_mode) /* I8 */
-        return forbidden(in, TUTTI_CALL_ENTER_EVENT);
-    CALL(in, TUTTI_CALL_ENTER_EVENT, enter_event, in);
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
-{
-    *discrete = (struct tutti_discrete){0};
-    CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_enter_step(struct tutti_instance *in)
-{
-    CALL(in, TUTTI_CALL_ENTER_STEP, enter_step, in);
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved *saved)
-{
-    TRY(need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
-    CALL(in, TUTTI_CALL_GET_STATE, get_state, in, &saved->handle);
-    saved->state = in->state;
-    saved->time = in->time;
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tutti_saved *saved)
-{
-    TRY(need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
-    CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
-    in->state = saved->state;
-    in->time = saved->time;
-    return TUTTI_OK;
-}
-
-void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved *saved)
-{
-    if (saved->handle && may(in, TUTTI_CALL_FREE_STATE)) {
-        in->call = TUTTI_CALL_FREE_STATE;
-        struct tutti_instance *outer = enter(in);
-        enum tutti_status status = in->binding->free_state(in, &saved->handle);
-        leave(outer);
-        if (status == TUTTI_STATUS_FATAL) /* what else went wrong with a state that nobody needs is not worth a word */
-            bury(in);
-    }
-    *saved = (struct tutti_saved){0};
-}
-
-/* Ahead of the FMU's own bytes. */
-struct saved_header {
-    int32_t state, fmi;
-    double time;
-};
-
-enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct tutti_saved *saved,
-                                        unsigned char **bytes, size_t *size)
-{
-    *bytes = NULL;
-    TRY(need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
-    size_t own = 0;
-    CALL(in, TUTTI_CALL_SERIALIZE, serialized_size, in, saved->handle, &own);
-    struct saved_header header = {(int32_t)saved->state, in->binding->fmi, saved->time};
-    unsigned char *all = own < SIZE_MAX / 2 ? malloc(sizeof header + own) : NULL;
-    if (!all)
-        return tutti_fail_memory();
-    memcpy(all, &header, sizeof header);
-    struct tutti_instance *outer = enter(in);
-    enum tutti_status status = in->binding->serialize(in, saved->handle, all + sizeof header, own);
-    leave(outer);
-    enum tutti_err err = conclude(in, TUTTI_CALL_SERIALIZE, status);
-    if (err) {
-        free(all);
-        return err;
-    }
-    *bytes = all;
-    *size = sizeof header + own;
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size,
-                                          struct tutti_saved *saved)
-{
-    TRY(need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
-    struct saved_header header;
-    if (size >= sizeof header)
-        memcpy(&header, bytes, sizeof header);
-    if (size < sizeof header || header.fmi != in->binding->fmi || header.state <= (int32_t)TUTTI_STATE_NONE ||
-        header.state >= (int32_t)TUTTI_STATE_ERROR)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU", in->options.name,
-                          in->binding->version);
-    CALL(in, TUTTI_CALL_SERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
-    saved->state = (enum tutti_state)header.state;
-    saved->time = header.time;
     return TUTTI_OK;
 }
 
@@ -624,36 +264,4 @@ void *tutti_instance_scratch(struct tutti_instance *in, size_t size)
         in->scratch_size = size;
     }
     return in->scratch;
-}
-
-/* No printf here: the process may be dying. */
-static size_t put(char *out, size_t size, size_t at, const char *text)
-{
-    while (*text && at + 1 < size)
-        out[at++] = *text++;
-    return at;
-}
-
-size_t tutti_instance_where(char *out, size_t size)
-{
-    const struct tutti_instance *in = current;
-    size_t at = 0;
-    if (in && size > 0) {
-        const char *name = in->binding->call_names[in->call];
-        bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
-        char number[TUTTI_NUMBER_MAX + 1];
-        number[tutti_number_write_double(number, in->time)] = '\0';
-        at = put(out, size, at, "instance ");
-        at = put(out, size, at, in->options.name);
-        at = put(out, size, at, " (");
-        at = put(out, size, at, in->library->file);
-        at = put(out, size, at, ") in ");
-        at = put(out, size, at, name ? name : "a call");
-        at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
-        at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
-        at = put(out, size, at, isnan(in->time) ? "" : number);
-    }
-    if (size > 0)
-        out[at] = '\0';
-    return at;
 }

@@ -222,6 +222,8 @@ static void reconcile(struct tutti_library *library, const struct tutti_log *log
 {
     struct tutti_text claims = {0}, functions = {0};
     library->can = library->interface->flags;
+    if (library->interface->max_output_derivative_order > 0)
+        library->can |= TUTTI_CAN_OUTPUT_DERIVATIVES;
     for (const struct tutti_optional *o = library->binding->optional; o->name; o++) {
         const char *lacking = library->can & o->can ? lacking_of(library, o->group) : NULL;
         if (!lacking)

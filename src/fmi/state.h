@@ -6,11 +6,11 @@
  * Invariants. state.c holds, as a table, which call is allowed in which state; it is consulted before every call into an
  * FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
- *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (instance.c).
+ *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c).
  *  I3  After Error only reads for debugging, state functions, reset and free are called.
  *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there (unit/cs.c).
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
- *  I6  A do-step starts in step mode only, and (instance.c) where the one before ended, at first at the start time.
+ *  I6  A do-step starts in step mode only, and (step.c) where the one before ended, at first at the start time.
  *  I7  In step mode nothing is read after something was set until a do-step or event mode comes between (2.0, 3.0).
  *  I8  Event mode is used only if the instance was made with event mode, and step mode returns only through
  *      enter-step-mode.

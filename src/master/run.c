@@ -149,6 +149,7 @@ static enum tutti_err initialise(struct run *run)
         .has_tolerance = run->times.tolerance > 0,
     };
     TRY(run->unit->kind->enter_init(run->unit, &setup));
+    TRY(tutti_unit_apply_inputs(run->unit, run->settings, run->options->set_count));
     if (run->inputs.trajectory) {
         tutti_inputs_sample(&run->inputs, run->times.start, true);
         TRY(tutti_inputs_set_all(&run->inputs, run->unit));
@@ -219,6 +220,14 @@ static enum tutti_err discarded_for_good(struct run *run, double target, const s
                                          : "Use a smaller --step");
 }
 
+/* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
+static double step_to(const struct run *run, double goal)
+{
+    if (run->unit->uniform && tutti_time_same(run->t + run->times.step, goal, run->span))
+        return run->times.step;
+    return tutti_time_step(run->t, goal);
+}
+
 /* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
 static enum tutti_err advance(struct run *run, double target, struct tutti_step *step)
 {
@@ -226,7 +235,7 @@ static enum tutti_err advance(struct run *run, double target, struct tutti_step 
     for (;;) {
         if (run->inputs.trajectory)
             TRY(tutti_inputs_apply(&run->inputs, run->unit, run->input_time, goal));
-        double h = run->unit->uniform ? run->times.step : tutti_time_step(run->t, goal);
+        double h = step_to(run, goal);
         TRY(run->unit->kind->step(run->unit, run->t, h, step));
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;

@@ -51,7 +51,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .intermediate_update = options->moving_count ? intermediate_update : NULL,
         .intermediate_context = cs,
     };
-    TRY(tutti_instance_new(&cs->instance, unit->fmu->library, &instance));
+    TRY(tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance));
     unit->has_events = tutti_instance_uses_events(cs->instance);
     return TUTTI_OK;
 }

@@ -61,7 +61,7 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->kind = kind;
     unit->name = options->name;
     unit->fmu = fmu;
-    unit->can = fmu->library->can;
+    unit->can = fmu->libraries[kind->interface]->can;
     enum tutti_err err = kind->start(unit, options);
     if (err) {
         tutti_unit_free(unit);
@@ -202,11 +202,26 @@ static enum tutti_err apply_one(struct tutti_unit *unit, const struct tutti_sett
     return err;
 }
 
+static enum tutti_causality causality_of(const struct tutti_unit *unit, const struct tutti_setting *setting)
+{
+    return unit->fmu->desc->vars[setting->variable].causality;
+}
+
 enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
     TRY(unit->kind->configure(unit, settings, count));
+    for (size_t i = 0; i < count; i++) {
+        enum tutti_causality causality = causality_of(unit, &settings[i]);
+        if (causality != TUTTI_STRUCTURAL_PARAMETER && causality != TUTTI_INPUT)
+            TRY(apply_one(unit, &settings[i]));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+{
     for (size_t i = 0; i < count; i++)
-        if (unit->fmu->desc->vars[settings[i].variable].causality != TUTTI_STRUCTURAL_PARAMETER)
+        if (causality_of(unit, &settings[i]) == TUTTI_INPUT)
             TRY(apply_one(unit, &settings[i]));
     return TUTTI_OK;
 }

@@ -100,9 +100,12 @@ TUTTI_CHECKED enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutt
                                             const struct tutti_unit_options *options);
 void tutti_unit_free(struct tutti_unit *unit);
 
-/* Structural parameters among `settings` first, in configuration mode; then all other settings. */
+/* Before the initialisation: structural parameters among `settings`, in configuration mode; then all others but inputs. */
 TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings,
                                               size_t count);
+/* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
+TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
+                                                     size_t count);
 
 /* An extent of an array now. */
 uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension);

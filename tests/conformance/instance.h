@@ -46,7 +46,7 @@ static inline enum tutti_err live_instantiate(struct live *live)
 {
     struct tutti_instance_options options = {
         .name = "it", .log = &live->log, .logging_on = true, .event_mode = true, .early_return = true};
-    return tutti_instance_new(&live->in, live->fmu->library, &options);
+    return tutti_instance_new(&live->in, live->fmu->libraries[TUTTI_CS], &options);
 }
 
 /* Event iteration until the FMU settles, back to step mode; what the last round said. */

@@ -2,6 +2,7 @@
 /* What every FMI binding must do, run on the kit's FMUs of one version (VERSION is "1cs", "2" or "3"). */
 #include "test.h"
 
+#include "fmi/binding.h"
 #include "instance.h"
 
 static const int fmi = VERSION[0] - '0';
@@ -59,6 +60,23 @@ static void test_forbidden_calls(void **state)
     assert_true(get_real(&live, "y") > 0);
     assert_int_equal(tutti_instance_warnings(live.in), 0);
     assert_int_equal(live.messages.count, 0); /* the kit complains about every forbidden call that it sees */
+    live_end(&live);
+}
+
+/* A step starts where the one before ended, up to rounding. */
+static void test_step_from_elsewhere(void **state)
+{
+    (void)state;
+    struct live live;
+    struct tutti_step step;
+    live_start(&live, "Dahlquist", VERSION);
+    assert_fails(do_step(&live, 0.5, 0.1, &step), TUTTI_ERR_STATE, "but the FMU is at 0;");
+    assert_ok(do_step(&live, 0, 0.3, &step));
+    assert_fails(do_step(&live, 0, 0.3, &step), TUTTI_ERR_STATE, "but the FMU is at 0.3");
+    assert_fails(do_step(&live, 0.3 + 1e-9, 0.3, &step), TUTTI_ERR_STATE, "the FMU is at");
+    assert_fails(do_step(&live, NAN, 0.3, &step), TUTTI_ERR_STATE, "the FMU is at");
+    assert_ok(do_step(&live, 3 * 0.1, 0.3, &step)); /* an ulp beside */
+    assert_near(get_real(&live, "x"), exp(-0.6), 1e-4);
     live_end(&live);
 }
 
@@ -294,6 +312,51 @@ static void test_fatal(void **state)
     check_failure("fatal", TUTTI_ERR_FATAL, "returned Fatal");
 }
 
+static void is_called(void)
+{
+    fail_msg("the FMU was called after Fatal");
+}
+
+/* Fatal is the end of the whole FMU: no function is called any more, for no instance. */
+static void test_fatal_for_all_instances(void **state)
+{
+    (void)state;
+    struct live live;
+    struct tutti_step step;
+    struct tutti_saved saved = {0};
+    double y;
+    setenv("KIT_FAULT", "fatal DoStep @bad", 1);
+    live_load(&live, "Faulty", VERSION);
+    struct tutti_library *library = live.fmu->libraries[TUTTI_CS];
+    struct tutti_instance *instances[2];
+    for (int i = 0; i < 2; i++) {
+        struct tutti_instance_options options = {.name = i == 0 ? "good" : "bad", .log = &live.log};
+        assert_ok(tutti_instance_new(&live.in, library, &options));
+        live_initialise(&live, 0, 1);
+        instances[i] = live.in;
+    }
+    assert_ok(tutti_instance_do_step(instances[0], 0, 0.1, true, &step));
+    if (fmi > 1)
+        assert_ok(tutti_instance_save(instances[0], &saved));
+    assert_fails(tutti_instance_do_step(instances[1], 0, 0.1, true, &step), TUTTI_ERR_FATAL, "returned Fatal");
+
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        library->functions[i] = (void *)(uintptr_t)is_called;
+    uint32_t reference = reference_of(&live, "y");
+    for (int i = 0; i < 2; i++) {
+        struct tutti_instance *in = instances[i];
+        assert_int_equal(tutti_instance_do_step(in, 0.1, 0.1, true, &step), TUTTI_ERR_STATE);
+        assert_int_equal(tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, &y, 1), TUTTI_ERR_STATE);
+        assert_int_equal(tutti_instance_reset(in), TUTTI_ERR_STATE);
+        assert_int_equal(tutti_instance_terminate(in), TUTTI_ERR_STATE);
+    }
+    assert_int_equal(live_instantiate(&live), TUTTI_ERR_STATE);
+    tutti_instance_discard_saved(instances[0], &saved);
+    tutti_instance_free(instances[0]);
+    tutti_instance_free(instances[1]);
+    tutti_fmu_free(live.fmu);
+}
+
 static void test_failed_initialisation(void **state)
 {
     (void)state;
@@ -350,7 +413,7 @@ static void test_missing_functions(void **state)
         assert_true(live.fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_STATE);
         assert_non_null(strstr(live.messages.text, "but the library lacks"));
     }
-    assert_false(live.fmu->library->can & TUTTI_CAN_STATE);
+    assert_false(live.fmu->libraries[TUTTI_CS]->can & TUTTI_CAN_STATE);
     assert_fails(tutti_instance_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
     assert_ok(do_step(&live, 0, 0.1, &step));
     live_end(&live);
@@ -405,6 +468,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_forbidden_calls),
+        cmocka_unit_test(test_step_from_elsewhere),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_saved_states),
         cmocka_unit_test(test_reset),
@@ -415,6 +479,7 @@ int main(void)
         cmocka_unit_test_teardown(test_discard, clear_faults),
         cmocka_unit_test_teardown(test_error, clear_faults),
         cmocka_unit_test_teardown(test_fatal, clear_faults),
+        cmocka_unit_test_teardown(test_fatal_for_all_instances, clear_faults),
         cmocka_unit_test_teardown(test_failed_initialisation, clear_faults),
         cmocka_unit_test_teardown(test_failed_instantiation, clear_faults),
         cmocka_unit_test_teardown(test_bad_messages, clear_faults),

@@ -38,7 +38,7 @@ static void test_without_event_mode(void **state)
     struct live live;
     live_load(&live, "BouncingBall", "3");
     struct tutti_instance_options options = {.name = "plain", .log = &live.log, .logging_on = true};
-    assert_ok(tutti_instance_new(&live.in, live.fmu->library, &options));
+    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 3);
     for (int n = 0; n < 30; n++) {
         struct tutti_step step;
@@ -87,7 +87,7 @@ static void test_intermediate_update(void **state)
         .intermediate_update = follow,
         .intermediate_context = &ramp,
     };
-    assert_ok(tutti_instance_new(&live.in, live.fmu->library, &options));
+    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 1);
     for (int n = 0; n < 10; n++) {
         struct tutti_step step;
@@ -100,11 +100,12 @@ static void test_intermediate_update(void **state)
     live_end(&live);
 }
 
+/* *context: go on refusing? */
 static enum tutti_err refuse(void *context, struct tutti_instance *in, struct tutti_intermediate *update)
 {
-    (void)context;
     (void)in;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "enough at %g", update->time);
+    const bool *refusing = context;
+    return *refusing ? tutti_fail(TUTTI_ERR_ARGUMENT, "enough at %g", update->time) : TUTTI_OK;
 }
 
 static void test_failing_callback(void **state)
@@ -113,15 +114,23 @@ static void test_failing_callback(void **state)
     struct live live;
     live_load(&live, "Tracker", "3");
     uint32_t u = reference_of(&live, "u");
+    bool refusing = true;
     struct tutti_instance_options options = {.name = "ramp",
                                              .early_return = true,
                                              .intermediate = &u,
                                              .intermediate_count = 1,
-                                             .intermediate_update = refuse};
-    assert_ok(tutti_instance_new(&live.in, live.fmu->library, &options));
+                                             .intermediate_update = refuse,
+                                             .intermediate_context = &refusing};
+    assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 1);
     struct tutti_step step;
     assert_fails(do_step(&live, 0, 0.1, &step), TUTTI_ERR_ARGUMENT, "enough");
+    assert_fails(do_step(&live, 0, 0.1, &step), TUTTI_ERR_STATE, "");
+    refusing = false;
+    assert_ok(tutti_instance_reset(live.in)); /* all is forgotten */
+    live_initialise(&live, 0, 1);
+    assert_ok(do_step(&live, 0, 0.1, &step));
+    assert_same_double(step.reached, 0.1);
     live_end(&live);
 }
 

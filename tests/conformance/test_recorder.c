@@ -123,9 +123,11 @@ static void flushed_rows_survive(void (*flush)(struct tutti_recorder *recorder))
         struct tutti_recorder *recorder = NULL;
         if (format->open(&recorder, path, &column, 1) != TUTTI_OK)
             _exit(1);
-        for (int i = 0; i < 5000; i++, x += 0.1)
+        for (int i = 0; i < 5000; i++) {
+            x = i * 0.1;
             if (format->row(recorder, i) != TUTTI_OK)
                 _exit(2);
+        }
         flush(recorder);
         _exit(0);
     }

@@ -49,6 +49,7 @@ class Times(CommandTest):
     def test_step_that_no_double_can_tell(self):
         """1e15 + 0.01 is 1e15: time would not pass."""
         self.wrong("--start", "1e15", "--stop", "1000000000000001", "--step", "0.01", says="--step")
+        self.wrong("--start", "1e9", "--stop", "1000000001", "--output-step", "1e-7", says="--output-step 1e-0?7")
 
     def test_tolerance(self):
         for value in ("0", "-1", "nan", "inf"):
@@ -68,6 +69,21 @@ class Settings(CommandTest):
         self.wrong(DAHLQUIST, "completely_different=1", ["completely_different", "tutti info"])
         for setting in ("k", "", "=1", "=", "k:1"):
             self.wrong(DAHLQUIST, setting, "NAME=VALUE|VAR=VALUE")
+
+    def test_names_that_steer_terminals(self):
+        """Names out of files are told without what a terminal would obey."""
+        name = "float64_in&#10;\x9b31m\x7f"
+        fmu = self.altered(FEEDTHROUGH, ('name="float64_in"', f'name="{name}"'))
+        text = name.replace("&#10;", "\n")
+        for options in (("--set", "float64_in\n\x9b31m=1"), ("--set", f"{text}=x"), ("--record", text[:-1]),
+                        ("--set", "\x1b[31m=1"), ("--input", "\x1b[31m.csv")):
+            with self.subTest(options=options):
+                outcome = self.refused("run", fmu, *options, status=None if options[0] == "--input" else 2, says="31m")
+                self.assertRegex(outcome.err, "^[ -~\xa0-\uffff]*\n$")
+        for file in ("\x1b[31m.fmu", "\x9b31m.fmu"):
+            for command in ("run", "info"):
+                outcome = self.refused(command, file, status=1, says="31m")
+                self.assertRegex(outcome.err, "^[ -~\xa0-\uffff]*\n$")
 
     def test_values_of_the_wrong_type(self):
         for name, values in (("float64_in", ("", "one", "1,5", "1 2", "0.1m")),

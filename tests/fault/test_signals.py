@@ -79,6 +79,20 @@ class Signals(CommandTest):
         self.assertRegex(outcome.lines("error")[0], "standard output: Broken pipe")
 
 
+class Waiting(CommandTest):
+    """A command that waits for a file: there is nothing to keep, so the first signal ends it."""
+
+    def test_first_signal_ends_it(self):
+        os.mkfifo(self.path("pipe"))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                process = self.start("plot", "pipe", "-o", "out.svg")
+                with open(self.path("pipe"), "wb"):  # waits for the command to open it
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(timeout=30), 128 + number)
+                self.assertEqual(self.finish(process).err, "")
+
+
 class Killed(CommandTest):
     """SIGKILL leaves no chance; the folder is removed by a later run, but never under the feet of one that lives."""
 

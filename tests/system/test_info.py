@@ -169,6 +169,29 @@ class Info(CommandTest):
         self.assertEqual(self.info(fmu)["platforms"], ["win64"])
         self.assertRegex(self.tutti("info", fmu).out, r"(?m)^platforms +win64$")
 
+    def test_platforms_whose_names_contain_others(self):
+        binaries = ("darwin64/Dahlquist.dylib", "win64/Dahlquist.dll", "win64/more.dll", "linux64/Dahlquist.so",
+                    "darwin64/more.dylib", "linux6/Dahlquist.so")
+        fmu = self.altered(kit_fmu("Dahlquist", "2"), drop=["binaries/"],
+                           add={f"binaries/{name}": b"" for name in binaries})
+        self.assertEqual(self.info(fmu)["platforms"], ["darwin64", "win64", "linux64", "linux6"])
+        self.assertRegex(self.tutti("info", fmu).out, r"(?m)^platforms +darwin64, win64, linux64, linux6$")
+
+    def test_nothing_in_a_model_steers_the_terminal(self):
+        """Line feeds forge lines, and U+009B is to a terminal what ESC [ is; --json escapes or keeps them."""
+        text = "&#10;&#9;a\x7f\x85b\x9b31mc"
+        fmu = self.altered(kit_fmu("Feedthrough", "3"), ('modelName="Feedthrough"', f'modelName="m{text}"'),
+                           ('description="Copies', f'description="{text}Copies'),
+                           ('generationTool="', f'generationTool="{text}'), ('name="red"', f'name="red{text}"'),
+                           ('name="float64_in"', f'name="float64_in{text}"'),
+                           ('value="Set me!"', f'value="Set me!{text}"'))
+        outcome = self.tutti("info", fmu, "--variables")
+        self.assertEqual(re.findall(r"[^\n -~\xa0-\U0010ffff]", outcome.out), [])
+        self.assertIn("b  31mc", outcome.out)
+        plain = self.tutti("info", kit_fmu("Feedthrough", "3"), "--variables").out
+        self.assertEqual(len(outcome.out.splitlines()), len(plain.splitlines()))
+        self.assertIn("a\x7f\x85b\x9b31mc", self.info(fmu)["modelName"])
+
     def test_names_of_files_are_taken_as_they_are(self):
         for name in ("with blank.fmu", "ümläut.fmu", "-dash.fmu", "quote'\".fmu"):
             fmu = self.altered(kit_fmu("Dahlquist", "3"), name=name)

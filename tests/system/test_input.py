@@ -6,7 +6,7 @@ Most tests follow the model Tracker, x' = (u - x) / T with T = 0.5, whose answer
 import math
 import unittest
 
-from command import VERSIONS, CommandTest, kit_fmu
+from command import VERSIONS, CommandTest, Table, kit_fmu
 
 T = 0.5
 
@@ -96,6 +96,17 @@ class Trajectories(CommandTest):
             table = self.follow(version, ["0,3"], "--stop", "1")
             self.assertEqual(table["error"][0], 3)
 
+    def test_jump_at_a_point_of_a_uniform_fmu(self):
+        """3 * 0.7 is one ulp below 2.1: the jump is of that point, not of the next one."""
+        for version in VERSIONS:
+            flag = 'canHandleVariableCommunicationStepSize="true"'
+            fmu = self.altered(kit_fmu("Tracker", version), (flag, flag.replace("true", "false")))
+            with self.subTest(version=version):
+                trajectory = self.write("input.csv", "time,u\n0,0\n2.1,0\n2.1,1\n")
+                table = self.simulate(fmu, "--input", trajectory, "--step", "0.7", "--stop", "3.5")
+                self.assertEqual(table.times, [n * 0.7 for n in range(6)])
+                self.assert_near(table["y"], [step(t - 3 * 0.7) for t in table.times], 1e-6)
+
     def test_form_of_the_file(self):
         """Line ends of other systems, quotes, a byte order mark, other columns first in the FMU: all the same."""
         expected = self.follow("2", ["0,0", "5,5"]).rows
@@ -160,6 +171,27 @@ class Discrete(CommandTest):
                               "A=-1", "--set", "B=0 0 1", "--set", "C=1", "--set", "D=0", "--set", "x0=0", "--input",
                               self.write("input.csv", "time,u[3]\n0,2\n"), "--stop", "1")
         self.assert_near(table["y[1]"], [2 * (1 - math.exp(-t)) for t in table.times], 1e-6)
+
+    def test_negated_aliases(self):
+        """FMI 1.0: the FMU holds minus the variable. A value means the same in a file as on the command line."""
+        old, new = "</ModelVariables>", "".join(
+            f'<ScalarVariable name="minus_{name}" valueReference="{reference}" variability="discrete" causality="input"'
+            f' alias="negatedAlias"><{element}/></ScalarVariable>'
+            for name, reference, element in (("float64", 3, "Real"), ("int32", 18, "Integer"),
+                                             ("boolean", 26, "Boolean")))
+        fmu = self.altered(kit_fmu("Feedthrough", "1cs"), (old, new + old))
+        for name, value, found in (("float64", "2.5", "-2.5"), ("float64", "-4", "4"), ("int32", "7", "-7"),
+                                   ("int32", "-1000000000", "1000000000"), ("boolean", "true", None),
+                                   ("boolean", "false", None)):
+            with self.subTest(name=name, value=value):
+                options = ("run", fmu, "--step", "0.5", "--stop", "1", "-o", "-")
+                column = "float64_discrete_out" if name == "float64" else f"{name}_out"
+                trajectory = self.write("input.csv", f"time,minus_{name}\n0,{value}\n")
+                set_ = Table(self.tutti(*options, "--set", f"minus_{name}={value}").out).texts(column)
+                fed = Table(self.tutti(*options, "--input", trajectory).out).texts(column)
+                self.assertEqual(fed, set_)
+                if found:
+                    self.assertEqual(set(fed), {found})
 
     def test_heater_is_switched_by_the_names_of_its_modes(self):
         text = "time,mode,T_outside\n0,off,273.15\n1000,on,273.15\n1500,automatic,273.15\n"

@@ -3,6 +3,7 @@
 """What `tutti run` sets (--set), records (--record, -o) and counts (--stats)."""
 import json
 import math
+import os
 import unittest
 
 from command import VERSIONS, CommandTest, Table, kit_fmu
@@ -221,6 +222,15 @@ class Stats(CommandTest):
             with self.subTest(version=version):
                 stats = self.stats(kit_fmu("Stair", version), "--step", "0.5")
                 self.assertEqual((stats["stop"], stats["steps"], stats["rejected"]), (10, 20, 0))
+
+    def test_file_names_that_are_no_utf_8(self):
+        """JSON has to be: what is not UTF-8 becomes '?'. Nor may a long name be cut inside a character."""
+        latin, long = os.fsdecode(b"b\xe9b\xff.fmu"), "a" * 99 + "\u00e9.fmu"
+        for name, told in ((latin, "b?b?.fmu"), (long, long)):
+            self.altered(kit_fmu("Dahlquist", "3"), name=name)
+            stats = self.stats(name)
+            self.assertEqual((stats["system"], stats["units"][0]["fmu"], stats["steps"]), (told, told, 100))
+            self.assertTrue(told.startswith(stats["units"][0]["name"].rstrip("?")), stats["units"][0]["name"])
 
     def test_failed_run(self):
         stats = self.stats(kit_fmu("Faulty", "2"), status=1, env={"KIT_FAULT": "error DoStep 0.55"})

@@ -23,6 +23,10 @@ class Plot(CommandTest):
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         return root, ["".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")]
 
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
     def test_all_variables(self):
         _, texts = self.picture()
         self.assertLessEqual({"x0", "x1", "time"}, set(texts))
@@ -55,6 +59,17 @@ class Plot(CommandTest):
             with self.subTest(arguments=arguments):
                 self.refused("plot", *arguments, status=status, says=says)
                 self.assertFalse(os.path.exists(self.path("out.svg")))
+
+    def test_older_picture_stays_if_nothing_can_be_drawn(self):
+        self.picture()
+        older = self.read("out.svg")
+        for arguments, status in ((["result.csv", "-v", "x9"], 2), (["nowhere.csv"], 1),
+                                  ([kit_fmu("VanDerPol", "2")], 1)):
+            with self.subTest(arguments=arguments):
+                self.tutti("plot", *arguments, "-o", "out.svg", status=status)
+                self.assertEqual(self.read("out.svg"), older)
+        _, texts = self.picture("-v", "x0")
+        self.assertNotIn("x1", texts)
 
 
 if __name__ == "__main__":

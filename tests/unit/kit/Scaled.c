@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Scaled - x' = x + u grows; whenever an integrator step has passed the limit, a step event raises limit and nominal
- * value of x, in two iterations. */
+ * value of x, in two iterations. FMI 3.0 also has an array of any size. */
 #include "kit.h"
 
 struct scaled {
     double x, der_x, u, y, limit;
     int32_t rescaled;
+    uint64_t size;
+    double *extra;
 };
 #define KIT_SELF struct scaled
 
@@ -15,6 +17,8 @@ static const struct kit_var variables[] = {
     KIT_INPUT(u, .start = "0"),
     KIT_OUTPUT(y, .depends = "x:constant u:constant", .description = "x - u"),
     KIT_OUTPUT(rescaled, .start = "0", .depends = ""),
+    KIT_STRUCTURAL(size, .start = "2", .description = "without a bound"),
+    KIT_VAR(extra, .dims = "size", .start = "7"),
 };
 
 static enum kit_status initialise(struct kit *kit, void *self, double t)

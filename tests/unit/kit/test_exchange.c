@@ -223,6 +223,27 @@ static void saved_states_hold_nominal_and_mode(void **state)
     close_model();
 }
 
+/* The instance survives a size for which there is no memory: it is as it was at first. */
+static void too_large_arrays_are_refused(void **state)
+{
+    (void)state;
+    const unsigned size = 6, extra = 7;
+    const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX / 16, UINT64_C(1) << 56};
+    double values[2] = {0};
+    uint64_t now = 0;
+    open_model(3, LIB_Scaled_fmi3, "Scaled", 1, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_int_equal(me.f3.fmi3EnterConfigurationMode(me.c), fmi3OK);
+        assert_int_equal(me.f3.fmi3SetUInt64(me.c, &size, 1, &sizes[i], 1), fmi3OK);
+        assert_refused(me.f3.fmi3ExitConfigurationMode(me.c), "no memory for array extra");
+        assert_int_equal(me.f3.fmi3GetUInt64(me.c, &size, 1, &now, 1), fmi3OK);
+        assert_int_equal(me.f3.fmi3GetFloat64(me.c, &extra, 1, values, 2), fmi3OK);
+        assert_true(now == 2 && values[0] == 7 && values[1] == 7);
+        assert_int_equal(me.f3.fmi3Reset(me.c), fmi3OK);
+    }
+    close_model();
+}
+
 /* A point that cannot be computed does no harm: the solver tries another one. */
 static void a_discarded_point_does_no_harm(void **state)
 {
@@ -251,6 +272,7 @@ int main(void)
         cmocka_unit_test(states_can_be_set_one_by_one),
         cmocka_unit_test(directional_derivatives_exist_in_all_modes),
         cmocka_unit_test(saved_states_hold_nominal_and_mode),
+        cmocka_unit_test(too_large_arrays_are_refused),
         cmocka_unit_test(a_discarded_point_does_no_harm),
     };
     return cmocka_run_group_tests_name("kit: Model Exchange", tests, NULL, NULL);

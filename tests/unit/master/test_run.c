@@ -96,6 +96,40 @@ static void test_interrupt(void **state)
     tutti_run_stats_fini(&stats);
 }
 
+struct calls {
+    unsigned long count;
+    double elapsed;
+};
+
+static void count_call(void *context, const struct tutti_progress *progress)
+{
+    struct calls *calls = context;
+    assert_true(progress->elapsed >= calls->elapsed);
+    calls->count++;
+    calls->elapsed = progress->elapsed;
+    interrupted = progress->elapsed > 0.7;
+}
+
+/* However fast the steps are: about ten times per second, no more. */
+static void test_progress(void **state)
+{
+    (void)state;
+    struct calls calls = {0};
+    struct tutti_run_options options = {
+        .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu",
+        .has_stop = true,
+        .stop = 1e6,
+        .has_step = true,
+        .step = 1e-3,
+        .interrupt = &interrupted,
+        .progress = count_call,
+        .progress_context = &calls,
+    };
+    interrupted = 0;
+    assert_fails(tutti_run(&options, NULL), TUTTI_ERR_INTERRUPTED, "interrupted at t = ");
+    assert_true(calls.count > 0 && (double)calls.count <= 10 * calls.elapsed + 2);
+}
+
 static void test_stats(void **state)
 {
     (void)state;
@@ -150,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_allocation_per_step),
         cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_stats),
         cmocka_unit_test(test_bad_times),
     };

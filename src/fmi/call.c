@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* How calls into FMUs end when they do not simply succeed, and what people are told then. */
+#include "fmi/call.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+_Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
+
+struct tutti_instance *tutti_instance_current(void)
+{
+    return tutti_call_current;
+}
+
+/* The FMI function behind a call ("fmi3GetFloat64"). */
+static void call_name(const struct tutti_instance *in, char *out, size_t size)
+{
+    const char *name = in->binding->call_names[in->call];
+    const char *word = in->binding->type_word(in->call_type);
+    if (in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET)
+        snprintf(out, size, "%s%s", name, word ? word : "");
+    else
+        snprintf(out, size, "%s", name ? name : tutti_call_word(in->call));
+}
+
+/* " at t = 0.5", or nothing before the initialisation, when there is no time. */
+struct when {
+    char text[TUTTI_NUMBER_MAX + 16];
+};
+
+static struct when when(const struct tutti_instance *in)
+{
+    struct when when = {""};
+    if (!isnan(in->time))
+        snprintf(when.text, sizeof when.text, " at t = %s", NUMBER(in->time));
+    return when;
+}
+
+enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call)
+{
+    return tutti_fail(TUTTI_ERR_STATE,
+                      "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
+                      "drives the FMU",
+                      in->options.name, in->binding->version, tutti_call_word(call), tutti_state_name(in->state),
+                      when(in).text);
+}
+
+/* The end of an error message: what the FMU said last. */
+static void append_messages(struct tutti_instance *in, struct tutti_text *text)
+{
+    struct tutti_messages *messages = &in->messages;
+    pthread_mutex_lock(&messages->lock);
+    unsigned long first = messages->count > TUTTI_MESSAGES_KEPT ? messages->count - TUTTI_MESSAGES_KEPT : 0;
+    tutti_text_append(text, messages->count ? ". The FMU's last messages: " : ". The FMU gave no message");
+    for (unsigned long i = first; i < messages->count; i++)
+        tutti_text_printf(text, "%s\"%s\"", i > first ? ", " : "", messages->text[i % TUTTI_MESSAGES_KEPT]);
+    pthread_mutex_unlock(&messages->lock);
+}
+
+enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what)
+{
+    char name[64];
+    call_name(in, name, sizeof name);
+    struct tutti_text text = {0};
+    append_messages(in, &text);
+    in->messages.deferred = 0; /* they are in the message */
+    tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
+               text.text ? text.text : "");
+    tutti_text_fini(&text);
+    return err;
+}
+
+static void warn_once(struct tutti_instance *in)
+{
+    if (in->warnings++ > 0)
+        return;
+    char name[64];
+    call_name(in, name, sizeof name);
+    tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+                     "%s returned Warning%s; going on (further warnings are counted, not shown)", name, when(in).text);
+}
+
+void tutti_call_bury(struct tutti_instance *in)
+{
+    in->state = TUTTI_STATE_FATAL;
+    in->library->fatal = true;
+}
+
+enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
+{
+    switch (status) {
+    case TUTTI_STATUS_OK:
+    case TUTTI_STATUS_WARNING:
+        warn_once(in);
+        tutti_instance_log_deferred(in);
+        in->state = tutti_state_after(call, in->state, in->event_mode);
+        return TUTTI_OK;
+    case TUTTI_STATUS_DISCARD:
+        return tutti_call_fail(in, TUTTI_ERR_FMU, "returned Discard: the FMU cannot compute these values");
+    case TUTTI_STATUS_MEMORY: return tutti_fail_memory();
+    case TUTTI_STATUS_PENDING:
+        in->state = TUTTI_STATE_ERROR;
+        return tutti_call_fail(in, TUTTI_ERR_FMU, "returned Pending, which only a do-step may");
+    case TUTTI_STATUS_FATAL: tutti_call_bury(in); return tutti_call_fail(in, TUTTI_ERR_FATAL, "returned Fatal");
+    case TUTTI_STATUS_ERROR:
+    default:
+        in->state = TUTTI_STATE_ERROR;
+        return tutti_call_fail(in, TUTTI_ERR_FMU,
+                               status == TUTTI_STATUS_ERROR ? "returned Error" : "returned an unknown status");
+    }
+}
+
+enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, const char *what)
+{
+    return in->library->can & can ? TUTTI_OK
+                                  : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
+                                               in->library->file, what);
+}
+
+/* No printf here: the process may be dying. */
+static size_t put(char *out, size_t size, size_t at, const char *text)
+{
+    while (*text && at + 1 < size)
+        out[at++] = *text++;
+    return at;
+}
+
+size_t tutti_instance_where(char *out, size_t size)
+{
+    const struct tutti_instance *in = tutti_call_current;
+    size_t at = 0;
+    if (in && size > 0) {
+        const char *name = in->binding->call_names[in->call];
+        bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
+        char number[TUTTI_NUMBER_MAX + 1];
+        number[tutti_number_write_double(number, in->time)] = '\0';
+        at = put(out, size, at, "instance ");
+        at = put(out, size, at, in->options.name);
+        at = put(out, size, at, " (");
+        at = put(out, size, at, in->library->file);
+        at = put(out, size, at, ") in ");
+        at = put(out, size, at, name ? name : "a call");
+        at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
+        at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
+        at = put(out, size, at, isnan(in->time) ? "" : number);
+    }
+    if (size > 0)
+        out[at] = '\0';
+    return at;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* call.h - what surrounds every call into an FMU, for the files that make them (instance.c, step.c, saved.c): may it be
+ * made, whose is it, how did it end. */
+#ifndef TUTTI_FMI_CALL_H
+#define TUTTI_FMI_CALL_H
+
+#include "fmi/binding.h"
+
+/* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
+extern _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
+
+/* The messages of call.c: a call that the state machine forbids; one that failed (what: "returned Error"); a capability
+ * that the FMU does not have (OK if it has). */
+enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call);
+enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what);
+TUTTI_CHECKED enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, const char *what);
+/* Every status that is not OK. */
+enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status);
+/* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
+void tutti_call_bury(struct tutti_instance *in);
+
+static inline bool tutti_call_may(const struct tutti_instance *in, enum tutti_call call)
+{
+    return !in->library->fatal && tutti_state_allows(in->binding->fmi, call, in->state);
+}
+
+/* Before every call into the FMU: may it be made (I1 to I12), and which one is it. */
+static inline enum tutti_err tutti_call_begin(struct tutti_instance *in, enum tutti_call call)
+{
+    if (__builtin_expect(!tutti_call_may(in, call), 0))
+        return tutti_call_forbidden(in, call);
+    in->call = call;
+    return TUTTI_OK;
+}
+
+/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
+static inline struct tutti_instance *tutti_call_enter(struct tutti_instance *in)
+{
+    struct tutti_instance *outer = tutti_call_current;
+    tutti_call_current = in;
+    return outer;
+}
+
+static inline void tutti_call_leave(struct tutti_instance *outer)
+{
+    tutti_call_current = outer;
+}
+
+static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum tutti_call call,
+                                                 enum tutti_status status)
+{
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return tutti_call_unusual(in, call, status);
+    if (__builtin_expect(in->messages.deferred != 0, 0))
+        tutti_instance_log_deferred(in);
+    in->state = tutti_state_after(call, in->state, in->event_mode);
+    return TUTTI_OK;
+}
+
+/* Calls a slot of the binding, by the rules of the state machine. */
+#define CALL(in, call, slot, ...)                                                                                      \
+    do {                                                                                                               \
+        TRY(tutti_call_begin(in, call));                                                                               \
+        struct tutti_instance *outer_ = tutti_call_enter(in);                                                          \
+        enum tutti_status status_ = (in)->binding->slot(__VA_ARGS__);                                                  \
+        tutti_call_leave(outer_);                                                                                      \
+        TRY(tutti_call_conclude(in, call, status_));                                                                   \
+    } while (0)
+
+#endif

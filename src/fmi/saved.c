@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Saved states of FMUs: got, set, and as bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmi/call.h"
+
+enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved *saved)
+{
+    TRY(tutti_call_need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
+    CALL(in, TUTTI_CALL_GET_STATE, get_state, in, &saved->handle);
+    saved->state = in->state;
+    saved->time = in->time;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_restore(struct tutti_instance *in, const struct tutti_saved *saved)
+{
+    TRY(tutti_call_need(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
+    CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
+    in->state = saved->state;
+    in->time = saved->time;
+    return TUTTI_OK;
+}
+
+void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved *saved)
+{
+    if (saved->handle && tutti_call_may(in, TUTTI_CALL_FREE_STATE)) {
+        in->call = TUTTI_CALL_FREE_STATE;
+        struct tutti_instance *outer = tutti_call_enter(in);
+        enum tutti_status status = in->binding->free_state(in, &saved->handle);
+        tutti_call_leave(outer);
+        if (status == TUTTI_STATUS_FATAL) /* what else went wrong with a state that nobody needs is not worth a word */
+            tutti_call_bury(in);
+    }
+    *saved = (struct tutti_saved){0};
+}
+
+/* Ahead of the FMU's own bytes. */
+struct saved_header {
+    int32_t state, fmi;
+    double time;
+};
+
+enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct tutti_saved *saved,
+                                        unsigned char **bytes, size_t *size)
+{
+    *bytes = NULL;
+    TRY(tutti_call_need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
+    size_t own = 0;
+    CALL(in, TUTTI_CALL_SERIALIZE, serialized_size, in, saved->handle, &own);
+    struct saved_header header = {(int32_t)saved->state, in->binding->fmi, saved->time};
+    unsigned char *all = own < SIZE_MAX / 2 ? malloc(sizeof header + own) : NULL;
+    if (!all)
+        return tutti_fail_memory();
+    memcpy(all, &header, sizeof header);
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->serialize(in, saved->handle, all + sizeof header, own);
+    tutti_call_leave(outer);
+    enum tutti_err err = tutti_call_conclude(in, TUTTI_CALL_SERIALIZE, status);
+    if (err) {
+        free(all);
+        return err;
+    }
+    *bytes = all;
+    *size = sizeof header + own;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsigned char *bytes, size_t size,
+                                          struct tutti_saved *saved)
+{
+    TRY(tutti_call_need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
+    struct saved_header header;
+    if (size >= sizeof header)
+        memcpy(&header, bytes, sizeof header);
+    if (size < sizeof header || header.fmi != in->binding->fmi || header.state <= (int32_t)TUTTI_STATE_NONE ||
+        header.state >= (int32_t)TUTTI_STATE_ERROR)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU", in->options.name,
+                          in->binding->version);
+    CALL(in, TUTTI_CALL_SERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
+    saved->state = (enum tutti_state)header.state;
+    saved->time = header.time;
+    return TUTTI_OK;
+}

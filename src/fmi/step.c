@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps of Co-Simulation, and the events between them. */
+#include <math.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "fmi/call.h"
+
+/* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
+static bool clamp_reached(const struct tutti_instance *in, double t, double end, double *reached)
+{
+    double span = in->setup.stop - in->setup.start;
+    if (tutti_time_same(*reached, t, span) || tutti_time_same(*reached, end, span))
+        *reached = fmin(fmax(*reached, t), end);
+    return *reached >= t && *reached <= end;
+}
+
+/* What a step says beyond OK: it ended early, at an event, or wants to be the last. Without any of these the
+ * communication point is reached, however far the FMU's own clock is from it (a fixed internal step may not divide h).
+ * FMUs that signal events nobody asked for are taken as they are. */
+static enum tutti_err look_at_step(struct tutti_instance *in, double t, double end, struct tutti_step *step)
+{
+    step->event = step->event && in->event_mode;
+    if (!step->early && !step->event && !step->terminate)
+        step->reached = end;
+    double said = step->reached;
+    if (clamp_reached(in, t, end, &step->reached))
+        return TUTTI_OK;
+    in->state = TUTTI_STATE_ERROR;
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU says that its step from t = %s to %s came to %s",
+                      in->options.name, in->library->file, NUMBER(t), NUMBER(end), NUMBER(said));
+}
+
+/* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
+ * (I10). */
+static enum tutti_err conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
+                                    struct tutti_step *step)
+{
+    if (in->binding->after_step) {
+        struct tutti_instance *outer = tutti_call_enter(in);
+        status = in->binding->after_step(in, t, status, step);
+        tutti_call_leave(outer);
+    }
+    if (status != TUTTI_STATUS_DISCARD) {
+        if (status > TUTTI_STATUS_WARNING)
+            return tutti_call_conclude(in, TUTTI_CALL_DO_STEP, status);
+        TRY(look_at_step(in, t, end, step));
+        in->time = step->reached;
+        return tutti_call_conclude(in, TUTTI_CALL_DO_STEP, status);
+    }
+    in->messages.deferred = 0;
+    if (in->binding->fmi == 3) {
+        *step = (struct tutti_step){.reached = t, .discarded = true, .can_retry = true};
+        return TUTTI_OK;
+    }
+    step->discarded = true;
+    if (!clamp_reached(in, t, end, &step->reached))
+        step->reached = t; /* it gave up anyway */
+    in->state = TUTTI_STATE_DISCARDED;
+    in->time = step->reached;
+    return TUTTI_OK;
+}
+
+/* I6: a step starts where the one before ended. */
+static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
+{
+    return tutti_fail(TUTTI_ERR_STATE,
+                      "%s: a step from t = %s, but the FMU is at %s; this is a fault in the program that "
+                      "drives the FMU",
+                      in->options.name, NUMBER(t), NUMBER(in->time));
+}
+
+enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
+                                      struct tutti_step *step)
+{
+    TRY(tutti_call_begin(in, TUTTI_CALL_DO_STEP));
+    if (__builtin_expect(t != in->time, 0) && !tutti_time_same(t, in->time, in->setup.stop - in->setup.start))
+        return wrong_start(in, t);
+    double end = t + h;
+    in->time = t;
+    in->callback_error = TUTTI_OK;
+    *step = (struct tutti_step){.reached = end};
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
+    tutti_call_leave(outer);
+    if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
+        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
+        return in->callback_error;
+    }
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return conclude_step(in, t, end, status, step);
+    if (__builtin_expect(step->early || step->event || step->terminate, 0))
+        TRY(look_at_step(in, t, end, step));
+    else
+        step->reached = end;
+    if (__builtin_expect(in->messages.deferred != 0, 0))
+        tutti_instance_log_deferred(in);
+    in->state = TUTTI_STATE_STEP;
+    in->time = step->reached;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)
+{
+    if (!in->event_mode) /* I8 */
+        return tutti_call_forbidden(in, TUTTI_CALL_ENTER_EVENT);
+    CALL(in, TUTTI_CALL_ENTER_EVENT, enter_event, in);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
+{
+    *discrete = (struct tutti_discrete){0};
+    CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_enter_step(struct tutti_instance *in)
+{
+    CALL(in, TUTTI_CALL_ENTER_STEP, enter_step, in);
+    return TUTTI_OK;
+}
