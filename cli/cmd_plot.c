@@ -187,14 +187,14 @@ int command_plot(const struct arguments *arguments)
         return EXIT_FAILED;
     }
     close(fd);
+    if (!there)
+        remove(output);
     int status = EXIT_FAILED;
     struct tutti_table *table = NULL;
     if (tutti_table_read(&table, arguments->operands[0]) != TUTTI_OK)
         console_error(tutti_err_message());
     else
         status = plot(arguments, table);
-    if (status != EXIT_DONE && !there)
-        remove(output);
     tutti_table_free(table);
     return status;
 }

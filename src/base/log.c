@@ -17,5 +17,8 @@ void tutti_log_printf(const struct tutti_log *log, enum tutti_log_level level, c
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tutti_str_make_printable(text);
-    log->write(log->context, level, origin, text);
+    char clean[512] = ""; /* names of files are foreign text, too */
+    snprintf(clean, sizeof clean, "%s", origin ? origin : "");
+    tutti_str_make_printable(clean);
+    log->write(log->context, level, origin ? clean : NULL, text);
 }

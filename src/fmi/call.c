@@ -41,6 +41,9 @@ static struct when when(const struct tutti_instance *in)
 
 enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call)
 {
+    if (in->library->fatal)
+        return tutti_fail(TUTTI_ERR_STATE, "%s: nothing is called any more: an instance of %s returned Fatal",
+                          in->options.name, in->library->file);
     return tutti_fail(TUTTI_ERR_STATE,
                       "%s: FMI %s does not allow to %s in the state \"%s\"%s; this is a fault in the program that "
                       "drives the FMU",
