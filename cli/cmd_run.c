@@ -60,6 +60,11 @@ static int simulate(const struct arguments *arguments, struct tutti_run_options 
     char *stats_path = !stats_name                    ? NULL
                        : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
                                                       : tutti_fs_absolute(stats_name);
+    if (stats_name && strcmp(stats_name, options->output) == 0 && !records_nothing(options)) {
+        fprintf(stderr, "tutti run: -o and --stats cannot both be '%s'\n", stats_name);
+        free(stats_path);
+        return EXIT_USAGE;
+    }
     options->timing = stats_path != NULL;
     options->interrupt = &signals_received;
     if (!quiet && console_is_terminal())

@@ -48,10 +48,9 @@ static void print_option(const struct option *option)
     print_wrapped(option->help, HELP_COLUMN);
 }
 
-static const char exit_status[] =
-    "Exit status: 0 done; 1 the model or the run failed; 2 the command line is wrong; 130 "
-    "interrupted. Results go to files or standard output, everything else to standard "
-    "error.";
+static const char exit_status[] = "0 done; 1 the model or the run failed; 2 the command line is wrong; 130 "
+                                  "interrupted. Results go to files or standard output, everything else to standard "
+                                  "error.";
 
 void help_print(const struct command *command)
 {

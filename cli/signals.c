@@ -107,6 +107,7 @@ void signals_install(void)
     handle_stop(SIGINT);
     handle_stop(SIGTERM);
     handle_stop(SIGHUP);
+    handle_stop(SIGQUIT);
 
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the write fails and says so */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/time.h"
 
-/* How far a quotient of two times may be from a whole number by rounding alone; relative, with room for steps that were
- * themselves computed ((stop - start) / 500). */
-#define WHOLE_TOLERANCE 1e-9
+/* The number of whole steps from start to stop if, up to rounding, it is one; else 0. */
+static double whole_steps(double start, double step, double stop)
+{
+    double whole = nearbyint((stop - start) / step);
+    return tutti_time_same(start + whole * step, stop, stop - start) ? whole : 0;
+}
 
 void tutti_grid_init(struct tutti_grid *grid, double start, double step, double stop)
 {
-    double intervals = (stop - start) / step;
-    double whole = nearbyint(intervals);
-    bool fits = fabs(intervals - whole) <= WHOLE_TOLERANCE * fmax(1, fabs(whole));
-    double last = fits ? whole : ceil(intervals);
+    double whole = whole_steps(start, step, stop);
+    double last = whole > 0 ? whole : ceil((stop - start) / step);
     /* Beyond 2^53 steps single ones cannot be told apart any more; nobody will see the end of such a run. */
     last = fmin(fmax(last, 1), 9007199254740992.0);
     *grid = (struct tutti_grid){start, step, stop, (int64_t)last, 1, 0};
@@ -35,6 +36,5 @@ void tutti_grid_pass_to(struct tutti_grid *grid, double t)
 
 bool tutti_grid_fits(double start, double step, double stop)
 {
-    double intervals = (stop - start) / step;
-    return fabs(intervals - nearbyint(intervals)) <= WHOLE_TOLERANCE * fmax(1, fabs(intervals));
+    return whole_steps(start, step, stop) > 0;
 }

@@ -132,27 +132,34 @@ static bool load_neighbour(struct tutti_library *library, const char *name)
     tutti_text_append(&neighbour, name);
     void *handle = NULL;
     if (!neighbour.failed && access(neighbour.text, R_OK) == 0 && tutti_elf_check(neighbour.text, path) == TUTTI_OK)
-        handle = dlopen(neighbour.text, RTLD_NOW | RTLD_LOCAL); /* the loader finds it by its SONAME */
+        handle = dlopen(neighbour.text, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); /* found by its SONAME */
     tutti_text_fini(&neighbour);
     if (handle)
         library->neighbours[library->neighbour_count++] = handle;
     return handle != NULL;
 }
 
+/* RTLD_NODELETE: threads that an FMU started may outlive its instances; unmapping their code would kill the process. */
 static enum tutti_err open_library(struct tutti_library *library)
 {
     char error[1024], missing[256] = "", before[256];
     TRY(tutti_elf_check(library->path, library->file));
     for (int i = 0; i <= TUTTI_MOST_NEIGHBOURS; i++) {
-        library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL);
+        library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library->handle)
             return TUTTI_OK;
         const char *reason = dlerror(); /* the next dlopen frees it */
         snprintf(error, sizeof error, "%s", reason ? reason : "unknown reason");
         memcpy(before, missing, sizeof before);
         missing_library(error, missing, sizeof missing);
-        /* One that is missed again although it was loaded has no name of its own (no SONAME). */
-        if (strcmp(before, missing) == 0 || !load_neighbour(library, missing))
+        if (*missing && strcmp(before, missing) == 0)
+            return tutti_fail(
+                TUTTI_ERR_LOAD,
+                "%s: the FMU's library needs the library %s, which is beside it in the FMU but has no name "
+                "inside (SONAME), so that the loader does not find it; ask the FMU's author to link it "
+                "with one",
+                library->file, missing);
+        if (!load_neighbour(library, missing))
             break;
     }
     if (*missing)

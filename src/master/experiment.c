@@ -90,14 +90,13 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     bool uniform = kind == TUTTI_CS && !(interface->flags & TUTTI_CAN_VARIABLE_STEP);
     times->start = choose(options->has_start, options->start, experiment->has_start && isfinite(experiment->start),
                           experiment->start, 0);
-    bool proposed = experiment->has_stop && isfinite(experiment->stop) && experiment->stop > times->start;
-    times->stop =
-        choose(options->has_stop, options->stop, proposed, experiment->stop, times->start < 1 ? 1 : times->start + 1);
+    times->stop = choose(options->has_stop, options->stop, experiment->has_stop && isfinite(experiment->stop),
+                         experiment->stop, times->start < 1 ? 1 : times->start + 1);
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
     if (!(times->stop > times->start))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the stop time %s must be after the start time %s", NUMBER(times->stop),
-                          NUMBER(times->start));
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the stop time %s%s must be after the start time %s", NUMBER(times->stop),
+                          options->has_stop ? "" : " (the FMU's default; --stop gives another)", NUMBER(times->start));
     double span = times->stop - times->start;
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(experiment, interface, span, fmu, log);

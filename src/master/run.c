@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tutti/run.h>
 
 #include "base/clock.h"
@@ -54,6 +55,18 @@ struct run {
     double loop_start, last_look, last_flush, last_progress;
 };
 
+/* Writing must not destroy what is read. */
+static enum tutti_err check_files(const struct tutti_run_options *options)
+{
+    struct stat in, out;
+    bool both = options->input && options->output && strcmp(options->output, "-") != 0;
+    if (both && stat(options->input, &in) == 0 && stat(options->output, &out) == 0 && in.st_dev == out.st_dev &&
+        in.st_ino == out.st_ino && S_ISREG(in.st_mode))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
+                          options->output);
+    return TUTTI_OK;
+}
+
 /* The instance is named after the file: "dir/ball.fmu" -> "ball". */
 static void name_instance(struct run *run, const char *file)
 {
@@ -73,6 +86,7 @@ static enum tutti_err open_fmu(struct run *run)
 {
     struct tutti_findings findings = {0};
     TRY(tutti_fmu_open(&run->fmu, run->options->file, &findings));
+    TRY(tutti_desc_check(run->fmu->desc, run->fmu->description, &findings));
     if (findings.errors + findings.warnings > 0)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, run->options->file,
                          "the model description has %u flaw%s; going on (`tutti check` lists them)",
@@ -161,6 +175,9 @@ static enum tutti_err initialise(struct run *run)
 static enum tutti_err set_up(struct run *run)
 {
     const struct tutti_run_options *options = run->options;
+    if (!options->file)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
+    TRY(check_files(options));
     name_instance(run, options->file);
     if (options->output) {
         /* Taken now: code of the FMU may change the folder that the process is in. */

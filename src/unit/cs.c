@@ -51,7 +51,16 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .intermediate_update = options->moving_count ? intermediate_update : NULL,
         .intermediate_context = cs,
     };
-    TRY(tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance));
+    enum tutti_err err = tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+    if (err == TUTTI_ERR_FMU && (unit->can & TUTTI_CAN_EVENT_MODE)) {
+        /* Some FMUs claim event mode and refuse it. */
+        instance.event_mode = false;
+        err = tutti_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+        if (err == TUTTI_OK)
+            tutti_log_printf(options->log, TUTTI_LOG_WARNING, unit->name,
+                             "the FMU claims event mode but refuses it; going on without");
+    }
+    TRY(err);
     unit->has_events = tutti_instance_uses_events(cs->instance);
     return TUTTI_OK;
 }
