@@ -23,6 +23,9 @@ class Times(CommandTest):
             self.refused("run", DAHLQUIST, *options, status=2, says=says)
             self.assertFalse(os.path.exists(self.path("result.csv")))
 
+    def test_start_behind_the_default_stop(self):
+        self.wrong("--start", "5000", says=["after the start time 5000", "the FMU's default", "--stop"])
+
     def test_stop_before_start(self):
         for start, stop in ((0, -1), (1, 1), (2, 1), (-1, -2)):
             self.wrong(f"--start={start}", f"--stop={stop}", says=["stop time", "start time"])
@@ -162,6 +165,23 @@ class Trajectories(CommandTest):
 
 class Results(CommandTest):
     """Results that cannot be written; what could be is kept in whole rows."""
+
+    def test_input_file_is_safe(self):
+        """Writing the result must not destroy the file that is read, by whatever name."""
+        text = "time,u\n0,0\n1,1\n"
+        self.write("data.csv", text)
+        os.symlink("data.csv", self.path("link.csv"))
+        for name in ("data.csv", "./data.csv", "link.csv"):
+            with self.subTest(name=name):
+                self.refused("run", kit_fmu("Tracker", "2"), "--input", "data.csv", "-o", name, status=2,
+                             says="--input reads")
+                with open(self.path("data.csv"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), text)
+
+    def test_result_and_statistics_in_one_file(self):
+        for name in ("same.csv", "-"):
+            with self.subTest(name=name):
+                self.refused("run", DAHLQUIST, "-o", name, "--stats", name, status=2, says="cannot both be")
 
     def unpacked(self):
         """A folder: nothing has to be written to read it."""
