@@ -171,6 +171,14 @@ class Check(CommandTest):
         fmu = self.altered(kit_fmu("Tracker", "2"), drop=["binaries/"])
         self.assertIn("no binaries at all", self.check(fmu, status=1)[0][3])
 
+    def test_run_counts_what_check_finds(self):
+        """Flaws that no reader stumbles over are told by `run` as well, in one line, and do not stop it."""
+        fmu = self.altered(kit_fmu("Dahlquist", "2"), ('name="k"', 'name="x"'))
+        self.assertRegex(self.check(fmu, status=1)[0][3], "used twice")
+        outcome = self.tutti("run", fmu, "--stop", "0.1")
+        self.assertEqual(len(outcome.lines("warning")), 1)
+        self.assertRegex(outcome.err, r"has \d+ flaws?; going on")
+
     def test_binary_that_is_none(self):
         with zipfile.ZipFile(kit_fmu("Tracker", "2")) as archive:
             library = next(name for name in archive.namelist() if name.endswith(".so"))

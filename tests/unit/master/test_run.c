@@ -154,6 +154,13 @@ static void test_stats(void **state)
     assert_ok(tutti_run(&options, NULL));
 }
 
+static void test_no_file(void **state)
+{
+    (void)state;
+    struct tutti_run_options options = {0};
+    assert_fails(tutti_run(&options, NULL), TUTTI_ERR_ARGUMENT, "no file");
+}
+
 static void test_bad_times(void **state)
 {
     (void)state;
@@ -186,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_bad_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
