@@ -30,6 +30,7 @@ extern "C" {
     X(LOAD, "the FMU's library cannot be loaded")                                                                      \
     X(FMU, "the FMU reported an error")                                                                                \
     X(FATAL, "the FMU reported a fatal error")                                                                         \
+    X(SOLVER, "a solver cannot go on")                                                                                 \
     X(STATE, "a call that the FMI state machine forbids")                                                              \
     X(INTERRUPTED, "interrupted")
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.h - one instance of an FMU for Co-Simulation, one form for FMI 1.0, 2.0 and 3.0.
+/* instance.h - one instance of an FMU, for Co-Simulation or Model Exchange as its library was loaded for; one form for
+ * FMI 1.0, 2.0 and 3.0.
  *
  * Every function checks the state machine (state.h), calls the FMU once, and turns its status into an error that names
  * the instance, the FMI function, the simulated time and the FMU's last messages. Values lie as type.h says. An instance
@@ -136,5 +137,35 @@ TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instanc
 /* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
  * Async-signal-safe; for the message about a crash. Returns the length; out is NUL-terminated. */
 size_t tutti_instance_where(char *out, size_t size);
+
+/* ---- Model Exchange (exchange.c); only for instances of a Model Exchange library ---- */
+
+/* Numbers of continuous states and event indicators now (FMI 3.0: structural parameters may have changed them). Good
+ * from the end of configuration on. */
+TUTTI_CHECKED enum tutti_err tutti_instance_count_states(struct tutti_instance *instance, size_t *states,
+                                                         size_t *indicators);
+/* In continuous-time mode. Discard is no error here: *discarded becomes true (and is never made false), the values are
+ * none, and another point may be tried. */
+TUTTI_CHECKED enum tutti_err tutti_instance_set_time(struct tutti_instance *instance, double t, bool *discarded);
+TUTTI_CHECKED enum tutti_err tutti_instance_set_states(struct tutti_instance *instance, const double *states,
+                                                       size_t count, bool *discarded);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_derivatives(struct tutti_instance *instance, double *derivatives,
+                                                            size_t count, bool *discarded);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_indicators(struct tutti_instance *instance, double *indicators,
+                                                           size_t count, bool *discarded);
+TUTTI_CHECKED enum tutti_err tutti_instance_get_states(struct tutti_instance *instance, double *states, size_t count);
+/* Nominal values of the states; as the FMU says, be they 0 or negative. */
+TUTTI_CHECKED enum tutti_err tutti_instance_get_nominals(struct tutti_instance *instance, double *nominals,
+                                                         size_t count);
+/* The value references of the states, in the order of the state vector (FMI 1.0; the others say it in their
+ * description). */
+TUTTI_CHECKED enum tutti_err tutti_instance_get_state_references(struct tutti_instance *instance, uint32_t *references,
+                                                                 size_t count);
+/* After every accepted step of the solver, with time and states set to its end. */
+TUTTI_CHECKED enum tutti_err tutti_instance_completed_step(struct tutti_instance *instance, bool no_going_back,
+                                                           bool *event, bool *terminate);
+/* From event mode, after update_discrete, to continuous-time mode. (enter_event leads back; FMI 1.0 has no modes, and the
+ * calls are not passed on.) */
+TUTTI_CHECKED enum tutti_err tutti_instance_enter_continuous(struct tutti_instance *instance);
 
 #endif

@@ -1,0 +1,16 @@
+# The numerical libraries, as one target: SUNDIALS (CVODE, ARKODE), SuiteSparse's KLU, LAPACK.
+# SUNDIALS' own CMake package asks for MPI and PETSc on Debian, of which nothing here is used: so the parts are found one
+# by one.
+add_library(tutti_solvers INTERFACE)
+
+foreach(part sundials_cvode sundials_arkode sundials_nvecserial sundials_sunmatrixdense sundials_sunmatrixsparse
+             sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas)
+    find_library(TUTTI_LIB_${part} ${part} REQUIRED)
+    mark_as_advanced(TUTTI_LIB_${part})
+    target_link_libraries(tutti_solvers INTERFACE ${TUTTI_LIB_${part}})
+endforeach()
+
+find_path(TUTTI_KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
+find_path(TUTTI_SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
+mark_as_advanced(TUTTI_KLU_INCLUDE TUTTI_SUNDIALS_INCLUDE)
+target_include_directories(tutti_solvers SYSTEM INTERFACE ${TUTTI_KLU_INCLUDE} ${TUTTI_SUNDIALS_INCLUDE})

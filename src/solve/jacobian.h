@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* jacobian.h - df/dx of a problem, with as few evaluations as its pattern allows.
+ *
+ * Columns that share no row are evaluated together (Curtis, Powell, Reid 1974; 001 section 9.1.1): in one directional
+ * derivative, or in one difference of right-hand sides. */
+#ifndef TUTTI_SOLVE_JACOBIAN_H
+#define TUTTI_SOLVE_JACOBIAN_H
+
+#include "solve/pattern.h"
+#include "solve/solver.h"
+
+struct tutti_jacobian {
+    struct tutti_ode *ode; /* borrowed */
+    struct tutti_colouring colouring;
+    bool sparse;                    /* values are pattern entries; else all count x count, column by column */
+    double *values;                 /* after an update */
+    double *seed, *product, *point; /* scratch, count each */
+};
+
+/* `mode` AUTO decides by the pattern (tutti_pattern_pays). SPARSE without a pattern takes a full one. */
+TUTTI_CHECKED enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti_ode *ode,
+                                                 enum tutti_jacobian_mode mode);
+void tutti_jacobian_fini(struct tutti_jacobian *jacobian);
+
+/* Evaluates at (t, x) into `values`; `dx` is f there, `h` the size of the step at hand (scale of differences; may be 0).
+ * Counts go to `counts`. */
+enum tutti_eval tutti_jacobian_update(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
+                                      double h, struct tutti_solver_counts *counts);
+/* The same into memory of the caller, laid out as `sparse` says. */
+enum tutti_eval tutti_jacobian_evaluate(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
+                                        double h, double *values, struct tutti_solver_counts *counts);
+/* Its pattern if sparse: the problem's, or a full one. */
+const struct tutti_pattern *tutti_jacobian_pattern(const struct tutti_jacobian *jacobian);
+
+#endif

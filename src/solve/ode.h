@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* ode.h - an initial value problem x' = f(t, x), as a solver sees it.
+ *
+ * Whoever poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tutti_ode; solvers know nothing
+ * else. Jacobians are made of it by jacobian.h. */
+#ifndef TUTTI_SOLVE_ODE_H
+#define TUTTI_SOLVE_ODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* How an evaluation ended; the numbers are those that SUNDIALS expects of its callbacks. */
+enum tutti_eval {
+    TUTTI_EVAL_OK = 0,
+    TUTTI_EVAL_NO_VALUE = 1, /* f cannot be computed at this point (not a number, Discard): another point may do */
+    TUTTI_EVAL_FAILED = -1,  /* for good; ode->err says what, and the thread's error message why */
+};
+
+/* Where a matrix may be other than zero, column by column: rows rows[starts[c]] ... rows[starts[c + 1] - 1], ascending,
+ * of column c. The integers are those of KLU. */
+struct tutti_pattern {
+    int32_t row_count, column_count;
+    int32_t *starts; /* column_count + 1 */
+    int32_t *rows;   /* starts[column_count] */
+};
+
+struct tutti_ode {
+    size_t count; /* states; at least 1 */
+    void *context;
+
+    enum tutti_eval (*rhs)(void *context, double t, const double *x, double *dx);
+    /* out = df/dx(t, x) * seed. NULL: finite differences take its place. */
+    enum tutti_eval (*directional)(void *context, double t, const double *x, const double *seed, double *out);
+    /* All of df/dx at once: its entries in the order of `pattern`, which must be there. For problems that know better
+     * than colouring. NULL: made of `directional` or `rhs`. */
+    enum tutti_eval (*jacobian)(void *context, double t, const double *x, double *values);
+    const struct tutti_pattern *pattern; /* of df/dx; NULL: anything may depend on anything. Borrowed. */
+
+    /* Error weights: a local error e is fine if the root mean square of e[i] / (rtol |x[i]| + atol nominals[i]) is at
+     * most 1. All are > 0 but rtol, which may be 0. `nominals` is borrowed and may change between a restart and the
+     * next. */
+    double rtol, atol;
+    const double *nominals;
+
+    /* For messages; NULL: "x[i]". */
+    const char *(*state_name)(void *context, size_t i);
+    enum tutti_err err; /* after TUTTI_EVAL_FAILED */
+};
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+const struct tutti_solver_kind *const tutti_solver_kinds[] = {
+    NULL,
+};
+
+enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)
+{
+    struct tutti_text names = {0};
+    for (size_t i = 0; tutti_solver_kinds[i]; i++) {
+        if (strcmp(tutti_solver_kinds[i]->name, name) == 0) {
+            *kind = tutti_solver_kinds[i];
+            tutti_text_fini(&names);
+            return TUTTI_OK;
+        }
+        tutti_text_printf(&names, "%s%s", i ? ", " : "", tutti_solver_kinds[i]->name);
+    }
+    enum tutti_err err =
+        tutti_fail(TUTTI_ERR_ARGUMENT, "there is no solver '%s'; there are %s", name, names.text ? names.text : "none");
+    tutti_text_fini(&names);
+    return err;
+}
+
+static enum tutti_err check_tolerances(const struct tutti_ode *ode)
+{
+    if (!(ode->rtol >= 0) || !(ode->atol >= 0) || !isfinite(ode->rtol) || !isfinite(ode->atol))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "tolerances must be 0 or more: rtol is %s, atol %s", NUMBER(ode->rtol),
+                          NUMBER(ode->atol));
+    if (ode->atol == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "an absolute tolerance of 0 asks for the impossible where a state is 0; use a small one "
+                          "(--atol 1e-12)");
+    return TUTTI_OK;
+}
+
+/* A solver asked for what it cannot do says so. */
+static enum tutti_err check_options(const struct tutti_solver_kind *kind, const struct tutti_ode *ode,
+                                    const struct tutti_solver_options *options)
+{
+    if (kind->fixed && !(options->h_fixed > 0 && isfinite(options->h_fixed)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s has steps of a fixed size, which must be positive, not %s",
+                          kind->name, NUMBER(options->h_fixed));
+    if (!kind->fixed)
+        TRY(check_tolerances(ode));
+    if (!kind->stiff && options->jacobian != TUTTI_JACOBIAN_AUTO)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s uses no Jacobian: --jacobian is for implicit methods",
+                          kind->name);
+    if (options->predictor != TUTTI_PREDICTOR_AUTO && !kind->multistep)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "solver %s keeps nothing of steps gone by: --predictor is for multistep methods that let "
+                          "their predictor be corrected (bdf)",
+                          kind->name);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_solver_new(struct tutti_solver **out, const struct tutti_solver_kind *kind, struct tutti_ode *ode,
+                                const struct tutti_solver_options *options)
+{
+    *out = NULL;
+    TRY(check_options(kind, ode, options));
+    struct tutti_solver *solver = calloc(1, kind->size);
+    if (!solver)
+        return tutti_fail_memory();
+    solver->kind = kind;
+    solver->ode = ode;
+    solver->options = *options;
+    enum tutti_err err = kind->start(solver);
+    if (err) {
+        tutti_solver_free(solver);
+        return err;
+    }
+    *out = solver;
+    return TUTTI_OK;
+}
+
+void tutti_solver_free(struct tutti_solver *solver)
+{
+    if (!solver)
+        return;
+    solver->kind->finish(solver);
+    free(solver);
+}
+
+enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x)
+{
+    if (solver->started)
+        solver->counts.restarts++;
+    solver->started = true;
+    solver->before = solver->t = t;
+    return solver->kind->restart(solver, t, x);
+}
+
+enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t)
+{
+    if (solver->kind->resume && solver->before < solver->t)
+        return solver->kind->resume(solver, t);
+    double *x = malloc(solver->ode->count * sizeof *x);
+    if (!x)
+        return tutti_fail_memory();
+    enum tutti_err err = solver->kind->interpolate(solver, t, x);
+    if (!err)
+        err = tutti_solver_restart(solver, t, x);
+    free(x);
+    return err;
+}
+
+enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,
+                                 const char *why)
+{
+    const struct tutti_ode *ode = solver->ode;
+    if (eval == TUTTI_EVAL_FAILED)
+        return ode->err;
+    char name[128] = "";
+    if (worst < ode->count && ode->state_name)
+        snprintf(name, sizeof name, "; the state in the way is '%s'", ode->state_name(ode->context, worst));
+    else if (worst < ode->count)
+        snprintf(name, sizeof name, "; the state in the way is x[%zu]", worst);
+    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s",
+                      solver->kind->name, NUMBER(solver->t), why, NUMBER(h), name);
+}
+
+double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst)
+{
+    const struct tutti_ode *ode = solver->ode;
+    double sum = 0, largest = -1;
+    for (size_t i = 0; i < ode->count; i++) {
+        double part = error[i] / (ode->rtol * fabs(x[i]) + ode->atol * ode->nominals[i]);
+        sum += part * part;
+        if (worst && !(fabs(part) <= largest)) { /* NaN counts */
+            largest = fabs(part);
+            *worst = i;
+        }
+    }
+    return sqrt(sum / (double)ode->count);
+}
+
+enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x, const double *dx,
+                                       int order, double limit, double *h)
+{
+    size_t n = solver->ode->count;
+    double *there = malloc(2 * n * sizeof *there);
+    if (!there)
+        return tutti_fail_memory();
+    double *slope = there + n;
+    double d0 = tutti_solver_norm(solver, x, x, NULL), d1 = tutti_solver_norm(solver, dx, x, NULL);
+    double span = limit - t, h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+    h0 = fmin(h0, span);
+    enum tutti_eval eval = TUTTI_EVAL_NO_VALUE;
+    for (int tries = 0; eval == TUTTI_EVAL_NO_VALUE && tries < 20; tries++) {
+        h0 = tries ? h0 / 10 : h0;
+        for (size_t i = 0; i < n; i++)
+            there[i] = x[i] + h0 * dx[i];
+        eval = tutti_solver_rhs(solver, t + h0, there, slope);
+    }
+    if (eval == TUTTI_EVAL_OK) {
+        for (size_t i = 0; i < n; i++)
+            slope[i] = (slope[i] - dx[i]) / h0;
+        double steepest = fmax(d1, tutti_solver_norm(solver, slope, x, NULL));
+        double h1 = steepest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / steepest, 1.0 / (order + 1));
+        *h = fmin(fmin(100 * h0, h1), span);
+    }
+    free(there);
+    return eval == TUTTI_EVAL_OK ? TUTTI_OK
+                                 : tutti_solver_fail(solver, eval, h0, SIZE_MAX, "the derivatives have no value");
+}
+
+bool tutti_solver_at_limit(double t, double h, double limit)
+{
+    return t + h >= limit || limit - (t + h) <= 8 * DBL_EPSILON * (fabs(limit) + fabs(h));
+}

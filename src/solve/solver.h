@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* solver.h - advances an initial value problem, one step of the method after another.
+ *
+ * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in solver.c, run `ctest -L solver`
+ * (the conformance suite measures its order and drives it as unit/me.c does). Events are not a solver's business: the
+ * caller looks for them in the dense output, and restarts the solver behind them.
+ *
+ * Life of a solver: new, restart, [step, interpolate ..., resume or restart ...], free. */
+#ifndef TUTTI_SOLVE_SOLVER_H
+#define TUTTI_SOLVE_SOLVER_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "solve/ode.h"
+
+struct tutti_solver;
+
+/* How a multistep method goes on when the right-hand side has become another one, the states being the same (inputs
+ * changed at a communication point): 001 chapter 7. */
+enum tutti_predictor {
+    TUTTI_PREDICTOR_AUTO, /* what the solver does best */
+    TUTTI_PREDICTOR_RESTART,
+    TUTTI_PREDICTOR_PROCEED,
+    TUTTI_PREDICTOR_CORRECT_1,   /* first derivative corrected, 001 eq. 7.12 */
+    TUTTI_PREDICTOR_CORRECT_2,   /* and the second, eq. 7.14 */
+    TUTTI_PREDICTOR_CORRECT_ALL, /* and all others that the method keeps */
+    TUTTI_PREDICTOR_COUNT
+};
+
+/* How the Jacobian of an implicit method is evaluated and factorised. */
+enum tutti_jacobian_mode {
+    TUTTI_JACOBIAN_AUTO,   /* sparse if the pattern pays, else dense */
+    TUTTI_JACOBIAN_SPARSE, /* coloured columns, KLU */
+    TUTTI_JACOBIAN_DENSE,  /* coloured columns, LAPACK */
+    TUTTI_JACOBIAN_PLAIN,  /* column by column, LAPACK: to measure what the others gain */
+    TUTTI_JACOBIAN_COUNT
+};
+
+struct tutti_solver_options {
+    double h_fixed; /* step of fixed-step methods; > 0 for them */
+    double h_max;   /* no step of the others is longer; 0: no bound */
+    enum tutti_predictor predictor;
+    enum tutti_jacobian_mode jacobian;
+};
+
+struct tutti_solver_counts {
+    unsigned long steps;          /* accepted */
+    unsigned long error_failures; /* attempts given up because of the error test */
+    unsigned long other_failures; /* ... because of convergence, or a point without a value */
+    unsigned long restarts;       /* all but the first */
+    unsigned long rhs;            /* evaluations of f, those of finite differences among them */
+    unsigned long jacobians;
+    unsigned long directional; /* directional derivatives of the problem asked for */
+    unsigned long factorisations;
+    unsigned long iterations; /* of Newton's method */
+};
+
+struct tutti_solver_kind {
+    const char *name; /* the word of --solver */
+    const char
+        *title;     /* a line for people: "backward differentiation formulas of SUNDIALS CVODE, for stiff problems" */
+    int order;      /* the highest that it has */
+    bool stiff;     /* its steps are not bounded by stability: it solves implicit equations with a Jacobian */
+    bool fixed;     /* steps of options.h_fixed, without a look at the error */
+    bool multistep; /* options.predictor has a meaning */
+    size_t size;    /* bytes of the kind's struct, which starts with a struct tutti_solver */
+
+    /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */
+    enum tutti_err (*start)(struct tutti_solver *solver);
+    /* Releases whatever start made, also after a failed start. */
+    void (*finish)(struct tutti_solver *solver);
+
+    /* Begins at t with states x, and forgets all that was before. */
+    enum tutti_err (*restart)(struct tutti_solver *solver, double t, const double *x);
+    /* From t on, which lies in the last step, the right-hand side is another one; the states there are those of the dense
+     * output. NULL: the common part restarts. Only called after a step. */
+    enum tutti_err (*resume)(struct tutti_solver *solver, double t);
+    /* One accepted step, at most to `limit` (> solver->t); one that would end within rounding of it ends at it to the
+     * bit. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond `limit`. An error
+     * from tutti_solver_fail if there is no way to go on. */
+    enum tutti_err (*step)(struct tutti_solver *solver, double limit, double *x);
+    /* Dense output at `t` in [solver->before, solver->t], of the order of the method or one less. x at solver->t is
+     * exactly what step() gave. */
+    enum tutti_err (*interpolate)(struct tutti_solver *solver, double t, double *x);
+
+    /* The method's memory as plain bytes, so that a step can be taken back; restore brings solver->t and solver->before
+     * back, too, and the same calls then give the same bits. saved_size NULL: the caller restarts instead. */
+    size_t (*saved_size)(const struct tutti_solver *solver);
+    void (*save)(const struct tutti_solver *solver, void *memory);
+    void (*restore)(struct tutti_solver *solver, const void *memory);
+};
+
+struct tutti_solver {
+    const struct tutti_solver_kind *kind;
+    struct tutti_ode *ode; /* borrowed */
+    struct tutti_solver_options options;
+    struct tutti_solver_counts counts;
+    double before, t; /* beginning and end of the last step; equal after a restart */
+    bool started;     /* restart was called */
+};
+
+extern const struct tutti_solver_kind tutti_solver_cvode, tutti_solver_adams, tutti_solver_dopri5,
+    tutti_solver_fehlberg8, tutti_solver_dirk, tutti_solver_radau5, tutti_solver_bdf, tutti_solver_rk4,
+    tutti_solver_heun, tutti_solver_euler;
+
+/* All kinds, ended by NULL; the first is the default. */
+extern const struct tutti_solver_kind *const tutti_solver_kinds[];
+/* By its name; ARGUMENT, naming all there are. */
+TUTTI_CHECKED enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind);
+
+/* `ode` is borrowed for the solver's life. ARGUMENT for options that make no sense, with a sentence. */
+TUTTI_CHECKED enum tutti_err tutti_solver_new(struct tutti_solver **out, const struct tutti_solver_kind *kind,
+                                              struct tutti_ode *ode, const struct tutti_solver_options *options);
+void tutti_solver_free(struct tutti_solver *solver);
+
+TUTTI_CHECKED enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x);
+TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t);
+
+/* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
+ * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */
+enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,
+                                 const char *why);
+/* For kinds: f at a point, counted. */
+static inline enum tutti_eval tutti_solver_rhs(struct tutti_solver *solver, double t, const double *x, double *dx)
+{
+    solver->counts.rhs++;
+    return solver->ode->rhs(solver->ode->context, t, x, dx);
+}
+/* For kinds: the weighted root mean square of `error` about the states `x`; *worst (may be NULL) is its largest part. */
+double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst);
+/* For kinds: a first step size, by Hairer, Norsett, Wanner, Solving ODEs I, II.4 (algorithm on p. 169): one more
+ * evaluation of f; `dx` is f at (t, x); not beyond `limit`. */
+TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x,
+                                                     const double *dx, int order, double limit, double *h);
+/* For kinds: has a step from `t` of size h that is to end at `limit` come within rounding of it? */
+bool tutti_solver_at_limit(double t, double h, double limit);
+
+#endif
