@@ -12,24 +12,28 @@
 struct tutti_jacobian {
     struct tutti_ode *ode; /* borrowed */
     struct tutti_colouring colouring;
+    struct tutti_pattern full;      /* if sparse, though the problem has no pattern */
     bool sparse;                    /* values are pattern entries; else all count x count, column by column */
+    bool plain;                     /* mode PLAIN: the pattern is not used */
     double *values;                 /* after an update */
-    double *seed, *product, *point; /* scratch, count each */
+    double *seed, *product, *point; /* scratch, count each; seed is zero between uses */
+    double *entries;                /* what ode->jacobian says, if values are dense; else NULL */
 };
 
-/* `mode` AUTO decides by the pattern (tutti_pattern_pays). SPARSE without a pattern takes a full one. */
+/* `mode` AUTO decides by the pattern (tutti_pattern_pays). SPARSE without a pattern takes a full one. PLAIN asks for
+ * one column after the other, even of a problem with a `jacobian` of its own. */
 TUTTI_CHECKED enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti_ode *ode,
                                                  enum tutti_jacobian_mode mode);
 void tutti_jacobian_fini(struct tutti_jacobian *jacobian);
 
-/* Evaluates at (t, x) into `values`; `dx` is f there, `h` the size of the step at hand (scale of differences; may be 0).
- * Counts go to `counts`. */
+/* Evaluates at (t, x) into `values`; `dx` is f there, `h` the size of the step at hand (scale of differences; may be
+ * 0). Counts go to `counts`. After NO_VALUE or FAILED, `values` are undefined. */
 enum tutti_eval tutti_jacobian_update(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
                                       double h, struct tutti_solver_counts *counts);
 /* The same into memory of the caller, laid out as `sparse` says. */
 enum tutti_eval tutti_jacobian_evaluate(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
                                         double h, double *values, struct tutti_solver_counts *counts);
-/* Its pattern if sparse: the problem's, or a full one. */
+/* Its pattern if sparse: the problem's, or a full one. NULL if dense. */
 const struct tutti_pattern *tutti_jacobian_pattern(const struct tutti_jacobian *jacobian);
 
 #endif

@@ -7,21 +7,25 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "solve/ode.h"
+#include "solve/pattern.h"
 
 struct tutti_lu;
 
-/* For matrices of size `count`, sparse with `pattern` (borrowed; its diagonal need not be in it) or dense if that is NULL.
- * `complex_shift`: c is complex. */
+/* For matrices of size `count`, sparse with `pattern` (copied; the diagonal need not be in it) or dense if that is
+ * NULL. `complex_shift`: c is complex. */
 TUTTI_CHECKED enum tutti_err tutti_lu_new(struct tutti_lu **out, size_t count, const struct tutti_pattern *pattern,
                                           bool complex_shift);
 void tutti_lu_free(struct tutti_lu *lu);
 
 /* Factorises (re + i im) I - J; `values` are J's, in the order of the pattern or column by column. *singular: it cannot
- * be done, which is no error. im must be 0 unless complex_shift. */
+ * be done (a pivot is 0, or an entry not finite), which is no error. im must be 0 unless complex_shift. */
 TUTTI_CHECKED enum tutti_err tutti_lu_factor(struct tutti_lu *lu, const double *values, double re, double im,
                                              bool *singular);
-/* Solves in place. `im` is the imaginary part of the right-hand side, NULL unless complex_shift. */
+/* Solves in place, after a factorisation that was not singular. `im` is the imaginary part of the right-hand side, NULL
+ * unless complex_shift. */
 void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im);
+
+/* Is a dense matrix of count x count entries small enough? LIMIT, with a hint at --jacobian sparse, beyond 8 GiB. */
+TUTTI_CHECKED enum tutti_err tutti_dense_check(size_t count, size_t entry_size);
 
 #endif

@@ -13,6 +13,7 @@ struct tutti_place {
     int32_t row, column;
 };
 
+/* ARGUMENT for a place outside. After a failure there is nothing to release. */
 TUTTI_CHECKED enum tutti_err tutti_pattern_init(struct tutti_pattern *pattern, int32_t rows, int32_t columns,
                                                 const struct tutti_place *places, size_t count);
 TUTTI_CHECKED enum tutti_err tutti_pattern_full(struct tutti_pattern *pattern, int32_t rows, int32_t columns);
@@ -33,7 +34,8 @@ struct tutti_colouring {
     int32_t *columns; /* by colour */
 };
 
-/* Greedy, columns with many entries first. `pattern` NULL, or `together` false: each of `columns` columns on its own. */
+/* Greedy, columns with many entries first. `pattern` NULL, or `together` false: each of `columns` columns on its
+ * own. */
 TUTTI_CHECKED enum tutti_err tutti_colouring_init(struct tutti_colouring *colouring,
                                                   const struct tutti_pattern *pattern, int32_t columns, bool together);
 void tutti_colouring_fini(struct tutti_colouring *colouring);

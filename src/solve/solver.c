@@ -11,6 +11,9 @@
 #include "base/str.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
+    &tutti_solver_rk4,
+    &tutti_solver_heun,
+    &tutti_solver_euler,
     NULL,
 };
 
@@ -100,18 +103,11 @@ enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const
     return solver->kind->restart(solver, t, x);
 }
 
-enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t)
+enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x)
 {
     if (solver->kind->resume && solver->before < solver->t)
         return solver->kind->resume(solver, t);
-    double *x = malloc(solver->ode->count * sizeof *x);
-    if (!x)
-        return tutti_fail_memory();
-    enum tutti_err err = solver->kind->interpolate(solver, t, x);
-    if (!err)
-        err = tutti_solver_restart(solver, t, x);
-    free(x);
-    return err;
+    return tutti_solver_restart(solver, t, x);
 }
 
 enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,

@@ -115,7 +115,8 @@ TUTTI_CHECKED enum tutti_err tutti_solver_new(struct tutti_solver **out, const s
 void tutti_solver_free(struct tutti_solver *solver);
 
 TUTTI_CHECKED enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const double *x);
-TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t);
+/* `x` are the states at t, in the last step. */
+TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x);
 
 /* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
  * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/jacobian.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/linear.h"
+
+static enum tutti_err check_problem(const struct tutti_ode *ode)
+{
+    const struct tutti_pattern *pattern = ode->pattern;
+    if (ode->count > INT32_MAX)
+        return tutti_fail(TUTTI_ERR_LIMIT, "a Jacobian of %zu states; the limit is %d", ode->count, INT32_MAX);
+    if (pattern && ((size_t)pattern->row_count != ode->count || (size_t)pattern->column_count != ode->count))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "a pattern of %d rows and %d columns for a Jacobian of %zu states",
+                          pattern->row_count, pattern->column_count, ode->count);
+    if (ode->jacobian && !pattern)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "a problem that gives its Jacobian must give the pattern of it, too");
+    return TUTTI_OK;
+}
+
+static enum tutti_err allocate(struct tutti_jacobian *jacobian)
+{
+    struct tutti_ode *ode = jacobian->ode;
+    size_t n = ode->count, size = n * n;
+    if (jacobian->sparse)
+        size = tutti_pattern_entries(tutti_jacobian_pattern(jacobian));
+    /* calloc does not touch large memory: nothing is wasted on callers that bring their own. */
+    jacobian->values = calloc(size + 1, sizeof *jacobian->values);
+    jacobian->seed = calloc(n, sizeof *jacobian->seed);
+    jacobian->product = malloc(n * sizeof *jacobian->product);
+    jacobian->point = malloc(n * sizeof *jacobian->point);
+    if (!jacobian->values || !jacobian->seed || !jacobian->product || !jacobian->point)
+        return tutti_fail_memory();
+    if (!ode->jacobian || jacobian->sparse)
+        return TUTTI_OK;
+    jacobian->entries = malloc((tutti_pattern_entries(ode->pattern) + 1) * sizeof *jacobian->entries);
+    return jacobian->entries ? TUTTI_OK : tutti_fail_memory();
+}
+
+enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti_ode *ode,
+                                   enum tutti_jacobian_mode mode)
+{
+    *jacobian = (struct tutti_jacobian){.ode = ode, .plain = mode == TUTTI_JACOBIAN_PLAIN};
+    TRY(check_problem(ode));
+    jacobian->sparse = mode == TUTTI_JACOBIAN_SPARSE ||
+                       (mode == TUTTI_JACOBIAN_AUTO && ode->pattern && tutti_pattern_pays(ode->pattern));
+    int32_t n = (int32_t)ode->count;
+    enum tutti_err err = TUTTI_OK;
+    if (!jacobian->sparse)
+        err = tutti_dense_check(ode->count, sizeof(double));
+    else if (!ode->pattern)
+        err = tutti_pattern_full(&jacobian->full, n, n);
+    if (!err)
+        err = tutti_colouring_init(&jacobian->colouring, ode->pattern, n, !jacobian->plain);
+    if (!err)
+        err = allocate(jacobian);
+    if (err)
+        tutti_jacobian_fini(jacobian);
+    return err;
+}
+
+void tutti_jacobian_fini(struct tutti_jacobian *jacobian)
+{
+    tutti_colouring_fini(&jacobian->colouring);
+    tutti_pattern_fini(&jacobian->full);
+    free(jacobian->values);
+    free(jacobian->seed);
+    free(jacobian->product);
+    free(jacobian->point);
+    free(jacobian->entries);
+    *jacobian = (struct tutti_jacobian){0};
+}
+
+const struct tutti_pattern *tutti_jacobian_pattern(const struct tutti_jacobian *jacobian)
+{
+    if (!jacobian->sparse)
+        return NULL;
+    return jacobian->ode->pattern ? jacobian->ode->pattern : &jacobian->full;
+}
+
+/* An evaluation of all columns: what its parts have in common. */
+struct work {
+    struct tutti_jacobian *jacobian;
+    double t;
+    const double *x, *dx;
+    double least; /* increment of a difference, in units of a state's tolerance */
+    double *values;
+    struct tutti_solver_counts *counts;
+};
+
+/* The error that a state may have: the reciprocal of its weight in the norm. */
+static double tolerance(const struct tutti_ode *ode, size_t i, double x)
+{
+    return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
+}
+
+/* Increments of differences: sigma_j = max(sqrt(U) |x_j|, sigma_0 / w_j), sigma_0 = 1000 |h| U n ||f||, with the
+ * weighted root mean square norm and U the unit roundoff (Hindmarsh, Serban et al., User Documentation for CVODE,
+ * "Mathematical Considerations", on the Jacobian by difference quotients): rounding errors of f are weighed against
+ * what the step at hand lets through.
+ * Here a Jacobian may serve steps much longer than the one that asked for it, so sigma_0 has a bound that does not know
+ * the step: sqrt(U) / rtol. With w_j = 1 / (rtol |x_j| + atol_j), sigma_j is then at least sqrt(U) (|x_j| + s_j), where
+ * s_j = atol_j / rtol is the size below which the tolerances take a state for small: the typical size that Dennis and
+ * Schnabel ask for (Numerical Methods for Unconstrained Optimization, section 5.4). The bound is no reason to go beyond
+ * the tolerance itself, though. */
+static double least_increment(const struct tutti_ode *ode, const double *x, const double *dx, double h)
+{
+    double sum = 0, n = (double)ode->count;
+    for (size_t i = 0; i < ode->count; i++) {
+        double part = dx[i] / tolerance(ode, i, x[i]);
+        sum += part * part;
+    }
+    double least = 1000 * fabs(h) * DBL_EPSILON * n * sqrt(sum / n), bound = sqrt(DBL_EPSILON);
+    bound = ode->rtol > bound ? bound / ode->rtol : 1;
+    return least > bound && isfinite(least) ? least : bound;
+}
+
+/* Puts `product`, less `base` if that is not NULL, and over `increment`, into the places of a column. */
+static void store(const struct work *work, int32_t column, const double *base, double increment)
+{
+    const struct tutti_jacobian *jacobian = work->jacobian;
+    const struct tutti_pattern *pattern = jacobian->plain ? NULL : jacobian->ode->pattern;
+    const double *product = jacobian->product;
+    size_t n = jacobian->ode->count;
+    double *dense = work->values + (size_t)column * n; /* of a full pattern, too */
+    if (!pattern) {
+        for (size_t row = 0; row < n; row++)
+            dense[row] = (product[row] - (base ? base[row] : 0)) / increment;
+        return;
+    }
+    for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++) {
+        int32_t row = pattern->rows[k];
+        double value = (product[row] - (base ? base[row] : 0)) / increment;
+        if (jacobian->sparse)
+            work->values[k] = value;
+        else
+            dense[row] = value;
+    }
+}
+
+static enum tutti_eval derive(const struct work *work, const int32_t *columns, int32_t count)
+{
+    struct tutti_jacobian *jacobian = work->jacobian;
+    struct tutti_ode *ode = jacobian->ode;
+    for (int32_t i = 0; i < count; i++)
+        jacobian->seed[columns[i]] = 1;
+    work->counts->directional++;
+    enum tutti_eval eval = ode->directional(ode->context, work->t, work->x, jacobian->seed, jacobian->product);
+    for (int32_t i = 0; i < count; i++) {
+        jacobian->seed[columns[i]] = 0;
+        if (eval == TUTTI_EVAL_OK)
+            store(work, columns[i], NULL, 1);
+    }
+    return eval;
+}
+
+/* `sign` is the direction to go. The point is x again afterwards. */
+static enum tutti_eval difference_towards(const struct work *work, const int32_t *columns, int32_t count, double sign)
+{
+    struct tutti_jacobian *jacobian = work->jacobian;
+    struct tutti_ode *ode = jacobian->ode;
+    for (int32_t i = 0; i < count; i++) {
+        size_t j = (size_t)columns[i];
+        double x = work->x[j];
+        jacobian->point[j] = x + sign * fmax(sqrt(DBL_EPSILON) * fabs(x), work->least * tolerance(ode, j, x));
+    }
+    work->counts->rhs++;
+    enum tutti_eval eval = ode->rhs(ode->context, work->t, jacobian->point, jacobian->product);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t j = columns[i];
+        /* What was added after rounding, not what was to be added. */
+        if (eval == TUTTI_EVAL_OK)
+            store(work, j, work->dx, jacobian->point[j] - work->x[j]);
+        jacobian->point[j] = work->x[j];
+    }
+    return eval;
+}
+
+/* Where f ends at x, one direction may have no value; and if the columns do not agree in which, they go apart. */
+static enum tutti_eval difference(const struct work *work, const int32_t *columns, int32_t count)
+{
+    enum tutti_eval eval = difference_towards(work, columns, count, 1);
+    if (eval == TUTTI_EVAL_NO_VALUE)
+        eval = difference_towards(work, columns, count, -1);
+    if (eval != TUTTI_EVAL_NO_VALUE || count == 1)
+        return eval;
+    eval = difference(work, columns, count / 2);
+    return eval == TUTTI_EVAL_OK ? difference(work, columns + count / 2, count - count / 2) : eval;
+}
+
+static enum tutti_eval ask_problem(const struct tutti_jacobian *jacobian, double t, const double *x, double *values)
+{
+    struct tutti_ode *ode = jacobian->ode;
+    if (jacobian->sparse)
+        return ode->jacobian(ode->context, t, x, values);
+    enum tutti_eval eval = ode->jacobian(ode->context, t, x, jacobian->entries);
+    const struct tutti_pattern *pattern = ode->pattern;
+    for (int32_t c = 0; c < pattern->column_count && eval == TUTTI_EVAL_OK; c++)
+        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++)
+            values[(size_t)c * ode->count + (size_t)pattern->rows[k]] = jacobian->entries[k];
+    return eval;
+}
+
+enum tutti_eval tutti_jacobian_evaluate(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
+                                        double h, double *values, struct tutti_solver_counts *counts)
+{
+    struct tutti_ode *ode = jacobian->ode;
+    const struct tutti_colouring *colouring = &jacobian->colouring;
+    counts->jacobians++;
+    if (!jacobian->sparse)
+        memset(values, 0, ode->count * ode->count * sizeof *values);
+    if (ode->jacobian)
+        return ask_problem(jacobian, t, x, values);
+    struct work work = {.jacobian = jacobian, .t = t, .x = x, .dx = dx, .values = values, .counts = counts};
+    if (!ode->directional) {
+        work.least = least_increment(ode, x, dx, h);
+        memcpy(jacobian->point, x, ode->count * sizeof *x);
+    }
+    enum tutti_eval eval = TUTTI_EVAL_OK;
+    for (int32_t colour = 0; colour < colouring->colour_count && eval == TUTTI_EVAL_OK; colour++) {
+        const int32_t *columns = colouring->columns + colouring->starts[colour];
+        int32_t count = colouring->starts[colour + 1] - colouring->starts[colour];
+        eval = ode->directional ? derive(&work, columns, count) : difference(&work, columns, count);
+    }
+    return eval;
+}
+
+enum tutti_eval tutti_jacobian_update(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
+                                      double h, struct tutti_solver_counts *counts)
+{
+    return tutti_jacobian_evaluate(jacobian, t, x, dx, h, jacobian->values, counts);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* rk.c - explicit Runge-Kutta methods with steps of a fixed size: rk4, heun, euler.
+ *
+ * The steps end at origin + n h, which is multiplied and not summed up, so that a million of them end where they should.
+ * A step that would pass the limit ends there, and a new grid begins at the limit: no step is shorter than h for another
+ * reason. A limit that is a point of the grid up to rounding leaves the grid as it is. */
+#include "solve/solver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAGES_MAX = 4, DENSE_DEGREE = 3 };
+
+/* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output x(t + s h) = x + h sum_i b_i(s) k_i
+ * takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I, II.6. */
+struct tableau {
+    size_t stages;
+    double c[STAGES_MAX];
+    double a[STAGES_MAX][STAGES_MAX];
+    double b[STAGES_MAX];
+    double dense[STAGES_MAX][DENSE_DEGREE]; /* b_i(s): factors of s, s^2, s^3 */
+};
+
+/* Ibid. table II.1.2; the dense output is of order 3, II.6. */
+static const struct tableau classic = {
+    .stages = 4,
+    .c = {0, 0.5, 0.5, 1},
+    .a = {{0}, {0.5}, {0, 0.5}, {0, 0, 1}},
+    .b = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6},
+    .dense = {{1, -1.5, 2.0 / 3}, {0, 1, -2.0 / 3}, {0, 1, -2.0 / 3}, {0, -0.5, 2.0 / 3}},
+};
+
+/* The trapezoidal rule with Euler's step in it; the dense output is of order 2, too. */
+static const struct tableau trapezoid = {
+    .stages = 2,
+    .c = {0, 1},
+    .a = {{0}, {1}},
+    .b = {0.5, 0.5},
+    .dense = {{1, -0.5}, {0, 0.5}},
+};
+
+static const struct tableau rectangle = {
+    .stages = 1,
+    .b = {1},
+    .dense = {{1}},
+};
+
+struct grid {
+    double origin;
+    uint64_t steps; /* the last one ended at origin + steps h */
+};
+
+/* What save() writes, in front of `memory`. */
+struct saved {
+    double before, t;
+    struct grid grid;
+};
+
+struct rk {
+    struct tutti_solver base;
+    const struct tableau *tableau;
+    struct grid grid;
+    double *memory; /* all that follows */
+    double *begin, *end;
+    double *slopes; /* of the stages, one after the other */
+    double *point;  /* scratch */
+};
+
+/* Of begin, end and slopes: all that later calls depend on. */
+static size_t memory_size(const struct rk *rk)
+{
+    return (2 + rk->tableau->stages) * rk->base.ode->count * sizeof(double);
+}
+
+static enum tutti_err start(struct tutti_solver *solver, const struct tableau *tableau)
+{
+    struct rk *rk = (struct rk *)solver;
+    size_t n = solver->ode->count;
+    rk->tableau = tableau;
+    rk->memory = calloc(tableau->stages + 3, n * sizeof(double));
+    if (!rk->memory)
+        return tutti_fail_memory();
+    rk->begin = rk->memory;
+    rk->end = rk->begin + n;
+    rk->slopes = rk->end + n;
+    rk->point = rk->slopes + tableau->stages * n;
+    return TUTTI_OK;
+}
+
+static enum tutti_err start_rk4(struct tutti_solver *solver)
+{
+    return start(solver, &classic);
+}
+
+static enum tutti_err start_heun(struct tutti_solver *solver)
+{
+    return start(solver, &trapezoid);
+}
+
+static enum tutti_err start_euler(struct tutti_solver *solver)
+{
+    return start(solver, &rectangle);
+}
+
+static void finish(struct tutti_solver *solver)
+{
+    free(((struct rk *)solver)->memory);
+}
+
+static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+{
+    struct rk *rk = (struct rk *)solver;
+    rk->grid = (struct grid){.origin = t};
+    memcpy(rk->end, x, solver->ode->count * sizeof *x);
+    return TUTTI_OK;
+}
+
+/* out = begin + h sum_i weights_i k_i */
+static void combine(const struct rk *rk, double h, const double *weights, size_t stages, double *out)
+{
+    size_t n = rk->base.ode->count;
+    memcpy(out, rk->begin, n * sizeof *out);
+    for (size_t j = 0; j < stages; j++) {
+        const double *slope = rk->slopes + j * n;
+        double factor = h * weights[j];
+        if (factor != 0)
+            for (size_t i = 0; i < n; i++)
+                out[i] += factor * slope[i];
+    }
+}
+
+static enum tutti_err check_finite(const struct rk *rk, double h)
+{
+    for (size_t i = 0; i < rk->base.ode->count; i++)
+        if (!isfinite(rk->end[i]))
+            return tutti_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, i,
+                                     "a state has grown out of all bounds; a smaller step may help");
+    return TUTTI_OK;
+}
+
+/* Where the next step ends, and the grid after it. */
+static enum tutti_err find_end(const struct rk *rk, double limit, double *end, struct grid *grid)
+{
+    double t = rk->base.t, h = rk->base.options.h_fixed;
+    *grid = rk->grid;
+    *end = grid->origin + (double)++grid->steps * h;
+    if (!(*end > t))
+        return tutti_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
+    if (!tutti_solver_at_limit(t, *end - t, limit))
+        return TUTTI_OK;
+    if (!tutti_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
+        *grid = (struct grid){.origin = limit};
+    *end = limit;
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+{
+    struct rk *rk = (struct rk *)solver;
+    const struct tableau *tableau = rk->tableau;
+    size_t n = solver->ode->count;
+    struct grid grid;
+    double end;
+    TRY(find_end(rk, limit, &end, &grid));
+    double h = end - solver->t;
+    memcpy(rk->begin, rk->end, n * sizeof *x);
+    for (size_t i = 0; i < tableau->stages; i++) {
+        double t = tableau->c[i] == 1 ? end : solver->t + tableau->c[i] * h;
+        combine(rk, h, tableau->a[i], i, rk->point);
+        enum tutti_eval eval = tutti_solver_rhs(solver, t, rk->point, rk->slopes + i * n);
+        if (eval)
+            return tutti_solver_fail(solver, eval, h, SIZE_MAX,
+                                     "the derivatives have no value, and its steps are of a fixed size");
+    }
+    combine(rk, h, tableau->b, tableau->stages, rk->end);
+    TRY(check_finite(rk, h));
+    rk->grid = grid;
+    solver->before = solver->t;
+    solver->t = end;
+    solver->counts.steps++;
+    memcpy(x, rk->end, n * sizeof *x);
+    return TUTTI_OK;
+}
+
+static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    struct rk *rk = (struct rk *)solver;
+    if (t == solver->t) {
+        memcpy(x, rk->end, solver->ode->count * sizeof *x);
+        return TUTTI_OK;
+    }
+    double h = solver->t - solver->before, s = (t - solver->before) / h, weights[STAGES_MAX];
+    for (size_t i = 0; i < rk->tableau->stages; i++) {
+        const double *factors = rk->tableau->dense[i];
+        weights[i] = s * (factors[0] + s * (factors[1] + s * factors[2]));
+    }
+    combine(rk, h, weights, rk->tableau->stages, x);
+    return TUTTI_OK;
+}
+
+static size_t saved_size(const struct tutti_solver *solver)
+{
+    return sizeof(struct saved) + memory_size((const struct rk *)solver);
+}
+
+static void save(const struct tutti_solver *solver, void *memory)
+{
+    const struct rk *rk = (const struct rk *)solver;
+    struct saved saved = {solver->before, solver->t, rk->grid};
+    memcpy(memory, &saved, sizeof saved);
+    memcpy((char *)memory + sizeof saved, rk->memory, memory_size(rk));
+}
+
+static void restore(struct tutti_solver *solver, const void *memory)
+{
+    struct rk *rk = (struct rk *)solver;
+    struct saved saved;
+    memcpy(&saved, memory, sizeof saved);
+    memcpy(rk->memory, (const char *)memory + sizeof saved, memory_size(rk));
+    rk->grid = saved.grid;
+    solver->before = saved.before;
+    solver->t = saved.t;
+}
+
+const struct tutti_solver_kind tutti_solver_rk4 = {
+    .name = "rk4",
+    .title = "the classical Runge-Kutta method of order 4, fixed steps",
+    .order = 4,
+    .fixed = true,
+    .size = sizeof(struct rk),
+    .start = start_rk4,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+    .saved_size = saved_size,
+    .save = save,
+    .restore = restore,
+};
+
+const struct tutti_solver_kind tutti_solver_heun = {
+    .name = "heun",
+    .title = "Heun's method of order 2, fixed steps",
+    .order = 2,
+    .fixed = true,
+    .size = sizeof(struct rk),
+    .start = start_heun,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+    .saved_size = saved_size,
+    .save = save,
+    .restore = restore,
+};
+
+const struct tutti_solver_kind tutti_solver_euler = {
+    .name = "euler",
+    .title = "Euler's method of order 1, fixed steps",
+    .order = 1,
+    .fixed = true,
+    .size = sizeof(struct rk),
+    .start = start_euler,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+    .saved_size = saved_size,
+    .save = save,
+    .restore = restore,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What all solvers have in common. */
+#include "test.h"
+
+#include "solve/solver.h"
+
+static const double nominals[] = {1, 100};
+
+/* x' = -x, which has a value up to `highest` only. */
+struct decay {
+    struct tutti_ode ode;
+    struct tutti_solver solver;
+    double lowest, highest;
+    double latest; /* t of an evaluation */
+    enum tutti_eval otherwise;
+};
+
+static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+{
+    struct decay *decay = context;
+    decay->latest = fmax(decay->latest, t);
+    for (size_t i = 0; i < 2; i++) {
+        if (x[i] < decay->lowest || x[i] > decay->highest)
+            return decay->otherwise;
+        dx[i] = -x[i];
+    }
+    return TUTTI_EVAL_OK;
+}
+
+static const char *state_name(void *context, size_t i)
+{
+    (void)context;
+    return i ? "tank.level" : "tank.mass";
+}
+
+static const struct tutti_solver_kind kind = {.name = "mine"};
+
+static void decay_init(struct decay *decay)
+{
+    *decay = (struct decay){
+        .ode = {.count = 2, .context = decay, .rhs = rhs, .rtol = 0.01, .atol = 0.1, .nominals = nominals},
+        .solver = {.kind = &kind, .ode = &decay->ode, .t = 3},
+        .lowest = -INFINITY,
+        .highest = INFINITY,
+        .otherwise = TUTTI_EVAL_NO_VALUE,
+    };
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    const struct tutti_solver_kind *found = NULL;
+    assert_fails(tutti_solver_find("magic", &found), TUTTI_ERR_ARGUMENT, "there is no solver 'magic'; there are ");
+    assert_null(found);
+    for (size_t i = 0; tutti_solver_kinds[i]; i++) { /* all are named, and found by their name */
+        assert_non_null(strstr(tutti_err_message(), tutti_solver_kinds[i]->name));
+        assert_ok(tutti_solver_find(tutti_solver_kinds[i]->name, &found));
+        assert_ptr_equal(found, tutti_solver_kinds[i]);
+    }
+}
+
+static void test_norm(void **state)
+{
+    (void)state;
+    struct decay decay;
+    decay_init(&decay);
+    const double x[] = {-90, 0}; /* may be wrong by 0.01 * 90 + 0.1 * 1 = 1, and by 0.1 * 100 = 10 */
+    const double error[] = {3, -40};
+    size_t worst = 7;
+    assert_near(tutti_solver_norm(&decay.solver, error, x, &worst), sqrt((9 + 16) / 2.0), 1e-14);
+    assert_int_equal(worst, 1);
+    assert_near(tutti_solver_norm(&decay.solver, x, x, NULL), sqrt(8100 / 2.0), 1e-12);
+    const double broken[] = {NAN, 1e300};
+    assert_true(isnan(tutti_solver_norm(&decay.solver, broken, x, NULL)));
+}
+
+static void test_first_step(void **state)
+{
+    (void)state;
+    struct decay decay;
+    decay_init(&decay);
+    const double x[] = {50, 1}, dx[] = {-50, -1};
+    double h = 0;
+    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h));
+    assert_true(h > 1e-3 && h < 1); /* the time constant is 1 */
+    assert_int_equal(decay.solver.counts.rhs, 1);
+    double wide = h;
+    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 3 + wide / 10, &h));
+    assert_true(h <= wide / 10);
+    decay.latest = 0;
+    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 3 + 1e-9, &h));
+    assert_true(h > 0 && h <= (3 + 1e-9) - 3);
+    assert_true(decay.latest <= 3 + 1e-9); /* no look beyond the limit */
+}
+
+static void test_first_step_at_the_edge(void **state)
+{
+    (void)state;
+    struct decay decay;
+    decay_init(&decay);
+    const double x[] = {50, 1}, dx[] = {-50, -1};
+    double h = 0;
+    decay.lowest = 1 - 1e-6; /* of the second state; closer than the first guess goes */
+    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h));
+    assert_true(h > 0);
+    assert_true(decay.solver.counts.rhs > 1);
+    decay.highest = 0; /* no value anywhere near */
+    assert_fails(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h), TUTTI_ERR_SOLVER,
+                 "solver mine cannot go on from t = 3: the derivatives have no value");
+    decay.otherwise = TUTTI_EVAL_FAILED;
+    decay.ode.err = tutti_fail(TUTTI_ERR_FMU, "the tank broke");
+    assert_fails(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h), TUTTI_ERR_FMU, "the tank broke");
+}
+
+static void test_fail(void **state)
+{
+    (void)state;
+    struct decay decay;
+    decay_init(&decay);
+    assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, 1, "it is late"), TUTTI_ERR_SOLVER,
+                 "t = 3: it is late (last step size tried: 0.5); the state in the way is x[1]");
+    decay.ode.state_name = state_name;
+    assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, 1, "it is late"), TUTTI_ERR_SOLVER,
+                 "'tank.level'");
+    assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, SIZE_MAX, "it is late"), TUTTI_ERR_SOLVER,
+                 "0.5)");
+    assert_null(strstr(tutti_err_message(), "tank"));
+}
+
+static void test_at_limit(void **state)
+{
+    (void)state;
+    assert_true(tutti_solver_at_limit(0, 1, 1));
+    assert_true(tutti_solver_at_limit(0, 2, 1));
+    assert_true(tutti_solver_at_limit(0.1, 0.2, 0.3));
+    assert_true(tutti_solver_at_limit(1e6, 0.1 - 1e-10, 1e6 + 0.1)); /* rounding of 1e6 */
+    assert_false(tutti_solver_at_limit(0, 0.1 - 1e-10, 0.1));
+    assert_false(tutti_solver_at_limit(0, 0.5, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),       cmocka_unit_test(test_norm),
+        cmocka_unit_test(test_first_step), cmocka_unit_test(test_first_step_at_the_edge),
+        cmocka_unit_test(test_fail),       cmocka_unit_test(test_at_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
