@@ -17,7 +17,10 @@ static bool read_times(const struct arguments *arguments, struct tutti_run_optio
            arguments_number(arguments, "--stop", &options->has_stop, &options->stop) &&
            arguments_number(arguments, "--step", &options->has_step, &options->step) &&
            arguments_number(arguments, "--output-step", &options->has_output_step, &options->output_step) &&
-           arguments_number(arguments, "--rtol", &options->has_rtol, &options->rtol);
+           arguments_number(arguments, "--rtol", &options->has_rtol, &options->rtol) &&
+           arguments_number(arguments, "--atol", &options->has_atol, &options->atol) &&
+           arguments_number(arguments, "--h-max", &options->has_h_max, &options->h_max) &&
+           arguments_number(arguments, "--solver-step", &options->has_solver_step, &options->solver_step);
 }
 
 static bool read_level(const struct arguments *arguments, enum tutti_log_level *level)
@@ -91,6 +94,11 @@ int command_run(const struct arguments *arguments)
     struct tutti_run_options options = {
         .file = arguments->operands[0],
         .input = arguments_value(arguments, "--input"),
+        .interface = arguments_value(arguments, "--interface"),
+        .solver = arguments_value(arguments, "--solver"),
+        .predictor = arguments_value(arguments, "--predictor"),
+        .jacobian = arguments_value(arguments, "--jacobian"),
+        .filter = arguments_value(arguments, "--filter"),
         .output = output ? output : "result.csv",
         .fmu_logging = arguments_value(arguments, "--verbose") != NULL,
         .log = &log,

@@ -25,8 +25,23 @@ static const struct option run_options[] = {
     {"--input", NULL, "FILE.csv",
      "input trajectories: a column 'time', then one per input; Real inputs are linear "
      "between rows, others held; two rows with equal time are a jump"},
+    {"--interface", NULL, "KIND",
+     "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no "
+     "--solver is named (auto)"},
+    {"--solver", NULL, "NAME",
+     "for Model Exchange: cvode, adams, dopri5, fehlberg8, dirk, radau5, bdf, rk4, heun or euler (cvode)"},
     {"--rtol", NULL, "R",
-     "relative tolerance, handed to the FMU's own solver (the file's default experiment, else none)"},
+     "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"},
+    {"--atol", NULL, "A",
+     "absolute tolerance of the solver, times the nominal value of each state (a hundredth of the relative one)"},
+    {"--h-max", NULL, "H", "longest step of the solver ((stop-start)/50)"},
+    {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"},
+    {"--predictor", NULL, "HOW",
+     "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the "
+     "corrections need bdf (auto: cvode restarts, bdf corrects)"},
+    {"--jacobian", NULL, "HOW",
+     "Jacobian of implicit solvers: sparse, dense, plain (dense, column by column), or auto (auto)"},
+    {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"},
     {"--record", NULL, "PATTERN", "variables to record, with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
@@ -63,8 +78,8 @@ const struct command commands[] = {
      "error.",
      1, 1, check_options, command_check},
     {"run", "FILE", "simulate an FMU",
-     "Simulates a Co-Simulation FMU (FMI 1.0, 2.0 or 3.0) from start to stop and records its outputs. Ctrl-C ends the "
-     "run at the next communication point and keeps the result; a second Ctrl-C ends it at once.",
+     "Simulates an FMU (FMI 1.0, 2.0 or 3.0) from start to stop and records its outputs: a Co-Simulation FMU with its "
+     "own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the next communication point and keeps the result; a second Ctrl-C ends it at once.",
      1, 1, run_options, command_run},
     {"plot", "RESULT", "draw a result",
      "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "

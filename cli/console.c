@@ -103,7 +103,7 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
     print_seconds(loop, sizeof loop, stats->loop_seconds);
     for (size_t i = 0; i < stats->unit_count; i++)
         fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->units[i].name, stats->units[i].fmi,
-                stats->units[i].interface, stats->uses_events ? ", with event mode" : "");
+                stats->units[i].interface, stats->uses_events && !stats->units[i].solver ? ", with event mode" : "");
     fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
             stats->terminated_by_fmu ? " (ended by the FMU)" : "");
     fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events\n", "steps", stats->steps, stats->rejected,
@@ -115,6 +115,13 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
         sets += stats->units[i].sets;
     }
     fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", do_steps, gets, sets);
+    for (size_t i = 0; i < stats->unit_count; i++)
+        if (stats->units[i].solver)
+            fprintf(stderr, "%-10s %s: %lu steps, %lu failed, %lu right-hand sides, %lu Jacobians, %lu restarts\n",
+                    "solver", stats->units[i].solver, stats->units[i].solver_steps,
+                    stats->units[i].solver_error_failures + stats->units[i].solver_other_failures,
+                    stats->units[i].rhs_evaluations, stats->units[i].jacobian_evaluations,
+                    stats->units[i].solver_restarts);
     fprintf(stderr, "%-10s %s (set-up %s, loop %s)\n", "took", total, set_up, loop);
     if (output)
         fprintf(stderr, "%-10s %s (%lu rows)\n", "result", output, stats->rows);

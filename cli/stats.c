@@ -27,14 +27,29 @@ static json_t *units_json(const struct tutti_run_stats *stats)
     json_t *list = json_array();
     for (size_t i = 0; i < stats->unit_count; i++) {
         const struct tutti_unit_stats *unit = &stats->units[i];
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name",
-                            text(unit->name), "fmu", text(unit->fmu), "fmi", unit->fmi, "interface", unit->interface,
-                            "rank", unit->rank, "do_steps", (json_int_t)unit->do_steps, "rollbacks",
-                            (json_int_t)unit->rollbacks, "gets", (json_int_t)unit->gets, "sets", (json_int_t)unit->sets,
-                            "init_evaluations", (json_int_t)unit->init_evaluations, "solver_steps",
-                            (json_int_t)unit->solver_steps, "rhs_evaluations", (json_int_t)unit->rhs_evaluations,
-                            "jacobian_evaluations", (json_int_t)unit->jacobian_evaluations, "seconds", unit->seconds));
+        json_t *json = json_pack("{s:o, s:o, s:s, s:s, s:s?, s:i, s:f}", "name", text(unit->name), "fmu",
+                                 text(unit->fmu), "fmi", unit->fmi, "interface", unit->interface, "solver",
+                                 unit->solver, "rank", unit->rank, "seconds", unit->seconds);
+        const struct {
+            const char *name;
+            unsigned long count;
+        } counts[] = {
+            {"do_steps", unit->do_steps},
+            {"rollbacks", unit->rollbacks},
+            {"gets", unit->gets},
+            {"sets", unit->sets},
+            {"init_evaluations", unit->init_evaluations},
+            {"solver_steps", unit->solver_steps},
+            {"rhs_evaluations", unit->rhs_evaluations},
+            {"jacobian_evaluations", unit->jacobian_evaluations},
+            {"directional_derivatives", unit->directional_derivatives},
+            {"solver_error_failures", unit->solver_error_failures},
+            {"solver_other_failures", unit->solver_other_failures},
+            {"solver_restarts", unit->solver_restarts},
+        };
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            json_object_set_new(json, counts[c].name, json_integer((json_int_t)counts[c].count));
+        json_array_append_new(list, json);
     }
     return list;
 }

@@ -4,6 +4,7 @@
 #define TUTTI_TUTTI_H
 
 #include <tutti/err.h>
+#include <tutti/extra.h>
 #include <tutti/log.h>
 #include <tutti/run.h>
 

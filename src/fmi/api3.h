@@ -59,23 +59,24 @@ typedef void (*fmi3UnlockPreemptionCallback)(void);
 /* What a function is for. FMI3_COMMON, FMI3_CS, FMI3_ME and FMI3_SE are needed for any use of the interface; the others
  * only when the FMU has a variable of the type or claims the capability. */
 enum fmi3_group {
-    FMI3_COMMON = 1 << 0,                /* all interfaces */
-    FMI3_CS = 1 << 1,                    /* Co-Simulation */
-    FMI3_ME = 1 << 2,                    /* Model Exchange */
-    FMI3_SE = 1 << 3,                    /* Scheduled Execution */
-    FMI3_VALUES = 1 << 4,                /* all: needed for a variable of the type */
-    FMI3_STATE = 1 << 5,                 /* all: canGetAndSetFMUState */
-    FMI3_SERIALISE = 1 << 6,             /* all: canSerializeFMUState */
-    FMI3_DIRECTIONAL = 1 << 7,           /* all: providesDirectionalDerivatives */
-    FMI3_ADJOINT = 1 << 8,               /* all: providesAdjointDerivatives */
-    FMI3_DEPENDENCIES = 1 << 9,          /* all: providesPerElementDependencies */
-    FMI3_CONFIGURATION = 1 << 10,        /* all: there are structural parameters */
-    FMI3_RESET = 1 << 11,                /* all: back to the state after instantiation */
-    FMI3_EVENT = 1 << 12,                /* ME always; CS: hasEventMode */
-    FMI3_EVALUATE = 1 << 13,             /* ME, CS: providesEvaluateDiscreteStates */
-    FMI3_CLOCK = 1 << 14,                /* all: there are clocks */
-    FMI3_CS_EVENT = 1 << 15,             /* CS: hasEventMode */
-    FMI3_CS_OUTPUT_DERIVATIVES = 1 << 16 /* CS: maxOutputDerivativeOrder > 0 */
+    FMI3_COMMON = 1 << 0,                 /* all interfaces */
+    FMI3_CS = 1 << 1,                     /* Co-Simulation */
+    FMI3_ME = 1 << 2,                     /* Model Exchange */
+    FMI3_SE = 1 << 3,                     /* Scheduled Execution */
+    FMI3_VALUES = 1 << 4,                 /* all: needed for a variable of the type */
+    FMI3_STATE = 1 << 5,                  /* all: canGetAndSetFMUState */
+    FMI3_SERIALISE = 1 << 6,              /* all: canSerializeFMUState */
+    FMI3_DIRECTIONAL = 1 << 7,            /* all: providesDirectionalDerivatives */
+    FMI3_ADJOINT = 1 << 8,                /* all: providesAdjointDerivatives */
+    FMI3_DEPENDENCIES = 1 << 9,           /* all: providesPerElementDependencies */
+    FMI3_CONFIGURATION = 1 << 10,         /* all: there are structural parameters */
+    FMI3_RESET = 1 << 11,                 /* all: back to the state after instantiation */
+    FMI3_EVENT = 1 << 12,                 /* ME always; CS: hasEventMode */
+    FMI3_EVALUATE = 1 << 13,              /* ME, CS: providesEvaluateDiscreteStates */
+    FMI3_CLOCK = 1 << 14,                 /* all: there are clocks */
+    FMI3_CS_EVENT = 1 << 15,              /* CS: hasEventMode */
+    FMI3_CS_OUTPUT_DERIVATIVES = 1 << 16, /* CS: maxOutputDerivativeOrder > 0 */
+    FMI3_ME_COUNT = 1 << 17 /* ME: needed where structural parameters change the number of states or indicators */
 };
 
 /* One function after another is easier to read than what the tool makes of it. */
@@ -197,8 +198,8 @@ enum fmi3_group {
     X(fmi3GetEventIndicators, fmi3Status, (fmi3Instance c, fmi3Float64 indicators[], size_t ni), FMI3_ME) \
     X(fmi3GetContinuousStates, fmi3Status, (fmi3Instance c, fmi3Float64 x[], size_t nx), FMI3_ME) \
     X(fmi3GetNominalsOfContinuousStates, fmi3Status, (fmi3Instance c, fmi3Float64 nominals[], size_t nx), FMI3_ME) \
-    X(fmi3GetNumberOfEventIndicators, fmi3Status, (fmi3Instance c, size_t *ni), FMI3_ME) \
-    X(fmi3GetNumberOfContinuousStates, fmi3Status, (fmi3Instance c, size_t *nx), FMI3_ME) \
+    X(fmi3GetNumberOfEventIndicators, fmi3Status, (fmi3Instance c, size_t *ni), FMI3_ME_COUNT) \
+    X(fmi3GetNumberOfContinuousStates, fmi3Status, (fmi3Instance c, size_t *nx), FMI3_ME_COUNT) \
     /* Co-Simulation */ \
     X(fmi3EnterStepMode, fmi3Status, (fmi3Instance c), FMI3_CS_EVENT) \
     X(fmi3GetOutputDerivatives, fmi3Status, \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* binding.h - what differs between FMI versions, behind one vtable.
  *
- * A binding is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct. Its functions call the FMU once, convert
- * types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version does not
- * have is NULL, and the state machine never lets a call come that far. */
+ * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for both interfaces, Co-Simulation (CS)
+ * and Model Exchange (ME); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
+ * convert types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version or
+ * interface does not have is NULL, and the state machine never lets a call come that far. */
 #ifndef TUTTI_FMI_BINDING_H
 #define TUTTI_FMI_BINDING_H
 
@@ -39,8 +40,9 @@ struct tutti_messages {
 struct tutti_instance {
     const struct tutti_binding *binding;
     struct tutti_library *library;
-    void *component;        /* the FMU's own */
-    void *const *functions; /* library->functions, one load nearer */
+    void *component;         /* the FMU's own */
+    void *const *functions;  /* library->functions, one load nearer */
+    const uint16_t *allowed; /* the state machine of version and interface (state.h) */
     enum tutti_state state;
     enum tutti_call call; /* the last one made, for messages and crash reports */
     enum tutti_type call_type;
@@ -54,7 +56,11 @@ struct tutti_instance {
     struct tutti_messages messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
-        void *align;
+        struct {
+            struct tutti_discrete discrete; /* FMI 1.0 ME: what the initialisation said about events ... */
+            bool pending;                   /* ... and nobody was told */
+            bool outdated;                  /* values were set since */
+        } initial;
     };
     struct tutti_instance *next_dead;
     void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
@@ -84,7 +90,7 @@ struct tutti_binding {
     unsigned required[TUTTI_INTERFACE_COUNT];
     const struct tutti_optional *optional;
     /* Names of the functions behind each call, for messages; the type's word goes behind those of SET and GET. */
-    const char *const *call_names;
+    const char *const *call_names[TUTTI_INTERFACE_COUNT];
     const char *(*type_word)(
         enum tutti_type type); /* in names of functions; NULL: the version does not have the type */
     uint32_t types;            /* bit t: it has type t */
@@ -110,7 +116,8 @@ struct tutti_binding {
                                                 size_t count, const int32_t *orders, double *values);
     enum tutti_status (*get_directional)(struct tutti_instance *instance, const uint32_t *unknowns,
                                          size_t unknown_count, const uint32_t *knowns, size_t known_count,
-                                         const double *seed, double *sensitivity);
+                                         const double *seed, size_t seed_count, double *sensitivity,
+                                         size_t sensitivity_count);
     /* `step` is filled in for a step that ended at t + h; whatever else the call itself says goes there. Nothing may
      * follow the call into the FMU here (the compiler makes a jump of it): see after_step. */
     enum tutti_status (*do_step)(struct tutti_instance *instance, double t, double h, bool no_going_back,
@@ -130,9 +137,24 @@ struct tutti_binding {
                                      void **handle);
     enum tutti_status (*terminate)(struct tutti_instance *instance);
     enum tutti_status (*reset)(struct tutti_instance *instance);
+
+    /* Model Exchange. Counts are never 0, except in count_states. */
+    /* Overwrites numbers that come from the description with the FMU's own. NULL: there are no others. */
+    enum tutti_status (*count_states)(struct tutti_instance *instance, size_t *states, size_t *indicators);
+    enum tutti_status (*set_time)(struct tutti_instance *instance, double t);
+    enum tutti_status (*set_states)(struct tutti_instance *instance, const double *states, size_t count);
+    enum tutti_status (*get_states)(struct tutti_instance *instance, double *states, size_t count);
+    enum tutti_status (*get_derivatives)(struct tutti_instance *instance, double *derivatives, size_t count);
+    enum tutti_status (*get_indicators)(struct tutti_instance *instance, double *indicators, size_t count);
+    enum tutti_status (*get_nominals)(struct tutti_instance *instance, double *nominals, size_t count);
+    enum tutti_status (*get_state_references)(struct tutti_instance *instance, uint32_t *references, size_t count);
+    /* *event and *terminate are false before. */
+    enum tutti_status (*completed_step)(struct tutti_instance *instance, bool no_going_back, bool *event,
+                                        bool *terminate);
+    enum tutti_status (*enter_continuous)(struct tutti_instance *instance);
 };
 
-extern const struct tutti_binding tutti_binding_fmi1, tutti_binding_fmi2, tutti_binding_fmi3;
+extern const struct tutti_binding tutti_binding_fmi1_cs, tutti_binding_fmi1_me, tutti_binding_fmi2, tutti_binding_fmi3;
 
 /* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name nobody. */
 struct tutti_instance *tutti_instance_current(void);

@@ -15,10 +15,16 @@ struct tutti_instance *tutti_instance_current(void)
     return tutti_call_current;
 }
 
-/* The FMI function behind a call ("fmi3GetFloat64"). */
+/* The FMI function behind the last call, or NULL. */
+static const char *function_of(const struct tutti_instance *in)
+{
+    return in->binding->call_names[in->library->kind][in->call];
+}
+
+/* ... with the type of its values ("fmi3GetFloat64"). */
 static void call_name(const struct tutti_instance *in, char *out, size_t size)
 {
-    const char *name = in->binding->call_names[in->call];
+    const char *name = function_of(in);
     const char *word = in->binding->type_word(in->call_type);
     if (in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET)
         snprintf(out, size, "%s%s", name, word ? word : "");
@@ -99,7 +105,7 @@ enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call cal
     case TUTTI_STATUS_WARNING:
         warn_once(in);
         tutti_instance_log_deferred(in);
-        in->state = tutti_state_after(call, in->state, in->event_mode);
+        in->state = tutti_state_after(in->library->kind, call, in->state, in->event_mode);
         return TUTTI_OK;
     case TUTTI_STATUS_DISCARD:
         return tutti_call_fail(in, TUTTI_ERR_FMU, "returned Discard: the FMU cannot compute these values");
@@ -136,7 +142,7 @@ size_t tutti_instance_where(char *out, size_t size)
     const struct tutti_instance *in = tutti_call_current;
     size_t at = 0;
     if (in && size > 0) {
-        const char *name = in->binding->call_names[in->call];
+        const char *name = function_of(in);
         bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
         char number[TUTTI_NUMBER_MAX + 1];
         number[tutti_number_write_double(number, in->time)] = '\0';

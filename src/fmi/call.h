@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* call.h - what surrounds every call into an FMU, for the files that make them (instance.c, step.c, saved.c): may it be
- * made, whose is it, how did it end. */
+/* call.h - what surrounds every call into an FMU, for the files that make them (instance.c, step.c, exchange.c,
+ * saved.c): may it be made, whose is it, how did it end. */
 #ifndef TUTTI_FMI_CALL_H
 #define TUTTI_FMI_CALL_H
 
@@ -21,10 +21,10 @@ void tutti_call_bury(struct tutti_instance *in);
 
 static inline bool tutti_call_may(const struct tutti_instance *in, enum tutti_call call)
 {
-    return !in->library->fatal && tutti_state_allows(in->binding->fmi, call, in->state);
+    return !in->library->fatal && tutti_state_allows(in->allowed, call, in->state);
 }
 
-/* Before every call into the FMU: may it be made (I1 to I12), and which one is it. */
+/* Before every call into the FMU: may it be made (I1 to I15), and which one is it. */
 static inline enum tutti_err tutti_call_begin(struct tutti_instance *in, enum tutti_call call)
 {
     if (__builtin_expect(!tutti_call_may(in, call), 0))
@@ -53,7 +53,7 @@ static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum
         return tutti_call_unusual(in, call, status);
     if (__builtin_expect(in->messages.deferred != 0, 0))
         tutti_instance_log_deferred(in);
-    in->state = tutti_state_after(call, in->state, in->event_mode);
+    in->state = tutti_state_after(in->library->kind, call, in->state, in->event_mode);
     return TUTTI_OK;
 }
 

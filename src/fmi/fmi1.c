@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 1.0 Co-Simulation (stand-alone) behind the binding interface. */
+/* FMI 1.0 behind the binding interface: Co-Simulation (stand-alone) and Model Exchange, which share little more than
+ * values. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,38 +51,6 @@ static const char *get_version(const struct tutti_library *library)
 {
     const struct functions *f = (const struct functions *)library->functions;
     return f->fmiGetVersion ? f->fmiGetVersion() : NULL;
-}
-
-/* fmuLocation is the folder that the archive was unpacked into: the parent of resources/. */
-static void *instantiate(struct tutti_instance *in)
-{
-    fmiCallbackFunctions callbacks = {log_message, calloc, free, NULL};
-    struct tutti_text uri = {0};
-    tutti_location_uri(&uri, in->library->folder);
-    void *component = uri.failed
-                          ? NULL
-                          : fmu(in)->fmiInstantiateSlave(
-                                in->options.name, in->library->desc->token ? in->library->desc->token : "", uri.text,
-                                "application/x-fmu-sharedlibrary", 0, fmiFalse, fmiFalse, callbacks, in->logging_on);
-    tutti_text_fini(&uri);
-    return component;
-}
-
-static void free_instance(struct tutti_instance *in)
-{
-    fmu(in)->fmiFreeSlaveInstance(in->component);
-}
-
-/* One call initialises an FMI 1.0 FMU; it stands at exit-initialisation, when all inputs are set. */
-static enum tutti_status enter_initialization(struct tutti_instance *in)
-{
-    (void)in;
-    return TUTTI_STATUS_OK;
-}
-
-static enum tutti_status exit_initialization(struct tutti_instance *in)
-{
-    return CALL_FMU(in, fmiInitializeSlave, in->setup.start, in->setup.has_stop, in->setup.stop);
 }
 
 static enum tutti_status set_converted(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
@@ -136,6 +105,45 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
     }
 }
 
+static const char *type_word(enum tutti_type type)
+{
+    return tutti_binding_fmi2.type_word(type);
+}
+
+/* One call initialises an FMI 1.0 FMU; it stands at exit-initialisation, when all inputs are set. */
+static enum tutti_status enter_initialization(struct tutti_instance *in)
+{
+    (void)in;
+    return TUTTI_STATUS_OK;
+}
+
+/* ---- Co-Simulation ---- */
+
+/* fmuLocation is the folder that the archive was unpacked into: the parent of resources/. */
+static void *instantiate_slave(struct tutti_instance *in)
+{
+    fmiCallbackFunctions callbacks = {log_message, calloc, free, NULL};
+    struct tutti_text uri = {0};
+    tutti_location_uri(&uri, in->library->folder);
+    void *component = uri.failed
+                          ? NULL
+                          : fmu(in)->fmiInstantiateSlave(
+                                in->options.name, in->library->desc->token ? in->library->desc->token : "", uri.text,
+                                "application/x-fmu-sharedlibrary", 0, fmiFalse, fmiFalse, callbacks, in->logging_on);
+    tutti_text_fini(&uri);
+    return component;
+}
+
+static void free_slave(struct tutti_instance *in)
+{
+    fmu(in)->fmiFreeSlaveInstance(in->component);
+}
+
+static enum tutti_status initialize_slave(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmiInitializeSlave, in->setup.start, in->setup.has_stop, in->setup.stop);
+}
+
 static enum tutti_status set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,
                                                const int32_t *orders, const double *values)
 {
@@ -184,22 +192,17 @@ static enum tutti_status after_step(struct tutti_instance *in, double t, enum tu
     return status;
 }
 
-static enum tutti_status terminate(struct tutti_instance *in)
+static enum tutti_status terminate_slave(struct tutti_instance *in)
 {
     return CALL_FMU(in, fmiTerminateSlave);
 }
 
-static enum tutti_status reset(struct tutti_instance *in)
+static enum tutti_status reset_slave(struct tutti_instance *in)
 {
     return CALL_FMU(in, fmiResetSlave);
 }
 
-static const char *type_word(enum tutti_type type)
-{
-    return tutti_binding_fmi2.type_word(type);
-}
-
-static const char *const call_names[TUTTI_CALL_COUNT] = {
+static const char *const slave_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_INSTANTIATE] = "fmiInstantiateSlave",
     [TUTTI_CALL_FREE] = "fmiFreeSlaveInstance",
     [TUTTI_CALL_ENTER_INITIALIZATION] = "fmiInitializeSlave",
@@ -213,35 +216,212 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_RESET] = "fmiResetSlave",
 };
 
-static const struct tutti_optional optional[] = {
+static const struct tutti_optional slave_optional[] = {
     {"canInterpolateInputs", TUTTI_CAN_INPUT_DERIVATIVES, FMI1_CS_INPUT_DERIVATIVES},
     {"maxOutputDerivativeOrder", TUTTI_CAN_OUTPUT_DERIVATIVES, FMI1_CS_OUTPUT_DERIVATIVES},
     {NULL, 0, 0},
 };
 
-const struct tutti_binding tutti_binding_fmi1 = {
-    .fmi = 1,
-    .version = "1.0",
-    .symbols = symbols,
-    .symbol_count = sizeof symbols / sizeof *symbols,
-    .prefixed = true,
-    .required = {[TUTTI_CS] = FMI1_COMMON | FMI1_CS, [TUTTI_ME] = FMI1_COMMON | FMI1_ME},
-    .optional = optional,
-    .call_names = call_names,
-    .type_word = type_word,
-    .types = (1u << TUTTI_TYPE_FLOAT64 | 1u << TUTTI_TYPE_INT32 | 1u << TUTTI_TYPE_BOOLEAN | 1u << TUTTI_TYPE_STRING |
-              1u << TUTTI_TYPE_ENUMERATION),
-    .get_version = get_version,
-    .instantiate = instantiate,
-    .free = free_instance,
-    .enter_initialization = enter_initialization,
-    .exit_initialization = exit_initialization,
+/* ---- Model Exchange ---- */
+
+static void *instantiate_model(struct tutti_instance *in)
+{
+    fmiModelCallbackFunctions callbacks = {log_message, calloc, free};
+    return fmu(in)->fmiInstantiateModel(in->options.name, in->library->desc->token ? in->library->desc->token : "",
+                                        callbacks, in->logging_on);
+}
+
+static void free_model(struct tutti_instance *in)
+{
+    fmu(in)->fmiFreeModelInstance(in->component);
+}
+
+static enum tutti_status set_start_time(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmiSetTime, in->setup.start);
+}
+
+/* New value references mean other states: their values and nominals are new with them. */
+static struct tutti_discrete discrete_of(const fmiEventInfo *info)
+{
+    bool other_states = info->stateValueReferencesChanged != fmiFalse;
+    return (struct tutti_discrete){
+        .again = info->iterationConverged == fmiFalse,
+        .terminate = info->terminateSimulation != fmiFalse,
+        .nominals_changed = other_states,
+        .states_changed = other_states || info->stateValuesChanged != fmiFalse,
+        .has_next_event = info->upcomingTimeEvent != fmiFalse,
+        .next_event = info->nextEventTime,
+    };
+}
+
+/* The initialisation is the first update of the discrete states, too: what it says waits for the one who asks. */
+static enum tutti_status initialize_model(struct tutti_instance *in)
+{
+    fmiEventInfo info = {.iterationConverged = fmiTrue};
+    enum tutti_status status = CALL_FMU(in, fmiInitialize, in->setup.has_tolerance, in->setup.tolerance, &info);
+    in->initial.discrete = discrete_of(&info);
+    in->initial.pending = true;
+    in->initial.outdated = false;
+    return status;
+}
+
+static enum tutti_status set_in_model(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                      size_t count, const void *values, size_t value_count)
+{
+    in->initial.outdated = true;
+    return set(in, type, references, count, values, value_count);
+}
+
+/* FMI 1.0 has no modes. */
+static enum tutti_status enter_event(struct tutti_instance *in)
+{
+    (void)in;
+    return TUTTI_STATUS_OK;
+}
+
+static enum tutti_status enter_continuous(struct tutti_instance *in)
+{
+    in->initial.pending = false;
+    return TUTTI_STATUS_OK;
+}
+
+/* The FMU iterates by itself (no intermediate results): one call settles it. */
+static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
+{
+    bool pending = in->initial.pending;
+    struct tutti_discrete first = pending ? in->initial.discrete : (struct tutti_discrete){0};
+    in->initial.pending = false;
+    *discrete = first;
+    if (pending && !in->initial.outdated)
+        return TUTTI_STATUS_OK;
+    fmiEventInfo info = {.iterationConverged = fmiTrue};
+    enum tutti_status status = CALL_FMU(in, fmiEventUpdate, fmiFalse, &info);
+    *discrete = discrete_of(&info);
+    discrete->terminate = discrete->terminate || first.terminate;
+    discrete->nominals_changed = discrete->nominals_changed || first.nominals_changed;
+    discrete->states_changed = discrete->states_changed || first.states_changed;
+    return status;
+}
+
+static enum tutti_status completed_step(struct tutti_instance *in, bool no_going_back, bool *event, bool *terminate)
+{
+    (void)no_going_back;
+    (void)terminate;
+    fmiBoolean event_update = fmiFalse;
+    enum tutti_status status = CALL_FMU(in, fmiCompletedIntegratorStep, &event_update);
+    *event = event_update != fmiFalse;
+    return status;
+}
+
+/* The functions of every right-hand side; no library comes this far without them. */
+static enum tutti_status set_time(struct tutti_instance *in, double t)
+{
+    return (enum tutti_status)fmu(in)->fmiSetTime(in->component, t);
+}
+
+static enum tutti_status set_states(struct tutti_instance *in, const double *states, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmiSetContinuousStates(in->component, states, count);
+}
+
+static enum tutti_status get_derivatives(struct tutti_instance *in, double *derivatives, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmiGetDerivatives(in->component, derivatives, count);
+}
+
+static enum tutti_status get_indicators(struct tutti_instance *in, double *indicators, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmiGetEventIndicators(in->component, indicators, count);
+}
+
+static enum tutti_status get_states(struct tutti_instance *in, double *states, size_t count)
+{
+    return CALL_FMU(in, fmiGetContinuousStates, states, count);
+}
+
+static enum tutti_status get_nominals(struct tutti_instance *in, double *nominals, size_t count)
+{
+    return CALL_FMU(in, fmiGetNominalContinuousStates, nominals, count);
+}
+
+static enum tutti_status get_state_references(struct tutti_instance *in, uint32_t *references, size_t count)
+{
+    return CALL_FMU(in, fmiGetStateValueReferences, references, count);
+}
+
+static enum tutti_status terminate_model(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmiTerminate);
+}
+
+static const char *const model_names[TUTTI_CALL_COUNT] = {
+    [TUTTI_CALL_INSTANTIATE] = "fmiInstantiateModel",
+    [TUTTI_CALL_FREE] = "fmiFreeModelInstance",
+    [TUTTI_CALL_SETUP_EXPERIMENT] = "fmiSetTime",
+    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmiInitialize",
+    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmiInitialize",
+    [TUTTI_CALL_UPDATE_DISCRETE] = "fmiEventUpdate",
+    [TUTTI_CALL_SET] = "fmiSet",
+    [TUTTI_CALL_GET] = "fmiGet",
+    [TUTTI_CALL_SET_TIME] = "fmiSetTime",
+    [TUTTI_CALL_SET_STATES] = "fmiSetContinuousStates",
+    [TUTTI_CALL_GET_STATES] = "fmiGetContinuousStates",
+    [TUTTI_CALL_GET_DERIVATIVES] = "fmiGetDerivatives",
+    [TUTTI_CALL_GET_INDICATORS] = "fmiGetEventIndicators",
+    [TUTTI_CALL_GET_NOMINALS] = "fmiGetNominalContinuousStates",
+    [TUTTI_CALL_GET_STATE_REFERENCES] = "fmiGetStateValueReferences",
+    [TUTTI_CALL_COMPLETED_STEP] = "fmiCompletedIntegratorStep",
+    [TUTTI_CALL_TERMINATE] = "fmiTerminate",
+};
+
+static const struct tutti_optional model_optional[] = {{NULL, 0, 0}};
+
+/* What both bindings have. */
+#define COMMON                                                                                                         \
+    .fmi = 1, .version = "1.0", .symbols = symbols, .symbol_count = sizeof symbols / sizeof *symbols,                  \
+    .prefixed = true, .type_word = type_word,                                                                          \
+    .types = 1u << TUTTI_TYPE_FLOAT64 | 1u << TUTTI_TYPE_INT32 | 1u << TUTTI_TYPE_BOOLEAN | 1u << TUTTI_TYPE_STRING |  \
+             1u << TUTTI_TYPE_ENUMERATION,                                                                             \
+    .get_version = get_version, .enter_initialization = enter_initialization, .get = get
+
+const struct tutti_binding tutti_binding_fmi1_cs = {
+    COMMON,
+    .required = {[TUTTI_CS] = FMI1_COMMON | FMI1_CS},
+    .optional = slave_optional,
+    .call_names = {[TUTTI_CS] = slave_names},
+    .instantiate = instantiate_slave,
+    .free = free_slave,
+    .exit_initialization = initialize_slave,
     .set = set,
-    .get = get,
     .set_input_derivatives = set_input_derivatives,
     .get_output_derivatives = get_output_derivatives,
     .do_step = do_step,
     .after_step = after_step,
-    .terminate = terminate,
-    .reset = reset,
+    .terminate = terminate_slave,
+    .reset = reset_slave,
+};
+
+const struct tutti_binding tutti_binding_fmi1_me = {
+    COMMON,
+    .required = {[TUTTI_ME] = FMI1_COMMON | FMI1_ME},
+    .optional = model_optional,
+    .call_names = {[TUTTI_ME] = model_names},
+    .instantiate = instantiate_model,
+    .free = free_model,
+    .setup_experiment = set_start_time,
+    .exit_initialization = initialize_model,
+    .set = set_in_model,
+    .enter_event = enter_event,
+    .update_discrete = update_discrete,
+    .terminate = terminate_model,
+    .set_time = set_time,
+    .set_states = set_states,
+    .get_states = get_states,
+    .get_derivatives = get_derivatives,
+    .get_indicators = get_indicators,
+    .get_nominals = get_nominals,
+    .get_state_references = get_state_references,
+    .completed_step = completed_step,
+    .enter_continuous = enter_continuous,
 };

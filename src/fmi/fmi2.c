@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 2.0 Co-Simulation behind the binding interface. */
+/* FMI 2.0 behind the binding interface: Co-Simulation and Model Exchange. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +60,9 @@ static void *instantiate(struct tutti_instance *in)
     memcpy(in->callbacks, &callbacks, sizeof callbacks);
     struct tutti_text uri = {0};
     tutti_location_uri(&uri, in->library->resources);
+    fmi2Type type = in->library->kind == TUTTI_ME ? fmi2ModelExchange : fmi2CoSimulation;
     void *component = uri.failed ? NULL
-                                 : fmu(in)->fmi2Instantiate(in->options.name, fmi2CoSimulation,
+                                 : fmu(in)->fmi2Instantiate(in->options.name, type,
                                                             in->library->desc->token ? in->library->desc->token : "",
                                                             uri.text, (const fmi2CallbackFunctions *)in->callbacks,
                                                             fmi2False, in->logging_on);
@@ -159,8 +160,10 @@ static enum tutti_status get_output_derivatives(struct tutti_instance *in, const
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                          const uint32_t *knowns, size_t known_count, const double *seed,
-                                         double *sensitivity)
+                                         size_t seed_count, double *sensitivity, size_t sensitivity_count)
 {
+    (void)seed_count;
+    (void)sensitivity_count;
     return CALL_FMU(in, fmi2GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
 }
 
@@ -249,6 +252,73 @@ static enum tutti_status reset(struct tutti_instance *in)
     return CALL_FMU(in, fmi2Reset);
 }
 
+/* ---- Model Exchange ---- */
+
+static enum tutti_status enter_event(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmi2EnterEventMode);
+}
+
+static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
+{
+    fmi2EventInfo info = {0};
+    enum tutti_status status = CALL_FMU(in, fmi2NewDiscreteStates, &info);
+    *discrete = (struct tutti_discrete){
+        .again = info.newDiscreteStatesNeeded != fmi2False,
+        .terminate = info.terminateSimulation != fmi2False,
+        .nominals_changed = info.nominalsOfContinuousStatesChanged != fmi2False,
+        .states_changed = info.valuesOfContinuousStatesChanged != fmi2False,
+        .has_next_event = info.nextEventTimeDefined != fmi2False,
+        .next_event = info.nextEventTime,
+    };
+    return status;
+}
+
+static enum tutti_status enter_continuous(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmi2EnterContinuousTimeMode);
+}
+
+static enum tutti_status completed_step(struct tutti_instance *in, bool no_going_back, bool *event, bool *terminate)
+{
+    fmi2Boolean enter_event_mode = fmi2False, end = fmi2False;
+    enum tutti_status status = CALL_FMU(in, fmi2CompletedIntegratorStep, no_going_back, &enter_event_mode, &end);
+    *event = enter_event_mode != fmi2False;
+    *terminate = end != fmi2False;
+    return status;
+}
+
+/* The functions of every right-hand side; no library comes this far without them. */
+static enum tutti_status set_time(struct tutti_instance *in, double t)
+{
+    return (enum tutti_status)fmu(in)->fmi2SetTime(in->component, t);
+}
+
+static enum tutti_status set_states(struct tutti_instance *in, const double *states, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi2SetContinuousStates(in->component, states, count);
+}
+
+static enum tutti_status get_derivatives(struct tutti_instance *in, double *derivatives, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi2GetDerivatives(in->component, derivatives, count);
+}
+
+static enum tutti_status get_indicators(struct tutti_instance *in, double *indicators, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi2GetEventIndicators(in->component, indicators, count);
+}
+
+static enum tutti_status get_states(struct tutti_instance *in, double *states, size_t count)
+{
+    return CALL_FMU(in, fmi2GetContinuousStates, states, count);
+}
+
+static enum tutti_status get_nominals(struct tutti_instance *in, double *nominals, size_t count)
+{
+    return CALL_FMU(in, fmi2GetNominalsOfContinuousStates, nominals, count);
+}
+
 static const char *type_word(enum tutti_type type)
 {
     switch (type) {
@@ -268,12 +338,22 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_SETUP_EXPERIMENT] = "fmi2SetupExperiment",
     [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi2EnterInitializationMode",
     [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi2ExitInitializationMode",
+    [TUTTI_CALL_ENTER_EVENT] = "fmi2EnterEventMode",
+    [TUTTI_CALL_UPDATE_DISCRETE] = "fmi2NewDiscreteStates",
+    [TUTTI_CALL_ENTER_CONTINUOUS] = "fmi2EnterContinuousTimeMode",
     [TUTTI_CALL_SET] = "fmi2Set",
     [TUTTI_CALL_GET] = "fmi2Get",
     [TUTTI_CALL_SET_INPUT_DERIVATIVES] = "fmi2SetRealInputDerivatives",
     [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi2GetRealOutputDerivatives",
     [TUTTI_CALL_GET_DIRECTIONAL] = "fmi2GetDirectionalDerivative",
     [TUTTI_CALL_DO_STEP] = "fmi2DoStep",
+    [TUTTI_CALL_SET_TIME] = "fmi2SetTime",
+    [TUTTI_CALL_SET_STATES] = "fmi2SetContinuousStates",
+    [TUTTI_CALL_GET_STATES] = "fmi2GetContinuousStates",
+    [TUTTI_CALL_GET_DERIVATIVES] = "fmi2GetDerivatives",
+    [TUTTI_CALL_GET_INDICATORS] = "fmi2GetEventIndicators",
+    [TUTTI_CALL_GET_NOMINALS] = "fmi2GetNominalsOfContinuousStates",
+    [TUTTI_CALL_COMPLETED_STEP] = "fmi2CompletedIntegratorStep",
     [TUTTI_CALL_GET_STATE] = "fmi2GetFMUstate",
     [TUTTI_CALL_SET_STATE] = "fmi2SetFMUstate",
     [TUTTI_CALL_FREE_STATE] = "fmi2FreeFMUstate",
@@ -298,7 +378,7 @@ const struct tutti_binding tutti_binding_fmi2 = {
     .symbol_count = sizeof symbols / sizeof *symbols,
     .required = {[TUTTI_CS] = FMI2_COMMON | FMI2_CS, [TUTTI_ME] = FMI2_COMMON | FMI2_ME},
     .optional = optional,
-    .call_names = call_names,
+    .call_names = {[TUTTI_CS] = call_names, [TUTTI_ME] = call_names},
     .type_word = type_word,
     .types = (1u << TUTTI_TYPE_FLOAT64 | 1u << TUTTI_TYPE_INT32 | 1u << TUTTI_TYPE_BOOLEAN | 1u << TUTTI_TYPE_STRING |
               1u << TUTTI_TYPE_ENUMERATION),
@@ -316,6 +396,8 @@ const struct tutti_binding tutti_binding_fmi2 = {
     .get_directional = get_directional,
     .do_step = do_step,
     .after_step = after_step,
+    .enter_event = enter_event,
+    .update_discrete = update_discrete,
     .get_state = get_state,
     .set_state = set_state,
     .free_state = free_state,
@@ -324,4 +406,12 @@ const struct tutti_binding tutti_binding_fmi2 = {
     .deserialize = deserialize,
     .terminate = terminate,
     .reset = reset,
+    .set_time = set_time,
+    .set_states = set_states,
+    .get_states = get_states,
+    .get_derivatives = get_derivatives,
+    .get_indicators = get_indicators,
+    .get_nominals = get_nominals,
+    .completed_step = completed_step,
+    .enter_continuous = enter_continuous,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 3.0 Co-Simulation behind the binding interface. */
+/* FMI 3.0 behind the binding interface: Co-Simulation and Model Exchange. */
 #include <stdlib.h>
 
 #include "fmi/api3.h"
@@ -60,15 +60,24 @@ static const char *get_version(const struct tutti_library *library)
     return f->fmi3GetVersion ? f->fmi3GetVersion() : NULL;
 }
 
-static void *instantiate(struct tutti_instance *in)
+static void *instantiate_co_simulation(struct tutti_instance *in, const char *token, const char *resources)
 {
     const struct tutti_instance_options *options = &in->options;
     bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
-    return fmu(in)->fmi3InstantiateCoSimulation(
-        options->name, in->library->desc->token ? in->library->desc->token : "",
-        in->library->has_resources ? in->library->resources : NULL, false, in->logging_on, in->event_mode,
-        options->early_return, intermediate ? options->intermediate : NULL,
-        intermediate ? options->intermediate_count : 0, in, log_message, intermediate ? intermediate_update : NULL);
+    return fmu(in)->fmi3InstantiateCoSimulation(options->name, token, resources, false, in->logging_on, in->event_mode,
+                                                options->early_return, intermediate ? options->intermediate : NULL,
+                                                intermediate ? options->intermediate_count : 0, in, log_message,
+                                                intermediate ? intermediate_update : NULL);
+}
+
+static void *instantiate(struct tutti_instance *in)
+{
+    const char *token = in->library->desc->token ? in->library->desc->token : "";
+    const char *resources = in->library->has_resources ? in->library->resources : NULL;
+    if (in->library->kind == TUTTI_CS)
+        return instantiate_co_simulation(in, token, resources);
+    return fmu(in)->fmi3InstantiateModelExchange(in->options.name, token, resources, false, in->logging_on, in,
+                                                 log_message);
 }
 
 static enum tutti_status set_debug_logging(struct tutti_instance *in, bool on, size_t count,
@@ -188,10 +197,10 @@ static enum tutti_status get_output_derivatives(struct tutti_instance *in, const
 
 static enum tutti_status get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                          const uint32_t *knowns, size_t known_count, const double *seed,
-                                         double *sensitivity)
+                                         size_t seed_count, double *sensitivity, size_t sensitivity_count)
 {
-    return CALL_FMU(in, fmi3GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, known_count,
-                    sensitivity, unknown_count);
+    return CALL_FMU(in, fmi3GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, seed_count,
+                    sensitivity, sensitivity_count);
 }
 
 static enum tutti_status do_step(struct tutti_instance *in, double t, double h, bool no_going_back,
@@ -257,6 +266,61 @@ static enum tutti_status reset(struct tutti_instance *in)
     return CALL_FMU(in, fmi3Reset);
 }
 
+/* ---- Model Exchange ---- */
+
+/* A library may lack both functions: then nothing can change the numbers of the description. */
+static enum tutti_status count_states(struct tutti_instance *in, size_t *states, size_t *indicators)
+{
+    const struct functions *f = fmu(in);
+    fmi3Status status = fmi3OK, other = fmi3OK;
+    if (f->fmi3GetNumberOfContinuousStates)
+        status = f->fmi3GetNumberOfContinuousStates(in->component, states);
+    if (f->fmi3GetNumberOfEventIndicators && status <= fmi3Warning)
+        other = f->fmi3GetNumberOfEventIndicators(in->component, indicators);
+    return (enum tutti_status)(other > status ? other : status);
+}
+
+static enum tutti_status enter_continuous(struct tutti_instance *in)
+{
+    return CALL_FMU(in, fmi3EnterContinuousTimeMode);
+}
+
+static enum tutti_status completed_step(struct tutti_instance *in, bool no_going_back, bool *event, bool *terminate)
+{
+    return CALL_FMU(in, fmi3CompletedIntegratorStep, no_going_back, event, terminate);
+}
+
+/* The functions of every right-hand side; no library comes this far without them. */
+static enum tutti_status set_time(struct tutti_instance *in, double t)
+{
+    return (enum tutti_status)fmu(in)->fmi3SetTime(in->component, t);
+}
+
+static enum tutti_status set_states(struct tutti_instance *in, const double *states, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi3SetContinuousStates(in->component, states, count);
+}
+
+static enum tutti_status get_derivatives(struct tutti_instance *in, double *derivatives, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi3GetContinuousStateDerivatives(in->component, derivatives, count);
+}
+
+static enum tutti_status get_indicators(struct tutti_instance *in, double *indicators, size_t count)
+{
+    return (enum tutti_status)fmu(in)->fmi3GetEventIndicators(in->component, indicators, count);
+}
+
+static enum tutti_status get_states(struct tutti_instance *in, double *states, size_t count)
+{
+    return CALL_FMU(in, fmi3GetContinuousStates, states, count);
+}
+
+static enum tutti_status get_nominals(struct tutti_instance *in, double *nominals, size_t count)
+{
+    return CALL_FMU(in, fmi3GetNominalsOfContinuousStates, nominals, count);
+}
+
 static const char *type_word(enum tutti_type type)
 {
     switch (type) {
@@ -266,28 +330,35 @@ static const char *type_word(enum tutti_type type)
     }
 }
 
-static const char *const call_names[TUTTI_CALL_COUNT] = {
+/* One name differs between the interfaces. */
+#define COMMON_NAMES                                                                                                   \
+    [TUTTI_CALL_FREE] = "fmi3FreeInstance", [TUTTI_CALL_SET_DEBUG_LOGGING] = "fmi3SetDebugLogging",                    \
+    [TUTTI_CALL_ENTER_CONFIGURATION] = "fmi3EnterConfigurationMode",                                                   \
+    [TUTTI_CALL_EXIT_CONFIGURATION] = "fmi3ExitConfigurationMode",                                                     \
+    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi3EnterInitializationMode",                                                 \
+    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi3ExitInitializationMode", [TUTTI_CALL_ENTER_EVENT] = "fmi3EnterEventMode",  \
+    [TUTTI_CALL_UPDATE_DISCRETE] = "fmi3UpdateDiscreteStates", [TUTTI_CALL_ENTER_STEP] = "fmi3EnterStepMode",          \
+    [TUTTI_CALL_ENTER_CONTINUOUS] = "fmi3EnterContinuousTimeMode", [TUTTI_CALL_SET] = "fmi3Set",                       \
+    [TUTTI_CALL_GET] = "fmi3Get", [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi3GetOutputDerivatives",                    \
+    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi3GetDirectionalDerivative", [TUTTI_CALL_DO_STEP] = "fmi3DoStep",                \
+    [TUTTI_CALL_COUNT_STATES] = "fmi3GetNumberOfContinuousStates", [TUTTI_CALL_SET_TIME] = "fmi3SetTime",              \
+    [TUTTI_CALL_SET_STATES] = "fmi3SetContinuousStates", [TUTTI_CALL_GET_STATES] = "fmi3GetContinuousStates",          \
+    [TUTTI_CALL_GET_DERIVATIVES] = "fmi3GetContinuousStateDerivatives",                                                \
+    [TUTTI_CALL_GET_INDICATORS] = "fmi3GetEventIndicators",                                                            \
+    [TUTTI_CALL_GET_NOMINALS] = "fmi3GetNominalsOfContinuousStates",                                                   \
+    [TUTTI_CALL_COMPLETED_STEP] = "fmi3CompletedIntegratorStep", [TUTTI_CALL_GET_STATE] = "fmi3GetFMUState",           \
+    [TUTTI_CALL_SET_STATE] = "fmi3SetFMUState", [TUTTI_CALL_FREE_STATE] = "fmi3FreeFMUState",                          \
+    [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState", [TUTTI_CALL_TERMINATE] = "fmi3Terminate",                        \
+    [TUTTI_CALL_RESET] = "fmi3Reset"
+
+static const char *const cs_names[TUTTI_CALL_COUNT] = {
+    COMMON_NAMES,
     [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateCoSimulation",
-    [TUTTI_CALL_FREE] = "fmi3FreeInstance",
-    [TUTTI_CALL_SET_DEBUG_LOGGING] = "fmi3SetDebugLogging",
-    [TUTTI_CALL_ENTER_CONFIGURATION] = "fmi3EnterConfigurationMode",
-    [TUTTI_CALL_EXIT_CONFIGURATION] = "fmi3ExitConfigurationMode",
-    [TUTTI_CALL_ENTER_INITIALIZATION] = "fmi3EnterInitializationMode",
-    [TUTTI_CALL_EXIT_INITIALIZATION] = "fmi3ExitInitializationMode",
-    [TUTTI_CALL_ENTER_EVENT] = "fmi3EnterEventMode",
-    [TUTTI_CALL_UPDATE_DISCRETE] = "fmi3UpdateDiscreteStates",
-    [TUTTI_CALL_ENTER_STEP] = "fmi3EnterStepMode",
-    [TUTTI_CALL_SET] = "fmi3Set",
-    [TUTTI_CALL_GET] = "fmi3Get",
-    [TUTTI_CALL_GET_OUTPUT_DERIVATIVES] = "fmi3GetOutputDerivatives",
-    [TUTTI_CALL_GET_DIRECTIONAL] = "fmi3GetDirectionalDerivative",
-    [TUTTI_CALL_DO_STEP] = "fmi3DoStep",
-    [TUTTI_CALL_GET_STATE] = "fmi3GetFMUState",
-    [TUTTI_CALL_SET_STATE] = "fmi3SetFMUState",
-    [TUTTI_CALL_FREE_STATE] = "fmi3FreeFMUState",
-    [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState",
-    [TUTTI_CALL_TERMINATE] = "fmi3Terminate",
-    [TUTTI_CALL_RESET] = "fmi3Reset",
+};
+
+static const char *const me_names[TUTTI_CALL_COUNT] = {
+    COMMON_NAMES,
+    [TUTTI_CALL_INSTANTIATE] = "fmi3InstantiateModelExchange",
 };
 
 static const struct tutti_optional optional[] = {
@@ -309,7 +380,7 @@ const struct tutti_binding tutti_binding_fmi3 = {
                  [TUTTI_ME] = FMI3_COMMON | FMI3_ME | FMI3_EVENT,
                  [TUTTI_SE] = FMI3_COMMON | FMI3_SE},
     .optional = optional,
-    .call_names = call_names,
+    .call_names = {[TUTTI_CS] = cs_names, [TUTTI_ME] = me_names},
     .type_word = type_word,
     .types = ((1u << TUTTI_TYPE_COUNT) - 1) & ~(1u << TUTTI_TYPE_CLOCK),
     .get_version = get_version,
@@ -336,4 +407,13 @@ const struct tutti_binding tutti_binding_fmi3 = {
     .deserialize = deserialize,
     .terminate = terminate,
     .reset = reset,
+    .count_states = count_states,
+    .set_time = set_time,
+    .set_states = set_states,
+    .get_states = get_states,
+    .get_derivatives = get_derivatives,
+    .get_indicators = get_indicators,
+    .get_nominals = get_nominals,
+    .completed_step = completed_step,
+    .enter_continuous = enter_continuous,
 };

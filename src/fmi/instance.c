@@ -97,7 +97,8 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->functions = library->functions;
     in->options = *options;
     in->options.name = name;
-    in->event_mode = options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE);
+    in->allowed = tutti_state_table(library->kind, in->binding->fmi);
+    in->event_mode = library->kind == TUTTI_ME || (options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE));
     in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
     pthread_mutex_init(&in->messages.lock, NULL);
@@ -234,11 +235,11 @@ enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *in, 
 
 enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const uint32_t *unknowns, size_t unknown_count,
                                               const uint32_t *knowns, size_t known_count, const double *seed,
-                                              double *sensitivity)
+                                              size_t seed_count, double *sensitivity, size_t sensitivity_count)
 {
     TRY(tutti_call_need(in, TUTTI_CAN_DIRECTIONAL, "directional derivatives"));
     CALL(in, TUTTI_CALL_GET_DIRECTIONAL, get_directional, in, unknowns, unknown_count, knowns, known_count, seed,
-         sensitivity);
+         seed_count, sensitivity, sensitivity_count);
     return TUTTI_OK;
 }
 

@@ -32,7 +32,7 @@ struct tutti_instance_options {
     const char *name;            /* copied */
     const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
     bool logging_on;             /* ask the FMU for its debug messages */
-    bool event_mode;             /* use event mode if the FMU has it (3.0) */
+    bool event_mode;             /* use event mode if the FMU has it (3.0 CS); Model Exchange always does */
     bool early_return;           /* allow it to return early (3.0) */
     /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
     const uint32_t *intermediate;
@@ -106,11 +106,11 @@ TUTTI_CHECKED enum tutti_err tutti_instance_set_input_derivatives(struct tutti_i
 TUTTI_CHECKED enum tutti_err tutti_instance_get_output_derivatives(struct tutti_instance *instance,
                                                                    const uint32_t *references, size_t count,
                                                                    const int32_t *orders, double *values);
-/* sensitivity = d(unknowns)/d(knowns) * seed */
+/* sensitivity = d(unknowns)/d(knowns) * seed. As many values as references, more where arrays are among them (3.0). */
 TUTTI_CHECKED enum tutti_err tutti_instance_get_directional(struct tutti_instance *instance, const uint32_t *unknowns,
                                                             size_t unknown_count, const uint32_t *knowns,
-                                                            size_t known_count, const double *seed,
-                                                            double *sensitivity);
+                                                            size_t known_count, const double *seed, size_t seed_count,
+                                                            double *sensitivity, size_t sensitivity_count);
 
 /* `no_going_back`: no state before t will be restored any more. */
 TUTTI_CHECKED enum tutti_err tutti_instance_do_step(struct tutti_instance *instance, double t, double h,
@@ -140,12 +140,13 @@ size_t tutti_instance_where(char *out, size_t size);
 
 /* ---- Model Exchange (exchange.c); only for instances of a Model Exchange library ---- */
 
-/* Numbers of continuous states and event indicators now (FMI 3.0: structural parameters may have changed them). Good
- * from the end of configuration on. */
+/* Numbers of continuous states and event indicators now (FMI 3.0: structural parameters may have changed them). To be
+ * asked when instantiated, behind a configuration, or in event mode; good until the next configuration. */
 TUTTI_CHECKED enum tutti_err tutti_instance_count_states(struct tutti_instance *instance, size_t *states,
                                                          size_t *indicators);
-/* In continuous-time mode. Discard is no error here: *discarded becomes true (and is never made false), the values are
- * none, and another point may be tried. */
+/* In continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and terminated).
+ * Discard is no error here: *discarded becomes true (and is never made false), the values are none, and another point
+ * may be tried. With count 0 nothing is asked of the FMU. */
 TUTTI_CHECKED enum tutti_err tutti_instance_set_time(struct tutti_instance *instance, double t, bool *discarded);
 TUTTI_CHECKED enum tutti_err tutti_instance_set_states(struct tutti_instance *instance, const double *states,
                                                        size_t count, bool *discarded);
@@ -164,8 +165,9 @@ TUTTI_CHECKED enum tutti_err tutti_instance_get_state_references(struct tutti_in
 /* After every accepted step of the solver, with time and states set to its end. */
 TUTTI_CHECKED enum tutti_err tutti_instance_completed_step(struct tutti_instance *instance, bool no_going_back,
                                                            bool *event, bool *terminate);
-/* From event mode, after update_discrete, to continuous-time mode. (enter_event leads back; FMI 1.0 has no modes, and the
- * calls are not passed on.) */
+/* From event mode, which an initialised instance is in, to continuous-time mode, once update_discrete no longer says
+ * `again`; enter_event leads back. (FMI 1.0 has no modes: the calls are not passed on. Its first update_discrete hands
+ * out what the initialisation said, unless values were set since.) */
 TUTTI_CHECKED enum tutti_err tutti_instance_enter_continuous(struct tutti_instance *instance);
 
 #endif

@@ -291,7 +291,7 @@ enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archi
                                   const struct tutti_desc *desc, enum tutti_interface_kind kind,
                                   const struct tutti_log *log)
 {
-    static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1, &tutti_binding_fmi2,
+    static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1_cs, &tutti_binding_fmi2,
                                                            &tutti_binding_fmi3};
     *out = NULL;
     struct tutti_library *library = calloc(1, sizeof *library);
@@ -300,7 +300,7 @@ enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archi
     library->desc = desc;
     library->interface = &desc->interfaces[kind];
     library->kind = kind;
-    library->binding = bindings[desc->fmi - 1];
+    library->binding = desc->fmi == 1 && kind == TUTTI_ME ? &tutti_binding_fmi1_me : bindings[desc->fmi - 1];
     library->file = file;
     enum tutti_err err = load(library, archive, log);
     if (err) {

@@ -38,7 +38,8 @@ void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved 
 
 /* Ahead of the FMU's own bytes. */
 struct saved_header {
-    int32_t state, fmi;
+    int32_t state;
+    int16_t fmi, kind;
     double time;
 };
 
@@ -49,7 +50,8 @@ enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct 
     TRY(tutti_call_need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
     size_t own = 0;
     CALL(in, TUTTI_CALL_SERIALIZE, serialized_size, in, saved->handle, &own);
-    struct saved_header header = {(int32_t)saved->state, in->binding->fmi, saved->time};
+    struct saved_header header = {(int32_t)saved->state, (int16_t)in->binding->fmi, (int16_t)in->library->kind,
+                                  saved->time};
     unsigned char *all = own < SIZE_MAX / 2 ? malloc(sizeof header + own) : NULL;
     if (!all)
         return tutti_fail_memory();
@@ -74,10 +76,10 @@ enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsig
     struct saved_header header;
     if (size >= sizeof header)
         memcpy(&header, bytes, sizeof header);
-    if (size < sizeof header || header.fmi != in->binding->fmi || header.state <= (int32_t)TUTTI_STATE_NONE ||
-        header.state >= (int32_t)TUTTI_STATE_ERROR)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU", in->options.name,
-                          in->binding->version);
+    if (size < sizeof header || header.fmi != in->binding->fmi || header.kind != (int16_t)in->library->kind ||
+        header.state <= (int32_t)TUTTI_STATE_NONE || header.state >= (int32_t)TUTTI_STATE_ERROR)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU for %s",
+                          in->options.name, in->binding->version, tutti_interface_name(in->library->kind));
     CALL(in, TUTTI_CALL_SERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
     saved->state = (enum tutti_state)header.state;
     saved->time = header.time;

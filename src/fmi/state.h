@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - the FMI state machines: which call is allowed when.
  *
- * One machine serves all versions; what a version does not know (event mode before 3.0, say) no call of it leads to.
+ * One set of states serves all versions and both interfaces, Co-Simulation (CS) and Model Exchange (ME); what one of
+ * them does not know (event mode in CS before 3.0, step mode in ME) no call of it leads to.
  *
- * Invariants. state.c holds, as a table, which call is allowed in which state; it is consulted before every call into an
- * FMU. What a table of states cannot hold is kept where the name says:
+ * Invariants. state.c holds, as one table per interface and version, which call is allowed in which state; it is
+ * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
  *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c).
  *  I3  After Error only reads for debugging, state functions, reset and free are called.
@@ -12,7 +13,7 @@
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
  *  I6  A do-step starts in step mode only, and (step.c) where the one before ended, at first at the start time.
  *  I7  In step mode nothing is read after something was set until a do-step or event mode comes between (2.0, 3.0).
- *  I8  Event mode is used only if the instance was made with event mode, and step mode returns only through
+ *  I8  In CS event mode is used only if the instance was made with event mode, and step mode returns only through
  *      enter-step-mode.
  *  I9  Inside an intermediate update only variables named at instantiation are read, then set; discrete inputs never
  *      (unit/cs.c: it names continuous inputs, and only sets).
@@ -20,12 +21,20 @@
  *      unchanged at the start of the step.
  *  I11 Input derivatives come after their inputs (master/inputs.c) and before the do-step; output derivatives only after
  *      a step.
- *  I12 After terminate only reads, state functions, reset and free are called. */
+ *  I12 After terminate only reads, state functions, reset and free are called.
+ *  I13 ME has event mode always: initialisation ends in it, discrete states are updated in it, and it is left only
+ *      through enter-continuous-time-mode. FMI 1.0 has no modes; its machine is the same, but only we know of it.
+ *  I14 Time and continuous states are set, and integrator steps completed, in continuous-time mode only. Sets and reads
+ *      may come there in any order.
+ *  I15 ME is reconfigured from event mode, and returns to it (3.0). The numbers of states and indicators are asked for
+ *      when instantiated and in event mode, the only states in which they can be new. */
 #ifndef TUTTI_FMI_STATE_H
 #define TUTTI_FMI_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "fmi/desc.h"
 
 enum tutti_state {
     TUTTI_STATE_NONE, /* not instantiated, or freed */
@@ -33,8 +42,9 @@ enum tutti_state {
     TUTTI_STATE_CONFIGURATION,
     TUTTI_STATE_INITIALIZATION,
     TUTTI_STATE_EVENT,
-    TUTTI_STATE_STEP,     /* step mode, values of the last step can be read */
-    TUTTI_STATE_STEP_SET, /* step mode, something was set since */
+    TUTTI_STATE_CONTINUOUS, /* ME: continuous-time mode */
+    TUTTI_STATE_STEP,       /* step mode, values of the last step can be read */
+    TUTTI_STATE_STEP_SET,   /* step mode, something was set since */
     TUTTI_STATE_RECONFIGURATION,
     TUTTI_STATE_INTERMEDIATE, /* inside a do-step's callback */
     TUTTI_STATE_DISCARDED,    /* FMI 1.0, 2.0: the last step was not completed */
@@ -57,12 +67,22 @@ enum tutti_state {
     X(ENTER_EVENT, "enter event mode")                                                                                 \
     X(UPDATE_DISCRETE, "update discrete states")                                                                       \
     X(ENTER_STEP, "enter step mode")                                                                                   \
+    X(ENTER_CONTINUOUS, "enter continuous-time mode")                                                                  \
     X(SET, "set values")                                                                                               \
     X(GET, "get values")                                                                                               \
     X(SET_INPUT_DERIVATIVES, "set input derivatives")                                                                  \
     X(GET_OUTPUT_DERIVATIVES, "get output derivatives")                                                                \
     X(GET_DIRECTIONAL, "get directional derivatives")                                                                  \
     X(DO_STEP, "do a step")                                                                                            \
+    X(COUNT_STATES, "count the continuous states")                                                                     \
+    X(SET_TIME, "set the time")                                                                                        \
+    X(SET_STATES, "set the continuous states")                                                                         \
+    X(GET_STATES, "get the continuous states")                                                                         \
+    X(GET_DERIVATIVES, "get derivatives of the states")                                                                \
+    X(GET_INDICATORS, "get event indicators")                                                                          \
+    X(GET_NOMINALS, "get nominal values of the states")                                                                \
+    X(GET_STATE_REFERENCES, "get value references of the states")                                                      \
+    X(COMPLETED_STEP, "complete an integrator step")                                                                   \
     X(GET_STATE, "save the state")                                                                                     \
     X(SET_STATE, "restore the state")                                                                                  \
     X(FREE_STATE, "free a saved state")                                                                                \
@@ -77,17 +97,42 @@ enum tutti_call {
 };
 enum { TUTTI_CALL_COUNT = TUTTI_CALL_RESET + 1 };
 
-/* Bit s of tutti_state_allowed[fmi - 1][call] says whether `call` may be made in state s. */
-extern const uint16_t tutti_state_allowed[3][TUTTI_CALL_COUNT];
+/* The state machine of an interface and a version: bit s of table[call] says whether `call` may be made in state s. */
+const uint16_t *tutti_state_table(enum tutti_interface_kind kind, int fmi);
 
-static inline bool tutti_state_allows(int fmi, enum tutti_call call, enum tutti_state state)
+static inline bool tutti_state_allows(const uint16_t *table, enum tutti_call call, enum tutti_state state)
 {
-    return tutti_state_allowed[fmi - 1][call] >> state & 1;
+    return table[call] >> state & 1;
 }
 
 /* The state after `call` succeeded (OK or Warning) in `state`. Restoring a saved state brings that one's state back,
- * which this function does not know: it returns `state`. */
-enum tutti_state tutti_state_after(enum tutti_call call, enum tutti_state state, bool event_mode);
+ * which this function does not know: it returns `state`. `event_mode`: the instance uses it; in ME it always does.
+ * Inline because `call` is a constant wherever it matters, and most calls change nothing. */
+static inline enum tutti_state tutti_state_after(enum tutti_interface_kind kind, enum tutti_call call,
+                                                 enum tutti_state state, bool event_mode)
+{
+    switch (call) {
+    case TUTTI_CALL_INSTANTIATE:
+    case TUTTI_CALL_RESET: return TUTTI_STATE_INSTANTIATED;
+    case TUTTI_CALL_FREE: return TUTTI_STATE_NONE;
+    case TUTTI_CALL_ENTER_CONFIGURATION:
+        return state == TUTTI_STATE_INSTANTIATED ? TUTTI_STATE_CONFIGURATION : TUTTI_STATE_RECONFIGURATION;
+    case TUTTI_CALL_EXIT_CONFIGURATION:
+        if (state == TUTTI_STATE_CONFIGURATION)
+            return TUTTI_STATE_INSTANTIATED;
+        return kind == TUTTI_ME ? TUTTI_STATE_EVENT : TUTTI_STATE_STEP;
+    case TUTTI_CALL_ENTER_INITIALIZATION: return TUTTI_STATE_INITIALIZATION;
+    case TUTTI_CALL_EXIT_INITIALIZATION: return kind == TUTTI_ME || event_mode ? TUTTI_STATE_EVENT : TUTTI_STATE_STEP;
+    case TUTTI_CALL_ENTER_EVENT: return TUTTI_STATE_EVENT;
+    case TUTTI_CALL_ENTER_CONTINUOUS: return TUTTI_STATE_CONTINUOUS;
+    case TUTTI_CALL_ENTER_STEP:
+    case TUTTI_CALL_DO_STEP: return TUTTI_STATE_STEP;
+    case TUTTI_CALL_SET:
+    case TUTTI_CALL_SET_INPUT_DERIVATIVES: return state == TUTTI_STATE_STEP ? TUTTI_STATE_STEP_SET : state;
+    case TUTTI_CALL_TERMINATE: return TUTTI_STATE_TERMINATED;
+    default: return state;
+    }
+}
 
 const char *tutti_state_name(enum tutti_state state);
 const char *tutti_call_word(enum tutti_call call);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/inputs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* Which columns the FMU can follow inside a step: 1.0 and 2.0 by input derivatives, 3.0 where intermediateUpdate says
- * so. The unit decides later whether its FMU really takes them. */
-static bool has_slope(const struct tutti_desc *desc, const struct tutti_trajectory_input *input)
+/* Which columns the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) where
+ * intermediateUpdate says so. The unit decides later whether its FMU really takes them. */
+static bool has_slope(const struct tutti_desc *desc, const struct tutti_trajectory_input *input, bool by_update)
 {
     const struct tutti_var *var = &desc->vars[input->variable];
     return input->continuous && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 &&
-           (desc->fmi < 3 || var->intermediate);
+           (!by_update || var->intermediate);
 }
 
 static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_desc *desc)
@@ -21,16 +22,17 @@ static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_d
     inputs->slope_references = calloc(columns, sizeof *inputs->slope_references);
     inputs->slope_slots = calloc(columns, sizeof *inputs->slope_slots);
     inputs->slopes = calloc(columns, sizeof *inputs->slopes);
+    inputs->slope_orders = calloc(columns, sizeof *inputs->slope_orders);
     inputs->column_slots = calloc(columns, sizeof *inputs->column_slots);
     inputs->signal_of = calloc(desc->var_count, sizeof *inputs->signal_of);
     inputs->column_of = calloc(desc->var_count, sizeof *inputs->column_of);
     bool all = inputs->moving.variables && inputs->held.variables && inputs->slope_columns &&
-               inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->column_slots &&
-               inputs->signal_of && inputs->column_of;
+               inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->slope_orders &&
+               inputs->column_slots && inputs->signal_of && inputs->column_of;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
-static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc)
+static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, bool by_update)
 {
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
         const struct tutti_trajectory_input *input = tutti_trajectory_input(inputs->trajectory, c);
@@ -40,20 +42,23 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc)
             inputs->signal_of[input->variable] = set->count;
             inputs->column_of[input->variable] = c + 1;
         }
-        if (has_slope(desc, input)) {
+        inputs->continuous += input->continuous;
+        if (has_slope(desc, input, by_update)) {
             inputs->slope_columns[inputs->slope_count] = c;
+            inputs->slope_orders[inputs->slope_count] = 1;
             inputs->slope_references[inputs->slope_count++] = desc->vars[input->variable].reference;
         }
     }
 }
 
-enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc)
+enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc,
+                                 enum tutti_interface_kind kind)
 {
-    *inputs = (struct tutti_inputs){.file = file};
+    *inputs = (struct tutti_inputs){.file = file, .straight_until = -INFINITY};
     TRY(tutti_table_read(&inputs->table, file));
     TRY(tutti_trajectory_new(&inputs->trajectory, file, inputs->table, desc));
     TRY(allocate(inputs, desc));
-    collect(inputs, desc);
+    collect(inputs, desc, desc->fmi == 3 && kind == TUTTI_CS);
     return TUTTI_OK;
 }
 
@@ -69,6 +74,7 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     free(inputs->slope_references);
     free(inputs->slope_slots);
     free(inputs->slopes);
+    free(inputs->slope_orders);
     free(inputs->column_slots);
     free(inputs->signal_of);
     free(inputs->column_of);
@@ -143,20 +149,46 @@ void tutti_inputs_note_event(struct tutti_inputs *inputs)
     inputs->held_changed = true;
 }
 
+/* Units that keep slopes are told them once per straight stretch: between these, an input that is set again would look
+ * like news to a solver. */
+static bool follows(const struct tutti_inputs *inputs, const struct tutti_unit *unit)
+{
+    return unit->keeps_slopes && inputs->slope_count == inputs->continuous;
+}
+
+double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t)
+{
+    return follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, t) : INFINITY;
+}
+
+static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)
+{
+    /* The chord: right at both ends, whatever kinks the file has between them. */
+    for (size_t i = 0; i < inputs->slope_count; i++) {
+        double then = end < INFINITY ? tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], end, false)
+                                     : *inputs->slope_slots[i];
+        inputs->slopes[i] = end < INFINITY ? (then - *inputs->slope_slots[i]) / (end - t) : 0;
+    }
+    return unit->kind->set_input_derivatives(unit, inputs->slope_references, inputs->slope_count, inputs->slope_orders,
+                                             inputs->slopes);
+}
+
 enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double target)
 {
+    bool keeps = follows(inputs, unit);
     tutti_inputs_sample(inputs, t, true);
     inputs->step_start = t;
-    TRY(tutti_unit_set(unit, &inputs->moving.signals));
+    if (!keeps || t >= inputs->straight_until)
+        TRY(tutti_unit_set(unit, &inputs->moving.signals));
     if (inputs->held_changed)
         TRY(tutti_unit_set(unit, &inputs->held.signals));
     inputs->held_changed = false;
     if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || inputs->slope_count == 0)
         return TUTTI_OK;
-    /* The chord over the step: right at both ends, whatever kinks the file has between them. */
-    for (size_t i = 0; i < inputs->slope_count; i++) {
-        double then = tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], target, false);
-        inputs->slopes[i] = (then - *inputs->slope_slots[i]) / (target - t);
-    }
-    return unit->kind->set_slopes(unit, inputs->slope_references, inputs->slope_count, inputs->slopes);
+    if (!keeps)
+        return apply_slopes(inputs, unit, t, target);
+    if (t < inputs->straight_until)
+        return TUTTI_OK;
+    inputs->straight_until = tutti_trajectory_next_kink(inputs->trajectory, t);
+    return apply_slopes(inputs, unit, t, inputs->straight_until);
 }

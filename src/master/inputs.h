@@ -28,12 +28,16 @@ struct tutti_inputs {
     uint32_t *slope_references;
     const double **slope_slots; /* where their values at the beginning of the step are */
     double *slopes;
-    double step_start; /* of the present step: a jump there has happened already */
+    int32_t *slope_orders; /* all 1 */
+    size_t continuous;     /* columns that are linear between rows */
+    double straight_until; /* the unit knows how they move until then */
+    double step_start;     /* of the present step: a jump there has happened already */
     size_t slope_count;
 };
 
-/* Reads `file` against `desc`. A zeroed struct without tutti_inputs_open drives nothing. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc);
+/* Reads `file` against `desc`, for a unit of this interface. A zeroed struct without tutti_inputs_open drives nothing. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc,
+                                               enum tutti_interface_kind kind);
 void tutti_inputs_close(struct tutti_inputs *inputs);
 
 /* Lays out the inputs of `unit`, which is configured and not yet initialised. */
@@ -50,6 +54,8 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, s
  * if they changed since (tutti_inputs_note_event): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
+/* The next change of a slope after t, if the unit follows its inputs from one to the next; else INFINITY. */
+double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t);
 /* Held values changed, and no event mode will hand them on. */
 void tutti_inputs_note_event(struct tutti_inputs *inputs);
 

@@ -8,6 +8,7 @@
 #include "base/crash.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "unit/me_extra.h"
 
 /* One chosen name: a variable or an alias of one. */
 struct choice {
@@ -166,11 +167,19 @@ static enum tutti_err lay_out(struct tutti_observer *observer, struct tutti_unit
     size_t values = 0;
     for (size_t i = 0; i < chooser->count; i++)
         values += observer->signals.extents[i];
-    observer->columns = tutti_arena_array(&observer->arena, values, sizeof *observer->columns);
-    if (!observer->columns)
+    size_t extras = observer->extra ? observer->extra->output_count : 0;
+    observer->columns = tutti_arena_array(&observer->arena, values + extras, sizeof *observer->columns);
+    observer->extra_values = tutti_arena_array(&observer->arena, extras, sizeof *observer->extra_values);
+    if (!observer->columns || !observer->extra_values)
         return tutti_fail_memory();
     for (size_t i = 0; i < chooser->count; i++)
         TRY(add_columns(observer, chooser, inputs, i));
+    for (size_t i = 0; i < extras; i++)
+        observer->columns[observer->column_count++] = (struct tutti_column){
+            .name = observer->extra->output_names[i],
+            .type = TUTTI_TYPE_FLOAT64,
+            .value = &observer->extra_values[i],
+        };
     return TUTTI_OK;
 }
 
@@ -185,6 +194,8 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
                                    const char *output, struct tutti_unit *unit, const struct tutti_inputs *inputs)
 {
     *observer = (struct tutti_observer){.log = options->log};
+    if (options->extra && options->extra->output_count > 0)
+        observer->extra = options->extra;
     if (!output || (options->record_count == 1 && strcmp(options->record[0], "none") == 0))
         return TUTTI_OK;
     struct chooser chooser = {.unit = unit, .desc = unit->fmu->desc, .options = options};
@@ -217,6 +228,8 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, struct tutti_
     if (!observer->format)
         return TUTTI_OK;
     TRY(tutti_unit_get(unit, &observer->signals));
+    if (observer->extra)
+        TRY(tutti_me_extra_outputs(unit, observer->extra_values));
     if (!observer->warned_of_nan)
         look_for_nan(observer, unit, t);
     observer->rows++;

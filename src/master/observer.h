@@ -16,6 +16,8 @@ struct tutti_observer {
     struct tutti_signals signals;
     struct tutti_column *columns;
     size_t column_count;
+    const struct tutti_extra *extra; /* whose outputs are recorded, too; NULL: none */
+    double *extra_values;
     unsigned long rows;
     bool warned_of_nan;
     const struct tutti_log *log;

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a run: from communication point to communication point.
- *
- * Invariants:
- *  R1  Times come from grids (base/time.h), the FMU or the input file, to the bit; nothing is added up.
- *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that the FMU announced,
- *      next jump of an input, stop.
- *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows a set.
- *  R4  Whatever ends the run, rows recorded so far are in the file. */
+/* A run, from files and options to the loop (loop.c), and what is told about it afterwards. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,42 +11,8 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "base/time.h"
-#include "master/experiment.h"
-#include "master/inputs.h"
-#include "master/observer.h"
-
-/* How often an FMU may come back without moving in time before it is called stuck. */
-enum { MOST_STANDSTILLS = 1000 };
-
-/* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
-enum { MOST_BLIND_STEPS = 4096 };
-
-struct run {
-    const struct tutti_run_options *options;
-    struct tutti_run_stats *stats;
-    struct tutti_fmu *fmu;
-    struct tutti_unit *unit;
-    struct tutti_inputs inputs;
-    struct tutti_observer observer;
-    struct tutti_arena arena;
-    struct tutti_times times;
-    struct tutti_setting *settings;
-    double span; /* stop - start: the scale for comparing times */
-    char name[128];
-    char *result; /* the result file, absolute, or "-"; NULL: none */
-
-    struct tutti_grid communication, output;
-    double t;
-    double next_event;  /* that the FMU announced */
-    double input_event; /* next jump of an input */
-    double input_time;  /* t, or the jump that is the same point: where the inputs are read */
-    bool ended;         /* by the FMU */
-    bool plain;         /* nothing to do between steps: no inputs, no events, nothing recorded */
-    int standstills;
-    unsigned long countdown, interval; /* steps until the next look at the clock */
-    double loop_start, last_look, last_flush, last_progress;
-};
+#include "master/integration.h"
+#include "master/loop.h"
 
 /* Writing must not destroy what is read. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
@@ -110,12 +69,19 @@ static enum tutti_err prepare(struct run *run)
 {
     const struct tutti_run_options *options = run->options;
     const struct tutti_unit_kind *kind = NULL;
+    enum tutti_interface_choice choice;
+    TRY(tutti_interface_choose(options, &choice));
     TRY(open_fmu(run));
-    TRY(tutti_unit_kind_for(run->fmu, &kind));
+    TRY(tutti_unit_kind_for(run->fmu, choice, options->solver != NULL, &kind));
     TRY(tutti_times_resolve(&run->times, options, run->fmu, kind->interface, options->log));
+    TRY(tutti_integration_resolve(&run->integration, options, &run->times, kind));
+    run->interface = kind->interface;
     run->span = run->times.stop - run->times.start;
+    if (run->visit && !(run->visit->at >= run->times.start && run->visit->at <= run->times.stop))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "t = %s is not in the run, which goes from %s to %s",
+                          NUMBER(run->visit->at), NUMBER(run->times.start), NUMBER(run->times.stop));
     TRY(read_settings(run));
-    return options->input ? tutti_inputs_open(&run->inputs, options->input, run->fmu->desc) : TUTTI_OK;
+    return options->input ? tutti_inputs_open(&run->inputs, options->input, run->fmu->desc, kind->interface) : TUTTI_OK;
 }
 
 static enum tutti_err make_unit(struct run *run)
@@ -127,30 +93,14 @@ static enum tutti_err make_unit(struct run *run)
         .timing = run->options->timing,
         .moving_sample = tutti_inputs_sample_moving,
         .moving_context = &run->inputs,
+        .interface = run->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .integration = run->integration,
     };
-    if (run->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE) {
+    if (run->interface == TUTTI_CS && (run->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE)) {
         options.moving = run->inputs.slope_references;
         options.moving_count = run->inputs.slope_count;
     }
     return tutti_unit_new(&run->unit, run->fmu, &options);
-}
-
-/* Lets the FMU, which is in event mode, settle; once more if it announces the next event for the same time. */
-static enum tutti_err settle(struct run *run)
-{
-    struct tutti_unit_event event;
-    TRY(run->unit->kind->settle(run->unit, &event));
-    for (int round = 0; tutti_time_reached(run->t, event.next_event, run->span) && !event.terminate; round++) {
-        if (round == MOST_STANDSTILLS)
-            return tutti_fail(TUTTI_ERR_FMU,
-                              "%s (%s): time stands still at t = %s: the FMU announces one event after another for it",
-                              run->name, run->fmu->path, NUMBER(run->t));
-        TRY(run->unit->kind->enter_event(run->unit));
-        TRY(run->unit->kind->settle(run->unit, &event));
-    }
-    run->next_event = event.next_event;
-    run->ended = event.terminate;
-    return TUTTI_OK;
 }
 
 static enum tutti_err initialise(struct run *run)
@@ -169,7 +119,7 @@ static enum tutti_err initialise(struct run *run)
         TRY(tutti_inputs_set_all(&run->inputs, run->unit));
     }
     TRY(run->unit->kind->exit_init(run->unit));
-    return run->unit->has_events ? settle(run) : TUTTI_OK;
+    return run->unit->has_events ? tutti_loop_settle(run) : TUTTI_OK;
 }
 
 static enum tutti_err set_up(struct run *run)
@@ -193,185 +143,13 @@ static enum tutti_err set_up(struct run *run)
         TRY(tutti_inputs_bind(&run->inputs, run->unit));
     TRY(tutti_observer_open(&run->observer, options, run->result, run->unit, &run->inputs));
     run->t = run->input_time = run->times.start;
-    run->next_event = run->input_event = INFINITY;
-    run->plain = !options->input && !run->unit->has_events && !run->observer.format;
+    run->next_event = run->input_event = run->kink = INFINITY;
+    run->plain = !options->input && !run->unit->has_events && !run->observer.format && !run->visit;
     tutti_grid_init(&run->communication, run->times.start, run->times.step, run->times.stop);
     if (run->times.output_step > 0)
         tutti_grid_init(&run->output, run->times.start, run->times.output_step, run->times.stop);
     TRY(initialise(run));
     return tutti_observer_row(&run->observer, run->unit, run->t);
-}
-
-/* The earlier of a and b; b, to the bit, if both mean the same point. */
-static double earlier(double a, double b, double span)
-{
-    return b < a || tutti_time_same(a, b, span) ? b : a;
-}
-
-/* R2; the exact times of later lines win over those of earlier ones. An FMU that cannot vary its step goes from
- * communication point to communication point (recorded points are among them), and events wait for the next one. */
-static double next_target(struct run *run)
-{
-    double target = run->communication.next;
-    if (run->plain)
-        return target;
-    if (run->inputs.trajectory)
-        run->input_event = tutti_trajectory_next_event(run->inputs.trajectory, run->input_time);
-    if (run->unit->uniform)
-        return target;
-    if (run->times.output_step > 0)
-        target = earlier(target, run->output.next, run->span);
-    if (run->input_event < INFINITY)
-        target = earlier(target, run->input_event, run->span);
-    if (run->next_event < INFINITY)
-        target = earlier(target, run->next_event, run->span);
-    return target;
-}
-
-/* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
-static enum tutti_err discarded_for_good(struct run *run, double target, const struct tutti_step *step)
-{
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
-                      run->name, run->fmu->path, NUMBER(run->t), NUMBER(target), NUMBER(step->reached),
-                      run->unit->uniform ? "It cannot vary its step: use another --step from the start"
-                                         : "Use a smaller --step");
-}
-
-/* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
-static double step_to(const struct run *run, double goal)
-{
-    if (run->unit->uniform && tutti_time_same(run->t + run->times.step, goal, run->span))
-        return run->times.step;
-    return tutti_time_step(run->t, goal);
-}
-
-/* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
-static enum tutti_err advance(struct run *run, double target, struct tutti_step *step)
-{
-    double goal = target;
-    for (;;) {
-        if (run->inputs.trajectory)
-            TRY(tutti_inputs_apply(&run->inputs, run->unit, run->input_time, goal));
-        double h = step_to(run, goal);
-        TRY(run->unit->kind->step(run->unit, run->t, h, step));
-        if (__builtin_expect(!step->discarded, 1))
-            return TUTTI_OK;
-        if (step->terminate)
-            return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
-        run->stats->rejected++;
-        if (!step->can_retry)
-            return discarded_for_good(run, goal, step);
-        double half = run->t + (goal - run->t) / 2;
-        if (run->unit->uniform || goal - run->t < 1e-9 * run->times.step || half <= run->t || half >= goal)
-            return tutti_fail(TUTTI_ERR_FMU,
-                              "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
-                              "inputs and parameters there",
-                              run->name, run->fmu->path, NUMBER(run->t), goal - run->t);
-        goal = half;
-    }
-}
-
-/* An FMU that comes back again and again without moving would keep the run here for ever. */
-static enum tutti_err watch_standstill(struct run *run, double before)
-{
-    if (run->t > before) {
-        run->standstills = 0;
-        return TUTTI_OK;
-    }
-    if (++run->standstills < MOST_STANDSTILLS)
-        return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
-                      run->name, run->fmu->path, NUMBER(run->t), MOST_STANDSTILLS);
-}
-
-/* Where the FMU is after a step: the target to the bit unless it says something else. */
-static void arrive(struct run *run, double target, const struct tutti_step *step)
-{
-    bool there = step->reached == target || tutti_time_same(step->reached, target, run->span);
-    run->t = there ? target : step->reached;
-    tutti_grid_pass(&run->communication, run->t);
-}
-
-/* Both sides of an event are recorded: values before, then, after the FMU settled, values at the same time. */
-static enum tutti_err cross_event(struct run *run, bool input_event)
-{
-    TRY(tutti_observer_row(&run->observer, run->unit, run->t));
-    TRY(run->unit->kind->enter_event(run->unit));
-    if (input_event) {
-        tutti_inputs_sample(&run->inputs, run->input_time, true);
-        TRY(tutti_inputs_set_all(&run->inputs, run->unit));
-    }
-    TRY(settle(run));
-    run->stats->events_located++;
-    return tutti_observer_row(&run->observer, run->unit, run->t);
-}
-
-/* At the point reached: events first, else a row if one is due. */
-static enum tutti_err look_around(struct run *run, const struct tutti_step *step)
-{
-    bool input_event = tutti_time_reached(run->t, run->input_event, run->span);
-    run->input_time = input_event ? fmax(run->t, run->input_event) : run->t;
-    if (run->inputs.trajectory)
-        tutti_inputs_sample(&run->inputs, run->input_time, false);
-    if (input_event)
-        tutti_inputs_note_event(&run->inputs);
-    bool due = true;
-    if (run->times.output_step > 0) {
-        double next = run->output.next;
-        due = tutti_time_reached(run->t, next, run->span);
-        tutti_grid_pass(&run->output, run->t);
-    }
-    if (run->unit->has_events && !step->terminate &&
-        (step->event || input_event || tutti_time_reached(run->t, run->next_event, run->span)))
-        return cross_event(run, input_event);
-    return due || step->terminate ? tutti_observer_row(&run->observer, run->unit, run->t) : TUTTI_OK;
-}
-
-/* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the
- * speed, so that fast FMUs are not slowed down and slow ones are not out of sight. */
-static enum tutti_err look_at_clock(struct run *run, double h)
-{
-    double time = tutti_clock_now(), since = time - run->last_look;
-    if (since < 0.02 && run->interval < MOST_BLIND_STEPS)
-        run->interval *= 2;
-    else if (since > 0.1 && run->interval > 1)
-        run->interval /= 2;
-    run->countdown = run->interval;
-    run->last_look = time;
-    if (time - run->last_flush > 1) {
-        run->last_flush = time;
-        TRY(tutti_observer_flush(&run->observer));
-    }
-    if (run->options->progress && time - run->last_progress >= 0.1) {
-        run->last_progress = time;
-        struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
-                                          run->stats->steps, time - run->loop_start};
-        run->options->progress(run->options->progress_context, &progress);
-    }
-    return TUTTI_OK;
-}
-
-static enum tutti_err loop(struct run *run)
-{
-    const volatile sig_atomic_t *interrupt = run->options->interrupt;
-    while (run->t < run->times.stop && !run->ended) {
-        if (__builtin_expect(interrupt && *interrupt, 0))
-            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                              NUMBER(run->t));
-        double before = run->t, target = next_target(run);
-        struct tutti_step step;
-        TRY(advance(run, target, &step));
-        run->stats->steps++;
-        arrive(run, target, &step);
-        if (!run->plain)
-            TRY(look_around(run, &step));
-        run->ended = run->ended || step.terminate;
-        if (__builtin_expect(run->t <= before, 0) || run->standstills)
-            TRY(watch_standstill(run, before));
-        if (__builtin_expect(--run->countdown == 0, 0))
-            TRY(look_at_clock(run, run->t - before));
-    }
-    return TUTTI_OK;
 }
 
 void tutti_run_stats_fini(struct tutti_run_stats *stats)
@@ -408,6 +186,15 @@ static void count(const struct run *run)
         .gets = counts->gets,
         .sets = counts->sets,
         .init_evaluations = counts->init_evaluations,
+        .rollbacks = counts->rollbacks,
+        .solver = run->interface == TUTTI_ME ? run->integration.solver->name : NULL,
+        .solver_steps = counts->solver.steps,
+        .rhs_evaluations = counts->solver.rhs,
+        .jacobian_evaluations = counts->solver.jacobians,
+        .directional_derivatives = counts->solver.directional,
+        .solver_error_failures = counts->solver.error_failures,
+        .solver_other_failures = counts->solver.other_failures,
+        .solver_restarts = counts->solver.restarts,
         .seconds = counts->seconds,
     };
     stats->unit_count = 1;
@@ -429,17 +216,19 @@ static enum tutti_err tear_down(struct run *run, enum tutti_err err)
     return err ? tutti_fail(err, "%s", message) : closing;
 }
 
-enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
+                                 const struct tutti_visit *visit)
 {
     struct tutti_run_stats unused;
-    struct run run = {.options = options, .stats = stats ? stats : &unused, .countdown = 1, .interval = 1};
+    struct run run = {
+        .options = options, .stats = stats ? stats : &unused, .visit = visit, .countdown = 1, .interval = 1};
     *run.stats = (struct tutti_run_stats){0};
     double begin = tutti_clock_now();
     enum tutti_err err = set_up(&run);
     run.loop_start = run.last_look = run.last_flush = tutti_clock_now();
     run.stats->setup_seconds = run.loop_start - begin;
     if (!err)
-        err = loop(&run);
+        err = tutti_loop(&run);
     if (!err)
         err = run.unit->kind->terminate(run.unit);
     run.stats->loop_seconds = tutti_clock_now() - run.loop_start;
@@ -450,4 +239,9 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     if (!stats)
         tutti_run_stats_fini(&unused);
     return tear_down(&run, err);
+}
+
+enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    return tutti_run_visited(options, stats, NULL);
 }

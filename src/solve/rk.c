@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rk.c - explicit Runge-Kutta methods with steps of a fixed size: rk4, heun, euler.
  *
- * The steps end at origin + n h, which is multiplied and not summed up, so that a million of them end where they should.
- * A step that would pass the limit ends there, and a new grid begins at the limit: no step is shorter than h for another
+ * The steps end at origin + n h, which is multiplied and not summed up, so that a million of them end where they
+ * should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another
  * reason. A limit that is a point of the grid up to rounding leaves the grid as it is. */
 #include "solve/solver.h"
 
@@ -12,8 +12,9 @@
 
 enum { STAGES_MAX = 4, DENSE_DEGREE = 3 };
 
-/* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output x(t + s h) = x + h sum_i b_i(s) k_i
- * takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I, II.6. */
+/* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output,
+ * x(t + s h) = x + h sum_i b_i(s) k_i, takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I,
+ * II.6. */
 struct tableau {
     size_t stages;
     double c[STAGES_MAX];

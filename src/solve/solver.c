@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
+    &tutti_solver_radau5,
     &tutti_solver_rk4,
     &tutti_solver_heun,
     &tutti_solver_euler,

@@ -13,6 +13,12 @@
 #include "base/map.h"
 #include "base/str.h"
 
+/* Ascending times, and where a run is among them. */
+struct instants {
+    double *times;
+    size_t count, next;
+};
+
 struct tutti_trajectory {
     const char *file;
     const struct tutti_table *table;
@@ -24,8 +30,7 @@ struct tutti_trajectory {
     size_t *sizes; /* of one value */
     void **slots;
     struct tutti_map columns_by_input;
-    double *events;
-    size_t event_count, next_event;
+    struct instants events, kinks;
     size_t row;
     struct tutti_arena arena;
 };
@@ -114,14 +119,35 @@ static bool is_event(const struct tutti_trajectory *tr, size_t row)
     return false;
 }
 
-static enum tutti_err find_events(struct tutti_trajectory *tr)
+static double linear(const struct tutti_trajectory *tr, size_t column, size_t left, size_t right, double way);
+
+/* A kink is where a straight line ends: the slopes on both sides differ by more than rounding. */
+static bool is_kink(const struct tutti_trajectory *tr, size_t row)
 {
-    tr->events = tutti_arena_array(&tr->arena, tr->rows + 1, sizeof *tr->events);
-    if (!tr->events)
+    if (row + 1 >= tr->rows || tr->times[row - 1] == tr->times[row] || tr->times[row] == tr->times[row + 1])
+        return true;
+    double before = tr->times[row] - tr->times[row - 1], after = tr->times[row + 1] - tr->times[row];
+    for (size_t column = 0; column < tr->columns; column++) {
+        if (!tr->inputs[column].continuous)
+            continue;
+        double a = linear(tr, column, row - 1, row - 1, 0), b = linear(tr, column, row, row, 0);
+        double c = linear(tr, column, row + 1, row + 1, 0), left = (b - a) / before, right = (c - b) / after;
+        if (fabs(left - right) > 1e-12 * fmax(fabs(left), fabs(right)))
+            return true;
+    }
+    return false;
+}
+
+static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants *instants,
+                                    bool (*is)(const struct tutti_trajectory *, size_t))
+{
+    instants->times = tutti_arena_array(&tr->arena, tr->rows + 1, sizeof *instants->times);
+    if (!instants->times)
         return tutti_fail_memory();
-    for (size_t row = 1; row < tr->rows; row++)
-        if (is_event(tr, row) && (tr->event_count == 0 || tr->events[tr->event_count - 1] != tr->times[row]))
-            tr->events[tr->event_count++] = tr->times[row];
+    for (size_t row = 0; row < tr->rows; row++)
+        if ((row == 0 ? is == is_kink : is(tr, row)) &&
+            (instants->count == 0 || instants->times[instants->count - 1] != tr->times[row]))
+            instants->times[instants->count++] = tr->times[row];
     return TUTTI_OK;
 }
 
@@ -139,7 +165,8 @@ static enum tutti_err make(struct tutti_trajectory *tr)
         TRY(find_input(tr, column));
         TRY(read_column(tr, column));
     }
-    return find_events(tr);
+    TRY(find_instants(tr, &tr->events, is_event));
+    return find_instants(tr, &tr->kinks, is_kink);
 }
 
 enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file, const struct tutti_table *table,
@@ -251,11 +278,21 @@ double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double
     return linear(tr, column, left, right, way);
 }
 
+static double next_instant(struct instants *instants, double t)
+{
+    while (instants->next > 0 && instants->times[instants->next - 1] > t)
+        instants->next--;
+    while (instants->next < instants->count && instants->times[instants->next] <= t)
+        instants->next++;
+    return instants->next < instants->count ? instants->times[instants->next] : INFINITY;
+}
+
 double tutti_trajectory_next_event(struct tutti_trajectory *tr, double t)
 {
-    while (tr->next_event > 0 && tr->events[tr->next_event - 1] > t)
-        tr->next_event--;
-    while (tr->next_event < tr->event_count && tr->events[tr->next_event] <= t)
-        tr->next_event++;
-    return tr->next_event < tr->event_count ? tr->events[tr->next_event] : INFINITY;
+    return next_instant(&tr->events, t);
+}
+
+double tutti_trajectory_next_kink(struct tutti_trajectory *tr, double t)
+{
+    return next_instant(&tr->kinks, t);
 }

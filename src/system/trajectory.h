@@ -46,4 +46,8 @@ double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);
 
+/* The first time after t at which a continuous column changes its slope (or anything jumps); INFINITY if there is none.
+ * Between these times all of them are straight. */
+double tutti_trajectory_next_kink(struct tutti_trajectory *trajectory, double t);
+
 #endif

@@ -4,20 +4,18 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "unit/unit.h"
 
 struct cs {
     struct tutti_unit unit;
     struct tutti_instance *instance;
     struct tutti_unit_options options;
-    double *moving;  /* values of the moving inputs, for the intermediate update */
-    int32_t *orders; /* all 1: slopes are first derivatives */
-    size_t order_count;
+    double *moving; /* values of the moving inputs, for the intermediate update */
 };
 
-/* An FMU may need some rounds to settle; one that needs this many never will. */
-enum { MOST_EVENT_ROUNDS = 1000 };
+struct tutti_unit_saved {
+    struct tutti_saved fmu;
+};
 
 /* FMI 3.0 asks for inputs inside a step: hand it the moving ones (I9: reads, of which there are none, before sets). */
 static enum tutti_err intermediate_update(void *context, struct tutti_instance *instance,
@@ -37,6 +35,8 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
     struct cs *cs = (struct cs *)unit;
     cs->options = *options;
     unit->uniform = !(unit->can & TUTTI_CAN_VARIABLE_STEP);
+    if (unit->can & TUTTI_CAN_OUTPUT_DERIVATIVES)
+        unit->output_order = (int)unit->fmu->desc->interfaces[TUTTI_CS].max_output_derivative_order;
     cs->moving = calloc(options->moving_count + 1, sizeof *cs->moving);
     if (!cs->moving)
         return tutti_fail_memory();
@@ -68,61 +68,15 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
 static void finish(struct tutti_unit *unit)
 {
     struct cs *cs = (struct cs *)unit;
-    if (cs->instance) {
-        unsigned long dropped = tutti_instance_dropped_messages(cs->instance);
-        unsigned long warnings = tutti_instance_warnings(cs->instance);
-        if (dropped > 0)
-            tutti_log_printf(cs->options.log, TUTTI_LOG_INFO, unit->name, "%lu repeated messages were not shown",
-                             dropped);
-        if (warnings > 1)
-            tutti_log_printf(cs->options.log, TUTTI_LOG_WARNING, unit->name, "the FMU returned Warning %lu times",
-                             warnings);
-    }
+    if (cs->instance)
+        tutti_unit_report(unit, cs->instance, cs->options.log);
     tutti_instance_free(cs->instance);
     free(cs->moving);
-    free(cs->orders);
 }
 
-/* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
-static enum tutti_err read_sizes(struct cs *cs)
-{
-    const struct tutti_desc *desc = cs->unit.fmu->desc;
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        for (unsigned d = 0; d < desc->vars[i].dimension_count; d++) {
-            uint32_t extent = desc->vars[i].dimensions[d].variable;
-            if (extent == TUTTI_NONE)
-                continue;
-            const struct tutti_var *var = &desc->vars[extent];
-            if (!cs->unit.sizes)
-                cs->unit.sizes = calloc(desc->var_count, sizeof *cs->unit.sizes);
-            if (!cs->unit.sizes)
-                return tutti_fail_memory();
-            if (var->type != TUTTI_TYPE_UINT64)
-                return tutti_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
-                                  cs->unit.fmu->path, desc->vars[i].name, var->name);
-            TRY(tutti_instance_get(cs->instance, TUTTI_TYPE_UINT64, &var->reference, 1, &cs->unit.sizes[extent], 1));
-        }
-    return TUTTI_OK;
-}
-
-/* I4: structural parameters in configuration mode, and only they. */
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
-    struct cs *cs = (struct cs *)unit;
-    bool entered = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct tutti_var *var = &unit->fmu->desc->vars[settings[i].variable];
-        if (var->causality != TUTTI_STRUCTURAL_PARAMETER)
-            continue;
-        if (!entered)
-            TRY(tutti_instance_enter_configuration(cs->instance));
-        entered = true;
-        unit->counts.sets++;
-        TRY(tutti_instance_set(cs->instance, var->type, &var->reference, 1, settings[i].values, 1));
-    }
-    if (entered)
-        TRY(tutti_instance_exit_configuration(cs->instance));
-    return unit->fmu->desc->fmi == 3 ? read_sizes(cs) : TUTTI_OK;
+    return tutti_unit_configure(unit, ((struct cs *)unit)->instance, settings, count);
 }
 
 static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
@@ -150,20 +104,36 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
                               block->values, block->value_count);
 }
 
-static enum tutti_err set_slopes(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                 const double *slopes)
+static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
+                                            const int32_t *orders, const double *values)
+{
+    return tutti_instance_set_input_derivatives(((struct cs *)unit)->instance, references, count, orders, values);
+}
+
+static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
+                                             int32_t order, double *values)
 {
     struct cs *cs = (struct cs *)unit;
-    if (count > cs->order_count) {
-        int32_t *orders = realloc(cs->orders, count * sizeof *orders);
-        if (!orders)
-            return tutti_fail_memory();
-        for (size_t i = 0; i < count; i++)
-            orders[i] = 1;
-        cs->orders = orders;
-        cs->order_count = count;
-    }
-    return tutti_instance_set_input_derivatives(cs->instance, references, count, cs->orders, slopes);
+    if (order > unit->output_order)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU gives output derivatives up to order %d, not %d",
+                          unit->name, unit->output_order, (int)order);
+    int32_t *orders = malloc((count + 1) * sizeof *orders);
+    if (!orders)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++)
+        orders[i] = order;
+    unit->counts.gets++;
+    enum tutti_err err = tutti_instance_get_output_derivatives(cs->instance, references, count, orders, values);
+    free(orders);
+    return err;
+}
+
+static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                      const uint32_t *knowns, size_t known_count, const double *seed,
+                                      double *sensitivity)
+{
+    return tutti_instance_get_directional(((struct cs *)unit)->instance, unknowns, unknown_count, knowns, known_count,
+                                          seed, known_count, sensitivity, unknown_count);
 }
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
@@ -171,9 +141,9 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     struct cs *cs = (struct cs *)unit;
     unit->counts.do_steps++;
     if (__builtin_expect(!cs->options.timing, 1))
-        return tutti_instance_do_step(cs->instance, t, h, true, out);
+        return tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
     double before = tutti_clock_now();
-    enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, true, out);
+    enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
     unit->counts.seconds += tutti_clock_now() - before;
     return err;
 }
@@ -186,16 +156,31 @@ static enum tutti_err enter_event(struct tutti_unit *unit)
 static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
 {
     struct cs *cs = (struct cs *)unit;
-    struct tutti_discrete discrete = {.again = true};
-    for (int round = 0; discrete.again && !discrete.terminate; round++) {
-        if (round == MOST_EVENT_ROUNDS)
-            return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
-                              unit->name, MOST_EVENT_ROUNDS, NUMBER(tutti_instance_time(cs->instance)));
-        TRY(tutti_instance_update_discrete(cs->instance, &discrete));
-    }
+    struct tutti_discrete discrete;
+    TRY(tutti_unit_update_discrete(unit, cs->instance, &discrete));
     event->terminate = discrete.terminate;
     event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     return discrete.terminate ? TUTTI_OK : tutti_instance_enter_step(cs->instance);
+}
+
+static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **saved)
+{
+    if (!*saved)
+        *saved = calloc(1, sizeof **saved);
+    return *saved ? tutti_instance_save(((struct cs *)unit)->instance, &(*saved)->fmu) : tutti_fail_memory();
+}
+
+static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+{
+    unit->counts.rollbacks++;
+    return tutti_instance_restore(((struct cs *)unit)->instance, &saved->fmu);
+}
+
+static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+{
+    if (saved)
+        tutti_instance_discard_saved(((struct cs *)unit)->instance, &saved->fmu);
+    free(saved);
 }
 
 static enum tutti_err terminate(struct tutti_unit *unit)
@@ -214,9 +199,14 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .exit_init = exit_init,
     .set = set,
     .get = get,
-    .set_slopes = set_slopes,
+    .set_input_derivatives = set_input_derivatives,
+    .get_output_derivatives = get_output_derivatives,
+    .get_directional = get_directional,
     .step = step,
     .enter_event = enter_event,
     .settle = settle,
+    .save = save,
+    .restore = restore,
+    .discard = discard,
     .terminate = terminate,
 };

@@ -7,20 +7,25 @@
 
 #include "base/str.h"
 
-static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs};
+/* In order of preference: an FMU that brings its own solver uses it, unless someone asks for another. */
+static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me};
 
 /* An FMU that no kind fits: say what it has. */
-static enum tutti_err no_kind(const struct tutti_fmu *fmu)
+static enum tutti_err no_kind(const struct tutti_fmu *fmu, enum tutti_interface_choice choice)
 {
     const char *has = "no interface at all";
-    if (fmu->desc->interfaces[TUTTI_ME].present)
-        has = tutti_interface_name(TUTTI_ME);
-    else if (fmu->desc->interfaces[TUTTI_SE].present)
-        has = tutti_interface_name(TUTTI_SE);
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "%s: this FMU has only %s; this version of Tutti runs Co-Simulation FMUs. Export it with a "
-                      "Co-Simulation interface",
-                      fmu->path, has);
+    for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++)
+        if (fmu->desc->interfaces[i].present)
+            has = tutti_interface_name((enum tutti_interface_kind)i);
+    if (choice == TUTTI_INTERFACE_AUTO)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s: this FMU has only %s; Tutti runs Co-Simulation and Model Exchange. Export it with one of "
+            "these",
+            fmu->path, has);
+    bool me = choice == TUTTI_INTERFACE_ME;
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU has no %s, only %s; use --interface %s", fmu->path,
+                      tutti_interface_name(me ? TUTTI_ME : TUTTI_CS), has, me ? "cs, without a solver" : "me");
 }
 
 static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct tutti_interface *interface)
@@ -39,21 +44,29 @@ static enum tutti_err check_supported(const struct tutti_fmu *fmu, const struct 
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, const struct tutti_unit_kind **kind)
+static bool fits(const struct tutti_unit_kind *kind, enum tutti_interface_choice choice)
 {
+    return choice == TUTTI_INTERFACE_AUTO || (choice == TUTTI_INTERFACE_ME) == (kind->interface == TUTTI_ME);
+}
+
+enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice, bool solver_named,
+                                   const struct tutti_unit_kind **kind)
+{
+    if (choice == TUTTI_INTERFACE_AUTO && solver_named)
+        choice = TUTTI_INTERFACE_ME;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (fmu->desc->interfaces[kinds[i]->interface].present) {
+        if (fits(kinds[i], choice) && fmu->desc->interfaces[kinds[i]->interface].present) {
             *kind = kinds[i];
             return check_supported(fmu, &fmu->desc->interfaces[kinds[i]->interface]);
         }
-    return no_kind(fmu);
+    return no_kind(fmu, choice);
 }
 
 enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)
 {
     *out = NULL;
     const struct tutti_unit_kind *kind = NULL;
-    TRY(tutti_unit_kind_for(fmu, &kind));
+    TRY(tutti_unit_kind_for(fmu, options->interface, options->integration.solver != NULL, &kind));
     TRY(tutti_fmu_load(fmu, kind->interface, options->log));
     struct tutti_unit *unit = calloc(1, kind->size);
     if (!unit)

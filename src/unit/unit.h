@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* unit.h - what can be stepped.
  *
- * A unit is one FMU in a run, with whatever it takes to make it step: for Co-Simulation the FMU's own solver. Masters see
- * only this interface. A kind is one file that exports one const struct; to add one: copy cs.c, list it in unit.c, run
- * `ctest -L unit`.
+ * A unit is one FMU in a run, with whatever it takes to make it step: for Co-Simulation the FMU's own solver, for Model
+ * Exchange one of ours. Masters see only this interface. A kind is one const struct; to add one: copy cs.c, list it in
+ * unit.c, run `ctest -L unit`.
  *
  * Life of a unit: new, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
- * free. */
+ * free. Between steps: save, and restore any number of times. */
 #ifndef TUTTI_UNIT_UNIT_H
 #define TUTTI_UNIT_UNIT_H
 
@@ -18,10 +18,28 @@
 #include "base/log.h"
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
+#include "solve/solver.h"
 #include "system/setting.h"
 #include "unit/signals.h"
 
 struct tutti_unit;
+struct tutti_linear;     /* linear.h */
+struct tutti_unit_saved; /* a point that a unit can go back to; the kind knows what is in it */
+struct tutti_extra;      /* <tutti/extra.h> */
+
+/* How a Model Exchange FMU is integrated. */
+struct tutti_integration {
+    const struct tutti_solver_kind *solver; /* NULL: the default */
+    double rtol, atol;
+    double h_fixed, h_max;
+    enum tutti_predictor predictor;
+    enum tutti_jacobian_mode jacobian;
+    bool average;                    /* outputs are those of the averages over a step (004 eq. 1-3) */
+    const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
+};
+
+/* Which interface of an FMU is wanted. */
+enum tutti_interface_choice { TUTTI_INTERFACE_AUTO, TUTTI_INTERFACE_CS, TUTTI_INTERFACE_ME };
 
 struct tutti_unit_options {
     const char *name;            /* borrowed for the unit's life */
@@ -34,11 +52,14 @@ struct tutti_unit_options {
     size_t moving_count;
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
+    enum tutti_interface_choice interface;
+    struct tutti_integration integration; /* Model Exchange only */
 };
 
 struct tutti_unit_counts {
-    unsigned long do_steps, gets, sets, init_evaluations;
-    double seconds; /* in do-steps, if timing */
+    unsigned long do_steps, gets, sets, init_evaluations, rollbacks;
+    struct tutti_solver_counts solver; /* Model Exchange */
+    double seconds;                    /* in do-steps, if timing */
 };
 
 /* What an event brought. */
@@ -65,9 +86,22 @@ struct tutti_unit_kind {
     /* One FMI call each. */
     enum tutti_err (*set)(struct tutti_unit *unit, const struct tutti_block *block);
     enum tutti_err (*get)(struct tutti_unit *unit, struct tutti_block *block);
-    /* Slopes of Real inputs over the coming step; only if unit->can says TUTTI_CAN_INPUT_DERIVATIVES. */
-    enum tutti_err (*set_slopes)(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                 const double *slopes);
+    /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
+     * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
+     * one step. */
+    enum tutti_err (*set_input_derivatives)(struct tutti_unit *unit, const uint32_t *references, size_t count,
+                                            const int32_t *orders, const double *values);
+    /* Derivative in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */
+    enum tutti_err (*get_output_derivatives)(struct tutti_unit *unit, const uint32_t *references, size_t count,
+                                             int32_t order, double *values);
+    /* sensitivity = d(unknowns)/d(knowns) * seed: outputs by inputs (scalars), where the unit is. UNSUPPORTED where there
+     * is no way. */
+    enum tutti_err (*get_directional)(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                      const uint32_t *knowns, size_t known_count, const double *seed,
+                                      double *sensitivity);
+    /* df/dx, df/du, dg/dx, dg/du where the unit is; `linear` holds its layout from the first call on. NULL: the kind has
+     * no states to show. */
+    enum tutti_err (*linearize)(struct tutti_unit *unit, unsigned which, struct tutti_linear **linear);
 
     /* From t towards t + h. Never an error for a short step: see struct tutti_step. */
     enum tutti_err (*step)(struct tutti_unit *unit, double t, double h, struct tutti_step *step);
@@ -76,11 +110,16 @@ struct tutti_unit_kind {
      * stepping unless the FMU wants to end. */
     enum tutti_err (*enter_event)(struct tutti_unit *unit);
     enum tutti_err (*settle)(struct tutti_unit *unit, struct tutti_unit_event *event);
+    /* A point between steps to go back to: into *saved, which is made if it is NULL and reused else. UNSUPPORTED, naming
+     * what the FMU lacks. The point is lost (restore says so) where the unit cannot undo what happened since. */
+    enum tutti_err (*save)(struct tutti_unit *unit, struct tutti_unit_saved **saved);
+    enum tutti_err (*restore)(struct tutti_unit *unit, const struct tutti_unit_saved *saved);
+    void (*discard)(struct tutti_unit *unit, struct tutti_unit_saved *saved); /* NULL is fine */
     /* The end of a run that went well; called at most once, nothing but finish follows. */
     enum tutti_err (*terminate)(struct tutti_unit *unit);
 };
 
-extern const struct tutti_unit_kind tutti_unit_cs;
+extern const struct tutti_unit_kind tutti_unit_cs, tutti_unit_me;
 
 struct tutti_unit {
     const struct tutti_unit_kind *kind;
@@ -89,13 +128,20 @@ struct tutti_unit {
     uint32_t can;          /* TUTTI_CAN_* that FMU and library offer */
     bool has_events;       /* event mode is used */
     bool uniform;          /* steps of one size only */
-    uint64_t *sizes;       /* per variable: values of structural parameters that are extents; NULL: there are none */
+    bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
+    int output_order;      /* highest order of output derivatives; 0: none */
+    /* Set by whoever steps the unit. */
+    bool may_go_back; /* a saved point may be restored later (FMI's noSetFMUStatePriorToCurrentPoint is its contrary) */
+    double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
+    uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
     struct tutti_unit_counts counts;
 };
 
-/* The kind of unit that an FMU can be; UNSUPPORTED, saying why, if there is none. */
-TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, const struct tutti_unit_kind **kind);
-/* Makes a unit of the kind that fits the FMU. `fmu` is borrowed. */
+/* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: whoever names a solver wants
+ * Model Exchange. UNSUPPORTED, saying why, if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice,
+                                                 bool solver_named, const struct tutti_unit_kind **kind);
+/* Makes a unit of the kind that fits the FMU and the options. `fmu` is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu,
                                             const struct tutti_unit_options *options);
 void tutti_unit_free(struct tutti_unit *unit);
@@ -106,6 +152,16 @@ TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const str
 /* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
 TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
                                                      size_t count);
+
+/* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
+TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,
+                                                  const struct tutti_setting *settings, size_t count);
+/* For kinds: lets an instance in event mode update its discrete states until they rest. */
+TUTTI_CHECKED enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
+                                                        struct tutti_discrete *discrete);
+/* For kinds, at the end: what the FMU said too often. */
+void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
+                       const struct tutti_log *log);
 
 /* An extent of an array now. */
 uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension);

@@ -17,6 +17,7 @@ struct messages {
 
 struct live {
     struct tutti_fmu *fmu;
+    enum tutti_interface_kind kind;
     struct tutti_instance *in;
     struct messages messages;
     struct tutti_log log;
@@ -31,22 +32,30 @@ static inline void take_message(void *context, enum tutti_log_level level, const
     snprintf(messages->text + used, sizeof messages->text - used, "%s: %s\n", origin ? origin : "", text);
 }
 
-/* Loads build/fmus/MODEL_fmiVERSION.fmu. */
-static inline void live_load(struct live *live, const char *model, const char *version)
+/* Loads FOLDER/MODEL_fmiVERSION.fmu. */
+static inline void live_load_for(struct live *live, enum tutti_interface_kind kind, const char *folder,
+                                 const char *model, const char *version)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s_fmi%s.fmu", TUTTI_FMUS, model, version);
+    snprintf(path, sizeof path, "%s/%s_fmi%s.fmu", folder, model, version);
     memset(live, 0, sizeof *live);
+    live->kind = kind;
     live->log = (struct tutti_log){TUTTI_LOG_INFO, take_message, &live->messages};
     assert_ok(tutti_fmu_open(&live->fmu, path, NULL));
-    assert_ok(tutti_fmu_load(live->fmu, TUTTI_CS, &live->log));
+    assert_ok(tutti_fmu_load(live->fmu, kind, &live->log));
+}
+
+/* Loads build/fmus/MODEL_fmiVERSION.fmu for Co-Simulation. */
+static inline void live_load(struct live *live, const char *model, const char *version)
+{
+    live_load_for(live, TUTTI_CS, TUTTI_FMUS, model, version);
 }
 
 static inline enum tutti_err live_instantiate(struct live *live)
 {
     struct tutti_instance_options options = {
         .name = "it", .log = &live->log, .logging_on = true, .event_mode = true, .early_return = true};
-    return tutti_instance_new(&live->in, live->fmu->libraries[TUTTI_CS], &options);
+    return tutti_instance_new(&live->in, live->fmu->libraries[live->kind], &options);
 }
 
 /* Event iteration until the FMU settles, back to step mode; what the last round said. */

@@ -232,10 +232,10 @@ static void test_directional_derivatives(void **state)
     double seed[] = {3, 1}, sensitivity = 0;
     assert_ok(do_step(&live, 0, 0.1, &step));
     if (fmi == 1) {
-        assert_fails(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, &sensitivity),
+        assert_fails(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1),
                      TUTTI_ERR_UNSUPPORTED, "directional");
     } else {
-        assert_ok(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, &sensitivity));
+        assert_ok(tutti_instance_get_directional(live.in, &unknown, 1, knowns, 2, seed, 2, &sensitivity, 1));
         assert_near(sensitivity, (-3 + 1) / 0.5, 1e-14);
     }
     live_end(&live);

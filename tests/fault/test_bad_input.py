@@ -124,15 +124,14 @@ class Descriptions(CommandTest):
                 self.assertRegex(outcome.err, rf"({token[1]}|GUID|token)")
 
     def test_what_is_not_for_us(self):
-        """Tool coupling, Model Exchange alone, clocks: a refusal that says what it is and what to do."""
+        """Tool coupling, clocks: a refusal that says what it is and what to do."""
         tool = self.altered(kit_fmu("Tracker", "1cs"), ("<CoSimulation_StandAlone>", "<CoSimulation_Tool>"),
                             ("</CoSimulation_StandAlone>", '<Model entryPoint="fmu://x" manualStart="false" type="x"/>'
                                                            "</CoSimulation_Tool>"), name="tool.fmu")
         clocks = self.altered(kit_fmu("Tracker", "3"), (
             "</ModelVariables>", '  <Clock name="tick" valueReference="99" causality="input" '
                                  'intervalVariability="triggered"/>\n  </ModelVariables>'), name="clocks.fmu")
-        for fmu, says in ((tool, "tool coupling.*stand-alone"), (clocks, "clocks.*'tick'"),
-                          (kit_fmu("VanDerPol", "1me"), "Model Exchange.*Co-Simulation")):
+        for fmu, says in ((tool, "tool coupling.*stand-alone"), (clocks, "clocks.*'tick'")):
             self.refused("run", fmu, status=1, says=says)
             self.tutti("info", fmu)
 

@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A bouncing ball: every event is found where it happens, with every FMI version and solver."""
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from example import Example  # noqa: E402
+
+HEIGHT, GRAVITY, REST, SLOWEST = 1.0, 9.81, 0.7, 0.1  # as in kit/models/BouncingBall.c
+VERSIONS = ("1me", "2", "3")
+SOLVERS = ("cvode", "adams", "dopri5", "dirk", "radau5", "bdf")
+WITHIN = 1e-9  # relative
+
+
+def bounces():
+    """The exact times of all bounces until the ball rests."""
+    times = [np.sqrt(2 * HEIGHT / GRAVITY)]
+    speed = REST * GRAVITY * times[0]
+    while speed >= SLOWEST:
+        times.append(times[-1] + 2 * speed / GRAVITY)
+        speed *= REST
+    return np.array(times)
+
+
+def main():
+    example = Example(__doc__)
+    exact = bounces()
+    for version in VERSIONS:
+        for solver in SOLVERS:
+            run = example.run(f"BouncingBall_fmi{version}.fmu", "--solver", solver, "--rtol", 1e-10, "--atol", 1e-12,
+                              "--stop", 3, "--step", 0.1)
+            found = run.time[1:][np.diff(run["bounces"]) > 0]
+            what = f"event times, FMI {version}, {solver}"
+            if len(found) != len(exact):
+                example.figure(what, f"{len(found)} bounces", False, f"{len(exact)} bounces")
+                continue
+            example.compare(f"{what}, largest relative error", found / exact, np.ones_like(exact), WITHIN)
+            example.compare(f"rest, FMI {version}, {solver}", [run["h"][-1], run["v"][-1]], [0, 0], 1e-12)
+    example.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What the checks of the examples share: the command, its results, and a line per figure.
+
+check.py of an example says
+
+    example = Example(__doc__)
+    run = example.run("Pendulum_fmi3.fmu", "--solver", "cvode", "--stop", 2)
+    example.compare("angle at the end", run["x1"][-1], 0.25, within=1e-6)
+    example.end()
+
+It is started as `check.py [--build FOLDER] [--report] [--keep FOLDER]`: --build names where the project was built
+(build/ next to the sources), --report prints the figures as JSON, one object per line, instead of lines for people,
+--keep makes a folder with the inputs and results. The exit status is 1 if a figure is not as it has to be."""
+import argparse
+import csv
+import inspect
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PATIENCE = 500  # seconds after which a run counts as hanging; a safety net, not a measurement
+
+
+class Run:
+    """A result of `tutti run`: columns by name, and the statistics."""
+
+    def __init__(self, result, stats):
+        with open(result, newline="", encoding="utf-8") as file:
+            header, *rows = csv.reader(file, strict=True)
+        self.columns = dict(zip(header, np.array(rows, dtype=float).T))
+        self.stats = json.loads(pathlib.Path(stats).read_text(encoding="utf-8"))
+        self.unit = self.stats["units"][0]
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+    @property
+    def time(self):
+        return self.columns["time"]
+
+    def at(self, times, names):
+        """A row per time, a column per name; the run must have recorded these times. Behind an event, if it has two
+        rows there."""
+        place = np.searchsorted(self.time, np.asarray(times) + 1e-12, side="right") - 1
+        assert np.allclose(self.time[place], times, rtol=0, atol=1e-9), "times that were not recorded"
+        return np.column_stack([self.columns[name][place] for name in names])
+
+
+class Example:
+    """A check: runs the command and gathers figures. `summary` is its first line, what the example shows."""
+
+    def __init__(self, summary):
+        parser = argparse.ArgumentParser(description=summary)
+        parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="where the project was built")
+        parser.add_argument("--report", action="store_true", help="print JSON, one line per figure")
+        parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="keep inputs and results here")
+        self.options = parser.parse_args()
+        self.name = pathlib.Path(inspect.stack()[1].filename).resolve().parent.name
+        self.build = self.options.build.resolve()
+        self.scratch = tempfile.TemporaryDirectory(prefix=f"tutti-example-{self.name}-")
+        self.folder = self.options.keep or pathlib.Path(self.scratch.name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.runs = self.figures = self.failed = 0
+        if not self.options.report:
+            print(f"{self.name}: {summary.strip().splitlines()[0]}")
+
+    def file(self, name):
+        """The path of a file in a folder that lives as long as the check, or is kept."""
+        return self.folder / name
+
+    def fmu(self, name):
+        """The path of an FMU of this example, or of the kit."""
+        own = self.build / "examples" / self.name / name
+        return own if own.exists() else self.build / "fmus" / name
+
+    def input(self, name, columns):
+        """Writes an input file; columns are arrays by name, `time` first."""
+        table = np.column_stack(list(columns.values()))
+        np.savetxt(self.file(name), table, delimiter=",", fmt="%.17g", header=",".join(columns), comments="")
+        return self.file(name)
+
+    def run(self, fmu, *options):
+        """`tutti run FMU --interface me OPTIONS...`; the check ends if it fails."""
+        self.runs += 1
+        result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
+        command = [self.build / "tutti", "run", self.fmu(fmu), "--interface", "me", "--quiet", *options]
+        command = [str(part) for part in [*command, "-o", result, "--stats", stats]]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if ended.returncode != 0:
+            sys.exit(f"{' '.join(command)}\nended with status {ended.returncode}\n{ended.stdout}{ended.stderr}")
+        return Run(result, stats)
+
+    def figure(self, what, measured, ok=True, required="", published=""):
+        """One figure: what it has to be, and what the source published, as texts for people."""
+        ok = bool(ok)
+        self.figures += 1
+        self.failed += not ok
+        if self.options.report:
+            line = {"case": self.name, "what": what, "published": str(published), "measured": str(measured)}
+            print(json.dumps({**line, "required": required, "ok": ok}))
+            return
+        notes = [f"published {published}" if published != "" else "", f"required {required}" if required else ""]
+        notes = ", ".join(note for note in notes if note)
+        print(f"  {'ok    ' if ok else 'FAILED'} {what}: {measured}{f' ({notes})' if notes else ''}")
+
+    def compare(self, what, values, reference, within):
+        """The largest distance of values from their reference must not exceed `within`."""
+        values, reference = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
+        same = values.shape == reference.shape
+        error = float(np.max(np.abs(values - reference))) if same else float("nan")
+        self.figure(what, f"{error:.2e}" if same else "not as many values", error <= within, f"<= {within:g}")
+
+    def end(self):
+        self.scratch.cleanup()
+        sys.exit(1 if self.failed or not self.figures else 0)

@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Van der Pol's oscillator with mu = 2000: every stiff solver passes its jumps."""
+import pathlib
+import sys
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from example import Example  # noqa: E402
+
+MU = 2000
+SOLVERS = ("cvode", "radau5", "dirk", "bdf")
+STOP, STEP = 2, 0.002
+RTOL = 1e-8
+
+
+def reference(times):
+    """x1 and x2 by an explicit method of order 8, whose steps stability keeps as short as the jumps need them."""
+    solution = solve_ivp(lambda t, x: (x[1], MU * ((1 - x[0] ** 2) * x[1] - x[0])), (0, STOP), (2, -0.6),
+                         method="DOP853", rtol=1e-13, atol=1e-13, t_eval=times)
+    return solution.y.T
+
+
+def main():
+    example = Example(__doc__)
+    times = np.linspace(0, STOP, round(STOP / STEP) + 1)
+    exact = reference(times)
+    slow = np.abs(exact[:, 1]) < 10  # between the jumps; in them, an error of the time counts mu-fold
+    jumps = int(np.sum(np.diff(np.sign(exact[:, 0])) != 0))
+    for version in ("1me", "2", "3"):
+        for solver in SOLVERS if version == "3" else SOLVERS[:1]:
+            run = example.run(f"StiffVanDerPol_fmi{version}.fmu", "--solver", solver, "--rtol", RTOL, "--atol", RTOL,
+                              "--stop", STOP, "--step", STOP, "--output-step", STEP)
+            x = run.at(times, ["x1", "x2"])
+            what = f"FMI {version}, {solver}"
+            found = int(np.sum(np.diff(np.sign(x[:, 0])) != 0))
+            example.figure(f"jumps, {what}", found, found == jumps, f"{jumps}")
+            example.compare(f"x1 between the jumps, {what}", x[slow, 0], exact[slow, 0], 1000 * RTOL)
+            example.figure(f"work, {what}",
+                           f"{run.unit['solver_steps']} steps, {run.unit['rhs_evaluations']} right-hand sides")
+    example.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Model Exchange: time, states and derivatives of an instance. What a right-hand side calls is as short as it can be. */
+#include "fmi/call.h"
+
+static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status,
+                                       bool *discarded)
+{
+    if (status != TUTTI_STATUS_DISCARD)
+        return tutti_call_unusual(in, call, status);
+    in->messages.deferred = 0; /* an answer, not an error, whatever the FMU calls it */
+    *discarded = true;
+    return TUTTI_OK;
+}
+
+/* The end of a call that may be refused for the point where the FMU was put. None of them changes the state of the
+ * instance. */
+static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call call, enum tutti_status status,
+                                      bool *discarded)
+{
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return conclude_unusual(in, call, status, discarded);
+    if (__builtin_expect(in->messages.deferred != 0, 0))
+        tutti_instance_log_deferred(in);
+    return TUTTI_OK;
+}
+
+/* As CALL of call.h, for vectors: there is nothing to ask of an FMU that has none. */
+#define CALL_VECTOR(in, call, slot, values, count)                                                                     \
+    do {                                                                                                               \
+        if ((count) > 0)                                                                                               \
+            CALL(in, call, slot, in, values, count);                                                                   \
+        else                                                                                                           \
+            TRY(tutti_call_begin(in, call));                                                                           \
+    } while (0)
+
+/* ... for vectors of a point that may be discarded. */
+#define CALL_POINT(in, call, slot, values, count, discarded)                                                           \
+    do {                                                                                                               \
+        TRY(tutti_call_begin(in, call));                                                                               \
+        if (__builtin_expect((count) == 0, 0))                                                                         \
+            return TUTTI_OK;                                                                                           \
+        struct tutti_instance *outer_ = tutti_call_enter(in);                                                          \
+        enum tutti_status status_ = (in)->binding->slot(in, values, count);                                            \
+        tutti_call_leave(outer_);                                                                                      \
+        return conclude(in, call, status_, discarded);                                                                 \
+    } while (0)
+
+enum tutti_err tutti_instance_count_states(struct tutti_instance *in, size_t *states, size_t *indicators)
+{
+    *states = in->library->desc->state_count;
+    *indicators = in->library->desc->event_indicator_count;
+    if (in->binding->count_states)
+        CALL(in, TUTTI_CALL_COUNT_STATES, count_states, in, states, indicators);
+    else
+        TRY(tutti_call_begin(in, TUTTI_CALL_COUNT_STATES));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_set_time(struct tutti_instance *in, double t, bool *discarded)
+{
+    TRY(tutti_call_begin(in, TUTTI_CALL_SET_TIME));
+    double before = in->time;
+    in->time = t;
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->set_time(in, t);
+    tutti_call_leave(outer);
+    if (__builtin_expect(status == TUTTI_STATUS_DISCARD, 0))
+        in->time = before;
+    return conclude(in, TUTTI_CALL_SET_TIME, status, discarded);
+}
+
+enum tutti_err tutti_instance_set_states(struct tutti_instance *in, const double *states, size_t count, bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_SET_STATES, set_states, states, count, discarded);
+}
+
+enum tutti_err tutti_instance_get_derivatives(struct tutti_instance *in, double *derivatives, size_t count,
+                                              bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_GET_DERIVATIVES, get_derivatives, derivatives, count, discarded);
+}
+
+enum tutti_err tutti_instance_get_indicators(struct tutti_instance *in, double *indicators, size_t count,
+                                             bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_GET_INDICATORS, get_indicators, indicators, count, discarded);
+}
+
+enum tutti_err tutti_instance_get_states(struct tutti_instance *in, double *states, size_t count)
+{
+    CALL_VECTOR(in, TUTTI_CALL_GET_STATES, get_states, states, count);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_get_nominals(struct tutti_instance *in, double *nominals, size_t count)
+{
+    CALL_VECTOR(in, TUTTI_CALL_GET_NOMINALS, get_nominals, nominals, count);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_get_state_references(struct tutti_instance *in, uint32_t *references, size_t count)
+{
+    CALL_VECTOR(in, TUTTI_CALL_GET_STATE_REFERENCES, get_state_references, references, count);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_completed_step(struct tutti_instance *in, bool no_going_back, bool *event,
+                                             bool *terminate)
+{
+    *event = *terminate = false;
+    CALL(in, TUTTI_CALL_COMPLETED_STEP, completed_step, in, no_going_back, event, terminate);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_enter_continuous(struct tutti_instance *in)
+{
+    CALL(in, TUTTI_CALL_ENTER_CONTINUOUS, enter_continuous, in);
+    return TUTTI_OK;
+}

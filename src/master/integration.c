@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/integration.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+#define DEFAULT_RTOL 1e-4
+
+/* So that no event is leapt over in one long step of a solver that has nothing to do. */
+enum { LEAST_STEPS = 50 };
+
+/* The place of `word` among `words` (ended by NULL); the first one if it is NULL. */
+static enum tutti_err choose(const char *option, const char *word, const char *const *words, int *place)
+{
+    struct tutti_text all = {0};
+    *place = 0;
+    for (int i = 0; words[i]; i++) {
+        if (!word || strcmp(word, words[i]) == 0) {
+            *place = word ? i : 0;
+            tutti_text_fini(&all);
+            return TUTTI_OK;
+        }
+        tutti_text_printf(&all, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    enum tutti_err err =
+        tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes %s, not '%s'", option, all.text ? all.text : "", word);
+    tutti_text_fini(&all);
+    return err;
+}
+
+enum tutti_err tutti_interface_choose(const struct tutti_run_options *options, enum tutti_interface_choice *choice)
+{
+    static const char *const words[] = {"auto", "cs", "me", NULL};
+    int place;
+    TRY(choose("--interface", options->interface, words, &place));
+    *choice = (enum tutti_interface_choice)place;
+    if (*choice == TUTTI_INTERFACE_CS && options->solver)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--solver %s is for Model Exchange; with --interface cs the FMU uses its own solver",
+                          options->solver);
+    return TUTTI_OK;
+}
+
+static enum tutti_err only_me(bool given, const char *option)
+{
+    return given ? tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "%s is for Model Exchange; this run uses Co-Simulation, where the FMU has its own solver "
+                              "(--interface me, if the FMU has that)",
+                              option)
+                 : TUTTI_OK;
+}
+
+static enum tutti_err refuse_for_cs(const struct tutti_run_options *options)
+{
+    TRY(only_me(options->has_atol, "--atol"));
+    TRY(only_me(options->has_solver_step, "--solver-step"));
+    TRY(only_me(options->has_h_max, "--h-max"));
+    TRY(only_me(options->predictor != NULL, "--predictor"));
+    TRY(only_me(options->jacobian != NULL, "--jacobian"));
+    TRY(only_me(options->filter != NULL, "--filter"));
+    return options->extra ? tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange") : TUTTI_OK;
+}
+
+static enum tutti_err check_positive(const char *option, double value)
+{
+    return value > 0 && isfinite(value)
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %s", option, NUMBER(value));
+}
+
+static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options)
+{
+    static const char *const predictors[] = {"auto",      "restart",     "proceed", "correct-1",
+                                             "correct-2", "correct-all", NULL};
+    static const char *const jacobians[] = {"auto", "sparse", "dense", "plain", NULL};
+    static const char *const filters[] = {"none", "average", NULL};
+    int place;
+    integration->solver = tutti_solver_kinds[0];
+    if (options->solver)
+        TRY(tutti_solver_find(options->solver, &integration->solver));
+    TRY(choose("--predictor", options->predictor, predictors, &place));
+    integration->predictor = (enum tutti_predictor)place;
+    TRY(choose("--jacobian", options->jacobian, jacobians, &place));
+    integration->jacobian = (enum tutti_jacobian_mode)place;
+    TRY(choose("--filter", options->filter, filters, &place));
+    integration->average = place == 1;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                         const struct tutti_times *times, const struct tutti_unit_kind *kind)
+{
+    *integration = (struct tutti_integration){0};
+    if (kind->interface != TUTTI_ME)
+        return refuse_for_cs(options);
+    TRY(read_words(integration, options));
+    integration->extra = options->extra;
+    integration->rtol = times->tolerance > 0 && isfinite(times->tolerance) ? times->tolerance : DEFAULT_RTOL;
+    integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
+    if (options->has_atol)
+        TRY(check_positive("--atol", options->atol));
+    if (options->has_solver_step && !integration->solver->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--solver-step is for fixed-step solvers; %s chooses its own steps (--h-max "
+                          "bounds them)",
+                          integration->solver->name);
+    if (options->has_h_max && integration->solver->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--h-max is for solvers that choose their steps; %s has a fixed one "
+                          "(--solver-step)",
+                          integration->solver->name);
+    integration->h_fixed = options->has_solver_step ? options->solver_step : times->step;
+    integration->h_max = options->has_h_max ? options->h_max : (times->stop - times->start) / LEAST_STEPS;
+    TRY(check_positive("--solver-step", integration->h_fixed));
+    return check_positive("--h-max", integration->h_max);
+}

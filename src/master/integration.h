@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* integration.h - how a Model Exchange FMU is to be integrated: from words of options to choices. */
+#ifndef TUTTI_MASTER_INTEGRATION_H
+#define TUTTI_MASTER_INTEGRATION_H
+
+#include "master/experiment.h"
+#include "unit/unit.h"
+
+/* ARGUMENT for a word that is none of the possible ones, naming these. */
+TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_options *options,
+                                                    enum tutti_interface_choice *choice);
+/* Fills in defaults and checks. For a unit that is not Model Exchange: that no option asks for what only that has. */
+TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
+                                                       const struct tutti_run_options *options,
+                                                       const struct tutti_times *times,
+                                                       const struct tutti_unit_kind *kind);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* radau5.c - Radau IIA of order 5: Hairer, Wanner, Solving ODEs II (2nd ed. 1996), IV.8, whose headings are cited here.
+ *
+ * Invariants between steps:
+ * 1. x are the states at solver->t, and dx is f there, unless `fresh`, which means that f has still to be evaluated.
+ * 2. With `past`, z are the stages of an accepted step of size past_h from past_t, where the states were past_x; this
+ *    polynomial is the dense output, and its continuation the first guess of the next step.
+ * 3. All that later steps depend on is in `memory`, in the vectors behind it, in the Jacobian's values, and in eta and
+ *    h_factorised of Newton's method; the factors follow from these. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/radau5_newton.h"
+
+enum { STAGES = TUTTI_RADAU5_STAGES, ATTEMPTS_MAX = 100 };
+
+/* "Step Size Selection" */
+static const double safety = 0.9, shrink_most = 0.2, grow_most = 8;
+static const double keep_jacobian = 1e-3; /* theta below which it will do for the next step */
+static const double keep_step = 1.2;      /* growth that does not pay for a factorisation */
+static const double stretch = 1.01;       /* growth to end at the limit, rather than to leave a bit */
+
+struct memory {
+    double h; /* to be tried next; 0: to be found */
+    double past_t, past_h;
+    double h_last, error_last; /* of the accepted step before, for the predictive control; h_last 0: none */
+    bool fresh;                /* dx is not known */
+    bool first;                /* no step since the beginning or since f became another */
+    bool past;
+    bool jacobian; /* there is one that will do for the next step */
+};
+
+/* What save() writes; the saved vectors and the Jacobian's values follow. */
+struct saved {
+    double before, t;
+    struct memory memory;
+    double eta, h_factorised;
+};
+
+struct radau5 {
+    struct tutti_solver base;
+    struct memory memory;
+    struct tutti_radau5_newton newton;
+    double *vectors; /* past_x, z, x, dx: saved */
+    double *past_x, *z, *x, *dx;
+    double *error, *next, *next_dx; /* scratch */
+    size_t jacobian_entries;
+    size_t worst; /* the state with the largest error, for messages */
+};
+
+static const size_t vectors_saved = STAGES + 3;
+
+static enum tutti_err start(struct tutti_solver *solver)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    size_t n = solver->ode->count;
+    TRY(tutti_radau5_newton_init(&radau5->newton, solver));
+    const struct tutti_pattern *pattern = tutti_jacobian_pattern(&radau5->newton.jacobian);
+    radau5->jacobian_entries = pattern ? tutti_pattern_entries(pattern) : n * n;
+    radau5->vectors = calloc(vectors_saved + 3, n * sizeof(double));
+    if (!radau5->vectors)
+        return tutti_fail_memory();
+    radau5->past_x = radau5->vectors;
+    radau5->z = radau5->past_x + n;
+    radau5->x = radau5->z + STAGES * n;
+    radau5->dx = radau5->x + n;
+    radau5->error = radau5->dx + n;
+    radau5->next = radau5->error + n;
+    radau5->next_dx = radau5->next + n;
+    return TUTTI_OK;
+}
+
+static void finish(struct tutti_solver *solver)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    tutti_radau5_newton_fini(&radau5->newton);
+    free(radau5->vectors);
+}
+
+static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+{
+    (void)t;
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    memcpy(radau5->x, x, solver->ode->count * sizeof *x);
+    radau5->memory = (struct memory){.fresh = true, .first = true};
+    radau5->newton.eta = 1;
+    radau5->worst = SIZE_MAX;
+    return TUTTI_OK;
+}
+
+/* out = what the polynomial of the last step has added to past_x at t */
+static void advance(const struct radau5 *radau5, double t, double *out)
+{
+    size_t n = radau5->base.ode->count;
+    double weights[STAGES];
+    tutti_radau5_weights((t - radau5->memory.past_t) / radau5->memory.past_h, weights);
+    for (size_t i = 0; i < n; i++)
+        out[i] = weights[0] * radau5->z[i] + weights[1] * radau5->z[n + i] + weights[2] * radau5->z[2 * n + i];
+}
+
+static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    if (t == solver->t) {
+        memcpy(x, radau5->x, solver->ode->count * sizeof *x);
+        return TUTTI_OK;
+    }
+    advance(radau5, t, x);
+    for (size_t i = 0; i < solver->ode->count; i++)
+        x[i] += radau5->past_x[i];
+    return TUTTI_OK;
+}
+
+/* Step size, Jacobian and polynomial are those of a problem that is not far from the new one, and the checks of every
+ * step tell if it is: so they are worth trying. */
+static enum tutti_err resume(struct tutti_solver *solver, double t)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    if (t < solver->t)
+        TRY(interpolate(solver, t, radau5->x));
+    solver->before = solver->t = t;
+    radau5->memory.fresh = radau5->memory.first = true;
+    radau5->memory.h_last = 0;
+    radau5->newton.eta = 1; /* but the rate of convergence is believed when it is seen */
+    return TUTTI_OK;
+}
+
+/* "Starting Values for the Newton Iteration": the polynomial of the last step, continued; zero if there is none. */
+static void guess_stages(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt)
+{
+    size_t n = radau5->base.ode->count;
+    double *z = radau5->newton.z, *now = radau5->error;
+    memset(z, 0, STAGES * n * sizeof *z);
+    if (!radau5->memory.past)
+        return;
+    advance(radau5, attempt->t, now);
+    for (size_t k = 0; k < STAGES; k++) {
+        advance(radau5, attempt->t + tutti_radau5_method.c[k] * attempt->h, z + k * n);
+        for (size_t i = 0; i < n; i++)
+            z[k * n + i] -= now[i];
+    }
+}
+
+/* The estimate belongs to an embedded formula of order 3: it is O(h^4), the error of a step O(h^6). If the latter is to
+ * be about tol, the former may be about tol^(4/6). The factor is the one that makes this the same at tol = 1e-3. */
+static double estimate_allowed(const struct tutti_ode *ode)
+{
+    double tolerance = ode->rtol > 0 ? ode->rtol : fmin(ode->atol, 1);
+    return 0.1 * pow(tolerance, 2.0 / 3) / tolerance;
+}
+
+/* "Step Size Selection". `again`: after a rejection and in the first step, an estimate that is too large is made once
+ * more, with f at x + error, since the first is too large for stiff components that have not died out. */
+static enum tutti_eval estimate_error(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt, bool again,
+                                      double *size)
+{
+    struct tutti_solver *solver = &radau5->base;
+    double allowed = estimate_allowed(solver->ode);
+    tutti_radau5_newton_error(&radau5->newton, attempt->h, attempt->dx, radau5->error);
+    *size = tutti_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
+    if (*size < 1 || !again)
+        return TUTTI_EVAL_OK;
+    for (size_t i = 0; i < solver->ode->count; i++)
+        radau5->next[i] = attempt->x[i] + radau5->error[i];
+    enum tutti_eval eval = tutti_solver_rhs(solver, attempt->t, radau5->next, radau5->next_dx);
+    if (eval)
+        return eval == TUTTI_EVAL_NO_VALUE ? TUTTI_EVAL_OK : eval; /* the first estimate stands */
+    tutti_radau5_newton_error(&radau5->newton, attempt->h, radau5->next_dx, radau5->error);
+    *size = tutti_solver_norm(solver, radau5->error, attempt->x, &radau5->worst) / allowed;
+    return TUTTI_EVAL_OK;
+}
+
+/* h_new / h: "Step Size Selection"; fewer iterations than allowed let it be larger. `predict`: the lesser of this and
+ * what the predictive controller of Gustafsson (ACM TOMS 20, 1994) says. */
+static double step_ratio(const struct radau5 *radau5, double h, double size, bool predict)
+{
+    const struct memory *memory = &radau5->memory;
+    int most = TUTTI_RADAU5_ITERATIONS;
+    double fac = safety * (2 * most + 1) / (2 * most + radau5->newton.iterations);
+    size = fmax(size, 1e-10);
+    double ratio = fac * pow(size, -0.25);
+    if (predict && memory->h_last > 0)
+        ratio = fmin(ratio, ratio * h / memory->h_last * pow(memory->error_last / size, 0.25));
+    return fmin(fmax(ratio, shrink_most), grow_most);
+}
+
+/* Takes the attempt as the next step. */
+static void accept(struct radau5 *radau5, const struct tutti_radau5_attempt *attempt, double size, bool rejected)
+{
+    struct memory *memory = &radau5->memory;
+    size_t n = radau5->base.ode->count;
+    double ratio = step_ratio(radau5, attempt->h, size, true), wanted = memory->h;
+    if (rejected)
+        ratio = fmin(ratio, 1);
+    memory->jacobian = radau5->newton.theta <= keep_jacobian;
+    if (memory->jacobian && ratio >= 1 && ratio <= keep_step)
+        ratio = 1;
+    memory->h = ratio * attempt->h;
+    /* A step that was cut at the limit says little about longer ones, unless it was too long already. */
+    if (attempt->h < wanted && ratio >= 1)
+        memory->h = fmax(memory->h, wanted);
+    memory->h_last = attempt->h;
+    memory->error_last = fmax(size, 1e-2);
+    memory->past_t = attempt->t;
+    memory->past_h = attempt->h;
+    memory->past = true;
+    memory->first = false;
+    memcpy(radau5->past_x, radau5->x, n * sizeof(double));
+    memcpy(radau5->z, radau5->newton.z, STAGES * n * sizeof(double));
+    memcpy(radau5->x, radau5->next, n * sizeof(double));
+    memcpy(radau5->dx, radau5->next_dx, n * sizeof(double));
+    radau5->base.before = attempt->t;
+    radau5->base.t = attempt->end;
+    radau5->base.counts.steps++;
+}
+
+/* f, and a size for the first step. */
+static enum tutti_err begin(struct radau5 *radau5, double limit)
+{
+    struct tutti_solver *solver = &radau5->base;
+    struct memory *memory = &radau5->memory;
+    if (memory->fresh) {
+        enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, radau5->x, radau5->dx);
+        if (eval)
+            return tutti_solver_fail(solver, eval, 0, SIZE_MAX, "the derivatives have no value at the beginning");
+        memory->fresh = false;
+    }
+    const int estimate_order = 3;
+    if (memory->h == 0)
+        TRY(tutti_solver_first_step(solver, solver->t, radau5->x, radau5->dx, estimate_order, limit, &memory->h));
+    /* A limit within rounding of the first step's beginning says nothing about the second. */
+    memory->h = fmax(memory->h, 20 * DBL_EPSILON * fabs(solver->t));
+    if (solver->options.h_max > 0)
+        memory->h = fmin(memory->h, solver->options.h_max);
+    return TUTTI_OK;
+}
+
+/* An attempt of size memory->h, or about that to end at the limit. */
+static struct tutti_radau5_attempt next_attempt(const struct radau5 *radau5, double limit)
+{
+    const struct tutti_solver *solver = &radau5->base;
+    double t = solver->t, h = radau5->memory.h;
+    struct tutti_radau5_attempt attempt = {.t = t, .h = h, .end = t + h, .x = radau5->x, .dx = radau5->dx};
+    double most = solver->options.h_max > 0 ? fmin(stretch * h, solver->options.h_max) : stretch * h;
+    if (tutti_solver_at_limit(t, most, limit)) {
+        attempt.h = limit - t;
+        attempt.end = limit;
+    }
+    return attempt;
+}
+
+/* What a step has gone through so far. */
+struct trial {
+    bool renewed;  /* the Jacobian is that of this step's beginning */
+    bool rejected; /* an attempt failed: the step must not grow */
+    size_t worst;
+    const char *why;
+};
+
+/* The next attempt is of this size. */
+static void reject(struct radau5 *radau5, struct trial *trial, double h, size_t worst, const char *why)
+{
+    radau5->memory.h = h;
+    trial->rejected = true;
+    trial->worst = worst;
+    trial->why = why;
+}
+
+static enum tutti_radau5_result solve_stages(struct radau5 *radau5, struct trial *trial,
+                                             const struct tutti_radau5_attempt *attempt)
+{
+    const struct tutti_ode *ode = radau5->base.ode;
+    if (!radau5->memory.jacobian) {
+        enum tutti_radau5_result result = tutti_radau5_newton_renew(&radau5->newton, attempt);
+        if (result != TUTTI_RADAU5_CONVERGED)
+            return result;
+        radau5->memory.jacobian = trial->renewed = true;
+    }
+    guess_stages(radau5, attempt);
+    /* "Stopping Criterion": kappa = 0.03, but no less than rounding errors let be reached. */
+    double tolerance = 0.03 * fmin(1, estimate_allowed(ode));
+    double rounding = DBL_EPSILON * tutti_solver_norm(&radau5->base, attempt->x, attempt->x, NULL);
+    return tutti_radau5_newton_solve(&radau5->newton, attempt, fmax(tolerance, 10 * rounding));
+}
+
+/* The stages could not be found: another Jacobian or a smaller step may help. */
+static void miss(struct radau5 *radau5, struct trial *trial, double h, enum tutti_radau5_result result)
+{
+    radau5->base.counts.other_failures++;
+    if (result == TUTTI_RADAU5_NO_VALUE) {
+        radau5->memory.past = false; /* the guess may be to blame */
+        reject(radau5, trial, h / 2, SIZE_MAX, "the derivatives have no value");
+    } else if (!trial->renewed) {
+        radau5->memory.jacobian = false;
+    } else {
+        reject(radau5, trial, h / 2, radau5->newton.worst, "Newton's method does not converge");
+    }
+}
+
+/* One attempt; *done: it was accepted. */
+static enum tutti_err attempt_step(struct radau5 *radau5, struct trial *trial, double limit, bool *done)
+{
+    struct tutti_solver *solver = &radau5->base;
+    struct tutti_radau5_attempt attempt = next_attempt(radau5, limit);
+    double h = attempt.h, size;
+    *done = false;
+    enum tutti_radau5_result result = solve_stages(radau5, trial, &attempt);
+    if (result == TUTTI_RADAU5_ERROR)
+        return radau5->newton.err;
+    if (result != TUTTI_RADAU5_CONVERGED) {
+        miss(radau5, trial, h, result);
+        return TUTTI_OK;
+    }
+    enum tutti_eval eval = estimate_error(radau5, &attempt, radau5->memory.first || trial->rejected, &size);
+    if (eval)
+        return solver->ode->err;
+    if (!(size < 1)) {
+        solver->counts.error_failures++;
+        double ratio = isfinite(size) ? fmin(step_ratio(radau5, h, size, false), safety) : shrink_most;
+        reject(radau5, trial, h * (radau5->memory.first ? 0.1 : ratio), radau5->worst, "the error test keeps failing");
+        radau5->memory.jacobian = trial->renewed || radau5->newton.theta <= keep_jacobian;
+        return TUTTI_OK;
+    }
+    size_t n = solver->ode->count;
+    for (size_t i = 0; i < n; i++)
+        radau5->next[i] = radau5->x[i] + radau5->newton.z[(STAGES - 1) * n + i];
+    eval = tutti_solver_rhs(solver, attempt.end, radau5->next, radau5->next_dx);
+    if (eval == TUTTI_EVAL_FAILED)
+        return solver->ode->err;
+    if (eval) {
+        miss(radau5, trial, h, TUTTI_RADAU5_NO_VALUE);
+        return TUTTI_OK;
+    }
+    accept(radau5, &attempt, size, trial->rejected);
+    *done = true;
+    return TUTTI_OK;
+}
+
+/* Is a step as small as this of no use? Lost in the rounding of t; or, where larger ones have failed, in that of the
+ * states: at the end of f's domain steps go on for ever otherwise. */
+static bool is_lost(const struct radau5 *radau5, const struct trial *trial, double limit)
+{
+    const struct tutti_solver *solver = &radau5->base;
+    double t = solver->t, h = radau5->memory.h;
+    if (tutti_solver_at_limit(t, h, limit))
+        return false;
+    if (h <= 10 * DBL_EPSILON * fabs(t))
+        return true;
+    return trial->rejected && h < 1e-6 * (limit - t) &&
+           h * tutti_solver_norm(solver, radau5->dx, radau5->x, NULL) <=
+               DBL_EPSILON * tutti_solver_norm(solver, radau5->x, radau5->x, NULL);
+}
+
+static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    TRY(begin(radau5, limit));
+    struct trial trial = {.worst = radau5->worst, .why = "the step size has become too small"};
+    bool done = false;
+    for (int attempts = 0; !done; attempts++) {
+        if (is_lost(radau5, &trial, limit) || attempts == ATTEMPTS_MAX)
+            return tutti_solver_fail(solver, TUTTI_EVAL_NO_VALUE, radau5->memory.h, trial.worst, trial.why);
+        TRY(attempt_step(radau5, &trial, limit, &done));
+    }
+    memcpy(x, radau5->x, solver->ode->count * sizeof *x);
+    return TUTTI_OK;
+}
+
+static size_t saved_size(const struct tutti_solver *solver)
+{
+    const struct radau5 *radau5 = (const struct radau5 *)solver;
+    return sizeof(struct saved) + (vectors_saved * solver->ode->count + radau5->jacobian_entries) * sizeof(double);
+}
+
+static void save(const struct tutti_solver *solver, void *memory)
+{
+    const struct radau5 *radau5 = (const struct radau5 *)solver;
+    const struct tutti_radau5_newton *newton = &radau5->newton;
+    size_t vectors = vectors_saved * solver->ode->count * sizeof(double);
+    struct saved saved = {solver->before, solver->t, radau5->memory, newton->eta, newton->h_factorised};
+    char *to = memory;
+    memcpy(to, &saved, sizeof saved);
+    memcpy(to + sizeof saved, radau5->vectors, vectors);
+    memcpy(to + sizeof saved + vectors, newton->jacobian.values, radau5->jacobian_entries * sizeof(double));
+}
+
+static void restore(struct tutti_solver *solver, const void *memory)
+{
+    struct radau5 *radau5 = (struct radau5 *)solver;
+    struct tutti_radau5_newton *newton = &radau5->newton;
+    size_t vectors = vectors_saved * solver->ode->count * sizeof(double);
+    struct saved saved;
+    const char *from = memory;
+    memcpy(&saved, from, sizeof saved);
+    memcpy(radau5->vectors, from + sizeof saved, vectors);
+    memcpy(newton->jacobian.values, from + sizeof saved + vectors, radau5->jacobian_entries * sizeof(double));
+    solver->before = saved.before;
+    solver->t = saved.t;
+    radau5->memory = saved.memory;
+    newton->eta = saved.eta;
+    newton->h_factorised = saved.h_factorised;
+    newton->factorised = false;
+}
+
+const struct tutti_solver_kind tutti_solver_radau5 = {
+    .name = "radau5",
+    .title = "Radau IIA of order 5 (Hairer, Wanner), for stiff problems",
+    .order = 5,
+    .stiff = true,
+    .size = sizeof(struct radau5),
+    .start = start,
+    .finish = finish,
+    .restart = restart,
+    .resume = resume,
+    .step = step,
+    .interpolate = interpolate,
+    .saved_size = saved_size,
+    .save = save,
+    .restore = restore,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* radau5_newton.h - the implicit equations of a step of radau5, and its error estimate. */
+#ifndef TUTTI_SOLVE_RADAU5_NEWTON_H
+#define TUTTI_SOLVE_RADAU5_NEWTON_H
+
+#include "solve/jacobian.h"
+#include "solve/linear.h"
+#include "solve/radau5_method.h"
+
+enum { TUTTI_RADAU5_ITERATIONS = 7 }; /* at most; IV.8 says 7 to 10 */
+
+/* A step to be tried: from (t, x), where f is dx, to `end`. Borrowed. */
+struct tutti_radau5_attempt {
+    double t, h, end;
+    const double *x, *dx;
+};
+
+enum tutti_radau5_result {
+    TUTTI_RADAU5_CONVERGED,
+    TUTTI_RADAU5_DIVERGED, /* or too slow; or the matrix is singular */
+    TUTTI_RADAU5_NO_VALUE,
+    TUTTI_RADAU5_ERROR, /* for good: `err` */
+};
+
+/* Embedded in the solver; all vectors are stage after stage. */
+struct tutti_radau5_newton {
+    struct tutti_solver *solver; /* borrowed */
+    struct tutti_jacobian jacobian;
+    struct tutti_lu *real, *complex;
+    double h_factorised; /* the step that the factors are for, or will be; 0: none */
+    bool factorised;     /* they are there; if not, the next solution makes them */
+    double eta;          /* theta / (1 - theta) of the last iteration; kept from step to step */
+
+    double *z;         /* unknowns: what the stages add to x. In: a first guess; out: the solution */
+    double *w;         /* the same, transformed: w = T^-1 z */
+    double *slopes;    /* f at the stages */
+    double *delta;     /* of w */
+    double *increment; /* of z */
+    double *point;     /* scratch, count */
+
+    /* Of the last solution: */
+    int iterations;
+    double theta; /* rate of convergence; 0 after a single iteration */
+    size_t worst; /* the state that changed most in the last iteration */
+    enum tutti_err err;
+};
+
+TUTTI_CHECKED enum tutti_err tutti_radau5_newton_init(struct tutti_radau5_newton *newton, struct tutti_solver *solver);
+void tutti_radau5_newton_fini(struct tutti_radau5_newton *newton);
+
+/* A new Jacobian for this step. */
+enum tutti_radau5_result tutti_radau5_newton_renew(struct tutti_radau5_newton *newton,
+                                                   const struct tutti_radau5_attempt *attempt);
+/* Solves for z, until errors of Newton's method are at most `tolerance` in the norm. */
+enum tutti_radau5_result tutti_radau5_newton_solve(struct tutti_radau5_newton *newton,
+                                                   const struct tutti_radau5_attempt *attempt, double tolerance);
+/* After a solution, the estimate error = (gamma / h I - J)^-1 (dx + (e_1 z_1 + e_2 z_2 + e_3 z_3) / h). dx is f at the
+ * beginning of the step; or, for the second estimate, f nearby. */
+void tutti_radau5_newton_error(struct tutti_radau5_newton *newton, double h, const double *dx, double *error);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What all kinds of units do with their instance. */
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "unit/unit.h"
+
+/* An FMU may need some rounds to settle; one that needs this many never will. */
+enum { MOST_EVENT_ROUNDS = 1000 };
+
+/* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
+static enum tutti_err read_sizes(struct tutti_unit *unit, struct tutti_instance *instance)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        for (unsigned d = 0; d < desc->vars[i].dimension_count; d++) {
+            uint32_t extent = desc->vars[i].dimensions[d].variable;
+            if (extent == TUTTI_NONE)
+                continue;
+            const struct tutti_var *var = &desc->vars[extent];
+            if (!unit->sizes)
+                unit->sizes = calloc(desc->var_count, sizeof *unit->sizes);
+            if (!unit->sizes)
+                return tutti_fail_memory();
+            if (var->type != TUTTI_TYPE_UINT64)
+                return tutti_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
+                                  unit->fmu->path, desc->vars[i].name, var->name);
+            TRY(tutti_instance_get(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1));
+        }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,
+                                    const struct tutti_setting *settings, size_t count)
+{
+    bool entered = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct tutti_var *var = &unit->fmu->desc->vars[settings[i].variable];
+        if (var->causality != TUTTI_STRUCTURAL_PARAMETER)
+            continue;
+        if (!entered)
+            TRY(tutti_instance_enter_configuration(instance));
+        entered = true;
+        unit->counts.sets++;
+        TRY(tutti_instance_set(instance, var->type, &var->reference, 1, settings[i].values, 1));
+    }
+    if (entered)
+        TRY(tutti_instance_exit_configuration(instance));
+    return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance) : TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
+                                          struct tutti_discrete *discrete)
+{
+    bool states_changed = false, nominals_changed = false;
+    *discrete = (struct tutti_discrete){.again = true};
+    for (int round = 0; discrete->again && !discrete->terminate; round++) {
+        if (round == MOST_EVENT_ROUNDS)
+            return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
+                              unit->name, MOST_EVENT_ROUNDS, NUMBER(tutti_instance_time(instance)));
+        TRY(tutti_instance_update_discrete(instance, discrete));
+        states_changed = states_changed || discrete->states_changed;
+        nominals_changed = nominals_changed || discrete->nominals_changed;
+    }
+    discrete->states_changed = states_changed;
+    discrete->nominals_changed = nominals_changed;
+    return TUTTI_OK;
+}
+
+void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
+                       const struct tutti_log *log)
+{
+    unsigned long dropped = tutti_instance_dropped_messages(instance);
+    unsigned long warnings = tutti_instance_warnings(instance);
+    if (dropped > 0)
+        tutti_log_printf(log, TUTTI_LOG_INFO, unit->name, "%lu repeated messages were not shown", dropped);
+    if (warnings > 1)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, unit->name, "the FMU returned Warning %lu times", warnings);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* linear.h - a unit linearised where it stands: x' = A x + B u, y = C x + D u (001 section 9.1.1).
+ *
+ * x are the states, u the continuous Real inputs, y the continuous Real outputs (elements of arrays one by one), in the
+ * order of the description. */
+#ifndef TUTTI_UNIT_LINEAR_H
+#define TUTTI_UNIT_LINEAR_H
+
+#include <tutti/extra.h>
+
+#include "solve/pattern.h"
+#include "unit/unit.h"
+
+enum { TUTTI_LINEAR_A, TUTTI_LINEAR_B, TUTTI_LINEAR_C, TUTTI_LINEAR_D, TUTTI_LINEAR_COUNT };
+
+/* Owned by the unit. */
+struct tutti_linear {
+    size_t state_count, input_count, output_count;
+    char **state_names, **input_names, **output_names;
+    struct tutti_pattern patterns[TUTTI_LINEAR_COUNT];
+    double *values[TUTTI_LINEAR_COUNT];
+    bool exact;    /* by directional derivatives; else by differences */
+    bool by_model; /* the model structure says where zeros are; else anything may depend on anything */
+};
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/me_axis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum tutti_err tutti_me_axis_init(struct me_axis *axis, size_t count)
+{
+    axis->references = calloc(count + 1, sizeof *axis->references);
+    axis->indices = calloc(count + 1, sizeof *axis->indices);
+    axis->starts = calloc(count + 1, sizeof *axis->starts);
+    return axis->references && axis->indices && axis->starts ? TUTTI_OK : tutti_fail_memory();
+}
+
+void tutti_me_axis_fini(struct me_axis *axis)
+{
+    free(axis->references);
+    free(axis->indices);
+    free(axis->starts);
+    *axis = (struct me_axis){0};
+}
+
+void tutti_me_axis_add(struct me_axis *axis, uint32_t reference, uint32_t index, size_t extent)
+{
+    axis->references[axis->count] = reference;
+    axis->indices[axis->count++] = index;
+    axis->size += extent;
+    axis->starts[axis->count] = axis->size;
+}
+
+static bool belongs(const struct tutti_var *var, enum tutti_causality causality)
+{
+    return var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
+           !var->alias;
+}
+
+enum tutti_err tutti_me_axis_collect(struct me_axis *axis, const struct tutti_unit *unit,
+                                     enum tutti_causality causality)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    size_t count = 0;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        count += belongs(&desc->vars[i], causality);
+    TRY(tutti_me_axis_init(axis, count));
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (belongs(&desc->vars[i], causality)) {
+            size_t extent;
+            TRY(tutti_unit_extent(unit, i, &extent));
+            tutti_me_axis_add(axis, desc->vars[i].reference, i, extent);
+        }
+    return TUTTI_OK;
+}
+
+void tutti_me_axis_name(const struct me_axis *axis, const struct tutti_unit *unit, size_t i, const char *word,
+                        char *out, size_t size)
+{
+    size_t k = 0;
+    while (k + 1 < axis->count && axis->starts[k + 1] <= i)
+        k++;
+    if (k >= axis->count || axis->indices[k] == TUTTI_NONE) {
+        snprintf(out, size, "%s %zu", word, i + 1);
+        return;
+    }
+    const struct tutti_var *var = &unit->fmu->desc->vars[axis->indices[k]];
+    int length = snprintf(out, size, "%s", var->name);
+    size_t at = i - axis->starts[k], below = axis->starts[k + 1] - axis->starts[k];
+    for (unsigned d = 0; d < var->dimension_count && length >= 0 && (size_t)length < size; d++) {
+        below /= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]); /* scalars per step of this index */
+        length += snprintf(out + length, size - (size_t)length, "%s%zu%s", d ? "," : "[", at / below + 1,
+                           d + 1u == var->dimension_count ? "]" : "");
+        at %= below;
+    }
+}
+
+struct places {
+    struct tutti_place *items;
+    size_t count, room;
+};
+
+/* All scalars of a row variable by all of a column variable. */
+static enum tutti_err add_block(struct places *places, const struct me_axis *rows, size_t row,
+                                const struct me_axis *columns, size_t column)
+{
+    size_t height = rows->starts[row + 1] - rows->starts[row];
+    size_t width = columns->starts[column + 1] - columns->starts[column], more = height * width;
+    if (places->count + more > places->room) {
+        size_t room = 2 * places->room + more + 64;
+        struct tutti_place *items = realloc(places->items, room * sizeof *items);
+        if (!items)
+            return tutti_fail_memory();
+        places->items = items;
+        places->room = room;
+    }
+    for (size_t r = rows->starts[row]; r < rows->starts[row + 1]; r++)
+        for (size_t c = columns->starts[column]; c < columns->starts[column + 1]; c++)
+            places->items[places->count++] = (struct tutti_place){(int32_t)r, (int32_t)c};
+    return TUTTI_OK;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const uint32_t *left = a, *right = b;
+    return left[0] < right[0] ? -1 : left[0] > right[0];
+}
+
+/* Per variable of the description: its place among the variables of the axis, itself or as an alias (the same
+ * reference); TUTTI_NONE for all others. NULL: no memory. */
+static uint32_t *map_axis(const struct tutti_desc *desc, const struct me_axis *axis)
+{
+    uint32_t *place_of = malloc((desc->var_count + 1) * sizeof *place_of);
+    uint32_t(*sorted)[2] = malloc((axis->count + 1) * sizeof *sorted);
+    if (!place_of || !sorted) {
+        free(place_of);
+        free(sorted);
+        return NULL;
+    }
+    for (size_t k = 0; k < axis->count; k++) {
+        sorted[k][0] = axis->references[k];
+        sorted[k][1] = (uint32_t)k;
+    }
+    qsort(sorted, axis->count, sizeof *sorted, by_first);
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        uint32_t key[2] = {desc->vars[i].reference, 0};
+        const uint32_t *found = NULL;
+        if (desc->vars[i].type == TUTTI_TYPE_FLOAT64)
+            found = bsearch(key, sorted, axis->count, sizeof *sorted, by_first);
+        place_of[i] = found ? found[1] : TUTTI_NONE;
+    }
+    free(sorted);
+    return place_of;
+}
+
+static enum tutti_err add_row(struct places *places, const struct me_axis *rows, size_t row,
+                              const struct tutti_unknown *unknown, const struct me_axis *columns,
+                              const uint32_t *place_of)
+{
+    if (!unknown || !unknown->has_dependencies) {
+        for (size_t column = 0; column < columns->count; column++)
+            TRY(add_block(places, rows, row, columns, column));
+        return TUTTI_OK;
+    }
+    for (uint32_t d = 0; d < unknown->dependency_count; d++)
+        if (place_of[unknown->dependencies[d]] != TUTTI_NONE)
+            TRY(add_block(places, rows, row, columns, place_of[unknown->dependencies[d]]));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_axis_pattern(const struct tutti_unit *unit, const struct me_axis *rows,
+                                     const struct tutti_unknown *const *unknowns, const struct me_axis *columns,
+                                     struct tutti_pattern *pattern)
+{
+    uint32_t *place_of = map_axis(unit->fmu->desc, columns);
+    struct places places = {0};
+    enum tutti_err err = place_of ? TUTTI_OK : tutti_fail_memory();
+    for (size_t row = 0; row < rows->count && !err; row++)
+        err = add_row(&places, rows, row, unknowns[row], columns, place_of);
+    if (!err)
+        err = tutti_pattern_init(pattern, (int32_t)rows->size, (int32_t)columns->size, places.items, places.count);
+    free(places.items);
+    free(place_of);
+    return err;
+}

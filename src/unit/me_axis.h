@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* me_axis.h - variables of an FMU as an axis of a matrix: states, derivatives, inputs, outputs, one row or column per
+ * scalar; arrays are several. */
+#ifndef TUTTI_UNIT_ME_AXIS_H
+#define TUTTI_UNIT_ME_AXIS_H
+
+#include "solve/pattern.h"
+#include "unit/unit.h"
+
+struct me_axis {
+    size_t count;         /* variables */
+    uint32_t *references; /* of each */
+    uint32_t *indices;    /* into desc.vars; TUTTI_NONE if the description does not have it */
+    size_t *starts;       /* count + 1: place of its first scalar on the axis */
+    size_t size;          /* scalars */
+};
+
+/* Room for `count` variables, of which there are none yet. */
+TUTTI_CHECKED enum tutti_err tutti_me_axis_init(struct me_axis *axis, size_t count);
+void tutti_me_axis_fini(struct me_axis *axis);
+/* Puts a variable at the end; `extent` scalars. */
+void tutti_me_axis_add(struct me_axis *axis, uint32_t reference, uint32_t index, size_t extent);
+/* All continuous Float64 variables of a causality. */
+TUTTI_CHECKED enum tutti_err tutti_me_axis_collect(struct me_axis *axis, const struct tutti_unit *unit,
+                                                   enum tutti_causality causality);
+/* The name of a scalar, into `out`: "x", "x[3]"; "state 4" (with `word` "state") if it has none. */
+void tutti_me_axis_name(const struct me_axis *axis, const struct tutti_unit *unit, size_t i, const char *word,
+                        char *out, size_t size);
+
+/* Where the matrix d(rows)/d(columns) may be other than zero: row variable k is the unknown `unknowns[k]`, NULL if the model
+ * structure does not have it. */
+TUTTI_CHECKED enum tutti_err tutti_me_axis_pattern(const struct tutti_unit *unit, const struct me_axis *rows,
+                                                   const struct tutti_unknown *const *unknowns,
+                                                   const struct me_axis *columns, struct tutti_pattern *pattern);
+
+#endif

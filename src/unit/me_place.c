@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a Model Exchange FMU stands: time, states and inputs are set together. */
+#include <string.h>
+
+#include "base/number.h"
+#include "unit/me.h"
+
+enum tutti_err tutti_me_place(struct me *me, double t, const double *x, bool *discarded)
+{
+    bool refused = false;
+    me->placements++;
+    me->here_time = t;
+    me->here = x;
+    TRY(tutti_instance_set_time(me->instance, t, &refused));
+    if (me->states > 0)
+        TRY(tutti_instance_set_states(me->instance, x, me->states, &refused));
+    if (me->inputs.moving_count > 0)
+        TRY(tutti_me_inputs_apply(me, t));
+    if (discarded)
+        *discarded = *discarded || refused;
+    else if (refused)
+        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards the states at t = %s, which its solver had reached",
+                          me->unit.name, me->unit.fmu->path, NUMBER(t));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_place_back(struct me *me)
+{
+    return tutti_me_place(me, me->t, me->x, NULL);
+}
+
+enum tutti_err tutti_me_states_at(struct me *me, double t, double *x)
+{
+    if (!me->solver)
+        return TUTTI_OK;
+    if (t == me->solver->t)
+        memcpy(x, me->ahead, me->ode.count * sizeof *x);
+    else
+        TRY(me->solver->kind->interpolate(me->solver, t, x));
+    return TUTTI_OK;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Going back to a point between steps. An FMU that can save its state does; of any other, time, states and inputs are set
+ * again, which is all there is as long as no event lies between (FMI: discrete states change at events only). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "unit/me.h"
+
+struct tutti_unit_saved {
+    struct tutti_saved fmu;
+    double t, next_event;
+    unsigned long events;
+    enum me_solver_task task;
+    bool inputs_changed;
+    double *x;
+    struct me_input *inputs;
+    bool *positive;
+    void *solver; /* the method's own memory; NULL: it keeps none that could be saved */
+    bool solver_saved;
+};
+
+static struct tutti_unit_saved *make(const struct me *me)
+{
+    struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
+    if (!saved)
+        return NULL;
+    saved->x = calloc(me->ode.count + 1, sizeof *saved->x);
+    saved->inputs = calloc(me->inputs.count + 1, sizeof *saved->inputs);
+    saved->positive = calloc(me->indicators + 1, sizeof *saved->positive);
+    bool bytes = me->solver && me->solver->kind->saved_size;
+    saved->solver = bytes ? malloc(me->solver->kind->saved_size(me->solver)) : NULL;
+    if (saved->x && saved->inputs && saved->positive && (saved->solver || !bytes))
+        return saved;
+    free(saved->x);
+    free(saved->inputs);
+    free(saved->positive);
+    free(saved->solver);
+    free(saved);
+    return NULL;
+}
+
+enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **out)
+{
+    struct me *me = (struct me *)unit;
+    if (!*out)
+        *out = make(me);
+    struct tutti_unit_saved *saved = *out;
+    if (!saved)
+        return tutti_fail_memory();
+    if (unit->can & TUTTI_CAN_STATE)
+        TRY(tutti_instance_save(me->instance, &saved->fmu));
+    saved->t = me->t;
+    saved->next_event = me->next_event;
+    saved->events = me->events;
+    saved->task = me->task;
+    saved->inputs_changed = me->inputs_changed;
+    memcpy(saved->x, me->x, me->ode.count * sizeof *saved->x);
+    memcpy(saved->inputs, me->inputs.items, me->inputs.count * sizeof *saved->inputs);
+    memcpy(saved->positive, me->positive, me->indicators * sizeof *saved->positive);
+    /* A solver that is ahead of the unit would have to come back anyway. */
+    saved->solver_saved = saved->solver && me->solver->started && me->solver->t == me->t;
+    if (saved->solver_saved)
+        me->solver->kind->save(me->solver, saved->solver);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+{
+    struct me *me = (struct me *)unit;
+    if (unit->can & TUTTI_CAN_STATE)
+        TRY(tutti_instance_restore(me->instance, &saved->fmu));
+    else if (saved->events != me->events)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
+            "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
+            "never repeats a step",
+            unit->name, unit->fmu->path, NUMBER(saved->t), NUMBER(me->event_time));
+    unit->counts.rollbacks++;
+    me->t = me->front = saved->t;
+    me->next_event = saved->next_event;
+    me->event_at = INFINITY;
+    me->events = saved->events;
+    me->inputs_changed = saved->inputs_changed;
+    me->ahead_open = me->averaged = false;
+    memcpy(me->x, saved->x, me->ode.count * sizeof *me->x);
+    memcpy(me->ahead, saved->x, me->ode.count * sizeof *me->x);
+    memcpy(me->inputs.items, saved->inputs, me->inputs.count * sizeof *saved->inputs);
+    memcpy(me->positive, saved->positive, me->indicators * sizeof *me->positive);
+    tutti_me_inputs_collect(me);
+    me->task = ME_RESTART;
+    if (saved->solver_saved) {
+        me->solver->kind->restore(me->solver, saved->solver);
+        me->task = saved->task;
+    }
+    if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
+        return TUTTI_OK;
+    TRY(tutti_me_inputs_write(me));
+    return tutti_me_place_back(me);
+}
+
+void tutti_me_discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+{
+    struct me *me = (struct me *)unit;
+    if (!saved)
+        return;
+    tutti_instance_discard_saved(me->instance, &saved->fmu);
+    free(saved->x);
+    free(saved->inputs);
+    free(saved->positive);
+    free(saved->solver);
+    free(saved);
+}
