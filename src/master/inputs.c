@@ -158,7 +158,7 @@ static bool follows(const struct tutti_inputs *inputs, const struct tutti_unit *
 
 double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t)
 {
-    return follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, t) : INFINITY;
+    return follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, t) : -INFINITY;
 }
 
 static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)

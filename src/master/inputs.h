@@ -54,7 +54,8 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, s
  * if they changed since (tutti_inputs_note_event): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
-/* The next change of a slope after t, if the unit follows its inputs from one to the next; else INFINITY. */
+/* Until when the unit knows its inputs from t on: the next change of a slope, if it follows them from one to the next;
+ * -INFINITY if it is told anew before every step. */
 double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t);
 /* Held values changed, and no event mode will hand them on. */
 void tutti_inputs_note_event(struct tutti_inputs *inputs);

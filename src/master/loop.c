@@ -52,7 +52,7 @@ static double next_target(struct run *run)
         target = earlier(target, run->output.next, run->span);
     if (run->visit)
         target = earlier(target, run->visit->at, run->span);
-    if (run->kink < INFINITY)
+    if (isfinite(run->kink))
         target = earlier(target, run->kink, run->span);
     if (run->input_event < INFINITY)
         target = earlier(target, run->input_event, run->span);
@@ -85,7 +85,7 @@ static enum tutti_err advance(struct run *run, double target, struct tutti_step 
     for (;;) {
         if (run->inputs.trajectory)
             TRY(tutti_inputs_apply(&run->inputs, run->unit, run->input_time, goal));
-        run->unit->horizon = fmin(run->kink, run->inputs.trajectory ? run->input_event : run->times.stop);
+        run->unit->horizon = fmin(run->times.stop, fmin(run->kink, run->input_event));
         double h = step_to(run, goal);
         TRY(run->unit->kind->step(run->unit, run->t, h, step));
         if (__builtin_expect(!step->discarded, 1))

@@ -39,7 +39,7 @@ struct run {
     double t;
     double next_event;  /* that the FMU announced */
     double input_event; /* next jump of an input */
-    double kink;        /* next change of its slope, if the unit follows its inputs from one to the next */
+    double kink;        /* until then the unit knows how its inputs move (tutti_inputs_horizon) */
     double input_time;  /* t, or the jump that is the same point: where the inputs are read */
     bool ended;         /* by the FMU */
     bool plain;         /* nothing to do between steps: no inputs, no events, nothing recorded */

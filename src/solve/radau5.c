@@ -224,7 +224,8 @@ static enum tutti_err begin(struct radau5 *radau5, double limit)
     if (memory->fresh) {
         enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, radau5->x, radau5->dx);
         if (eval)
-            return tutti_solver_fail(solver, eval, 0, SIZE_MAX, "the derivatives have no value at the beginning");
+            return tutti_solver_fail(solver, eval, 0, tutti_solver_blame(solver, radau5->x, radau5->x, radau5->dx),
+                                     "the derivatives have no value at the beginning");
         memory->fresh = false;
     }
     const int estimate_order = 3;
@@ -291,7 +292,7 @@ static void miss(struct radau5 *radau5, struct trial *trial, double h, enum tutt
     radau5->base.counts.other_failures++;
     if (result == TUTTI_RADAU5_NO_VALUE) {
         radau5->memory.past = false; /* the guess may be to blame */
-        reject(radau5, trial, h / 2, SIZE_MAX, "the derivatives have no value");
+        reject(radau5, trial, h / 2, radau5->newton.worst, "the derivatives have no value");
     } else if (!trial->renewed) {
         radau5->memory.jacobian = false;
     } else {
@@ -330,6 +331,7 @@ static enum tutti_err attempt_step(struct radau5 *radau5, struct trial *trial, d
     if (eval == TUTTI_EVAL_FAILED)
         return solver->ode->err;
     if (eval) {
+        radau5->newton.worst = tutti_solver_blame(solver, radau5->x, radau5->next, radau5->next_dx);
         miss(radau5, trial, h, TUTTI_RADAU5_NO_VALUE);
         return TUTTI_OK;
     }

@@ -55,6 +55,7 @@ enum tutti_radau5_result tutti_radau5_newton_renew(struct tutti_radau5_newton *n
 {
     newton->factorised = false;
     newton->h_factorised = 0;
+    newton->worst = SIZE_MAX;
     enum tutti_eval eval = tutti_jacobian_update(&newton->jacobian, attempt->t, attempt->x, attempt->dx, attempt->h,
                                                  &newton->solver->counts);
     return eval == TUTTI_EVAL_OK ? TUTTI_RADAU5_CONVERGED : result_of(newton, eval);
@@ -98,7 +99,10 @@ static enum tutti_eval evaluate_stages(struct tutti_radau5_newton *newton, const
         double t = k == STAGES - 1 ? attempt->end : attempt->t + method->c[k] * attempt->h;
         for (size_t i = 0; i < n; i++)
             newton->point[i] = attempt->x[i] + newton->z[k * n + i];
-        enum tutti_eval eval = tutti_solver_rhs(newton->solver, t, newton->point, newton->slopes + k * n);
+        double *slope = newton->slopes + k * n;
+        enum tutti_eval eval = tutti_solver_rhs(newton->solver, t, newton->point, slope);
+        if (eval == TUTTI_EVAL_NO_VALUE)
+            newton->worst = tutti_solver_blame(newton->solver, attempt->x, newton->point, slope);
         if (eval)
             return eval;
     }

@@ -41,7 +41,7 @@ struct tutti_radau5_newton {
     /* Of the last solution: */
     int iterations;
     double theta; /* rate of convergence; 0 after a single iteration */
-    size_t worst; /* the state that changed most in the last iteration */
+    size_t worst; /* the state that changed most in the last iteration, or that is to blame for a missing value */
     enum tutti_err err;
 };
 

@@ -169,9 +169,10 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     for (size_t i = 0; i < tableau->stages; i++) {
         double t = tableau->c[i] == 1 ? end : solver->t + tableau->c[i] * h;
         combine(rk, h, tableau->a[i], i, rk->point);
-        enum tutti_eval eval = tutti_solver_rhs(solver, t, rk->point, rk->slopes + i * n);
+        double *slope = rk->slopes + i * n;
+        enum tutti_eval eval = tutti_solver_rhs(solver, t, rk->point, slope);
         if (eval)
-            return tutti_solver_fail(solver, eval, h, SIZE_MAX,
+            return tutti_solver_fail(solver, eval, h, tutti_solver_blame(solver, rk->begin, rk->point, slope),
                                      "the derivatives have no value, and its steps are of a fixed size");
     }
     combine(rk, h, tableau->b, tableau->stages, rk->end);

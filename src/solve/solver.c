@@ -141,6 +141,24 @@ double tutti_solver_norm(const struct tutti_solver *solver, const double *error,
     return sqrt(sum / (double)ode->count);
 }
 
+size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from, const double *x, const double *dx)
+{
+    const struct tutti_ode *ode = solver->ode;
+    size_t worst = 0;
+    double largest = -1;
+    for (size_t i = 0; i < ode->count; i++)
+        if (!isfinite(dx[i]))
+            return i;
+    for (size_t i = 0; i < ode->count; i++) {
+        double part = fabs(x[i] - from[i]) / (ode->rtol * fabs(from[i]) + ode->atol * ode->nominals[i]);
+        if (!(part <= largest)) {
+            largest = part;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
 enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x, const double *dx,
                                        int order, double limit, double *h)
 {
@@ -166,9 +184,10 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, co
         double h1 = steepest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / steepest, 1.0 / (order + 1));
         *h = fmin(fmin(100 * h0, h1), span);
     }
+    size_t worst = eval == TUTTI_EVAL_NO_VALUE ? tutti_solver_blame(solver, x, there, slope) : SIZE_MAX;
     free(there);
     return eval == TUTTI_EVAL_OK ? TUTTI_OK
-                                 : tutti_solver_fail(solver, eval, h0, SIZE_MAX, "the derivatives have no value");
+                                 : tutti_solver_fail(solver, eval, h0, worst, "the derivatives have no value");
 }
 
 bool tutti_solver_at_limit(double t, double h, double limit)

@@ -130,6 +130,9 @@ static inline enum tutti_eval tutti_solver_rhs(struct tutti_solver *solver, doub
 }
 /* For kinds: the weighted root mean square of `error` about the states `x`; *worst (may be NULL) is its largest part. */
 double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst);
+/* For kinds: the state to blame if there is no value at x, on the way from `from`: the first whose derivative is no number,
+ * else the one that moved most. */
+size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from, const double *x, const double *dx);
 /* For kinds: a first step size, by Hairer, Norsett, Wanner, Solving ODEs I, II.4 (algorithm on p. 169): one more
  * evaluation of f; `dx` is f at (t, x); not beyond `limit`. */
 TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x,

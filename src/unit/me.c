@@ -115,10 +115,12 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
     return me->averaged && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read(me, block);
 }
 
-/* M4. */
+/* M4; most FMUs say that they need not be told. */
 static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
 {
     me->ahead_open = false;
+    if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
+        return TUTTI_OK;
     return tutti_instance_completed_step(me->instance, !me->unit.may_go_back, &out->event, &out->terminate);
 }
 
