@@ -3,8 +3,9 @@
 # by one.
 add_library(tutti_solvers INTERFACE)
 
-foreach(part sundials_cvode sundials_arkode sundials_nvecserial sundials_sunmatrixdense sundials_sunmatrixsparse
-             sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas)
+set(tutti_solver_libraries sundials_cvode sundials_arkode sundials_nvecserial sundials_sunmatrixdense
+    sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas)
+foreach(part ${tutti_solver_libraries})
     find_library(TUTTI_LIB_${part} ${part} REQUIRED)
     mark_as_advanced(TUTTI_LIB_${part})
     target_link_libraries(tutti_solvers INTERFACE ${TUTTI_LIB_${part}})
@@ -14,3 +15,7 @@ find_path(TUTTI_KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
 find_path(TUTTI_SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
 mark_as_advanced(TUTTI_KLU_INCLUDE TUTTI_SUNDIALS_INCLUDE)
 target_include_directories(tutti_solvers SYSTEM INTERFACE ${TUTTI_KLU_INCLUDE} ${TUTTI_SUNDIALS_INCLUDE})
+
+# For those who link the static library.
+list(TRANSFORM tutti_solver_libraries PREPEND -l OUTPUT_VARIABLE tutti_solver_flags)
+list(JOIN tutti_solver_flags " " tutti_solver_flags)

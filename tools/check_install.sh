@@ -28,14 +28,16 @@ cd "$scratch"
 cat >use.c <<'END'
 #include <stdio.h>
 #include <string.h>
-#include <tutti/err.h>
+#include <tutti/tutti.h>
 int main(void)
 {
-    puts(tutti_err_name(TUTTI_ERR_MEMORY));
-    return strcmp(tutti_err_message(), "") != 0;
+    struct tutti_run_options options;
+    memset(&options, 0, sizeof options);
+    puts(tutti_err_name(tutti_run(&options, NULL)));
+    return strcmp(tutti_err_message(), "no file to run") != 0;
 }
 END
-expected="out of memory"
+expected="wrong argument or option"
 expect() {
     [ "$("$1")" = "$expected" ] || fail "$1 does not work"
 }

@@ -72,6 +72,18 @@ enum tutti_err tutti_lu_factor(struct tutti_lu *lu, const double *values, double
     return err;
 }
 
+void tutti_lu_forget(struct tutti_lu *lu)
+{
+    if (lu->sparse)
+        tutti_lu_sparse_forget(lu->sparse);
+    lu->factored = false;
+}
+
+bool tutti_lu_reordered(const struct tutti_lu *lu)
+{
+    return !lu->sparse || tutti_lu_sparse_reordered(lu->sparse);
+}
+
 void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im)
 {
     assert(lu->factored && !im == !lu->pairs);

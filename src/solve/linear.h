@@ -21,6 +21,10 @@ void tutti_lu_free(struct tutti_lu *lu);
  * be done (a pivot is 0, or an entry not finite), which is no error. im must be 0 unless complex_shift. */
 TUTTI_CHECKED enum tutti_err tutti_lu_factor(struct tutti_lu *lu, const double *values, double re, double im,
                                              bool *singular);
+/* The order of the rows of a sparse matrix is kept from one factorisation to the next, as long as it does. What comes out
+ * depends on it, by rounding errors. `forget`: the next one looks for its own. `reordered`: the last one did. */
+void tutti_lu_forget(struct tutti_lu *lu);
+bool tutti_lu_reordered(const struct tutti_lu *lu);
 /* Solves in place, after a factorisation that was not singular. `im` is the imaginary part of the right-hand side, NULL
  * unless complex_shift. */
 void tutti_lu_solve(struct tutti_lu *lu, double *re, double *im);

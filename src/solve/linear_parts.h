@@ -21,6 +21,8 @@ TUTTI_CHECKED enum tutti_err tutti_lu_sparse_new(struct tutti_lu_sparse **out, c
 void tutti_lu_sparse_free(struct tutti_lu_sparse *lu);
 TUTTI_CHECKED enum tutti_err tutti_lu_sparse_factor(struct tutti_lu_sparse *lu, const double *values, double re,
                                                     double im, bool *singular);
+void tutti_lu_sparse_forget(struct tutti_lu_sparse *lu);
+bool tutti_lu_sparse_reordered(const struct tutti_lu_sparse *lu);
 void tutti_lu_sparse_solve(struct tutti_lu_sparse *lu, double *right);
 
 #endif

@@ -34,6 +34,7 @@ struct tutti_lu_sparse {
     int32_t *diagonal;   /* places of the diagonal */
     klu_symbolic *order; /* the analysis */
     klu_numeric *factors;
+    bool reordered; /* by the last factorisation */
     klu_common common;
 };
 
@@ -153,12 +154,24 @@ enum tutti_err tutti_lu_sparse_factor(struct tutti_lu_sparse *lu, const double *
                                       bool *singular)
 {
     *singular = !set_matrix(lu, values, re, im);
+    lu->reordered = false;
     if (*singular || refactor(lu))
         return TUTTI_OK;
-    lu->calls->free_numeric(&lu->factors, &lu->common);
+    tutti_lu_sparse_forget(lu);
+    lu->reordered = true;
     lu->factors = lu->calls->factor(lu->starts, lu->rows, lu->values, lu->order, &lu->common);
     *singular = !lu->factors && lu->common.status == KLU_SINGULAR;
     return lu->factors || *singular ? TUTTI_OK : fail_klu(&lu->common, lu->count);
+}
+
+void tutti_lu_sparse_forget(struct tutti_lu_sparse *lu)
+{
+    lu->calls->free_numeric(&lu->factors, &lu->common);
+}
+
+bool tutti_lu_sparse_reordered(const struct tutti_lu_sparse *lu)
+{
+    return lu->reordered;
 }
 
 void tutti_lu_sparse_solve(struct tutti_lu_sparse *lu, double *right)

@@ -11,11 +11,8 @@
 #include "base/str.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
-    &tutti_solver_radau5,
-    &tutti_solver_rk4,
-    &tutti_solver_heun,
-    &tutti_solver_euler,
-    NULL,
+    &tutti_solver_cvode,  &tutti_solver_adams, &tutti_solver_dopri5, &tutti_solver_fehlberg8, &tutti_solver_dirk,
+    &tutti_solver_radau5, &tutti_solver_rk4,   &tutti_solver_heun,   &tutti_solver_euler,     NULL,
 };
 
 enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)
@@ -163,7 +160,7 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, co
                                        int order, double limit, double *h)
 {
     size_t n = solver->ode->count;
-    double *there = malloc(2 * n * sizeof *there);
+    double *there = calloc(2 * n, sizeof *there);
     if (!there)
         return tutti_fail_memory();
     double *slope = there + n;

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* arkode.c - Runge-Kutta methods of SUNDIALS ARKODE: `dopri5`, `fehlberg8` (explicit) and `dirk` (diagonally implicit).
+ *
+ * Reynolds, Gardner, Woodward, Chinomona, ARKODE: A Flexible IVP Solver Infrastructure for One-step Methods, ACM TOMS 49
+ * (2023). What ARKODE 5.4 (SUNDIALS 6.4) leaves to its caller:
+ * - A point without a value ends an explicit step for good, so the step is begun anew with a quarter of its size.
+ * - Dense output: that of ARKODE is of order 5 at best and, for stiff problems, of order 1 after a restart. arkode_dense.c
+ *   has what the methods can give.
+ * - ERKStep takes the last stage of a method for its first in the next step if c_s = 1. That is right for dopri5 (and
+ *   saves one evaluation in seven) and wrong for fehlberg8, which is run by ARKStep for this reason. */
+#include "solve/arkode.h"
+
+#include <arkode/arkode_arkstep.h>
+#include <arkode/arkode_erkstep.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Attempts at a step: its size falls to a quarter or so in each. */
+enum { ATTEMPTS_MAX = 20 };
+
+/* The functions of ARKODE's modules ERKStep and ARKStep, which differ in their names. */
+struct stepper {
+    void (*free)(void **memory);
+    int (*reinit)(void *memory, realtype t, N_Vector x);
+    int (*evolve)(void *memory, realtype limit, N_Vector x, realtype *t, int task);
+    int (*set_tolerances)(void *memory, realtype rtol, N_Vector atol);
+    int (*set_first_step)(void *memory, realtype h);
+    int (*set_max_step)(void *memory, realtype h);
+    int (*set_stop)(void *memory, realtype t);
+    int (*set_attempts)(void *memory, int count);
+    int (*set_handler)(void *memory, ARKErrHandlerFn handler, void *data);
+    int (*set_data)(void *memory, void *data);
+    int (*set_interpolant)(void *memory, int type);
+    int (*get_steps)(void *memory, long *count);
+    int (*get_error_failures)(void *memory, long *count);
+    int (*get_last_step)(void *memory, realtype *h);
+    int (*get_current_step)(void *memory, realtype *h);
+    int (*get_errors)(void *memory, N_Vector errors);
+};
+
+struct tutti_ark_method {
+    const struct stepper *stepper;
+    const struct tutti_ark_dense *dense;
+    bool keeps_slopes; /* dense->kept are evaluations of f, the last of which is f at the end of the step */
+    enum tutti_err (*create)(struct tutti_ark *ark);
+};
+
+static void keep(struct tutti_ark *ark, const double *vector)
+{
+    size_t n = ark->sundials.base.ode->count, kept = ark->method->dense->kept;
+    memcpy(ark->kept + ark->next * n, vector, n * sizeof *vector);
+    ark->next = (ark->next + 1) % kept;
+}
+
+/* Every attempt at a step begins with f at its beginning: evaluated once. */
+static int rhs(realtype t, N_Vector x, N_Vector dx, void *data)
+{
+    struct tutti_ark *ark = data;
+    struct tutti_sundials *sundials = &ark->sundials;
+    size_t size = sundials->base.ode->count * sizeof(double);
+    double *slope = N_VGetArrayPointer(dx);
+    bool beginning = t == sundials->base.t && memcmp(N_VGetArrayPointer(x), sundials->begin, size) == 0;
+    if (beginning && ark->first_known) {
+        memcpy(slope, ark->first, size);
+    } else {
+        int status = tutti_sundials_rhs(t, x, dx, sundials);
+        if (status != 0)
+            return status;
+        if (beginning) {
+            memcpy(ark->first, slope, size);
+            ark->first_known = true;
+        }
+    }
+    if (ark->method->keeps_slopes)
+        keep(ark, slope);
+    return 0;
+}
+
+static int stage(realtype t, N_Vector x, void *data)
+{
+    (void)t;
+    keep(data, N_VGetArrayPointer(x));
+    return 0;
+}
+
+static int system_of(realtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, SUNMatrix mass, booleantype current,
+                     booleantype *renewed, realtype gamma, void *data, N_Vector one, N_Vector two, N_Vector three)
+{
+    (void)matrix, (void)mass, (void)one, (void)two, (void)three;
+    return tutti_sundials_system(&((struct tutti_ark *)data)->sundials, t, x, dx, current, renewed, gamma);
+}
+
+static int reinit_erk(void *memory, realtype t, N_Vector x)
+{
+    return ERKStepReInit(memory, rhs, t, x);
+}
+
+static int reinit_explicit(void *memory, realtype t, N_Vector x)
+{
+    return ARKStepReInit(memory, rhs, NULL, t, x);
+}
+
+static int reinit_implicit(void *memory, realtype t, N_Vector x)
+{
+    return ARKStepReInit(memory, NULL, rhs, t, x);
+}
+
+static const struct stepper erk = {
+    .free = ERKStepFree,
+    .reinit = reinit_erk,
+    .evolve = ERKStepEvolve,
+    .set_tolerances = ERKStepSVtolerances,
+    .set_first_step = ERKStepSetInitStep,
+    .set_max_step = ERKStepSetMaxStep,
+    .set_stop = ERKStepSetStopTime,
+    .set_attempts = ERKStepSetMaxErrTestFails,
+    .set_handler = ERKStepSetErrHandlerFn,
+    .set_data = ERKStepSetUserData,
+    .set_interpolant = ERKStepSetInterpolantType,
+    .get_steps = ERKStepGetNumSteps,
+    .get_error_failures = ERKStepGetNumErrTestFails,
+    .get_last_step = ERKStepGetLastStep,
+    .get_current_step = ERKStepGetCurrentStep,
+    .get_errors = ERKStepGetEstLocalErrors,
+};
+
+#define ARKSTEP(reinitialise)                                                                                          \
+    {                                                                                                                  \
+        .free = ARKStepFree, .reinit = (reinitialise), .evolve = ARKStepEvolve, .set_tolerances = ARKStepSVtolerances, \
+        .set_first_step = ARKStepSetInitStep, .set_max_step = ARKStepSetMaxStep, .set_stop = ARKStepSetStopTime,       \
+        .set_attempts = ARKStepSetMaxErrTestFails, .set_handler = ARKStepSetErrHandlerFn,                              \
+        .set_data = ARKStepSetUserData, .set_interpolant = ARKStepSetInterpolantType, .get_steps = ARKStepGetNumSteps, \
+        .get_error_failures = ARKStepGetNumErrTestFails, .get_last_step = ARKStepGetLastStep,                          \
+        .get_current_step = ARKStepGetCurrentStep, .get_errors = ARKStepGetEstLocalErrors,                             \
+    }
+
+static const struct stepper ark_explicit = ARKSTEP(reinit_explicit), ark_implicit = ARKSTEP(reinit_implicit);
+
+/* Dormand, Prince (1980); Hairer, Norsett, Wanner, Solving ODEs I, table II.5.2. */
+static enum tutti_err create_dopri5(struct tutti_ark *ark)
+{
+    ark->memory = ERKStepCreate(rhs, 0, ark->sundials.states, ark->sundials.context);
+    if (!ark->memory)
+        return tutti_fail_memory();
+    return tutti_sundials_check(&ark->sundials, ERKStepSetTableNum(ark->memory, ARKODE_DORMAND_PRINCE_7_4_5));
+}
+
+/* Fehlberg, NASA TR R-287 (1968), his RK7(8), which goes on with the result of order 8 here. */
+static enum tutti_err create_fehlberg8(struct tutti_ark *ark)
+{
+    ark->memory = ARKStepCreate(rhs, NULL, 0, ark->sundials.states, ark->sundials.context);
+    if (!ark->memory)
+        return tutti_fail_memory();
+    int flag = ARKStepSetTableNum(ark->memory, ARKODE_DIRK_NONE, ARKODE_FEHLBERG_13_7_8);
+    return tutti_sundials_check(&ark->sundials, flag);
+}
+
+/* ARK4(3)7L[2]SA of Kennedy, Carpenter, Higher-order additive Runge-Kutta schemes for ordinary differential equations,
+ * Applied Numerical Mathematics 136 (2019), its implicit part: order 4, L-stable, stiffly accurate, stage order 2,
+ * 0 <= c <= 1. Of eight tables of order 4 and 5 that ARKODE has, it takes the fewest steps (van der Pol with mu = 2000, Prothero-Robinson with
+ * lambda = -1e6, tolerances 1e-4 to 1e-10), if
+ * - stage derivatives are deduced from the stages: evaluating f would multiply Newton's remainder by h L;
+ * - Newton's method ends at 0.01 of the tolerance, in 4 iterations at most (0.1 and 3 of ARKODE: errors up to 100 times
+ *   the tolerance);
+ * - stages are predicted by the polynomial through past steps, Lagrange's: it asks for no derivatives;
+ * - another step size means another factorisation: the rate of convergence that ARKODE remembers from before a small
+ *   change lets it take iterations for converged that are not (errors of 1000 times the tolerance were seen). */
+static enum tutti_err create_dirk(struct tutti_ark *ark)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    TRY(tutti_sundials_start_linear(sundials));
+    ark->memory = ARKStepCreate(NULL, rhs, 0, sundials->states, sundials->context);
+    if (!ark->memory)
+        return tutti_fail_memory();
+    int flag = ARKStepSetTableNum(ark->memory, ARKODE_ARK437L2SA_DIRK_7_3_4, ARKODE_ERK_NONE);
+    flag = flag ? flag : ARKStepSetDeduceImplicitRhs(ark->memory, SUNTRUE);
+    flag = flag ? flag : ARKStepSetNonlinConvCoef(ark->memory, 0.01);
+    flag = flag ? flag : ARKStepSetMaxNonlinIters(ark->memory, 4);
+    flag = flag ? flag : ARKStepSetPredictorMethod(ark->memory, 1);
+    flag = flag ? flag : ARKStepSetDeltaGammaMax(ark->memory, 1e-3);
+    flag = flag ? flag : ARKStepSetMaxConvFails(ark->memory, ATTEMPTS_MAX);
+    flag = flag ? flag : ARKStepSetPostprocessStageFn(ark->memory, stage);
+    flag = flag ? flag : ARKStepSetLinearSolver(ark->memory, sundials->linear, sundials->matrix);
+    flag = flag ? flag : ARKStepSetLinSysFn(ark->memory, system_of);
+    return tutti_sundials_check(sundials, flag);
+}
+
+static const struct tutti_ark_method dopri5 = {&erk, &tutti_ark_dense_dopri5, true, create_dopri5};
+static const struct tutti_ark_method fehlberg8 = {&ark_explicit, &tutti_ark_dense_hermite, false, create_fehlberg8};
+static const struct tutti_ark_method dirk = {&ark_implicit, &tutti_ark_dense_stages, false, create_dirk};
+
+static enum tutti_err start(struct tutti_solver *solver, const struct tutti_ark_method *method)
+{
+    struct tutti_ark *ark = (struct tutti_ark *)solver;
+    const struct stepper *stepper = method->stepper;
+    size_t n = solver->ode->count, kept = method->dense->kept;
+    ark->method = method;
+    TRY(tutti_sundials_start(&ark->sundials));
+    ark->vectors = calloc((2 + kept + method->dense->extra) * n, sizeof *ark->vectors);
+    if (!ark->vectors)
+        return tutti_fail_memory();
+    ark->first = ark->vectors;
+    ark->last = ark->first + n;
+    ark->kept = ark->last + n;
+    ark->extra = ark->kept + kept * n;
+    TRY(method->create(ark));
+    int flag = stepper->set_handler(ark->memory, tutti_sundials_silent, NULL);
+    flag = flag ? flag : stepper->set_data(ark->memory, ark);
+    flag = flag ? flag : stepper->set_max_step(ark->memory, solver->options.h_max);
+    flag = flag ? flag : stepper->set_attempts(ark->memory, ATTEMPTS_MAX);
+    flag = flag ? flag : stepper->set_interpolant(ark->memory, ARK_INTERP_LAGRANGE);
+    TRY(tutti_sundials_check(&ark->sundials, flag));
+    return method->dense->start ? method->dense->start(ark) : TUTTI_OK;
+}
+
+static enum tutti_err start_dopri5(struct tutti_solver *solver)
+{
+    return start(solver, &dopri5);
+}
+
+static enum tutti_err start_fehlberg8(struct tutti_solver *solver)
+{
+    return start(solver, &fehlberg8);
+}
+
+static enum tutti_err start_dirk(struct tutti_solver *solver)
+{
+    return start(solver, &dirk);
+}
+
+static void finish(struct tutti_solver *solver)
+{
+    struct tutti_ark *ark = (struct tutti_ark *)solver;
+    if (ark->memory)
+        ark->method->stepper->free(&ark->memory);
+    free(ark->vectors);
+    tutti_sundials_finish(&ark->sundials);
+}
+
+/* Where the states go on as they ended, the right-hand side at most is another: the size of steps stays. */
+static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
+{
+    struct tutti_ark *ark = (struct tutti_ark *)solver;
+    if (t != ark->reached || memcmp(x, ark->sundials.x, solver->ode->count * sizeof *x) != 0)
+        ark->h = 0;
+    ark->reached = t;
+    ark->first_known = ark->last_known = false;
+    tutti_sundials_restart(&ark->sundials, x);
+    return TUTTI_OK;
+}
+
+/* Begins a step from solver->t on, with size h. */
+static enum tutti_err reinitialise(struct tutti_ark *ark, double h)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    const struct tutti_solver *solver = &sundials->base;
+    const struct stepper *stepper = ark->method->stepper;
+    memcpy(sundials->x, sundials->begin, solver->ode->count * sizeof *sundials->x);
+    int flag = stepper->reinit(ark->memory, solver->t, sundials->states);
+    flag = flag ? flag : stepper->set_tolerances(ark->memory, solver->ode->rtol, sundials->weights);
+    flag = flag ? flag : stepper->set_first_step(ark->memory, h);
+    sundials->seen = (struct tutti_sundials_counters){0};
+    sundials->stop = NAN;
+    return tutti_sundials_check(sundials, flag);
+}
+
+/* The first step after a restart. */
+static enum tutti_err begin(struct tutti_ark *ark, double limit)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    struct tutti_solver *solver = &sundials->base;
+    double h = fmin(ark->h, limit - solver->t);
+    if (h == 0) {
+        if (rhs(solver->t, sundials->states, sundials->scratch, ark) != 0)
+            return tutti_sundials_fail(sundials, ARK_FIRST_RHSFUNC_ERR, 0, NULL);
+        TRY(tutti_solver_first_step(solver, solver->t, sundials->begin, ark->first, solver->kind->order, limit, &h));
+    }
+    return reinitialise(ark, h);
+}
+
+static bool count(struct tutti_ark *ark)
+{
+    const struct stepper *stepper = ark->method->stepper;
+    struct tutti_sundials_counters now = {0};
+    (void)stepper->get_steps(ark->memory, &now.steps);
+    (void)stepper->get_error_failures(ark->memory, &now.error_failures);
+    if (stepper == &ark_implicit) {
+        (void)ARKStepGetNumStepSolveFails(ark->memory, &now.solve_failures);
+        (void)ARKStepGetNumNonlinSolvIters(ark->memory, &now.iterations);
+    }
+    return tutti_sundials_count(&ark->sundials, &now);
+}
+
+/* Lets ARKODE go on until a step is accepted. *stepped: it was no step, but the stop was within rounding. */
+static enum tutti_err evolve(struct tutti_ark *ark, double limit, double *t, bool *stepped)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    struct tutti_solver *solver = &sundials->base;
+    const struct stepper *stepper = ark->method->stepper;
+    for (int attempts = 1;; attempts++) {
+        double h = 0;
+        if (limit != sundials->stop)
+            TRY(tutti_sundials_check(sundials, stepper->set_stop(ark->memory, limit)));
+        sundials->stop = limit;
+        int flag = stepper->evolve(ark->memory, limit, sundials->states, t, ARK_ONE_STEP);
+        *stepped = count(ark);
+        if (flag >= 0)
+            return TUTTI_OK;
+        (void)stepper->get_current_step(ark->memory, &h);
+        bool hopeless = !ark->first_known || solver->t + h / 4 == solver->t || attempts == ATTEMPTS_MAX;
+        if (sundials->met != TUTTI_EVAL_NO_VALUE || hopeless) {
+            bool known = flag == ARK_ERR_FAILURE && stepper->get_errors(ark->memory, sundials->scratch) == ARK_SUCCESS;
+            return tutti_sundials_fail(sundials, flag, h, known ? sundials->scratch : NULL);
+        }
+        solver->counts.other_failures++;
+        TRY(reinitialise(ark, h / 4));
+    }
+}
+
+/* Notes what the next step needs of this one. */
+static void remember(struct tutti_ark *ark, double limit, unsigned long failures)
+{
+    const struct tutti_solver *solver = &ark->sundials.base;
+    size_t n = solver->ode->count;
+    double h = 0;
+    (void)ark->method->stepper->get_last_step(ark->memory, &h);
+    bool cut_short = solver->t == limit && solver->counts.error_failures == failures;
+    ark->h = cut_short ? fmax(ark->h, h) : h;
+    ark->reached = solver->t;
+    ark->last_known = ark->method->keeps_slopes;
+    if (ark->last_known)
+        memcpy(ark->last, tutti_ark_kept(ark, ark->method->dense->kept, ark->method->dense->kept - 1),
+               n * sizeof *ark->last);
+}
+
+static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
+{
+    struct tutti_ark *ark = (struct tutti_ark *)solver;
+    struct tutti_sundials *sundials = &ark->sundials;
+    size_t size = solver->ode->count * sizeof *x;
+    unsigned long failures = solver->counts.error_failures;
+    double t = solver->t, *swap = ark->first;
+    bool stepped = false;
+    ark->first = ark->last;
+    ark->last = swap;
+    ark->first_known = ark->last_known;
+    ark->last_known = ark->built = false;
+    memcpy(sundials->begin, sundials->x, size);
+    sundials->met = TUTTI_EVAL_OK;
+    if (!sundials->fresh || !tutti_sundials_too_close(sundials, limit)) {
+        if (sundials->fresh)
+            TRY(begin(ark, limit));
+        TRY(evolve(ark, limit, &t, &stepped));
+    }
+    if (!stepped) {
+        memcpy(sundials->x, sundials->begin, size);
+        TRY(tutti_sundials_hop(sundials, limit, x));
+        ark->reached = limit;
+        return TUTTI_OK;
+    }
+    TRY(tutti_sundials_arrive(sundials, t, ark->h, x));
+    remember(ark, limit, failures);
+    return TUTTI_OK;
+}
+
+static enum tutti_err interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    struct tutti_ark *ark = (struct tutti_ark *)solver;
+    if (tutti_sundials_interpolate(&ark->sundials, t, x))
+        return TUTTI_OK;
+    double h = solver->t - solver->before;
+    return ark->method->dense->evaluate(ark, h, (t - solver->before) / h, x);
+}
+
+const struct tutti_solver_kind tutti_solver_dopri5 = {
+    .name = "dopri5",
+    .title = "explicit Runge-Kutta method of Dormand and Prince, order 5(4), of SUNDIALS ARKODE",
+    .order = 5,
+    .size = sizeof(struct tutti_ark),
+    .start = start_dopri5,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+};
+
+const struct tutti_solver_kind tutti_solver_fehlberg8 = {
+    .name = "fehlberg8",
+    .title = "explicit Runge-Kutta method of Fehlberg, order 8(7), of SUNDIALS ARKODE, for small tolerances",
+    .order = 8,
+    .size = sizeof(struct tutti_ark),
+    .start = start_fehlberg8,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+};
+
+const struct tutti_solver_kind tutti_solver_dirk = {
+    .name = "dirk",
+    .title = "diagonally implicit Runge-Kutta method of Kennedy and Carpenter, order 4(3), of SUNDIALS ARKODE, for "
+             "stiff problems",
+    .order = 4,
+    .stiff = true,
+    .size = sizeof(struct tutti_ark),
+    .start = start_dirk,
+    .finish = finish,
+    .restart = restart,
+    .step = step,
+    .interpolate = interpolate,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* arkode.h - between arkode.c, which takes the steps, and arkode_dense.c, which says what was between their ends. */
+#ifndef TUTTI_SOLVE_ARKODE_H
+#define TUTTI_SOLVE_ARKODE_H
+
+#include "solve/sundials.h"
+
+struct tutti_ark;
+
+/* A way to know the states inside a step from what ARKODE let be seen of it. */
+struct tutti_ark_dense {
+    size_t kept;  /* what arkode.c keeps: so many of the last evaluations of f, or stages */
+    size_t extra; /* vectors that the dense output has for itself */
+    /* Called once; `factors` are zero before. NULL: nothing to do. */
+    enum tutti_err (*start)(struct tutti_ark *ark);
+    /* The states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
+    enum tutti_err (*evaluate)(struct tutti_ark *ark, double h, double s, double *x);
+};
+
+enum { TUTTI_ARK_FACTORS = 32 };
+
+struct tutti_ark {
+    struct tutti_sundials sundials;
+    const struct tutti_ark_method *method;
+    void *memory;
+    double h;             /* the size that steps have when no limit cuts them short; 0: not known */
+    double reached;       /* the time at which the states were last known */
+    double *vectors;      /* memory of all that follow */
+    double *first, *last; /* f at both ends of the last step; during a step, `first` is f where it begins */
+    bool first_known, last_known;
+    double *kept; /* a ring of dense->kept vectors */
+    size_t next;  /* place in the ring */
+    double *extra;
+    bool built;   /* `extra` are those of the last step */
+    size_t terms; /* ... so many of them */
+    double factors[TUTTI_ARK_FACTORS];
+};
+
+/* The i-th of the vectors kept, the oldest is 0. */
+static inline double *tutti_ark_kept(const struct tutti_ark *ark, size_t kept, size_t i)
+{
+    return ark->kept + (ark->next + i) % kept * ark->sundials.base.ode->count;
+}
+
+/* Of dopri5: keeps the evaluations of f. */
+extern const struct tutti_ark_dense tutti_ark_dense_dopri5;
+/* Of any method that is not stiff: evaluates f itself. */
+extern const struct tutti_ark_dense tutti_ark_dense_hermite;
+/* Of dirk: keeps the stages. */
+extern const struct tutti_ark_dense tutti_ark_dense_stages;
+
+#endif

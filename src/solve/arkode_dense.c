@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* arkode_dense.c - dense output of the methods in arkode.c, of their order or one less. */
+#include "solve/arkode.h"
+
+#include <stdio.h> /* ARKODE leaves it to others */
+#include <arkode/arkode_butcher_dirk.h>
+#include <math.h>
+#include <string.h>
+
+enum { SMALL_MAX = 5 };
+
+/* Solves `matrix` * X = `sides` in place, by Gauss with pivots; both row by row, `count` sides. */
+static void solve_small(size_t size, double matrix[SMALL_MAX][SMALL_MAX], size_t count,
+                        double sides[SMALL_MAX][SMALL_MAX])
+{
+    for (size_t k = 0; k < size; k++) {
+        size_t pivot = k;
+        for (size_t i = k + 1; i < size; i++)
+            pivot = fabs(matrix[i][k]) > fabs(matrix[pivot][k]) ? i : pivot;
+        for (size_t j = 0; j < SMALL_MAX; j++) {
+            double a = matrix[k][j], b = sides[k][j];
+            matrix[k][j] = matrix[pivot][j], matrix[pivot][j] = a;
+            sides[k][j] = sides[pivot][j], sides[pivot][j] = b;
+        }
+        for (size_t i = 0; i < size; i++) {
+            double factor = matrix[i][k] / matrix[k][k];
+            for (size_t j = 0; i != k && j < size; j++)
+                matrix[i][j] -= factor * matrix[k][j];
+            for (size_t j = 0; i != k && j < count; j++)
+                sides[i][j] -= factor * sides[k][j];
+        }
+    }
+    for (size_t k = 0; k < size; k++)
+        for (size_t j = 0; j < count; j++)
+            sides[k][j] /= matrix[k][k];
+}
+
+/* dopri5: order 4, of what the step has evaluated anyway. Shampine's, in the form of Hairer, Norsett, Wanner, Solving
+ * ODEs I, II.6 (and of the program DOPRI5 in the appendix). */
+static enum tutti_err evaluate_dopri5(struct tutti_ark *ark, double h, double s, double *x)
+{
+    static const double factors[7] = {-12715105075.0 / 11282082432.0,  0,
+                                      87487479700.0 / 32700410799.0,   -10690763975.0 / 1880347072.0,
+                                      701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0,
+                                      69997945.0 / 29380423.0};
+    const struct tutti_sundials *sundials = &ark->sundials;
+    const double *slopes[7] = {ark->first};
+    for (size_t i = 1; i < 7; i++)
+        slopes[i] = tutti_ark_kept(ark, 6, i - 1);
+    for (size_t i = 0; i < sundials->base.ode->count; i++) {
+        double bend = 0, way = sundials->x[i] - sundials->begin[i];
+        for (size_t k = 0; k < 7; k++)
+            bend += factors[k] * slopes[k][i];
+        double from = h * slopes[0][i] - way, to = way - h * slopes[6][i] - from;
+        x[i] = sundials->begin[i] + s * (way + (1 - s) * (from + s * (to + (1 - s) * h * bend)));
+    }
+    return TUTTI_OK;
+}
+
+const struct tutti_ark_dense tutti_ark_dense_dopri5 = {
+    .kept = 6,
+    .evaluate = evaluate_dopri5,
+};
+
+/* fehlberg8: order 7, for up to 11 more evaluations of f in a step that is looked into (the first of them is one that the
+ * next step needs anyway). Enright, Jackson, Norsett, Thomsen, Interpolants for Runge-Kutta formulas, ACM TOMS 12 (1986):
+ * a polynomial of degree d that errs by O(h^(d+1)) gives states at points inside; f there, times h, errs by O(h^(d+2)),
+ * which is good enough for one of degree d + 1. From Hermite's of degree 3, on values and slopes at both ends, that of
+ * degree 3 + m is reached in levels:
+ *     p_m(s) = p_0(s) + s^2 (1 - s)^2 sum_{j<m} a_j s^j,    p_m'(s_i) = h f(p_{m-1}(s_i)), i = 1 ... m.
+ * The points s_i are such that the error of p_m, if its slopes were right, and the effect of errors in its slopes on it
+ * are small (the latter is below 0.46 of the largest error in h f). A point without a value leaves the level before. */
+enum { LEVELS = 4 };
+
+static const double points[LEVELS][LEVELS] = {
+    {0.28},
+    {0.18, 0.82},
+    {0.13, 0.37, 0.87},
+    {0.10, 0.29, 0.72, 0.90},
+};
+
+/* The inverse matrix from slopes to a_j of level m, m x m, row by row. */
+static double *inverse_of(struct tutti_ark *ark, size_t m)
+{
+    static const size_t starts[LEVELS + 1] = {0, 0, 1, 5, 14};
+    return ark->factors + starts[m];
+}
+
+static enum tutti_err start_hermite(struct tutti_ark *ark)
+{
+    for (size_t m = 1; m <= LEVELS; m++) {
+        double matrix[SMALL_MAX][SMALL_MAX] = {0}, inverse[SMALL_MAX][SMALL_MAX] = {0};
+        for (size_t i = 0; i < m; i++) {
+            double s = points[m - 1][i];
+            inverse[i][i] = 1;
+            for (size_t j = 0; j < m; j++) /* the derivative of s^(2 + j) (1 - s)^2 */
+                matrix[i][j] = pow(s, (double)j + 1) * (1 - s) * ((double)(j + 2) * (1 - s) - 2 * s);
+        }
+        solve_small(m, matrix, m, inverse);
+        for (size_t i = 0; i < m; i++)
+            memcpy(inverse_of(ark, m) + i * m, inverse[i], m * sizeof inverse[i][0]);
+    }
+    return TUTTI_OK;
+}
+
+static void evaluate_polynomial(const struct tutti_ark *ark, double h, double s, double *x)
+{
+    const struct tutti_sundials *sundials = &ark->sundials;
+    size_t n = sundials->base.ode->count;
+    double r = 1 - s, power = s * s * r * r;
+    for (size_t i = 0; i < n; i++)
+        x[i] = r * r * ((1 + 2 * s) * sundials->begin[i] + s * h * ark->first[i]) +
+               s * s * ((1 + 2 * r) * sundials->x[i] - r * h * ark->last[i]);
+    for (size_t j = 0; j < ark->terms; j++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] += power * ark->extra[j * n + i];
+        power *= s;
+    }
+}
+
+/* f at the end of the step. Has it no value, the slope there is that of the parabola. */
+static enum tutti_err find_last(struct tutti_ark *ark, double h)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    struct tutti_solver *solver = &sundials->base;
+    if (ark->last_known)
+        return TUTTI_OK;
+    enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, sundials->x, ark->last);
+    ark->last_known = eval == TUTTI_EVAL_OK;
+    if (eval == TUTTI_EVAL_NO_VALUE)
+        for (size_t i = 0; i < solver->ode->count; i++)
+            ark->last[i] = 2 * (sundials->x[i] - sundials->begin[i]) / h - ark->first[i];
+    return eval == TUTTI_EVAL_FAILED ? tutti_solver_fail(solver, eval, h, SIZE_MAX, "") : TUTTI_OK;
+}
+
+/* One level more; *eval is OK if there is one. */
+static void climb(struct tutti_ark *ark, double h, enum tutti_eval *eval)
+{
+    struct tutti_sundials *sundials = &ark->sundials;
+    struct tutti_solver *solver = &sundials->base;
+    size_t n = solver->ode->count, m = ark->terms + 1;
+    double *point = ark->extra + LEVELS * n, *slopes = point + n;
+    for (size_t k = 0; k < m; k++) {
+        double s = points[m - 1][k], r = 1 - s, *slope = slopes + k * n;
+        evaluate_polynomial(ark, h, s, point);
+        *eval = tutti_solver_rhs(solver, solver->before + s * h, point, slope);
+        if (*eval)
+            return;
+        for (size_t i = 0; i < n; i++) /* less the slope of p_0 */
+            slope[i] = h * slope[i] - 6 * s * r * (sundials->x[i] - sundials->begin[i]) -
+                       r * (1 - 3 * s) * h * ark->first[i] - s * (1 - 3 * r) * h * ark->last[i];
+    }
+    const double *inverse = inverse_of(ark, m);
+    memset(ark->extra, 0, m * n * sizeof *ark->extra);
+    for (size_t j = 0; j < m; j++)
+        for (size_t k = 0; k < m; k++)
+            for (size_t i = 0; i < n; i++)
+                ark->extra[j * n + i] += inverse[j * m + k] * slopes[k * n + i];
+    ark->terms = m;
+}
+
+static enum tutti_err evaluate_hermite(struct tutti_ark *ark, double h, double s, double *x)
+{
+    if (!ark->built) {
+        enum tutti_eval eval = TUTTI_EVAL_OK;
+        TRY(find_last(ark, h));
+        ark->terms = 0;
+        while (ark->last_known && ark->terms < LEVELS && eval == TUTTI_EVAL_OK)
+            climb(ark, h, &eval);
+        if (eval == TUTTI_EVAL_FAILED)
+            return tutti_solver_fail(&ark->sundials.base, eval, h, SIZE_MAX, "");
+        ark->built = true;
+    }
+    evaluate_polynomial(ark, h, s, x);
+    return TUTTI_OK;
+}
+
+const struct tutti_ark_dense tutti_ark_dense_hermite = {
+    .extra = LEVELS + 1 + LEVELS,
+    .start = start_hermite,
+    .evaluate = evaluate_hermite,
+};
+
+/* dirk: order 4, of the stages z_j = x_0 + h sum_i a_ji k_i:
+ *     x(s) = x_0 + sum_{j>1} w_j(s) (z_j - x_0).
+ * That is a Runge-Kutta method with weights b(s) = A^T w(s). Its order conditions (Hairer, Norsett, Wanner, Solving ODEs I,
+ * II.2 with II.6 for b(s)) are, for a method of stage order 2 with w_1 = 0,
+ *     w.c = s,  w.c^2 = s^2,  w.Ac^2 = s^3/3,  w.Ac^3 = s^4/4,  w.AAc^2 = s^4/12,
+ * five for six unknowns: the shortest solution, and what it lacks of the condition that x(1) = z_7, the end of a stiffly
+ * accurate step, as a multiple of s^4. Slopes play no part in it: those of a stiff problem multiply errors of the states
+ * by h L. The weights' absolute values sum up to less than 4.6, and the error inside the step is not above that at its
+ * end. */
+enum { STAGES = 7, POWERS = 4, CONDITIONS = 5 };
+
+static void multiply(const struct ARKodeButcherTableMem *table, const double *vector, double *product)
+{
+    for (size_t i = 0; i < STAGES; i++) {
+        product[i] = 0;
+        for (size_t j = 0; j < STAGES; j++)
+            product[i] += table->A[i][j] * vector[j];
+    }
+}
+
+static enum tutti_err start_stages(struct tutti_ark *ark)
+{
+    ARKodeButcherTable table = ARKodeButcherTable_LoadDIRK(ARKODE_ARK437L2SA_DIRK_7_3_4);
+    if (!table)
+        return tutti_fail_memory();
+    double rows[CONDITIONS][STAGES], cubes[STAGES];
+    for (size_t i = 0; i < STAGES; i++) {
+        double c = table->c[i];
+        rows[0][i] = c;
+        rows[1][i] = c * c;
+        cubes[i] = c * c * c;
+    }
+    multiply(table, rows[1], rows[2]);
+    multiply(table, cubes, rows[3]);
+    multiply(table, rows[2], rows[4]);
+    ARKodeButcherTable_Free(table);
+
+    double gram[SMALL_MAX][SMALL_MAX] = {0};
+    double sides[SMALL_MAX][SMALL_MAX] = {{1}, {0, 1}, {0, 0, 1.0 / 3}, {0, 0, 0, 1.0 / 4}, {0, 0, 0, 1.0 / 12}};
+    for (size_t k = 0; k < CONDITIONS; k++)
+        for (size_t m = 0; m < CONDITIONS; m++)
+            for (size_t i = 1; i < STAGES; i++)
+                gram[k][m] += rows[k][i] * rows[m][i];
+    solve_small(CONDITIONS, gram, POWERS, sides);
+    for (size_t i = 1; i < STAGES; i++) {
+        double *weights = ark->factors + (i - 1) * POWERS, missing = i == STAGES - 1;
+        for (size_t q = 0; q < POWERS; q++) {
+            for (size_t k = 0; k < CONDITIONS; k++)
+                weights[q] += rows[k][i] * sides[k][q];
+            missing -= weights[q];
+        }
+        weights[POWERS - 1] += missing;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err evaluate_stages(struct tutti_ark *ark, double h, double s, double *x)
+{
+    (void)h;
+    const double *begin = ark->sundials.begin;
+    size_t n = ark->sundials.base.ode->count;
+    memcpy(x, begin, n * sizeof *x);
+    for (size_t j = 1; j < STAGES; j++) {
+        const double *weights = ark->factors + (j - 1) * POWERS, *stage = tutti_ark_kept(ark, STAGES, j);
+        double weight = s * (weights[0] + s * (weights[1] + s * (weights[2] + s * weights[3])));
+        for (size_t i = 0; i < n; i++)
+            x[i] += weight * (stage[i] - begin[i]);
+    }
+    return TUTTI_OK;
+}
+
+const struct tutti_ark_dense tutti_ark_dense_stages = {
+    .kept = STAGES,
+    .start = start_stages,
+    .evaluate = evaluate_stages,
+};

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/sundials.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arkode/arkode.h>
+#include <cvode/cvode.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunlinsol/sunlinsol_klu.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunmatrix/sunmatrix_sparse.h>
+
+/* CVODE and ARKODE have the same numbers for the same failures. NOLINTBEGIN(misc-redundant-expression) */
+_Static_assert(CV_ERR_FAILURE == ARK_ERR_FAILURE && CV_CONV_FAILURE == ARK_CONV_FAILURE, "shared numbers");
+_Static_assert(CV_LSETUP_FAIL == ARK_LSETUP_FAIL && CV_LSOLVE_FAIL == ARK_LSOLVE_FAIL, "shared numbers");
+_Static_assert(CV_RHSFUNC_FAIL == ARK_RHSFUNC_FAIL && CV_UNREC_RHSFUNC_ERR == ARK_UNREC_RHSFUNC_ERR, "shared numbers");
+_Static_assert(CV_TOO_MUCH_ACC == ARK_TOO_MUCH_ACC && CV_MEM_FAIL == ARK_MEM_FAIL, "shared numbers");
+/* NOLINTEND(misc-redundant-expression) */
+
+/* So many accepted steps after the last point without a value, it may still be the reason for steps of no length. */
+enum { WALL = 20 };
+
+enum tutti_err tutti_sundials_check(const struct tutti_sundials *sundials, int flag)
+{
+    if (flag == CV_SUCCESS)
+        return TUTTI_OK;
+    if (flag == CV_MEM_FAIL || flag == SUNLS_MEM_FAIL)
+        return tutti_fail_memory();
+    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s: SUNDIALS refuses to begin (%d)", sundials->base.kind->name, flag);
+}
+
+enum tutti_err tutti_sundials_start(struct tutti_sundials *sundials)
+{
+    size_t n = sundials->base.ode->count;
+    sundials->x = calloc(2 * n, sizeof *sundials->x);
+    if (!sundials->x || SUNContext_Create(NULL, &sundials->context) != 0)
+        return tutti_fail_memory();
+    sundials->begin = sundials->x + n;
+    sundials->states = N_VMake_Serial((sunindextype)n, sundials->x, sundials->context);
+    sundials->weights = N_VNew_Serial((sunindextype)n, sundials->context);
+    sundials->scratch = N_VNew_Serial((sunindextype)n, sundials->context);
+    sundials->more_scratch = N_VNew_Serial((sunindextype)n, sundials->context);
+    if (!sundials->states || !sundials->weights || !sundials->scratch || !sundials->more_scratch)
+        return tutti_fail_memory();
+    sundials->fresh = true;
+    sundials->stop = NAN;
+    sundials->since = ULONG_MAX / 2;
+    return TUTTI_OK;
+}
+
+void tutti_sundials_finish(struct tutti_sundials *sundials)
+{
+    SUNLinSolFree(sundials->linear);
+    SUNMatDestroy(sundials->matrix);
+    tutti_jacobian_fini(&sundials->jacobian);
+    free(sundials->places);
+    free(sundials->diagonal);
+    N_VDestroy(sundials->states);
+    N_VDestroy(sundials->weights);
+    N_VDestroy(sundials->scratch);
+    N_VDestroy(sundials->more_scratch);
+    SUNContext_Free(&sundials->context);
+    free(sundials->x);
+}
+
+/* The matrix has the Jacobian's entries, and all of the diagonal: they may be one less each than there is room for. */
+static enum tutti_err start_sparse(struct tutti_sundials *sundials)
+{
+    const struct tutti_pattern *pattern = tutti_jacobian_pattern(&sundials->jacobian);
+    size_t n = sundials->base.ode->count, entries = tutti_pattern_entries(pattern);
+    sunindextype size = (sunindextype)n, room = (sunindextype)(entries + n), count = 0;
+    sundials->places = malloc((entries + 1) * sizeof *sundials->places);
+    sundials->diagonal = malloc(n * sizeof *sundials->diagonal);
+    sundials->matrix = SUNSparseMatrix(size, size, room, CSC_MAT, sundials->context);
+    if (!sundials->places || !sundials->diagonal || !sundials->matrix)
+        return tutti_fail_memory();
+    sunindextype *starts = SM_INDEXPTRS_S(sundials->matrix), *rows = SM_INDEXVALS_S(sundials->matrix);
+    for (int32_t c = 0; c < pattern->column_count; c++) {
+        bool met = false;
+        starts[c] = count;
+        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++) {
+            int32_t row = pattern->rows[k];
+            if (row > c && !met) {
+                sundials->diagonal[c] = count;
+                rows[count++] = c;
+            }
+            met |= row >= c;
+            if (row == c)
+                sundials->diagonal[c] = count;
+            sundials->places[k] = count;
+            rows[count++] = row;
+        }
+        if (!met) {
+            sundials->diagonal[c] = count;
+            rows[count++] = c;
+        }
+    }
+    starts[n] = count;
+    sundials->linear = SUNLinSol_KLU(sundials->states, sundials->matrix, sundials->context);
+    return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+}
+
+enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials)
+{
+    TRY(tutti_jacobian_init(&sundials->jacobian, sundials->base.ode, sundials->base.options.jacobian));
+    if (sundials->jacobian.sparse)
+        return start_sparse(sundials);
+    sunindextype n = (sunindextype)sundials->base.ode->count;
+    sundials->matrix = SUNDenseMatrix(n, n, sundials->context);
+    if (sundials->matrix)
+        sundials->linear = SUNLinSol_Dense(sundials->states, sundials->matrix, sundials->context);
+    return sundials->linear ? TUTTI_OK : tutti_fail_memory();
+}
+
+void tutti_sundials_restart(struct tutti_sundials *sundials, const double *x)
+{
+    const struct tutti_ode *ode = sundials->base.ode;
+    double *weights = N_VGetArrayPointer(sundials->weights);
+    for (size_t i = 0; i < ode->count; i++)
+        weights[i] = ode->atol * ode->nominals[i];
+    memcpy(sundials->x, x, ode->count * sizeof *x);
+    sundials->fresh = true;
+    sundials->hopped = false;
+    sundials->stop = NAN;
+}
+
+static void blame(struct tutti_sundials *sundials, const double *point, const double *slope)
+{
+    sundials->blamed = tutti_solver_blame(&sundials->base, sundials->begin, point, slope);
+    sundials->since = 0;
+}
+
+int tutti_sundials_rhs(realtype t, N_Vector x, N_Vector dx, void *data)
+{
+    struct tutti_sundials *sundials = data;
+    const double *point = N_VGetArrayPointer(x);
+    double *slope = N_VGetArrayPointer(dx);
+    if (sundials->met == TUTTI_EVAL_FAILED) /* SUNDIALS' fixed-point iteration tries again with a shorter step */
+        return (int)sundials->met;
+    sundials->met = tutti_solver_rhs(&sundials->base, t, point, slope);
+    if (sundials->met == TUTTI_EVAL_NO_VALUE)
+        blame(sundials, point, slope);
+    return (int)sundials->met;
+}
+
+void tutti_sundials_silent(int code, const char *module, const char *function, char *message, void *data)
+{
+    (void)code, (void)module, (void)function, (void)message, (void)data;
+}
+
+int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector x, N_Vector dx, booleantype current,
+                          booleantype *renewed, realtype gamma)
+{
+    struct tutti_jacobian *jacobian = &sundials->jacobian;
+    struct tutti_solver *solver = &sundials->base;
+    const double *point = N_VGetArrayPointer(x), *slope = N_VGetArrayPointer(dx);
+    *renewed = !current;
+    if (!current) {
+        sundials->met = tutti_jacobian_update(jacobian, t, point, slope, fabs(gamma), &solver->counts);
+        if (sundials->met == TUTTI_EVAL_NO_VALUE)
+            blame(sundials, point, slope);
+        if (sundials->met)
+            return (int)sundials->met;
+    }
+    solver->counts.factorisations++;
+    size_t n = solver->ode->count;
+    if (!jacobian->sparse) {
+        double *data = SUNDenseMatrix_Data(sundials->matrix);
+        for (size_t k = 0; k < n * n; k++)
+            data[k] = -gamma * jacobian->values[k];
+        for (size_t i = 0; i < n; i++)
+            data[i * n + i] += 1;
+        return 0;
+    }
+    double *data = SUNSparseMatrix_Data(sundials->matrix);
+    size_t entries = tutti_pattern_entries(tutti_jacobian_pattern(jacobian));
+    for (size_t i = 0; i < n; i++)
+        data[sundials->diagonal[i]] = 0;
+    for (size_t k = 0; k < entries; k++)
+        data[sundials->places[k]] = -gamma * jacobian->values[k];
+    for (size_t i = 0; i < n; i++)
+        data[sundials->diagonal[i]] += 1;
+    return 0;
+}
+
+bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_sundials_counters *now)
+{
+    struct tutti_solver_counts *counts = &sundials->base.counts;
+    const struct tutti_sundials_counters *seen = &sundials->seen;
+    bool stepped = now->steps > seen->steps;
+    counts->steps += (unsigned long)(now->steps - seen->steps);
+    counts->error_failures += (unsigned long)(now->error_failures - seen->error_failures);
+    counts->other_failures += (unsigned long)(now->solve_failures - seen->solve_failures);
+    counts->iterations += (unsigned long)(now->iterations - seen->iterations);
+    sundials->seen = *now;
+    return stepped;
+}
+
+bool tutti_sundials_too_close(const struct tutti_sundials *sundials, double limit)
+{
+    double t = sundials->base.t;
+    return limit - t <= 4 * DBL_EPSILON * fmax(fabs(t), fabs(limit));
+}
+
+enum tutti_err tutti_sundials_hop(struct tutti_sundials *sundials, double limit, double *x)
+{
+    struct tutti_solver *solver = &sundials->base;
+    size_t n = solver->ode->count;
+    double h = limit - solver->t, *slope = N_VGetArrayPointer(sundials->scratch);
+    memcpy(sundials->begin, sundials->x, n * sizeof *x);
+    if (tutti_sundials_rhs(solver->t, sundials->states, sundials->scratch, sundials) != 0)
+        return tutti_sundials_fail(sundials, CV_FIRST_RHSFUNC_ERR, h, NULL);
+    for (size_t i = 0; i < n; i++)
+        sundials->x[i] += h * slope[i];
+    sundials->fresh = sundials->hopped = true;
+    sundials->stop = NAN;
+    solver->counts.steps++;
+    solver->before = solver->t;
+    solver->t = limit;
+    memcpy(x, sundials->x, n * sizeof *x);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundials, double t, double h, double *x)
+{
+    struct tutti_solver *solver = &sundials->base;
+    if (!(t > solver->t)) {
+        /* Steps that had to get shorter and shorter before a wall, or for the sake of their error. */
+        bool wall = sundials->since < WALL;
+        sundials->met = wall ? TUTTI_EVAL_NO_VALUE : TUTTI_EVAL_OK;
+        return tutti_sundials_fail(sundials, CV_ERR_FAILURE, h, NULL);
+    }
+    sundials->since++;
+    if (t == sundials->stop)
+        sundials->stop = NAN; /* SUNDIALS forgets a stop time once it is there */
+    sundials->fresh = sundials->hopped = false;
+    solver->before = solver->t;
+    solver->t = t;
+    memcpy(x, sundials->x, solver->ode->count * sizeof *x);
+    return TUTTI_OK;
+}
+
+bool tutti_sundials_interpolate(const struct tutti_sundials *sundials, double t, double *x)
+{
+    const struct tutti_solver *solver = &sundials->base;
+    size_t n = solver->ode->count;
+    if (t == solver->t) {
+        memcpy(x, sundials->x, n * sizeof *x);
+        return true;
+    }
+    if (!sundials->hopped)
+        return false;
+    double s = (t - solver->before) / (solver->t - solver->before);
+    for (size_t i = 0; i < n; i++)
+        x[i] = sundials->begin[i] + s * (sundials->x[i] - sundials->begin[i]);
+    return true;
+}
+
+static const char *reason(const struct tutti_sundials *sundials, int flag)
+{
+    if (sundials->met == TUTTI_EVAL_NO_VALUE)
+        return "the derivatives have no value";
+    switch (flag) {
+    case CV_TOO_MUCH_ACC: return "the tolerances ask for more digits than a number has";
+    case CV_ERR_FAILURE: return "the error test fails however short the step is";
+    case CV_CONV_FAILURE:
+        return sundials->base.kind->stiff ? "Newton's method does not converge"
+                                          : "the iteration of its implicit steps does not converge; the problem may "
+                                            "be stiff (--solver cvode)";
+    case CV_LSETUP_FAIL:
+    case CV_LSOLVE_FAIL: return "the linear equations of Newton's method cannot be solved";
+    default: return "SUNDIALS gave up";
+    }
+}
+
+enum tutti_err tutti_sundials_fail(struct tutti_sundials *sundials, int flag, double h, N_Vector errors)
+{
+    struct tutti_solver *solver = &sundials->base;
+    size_t n = solver->ode->count, worst = SIZE_MAX;
+    memcpy(sundials->x, sundials->begin, n * sizeof *sundials->x);
+    sundials->fresh = true;
+    if (flag == CV_MEM_FAIL)
+        return tutti_fail_memory();
+    if (sundials->met == TUTTI_EVAL_NO_VALUE)
+        worst = sundials->blamed;
+    else if (errors)
+        (void)tutti_solver_norm(solver, N_VGetArrayPointer(errors), sundials->x, &worst);
+    return tutti_solver_fail(solver, sundials->met, h, worst, reason(sundials, flag));
+}
