@@ -11,8 +11,17 @@
 #include "base/str.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
-    &tutti_solver_cvode,  &tutti_solver_adams, &tutti_solver_dopri5, &tutti_solver_fehlberg8, &tutti_solver_dirk,
-    &tutti_solver_radau5, &tutti_solver_rk4,   &tutti_solver_heun,   &tutti_solver_euler,     NULL,
+    &tutti_solver_cvode,
+    &tutti_solver_adams,
+    &tutti_solver_dopri5,
+    &tutti_solver_fehlberg8,
+    &tutti_solver_dirk,
+    &tutti_solver_radau5,
+    &tutti_solver_bdf,
+    &tutti_solver_rk4,
+    &tutti_solver_heun,
+    &tutti_solver_euler,
+    NULL,
 };
 
 enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)
