@@ -29,7 +29,8 @@ static const struct option run_options[] = {
      "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no "
      "--solver is named (auto)"},
     {"--solver", NULL, "NAME",
-     "for Model Exchange: cvode, adams, dopri5, fehlberg8, dirk, radau5, bdf, rk4, heun or euler (cvode)"},
+     "for Model Exchange: cvode, adams, dopri5, fehlberg8, dirk, radau5, bdf, rk4, heun or euler (cvode; with "
+     "--input bdf)"},
     {"--rtol", NULL, "R",
      "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"},
     {"--atol", NULL, "A",

@@ -27,21 +27,22 @@ struct tutti_progress {
 struct tutti_run_options {
     const char *file; /* an .fmu, or a folder with an unpacked one */
     bool has_start, has_stop, has_step, has_output_step, has_rtol, has_atol, has_solver_step, has_h_max;
-    double start, stop;     /* the file's default experiment, else 0 and 1 */
-    double step;            /* communication step: default experiment, else (stop - start) / 500 */
-    double output_step;     /* interval of recorded points: every communication point */
+    double start, stop; /* the file's default experiment, else 0 and 1 */
+    double step;        /* communication step: default experiment, else (stop - start) / 500 */
+    double output_step; /* interval of recorded points: every communication point */
     /* Co-Simulation: rtol is handed to the FMU's own solver: default experiment, else none. Model Exchange: default
      * experiment, else 1e-4; atol, times the nominal value of a state: rtol / 100. */
     double rtol, atol;
-    const char *interface;  /* "cs", "me", "auto" */
-    const char *solver;     /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode" */
-    double solver_step;     /* of fixed-step solvers: the communication step */
-    double h_max;           /* longest step of the others: (stop - start) / 50 */
-    const char *predictor;  /* when inputs change: "auto", "restart", "proceed", "correct-1", "correct-2", "correct-all" */
-    const char *jacobian;   /* "auto", "sparse", "dense", "plain" */
-    const char *filter;     /* "none", "average" */
+    const char *interface; /* "cs", "me", "auto" */
+    const char *solver;    /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode", with an input file "bdf" */
+    double solver_step;    /* of fixed-step solvers: the communication step */
+    double h_max;          /* longest step of the others: (stop - start) / 50 */
+    const char
+        *predictor; /* when inputs change: "auto", "restart", "proceed", "correct-1", "correct-2", "correct-all" */
+    const char *jacobian;            /* "auto", "sparse", "dense", "plain" */
+    const char *filter;              /* "none", "average" */
     const struct tutti_extra *extra; /* equations to integrate with those of the FMU; see <tutti/extra.h> */
-    const char *const *set; /* "VAR=VALUE" */
+    const char *const *set;          /* "VAR=VALUE" */
     size_t set_count;
     const char *input;         /* CSV with input trajectories */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
@@ -63,7 +64,7 @@ struct tutti_unit_stats {
     char *name, *fmu;
     const char *fmi, *interface; /* "2.0", "cs" */
     int rank;
-    const char *solver;          /* of Model Exchange, else NULL */
+    const char *solver; /* of Model Exchange, else NULL */
     unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
         jacobian_evaluations, directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
     double seconds; /* in do-steps, if options.timing */

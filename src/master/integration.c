@@ -78,7 +78,9 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     static const char *const jacobians[] = {"auto", "sparse", "dense", "plain", NULL};
     static const char *const filters[] = {"none", "average", NULL};
     int place;
-    integration->solver = tutti_solver_kinds[0];
+    /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
+     * has the table). */
+    integration->solver = options->input ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));
     TRY(choose("--predictor", options->predictor, predictors, &place));

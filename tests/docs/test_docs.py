@@ -165,15 +165,16 @@ class Messages(unittest.TestCase):
                 yield re.sub(r'"\s*"', "", text)[1:-1].replace('\\"', '"')
 
     def test_messages_exist(self):
-        text = prose(SOURCE / "docs" / "run.md")
-        table = text[text.index("\n## Troubleshooting"):]
-        rows = re.findall(r"(?m)^\| (`[^|]*) \|", table)
+        rows = []
+        for page in ("run.md", "model-exchange.md"):
+            text = prose(SOURCE / "docs" / page)
+            rows += re.findall(r"(?m)^\| (`[^|]*) \|", text[text.index("\n## Troubleshooting"):])
         messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]
         self.assertGreater(len(messages), 20)
         literals = list(self.literals())
         for message in messages:
             pattern = re.compile(".*".join(re.escape(part) for part in message.split("...")))
-            self.assertTrue(any(map(pattern.search, literals)), f"docs/run.md explains `{message}`, which nobody says")
+            self.assertTrue(any(map(pattern.search, literals)), f"the manual explains `{message}`, which nobody says")
 
 
 class Links(unittest.TestCase):
