@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures are gnuplot's: this file writes its script. Names come from files and go between single quotes, where gnuplot
  * expands nothing. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/number.h"
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
+#include "output.h"
 #include "record/table.h"
 
 enum { PANEL_HEIGHT = 320, WIDTH = 900, MOST_CURVES = 2000 };
@@ -179,16 +177,9 @@ int command_plot(const struct arguments *arguments)
         fputs("tutti plot: -o OUT.svg is needed: the picture to write\n", stderr);
         return EXIT_USAGE;
     }
-    /* gnuplot would only say that it failed. A picture that is there stays if this fails. */
-    bool there = access(output, F_OK) == 0;
-    int fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        fprintf(stderr, "tutti: error: '%s' cannot be written: %s\n", output, strerror(errno));
+    /* gnuplot would only say that it failed. */
+    if (!output_can_be_written(output))
         return EXIT_FAILED;
-    }
-    close(fd);
-    if (!there)
-        remove(output);
     int status = EXIT_FAILED;
     struct tutti_table *table = NULL;
     if (tutti_table_read(&table, arguments->operands[0]) != TUTTI_OK)

@@ -16,39 +16,59 @@ static const struct option check_options[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+/* What all commands that simulate take; cli/run_options.c reads it. */
+#define TIME_OPTIONS \
+    {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
+    {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
+    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500)"}
+#define MODEL_OPTIONS \
+    {"--set", NULL, "VAR=VALUE", "parameter or start value; enumerations by item name, arrays as a list; repeatable"}, \
+    {"--input", NULL, "FILE.csv", \
+     "input trajectories: a column 'time', then one per input; Real inputs are linear " \
+     "between rows, others held; two rows with equal time are a jump"}
+#define SOLVER_OPTIONS \
+    {"--solver", NULL, "NAME", \
+     "for Model Exchange: cvode, adams, dopri5, dopri8, dirk, radau5, bdf, rk4, heun or euler (cvode; with " \
+     "--input bdf)"}, \
+    {"--rtol", NULL, "R", \
+     "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"}, \
+    {"--atol", NULL, "A", \
+     "absolute tolerance of the solver, times the nominal value of each state (a hundredth of the relative one)"}, \
+    {"--h-max", NULL, "H", "longest step of the solver ((stop-start)/50)"}, \
+    {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"}, \
+    {"--predictor", NULL, "HOW", \
+     "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the " \
+     "corrections need bdf (auto: cvode restarts, bdf corrects)"}, \
+    {"--jacobian", NULL, "HOW", \
+     "Jacobian of implicit solvers: sparse, dense, plain (dense, column by column), or auto (auto)"}
+#define MESSAGE_OPTIONS \
+    {"--log-level", NULL, "LEVEL", "error, warning, info or debug (warning)"}, \
+    {"--quiet", NULL, NULL, "no progress line, no summary, errors only"}, \
+    {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
+
 static const struct option run_options[] = {
-    {"--start", NULL, "T", "start time (the file's default experiment, else 0)"},
-    {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"},
-    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500)"},
+    TIME_OPTIONS,
     {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"},
-    {"--set", NULL, "VAR=VALUE", "parameter or start value; enumerations by item name, arrays as a list; repeatable"},
-    {"--input", NULL, "FILE.csv",
-     "input trajectories: a column 'time', then one per input; Real inputs are linear "
-     "between rows, others held; two rows with equal time are a jump"},
+    MODEL_OPTIONS,
     {"--interface", NULL, "KIND",
      "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no "
      "--solver is named (auto)"},
-    {"--solver", NULL, "NAME",
-     "for Model Exchange: cvode, adams, dopri5, fehlberg8, dirk, radau5, bdf, rk4, heun or euler (cvode; with "
-     "--input bdf)"},
-    {"--rtol", NULL, "R",
-     "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"},
-    {"--atol", NULL, "A",
-     "absolute tolerance of the solver, times the nominal value of each state (a hundredth of the relative one)"},
-    {"--h-max", NULL, "H", "longest step of the solver ((stop-start)/50)"},
-    {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"},
-    {"--predictor", NULL, "HOW",
-     "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the "
-     "corrections need bdf (auto: cvode restarts, bdf corrects)"},
-    {"--jacobian", NULL, "HOW",
-     "Jacobian of implicit solvers: sparse, dense, plain (dense, column by column), or auto (auto)"},
+    SOLVER_OPTIONS,
     {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"},
     {"--record", NULL, "PATTERN", "variables to record, with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
-    {"--log-level", NULL, "LEVEL", "error, warning, info or debug (warning)"},
-    {"--quiet", NULL, NULL, "no progress line, no summary, errors only"},
-    {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"},
+    MESSAGE_OPTIONS,
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option linearize_options[] = {
+    {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)"},
+    {"--at", NULL, "T", "time of the run at which to linearise, after the events there (the start time)"},
+    TIME_OPTIONS,
+    MODEL_OPTIONS,
+    SOLVER_OPTIONS,
+    MESSAGE_OPTIONS,
     {NULL, NULL, NULL, NULL},
 };
 
@@ -80,8 +100,14 @@ const struct command commands[] = {
      1, 1, check_options, command_check},
     {"run", "FILE", "simulate an FMU",
      "Simulates an FMU (FMI 1.0, 2.0 or 3.0) from start to stop and records its outputs: a Co-Simulation FMU with its "
-     "own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the next communication point and keeps the result; a second Ctrl-C ends it at once.",
+     "own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the next communication point and "
+     "keeps the result; a second Ctrl-C ends it at once.",
      1, 1, run_options, command_run},
+    {"linearize", "FMU", "linear system of an FMU at a point of time",
+     "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
+     "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "
+     "A, and says whether it is stable.",
+     1, 1, linearize_options, command_linearize},
     {"plot", "RESULT", "draw a result",
      "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "
      "gnuplot (Debian package gnuplot-nox).",

@@ -7,6 +7,7 @@
 int command_check(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);
 int command_info(const struct arguments *arguments);
+int command_linearize(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 

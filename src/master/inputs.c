@@ -140,6 +140,7 @@ void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after)
 enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit)
 {
     inputs->held_changed = false;
+    inputs->straight_until = -INFINITY; /* what is set has no slope any more */
     TRY(tutti_unit_set(unit, &inputs->moving.signals));
     return tutti_unit_set(unit, &inputs->held.signals);
 }

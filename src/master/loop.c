@@ -51,7 +51,7 @@ static double next_target(struct run *run)
     if (run->times.output_step > 0)
         target = earlier(target, run->output.next, run->span);
     if (run->visit)
-        target = earlier(target, run->visit->at, run->span);
+        target = earlier(target, run->visit_at, run->span);
     if (isfinite(run->kink))
         target = earlier(target, run->kink, run->span);
     if (run->input_event < INFINITY)
@@ -188,7 +188,7 @@ static enum tutti_err look_at_clock(struct run *run, double h)
 enum tutti_err tutti_loop(struct run *run)
 {
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
-    if (run->visit && run->visit->at <= run->t)
+    if (run->visit && !run->ended && tutti_time_reached(run->t, run->visit_at, run->span))
         return run->visit->visit(run->visit->context, run->unit, run->t);
     while (run->t < run->times.stop && !run->ended) {
         if (__builtin_expect(interrupt && *interrupt, 0))
@@ -202,7 +202,8 @@ enum tutti_err tutti_loop(struct run *run)
         if (!run->plain)
             TRY(look_around(run, &step));
         run->ended = run->ended || step.terminate;
-        if (__builtin_expect(run->visit != NULL, 0) && run->t >= run->visit->at)
+        if (__builtin_expect(run->visit != NULL, 0) && !run->ended &&
+            tutti_time_reached(run->t, run->visit_at, run->span))
             return run->visit->visit(run->visit->context, run->unit, run->t);
         if (__builtin_expect(run->t <= before, 0) || run->standstills)
             TRY(watch_standstill(run, before));

@@ -29,6 +29,7 @@ struct run {
     struct tutti_times times;
     struct tutti_setting *settings;
     const struct tutti_visit *visit; /* NULL: none */
+    double visit_at;
     enum tutti_interface_kind interface;
     struct tutti_integration integration;
     double span; /* stop - start: the scale for comparing times */

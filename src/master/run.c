@@ -72,14 +72,19 @@ static enum tutti_err prepare(struct run *run)
     enum tutti_interface_choice choice;
     TRY(tutti_interface_choose(options, &choice));
     TRY(open_fmu(run));
+    if (run->visit && !run->fmu->desc->interfaces[TUTTI_ME].present)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: %s needs Model Exchange, which this FMU does not have",
+                          run->fmu->path, run->visit->purpose);
     TRY(tutti_unit_kind_for(run->fmu, choice, options->solver != NULL, &kind));
     TRY(tutti_times_resolve(&run->times, options, run->fmu, kind->interface, options->log));
     TRY(tutti_integration_resolve(&run->integration, options, &run->times, kind));
     run->interface = kind->interface;
     run->span = run->times.stop - run->times.start;
-    if (run->visit && !(run->visit->at >= run->times.start && run->visit->at <= run->times.stop))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "t = %s is not in the run, which goes from %s to %s",
-                          NUMBER(run->visit->at), NUMBER(run->times.start), NUMBER(run->times.stop));
+    run->visit_at = run->visit && run->visit->has_at ? run->visit->at : run->times.start;
+    if (!(run->visit_at >= run->times.start && run->visit_at <= run->times.stop))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "t = %s is not in the run, which goes from %s to %s; --start and --stop change that",
+                          NUMBER(run->visit_at), NUMBER(run->times.start), NUMBER(run->times.stop));
     TRY(read_settings(run));
     return options->input ? tutti_inputs_open(&run->inputs, options->input, run->fmu->desc, kind->interface) : TUTTI_OK;
 }

@@ -7,9 +7,12 @@
 
 #include "unit/unit.h"
 
-/* Called once, at time `at`, after events there; the run then ends. */
+/* Called once, on a Model Exchange unit, at time `at`, after events there; the run then ends. Not called if the FMU ended
+ * it before, or there. */
 struct tutti_visit {
-    double at;
+    const char *purpose; /* "linearising": what needs Model Exchange, for a message */
+    bool has_at;
+    double at; /* default: the start time */
     enum tutti_err (*visit)(void *context, struct tutti_unit *unit, double t);
     void *context;
 };

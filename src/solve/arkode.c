@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* arkode.c - Runge-Kutta methods of SUNDIALS ARKODE: `dopri5`, `fehlberg8` (explicit) and `dirk` (diagonally implicit).
+/* arkode.c - Runge-Kutta methods of SUNDIALS ARKODE: `dopri5`, `dopri8` (explicit) and `dirk` (diagonally implicit).
  *
  * Reynolds, Gardner, Woodward, Chinomona, ARKODE: A Flexible IVP Solver Infrastructure for One-step Methods, ACM TOMS 49
  * (2023). What ARKODE 5.4 (SUNDIALS 6.4) leaves to its caller:
  * - A point without a value ends an explicit step for good, so the step is begun anew with a quarter of its size.
- * - Dense output: that of ARKODE is of order 5 at best and, for stiff problems, of order 1 after a restart. arkode_dense.c
- *   has what the methods can give.
+ * - At a stop ARKODE gives the states of its dense output. With degree 1 that is the end of the step, to the bit; with
+ *   Lagrange's, which dirk has, it may be the one before if a step is short: see take_end().
+ * - Dense output: that of ARKODE is of order 5 at best and, for stiff problems, of order 1 after a restart; it evaluates f
+ *   at every call. arkode_dense.c has what the methods can give.
  * - ERKStep takes the last stage of a method for its first in the next step if c_s = 1. That is right for dopri5 (and
- *   saves one evaluation in seven) and wrong for fehlberg8, which is run by ARKStep for this reason. */
+ *   saves one evaluation in seven) and wrong for dopri8, which is run by ARKStep for this reason. */
 #include "solve/arkode.h"
 
 #include <arkode/arkode_arkstep.h>
@@ -31,7 +33,6 @@ struct stepper {
     int (*set_attempts)(void *memory, int count);
     int (*set_handler)(void *memory, ARKErrHandlerFn handler, void *data);
     int (*set_data)(void *memory, void *data);
-    int (*set_interpolant)(void *memory, int type);
     int (*get_steps)(void *memory, long *count);
     int (*get_error_failures)(void *memory, long *count);
     int (*get_last_step)(void *memory, realtype *h);
@@ -65,6 +66,7 @@ static int rhs(realtype t, N_Vector x, N_Vector dx, void *data)
         memcpy(slope, ark->first, size);
     } else {
         int status = tutti_sundials_rhs(t, x, dx, sundials);
+        ark->stuck = t == sundials->base.t;
         if (status != 0)
             return status;
         if (beginning) {
@@ -117,7 +119,6 @@ static const struct stepper erk = {
     .set_attempts = ERKStepSetMaxErrTestFails,
     .set_handler = ERKStepSetErrHandlerFn,
     .set_data = ERKStepSetUserData,
-    .set_interpolant = ERKStepSetInterpolantType,
     .get_steps = ERKStepGetNumSteps,
     .get_error_failures = ERKStepGetNumErrTestFails,
     .get_last_step = ERKStepGetLastStep,
@@ -130,7 +131,7 @@ static const struct stepper erk = {
         .free = ARKStepFree, .reinit = (reinitialise), .evolve = ARKStepEvolve, .set_tolerances = ARKStepSVtolerances, \
         .set_first_step = ARKStepSetInitStep, .set_max_step = ARKStepSetMaxStep, .set_stop = ARKStepSetStopTime,       \
         .set_attempts = ARKStepSetMaxErrTestFails, .set_handler = ARKStepSetErrHandlerFn,                              \
-        .set_data = ARKStepSetUserData, .set_interpolant = ARKStepSetInterpolantType, .get_steps = ARKStepGetNumSteps, \
+        .set_data = ARKStepSetUserData, .get_steps = ARKStepGetNumSteps,                                               \
         .get_error_failures = ARKStepGetNumErrTestFails, .get_last_step = ARKStepGetLastStep,                          \
         .get_current_step = ARKStepGetCurrentStep, .get_errors = ARKStepGetEstLocalErrors,                             \
     }
@@ -143,29 +144,37 @@ static enum tutti_err create_dopri5(struct tutti_ark *ark)
     ark->memory = ERKStepCreate(rhs, 0, ark->sundials.states, ark->sundials.context);
     if (!ark->memory)
         return tutti_fail_memory();
-    return tutti_sundials_check(&ark->sundials, ERKStepSetTableNum(ark->memory, ARKODE_DORMAND_PRINCE_7_4_5));
-}
-
-/* Fehlberg, NASA TR R-287 (1968), his RK7(8), which goes on with the result of order 8 here. */
-static enum tutti_err create_fehlberg8(struct tutti_ark *ark)
-{
-    ark->memory = ARKStepCreate(rhs, NULL, 0, ark->sundials.states, ark->sundials.context);
-    if (!ark->memory)
-        return tutti_fail_memory();
-    int flag = ARKStepSetTableNum(ark->memory, ARKODE_DIRK_NONE, ARKODE_FEHLBERG_13_7_8);
+    int flag = ERKStepSetTableNum(ark->memory, ARKODE_DORMAND_PRINCE_7_4_5);
+    flag = flag ? flag : ERKStepSetInterpolantDegree(ark->memory, 1);
     return tutti_sundials_check(&ark->sundials, flag);
 }
 
-/* ARK4(3)7L[2]SA of Kennedy, Carpenter, Higher-order additive Runge-Kutta schemes for ordinary differential equations,
- * Applied Numerical Mathematics 136 (2019), its implicit part: order 4, L-stable, stiffly accurate, stage order 2,
- * 0 <= c <= 1. Of eight tables of order 4 and 5 that ARKODE has, it takes the fewest steps (van der Pol with mu = 2000, Prothero-Robinson with
- * lambda = -1e6, tolerances 1e-4 to 1e-10), if
+/* Of ARKODE's own, only Fehlberg's RK7(8) is of order 8. Its error estimate is zero wherever f depends on time alone
+ * (Hairer, Norsett, Wanner, Solving ODEs I, II.5): integrals of inputs, of which models are full, would have no error
+ * control. */
+static enum tutti_err create_dopri8(struct tutti_ark *ark)
+{
+    ark->memory = ARKStepCreate(rhs, NULL, 0, ark->sundials.states, ark->sundials.context);
+    ARKodeButcherTable table = tutti_ark_table_dopri8();
+    int flag = ark->memory && table ? ARKStepSetTables(ark->memory, 8, 7, NULL, table) : ARK_MEM_FAIL;
+    flag = flag ? flag : ARKStepSetInterpolantDegree(ark->memory, 1);
+    if (table)
+        ARKodeButcherTable_Free(table);
+    return tutti_sundials_check(&ark->sundials, flag);
+}
+
+/* ESDIRK4(3I)6L[2]SA of Kennedy, Carpenter, Diagonally implicit Runge-Kutta methods for ordinary differential equations: a
+ * review, NASA/TM-2016-219173: order 4, L-stable, stiffly accurate, stage order 2, 0 <= c <= 1. Of the tables of order 4 and
+ * 5 that ARKODE has, those of additive pairs (ARK4(3)7L[2]SA, ARK5(4)8L[2]SA) take fewer steps, but estimate a sixth to a
+ * sixteenth of the error that they make, and others suffer more from stiffness. It is at its best if
  * - stage derivatives are deduced from the stages: evaluating f would multiply Newton's remainder by h L;
- * - Newton's method ends at 0.01 of the tolerance, in 4 iterations at most (0.1 and 3 of ARKODE: errors up to 100 times
+ * - Newton's method ends at 0.01 of the tolerance, in 4 iterations at most (with ARKODE's 0.1 and 3: errors up to 100 times
  *   the tolerance);
  * - stages are predicted by the polynomial through past steps, Lagrange's: it asks for no derivatives;
  * - another step size means another factorisation: the rate of convergence that ARKODE remembers from before a small
- *   change lets it take iterations for converged that are not (errors of 1000 times the tolerance were seen). */
+ *   change lets it take iterations for converged that are not (errors of 1000 times the tolerance were seen).
+ * Measured on van der Pol's oscillator, Prothero and Robinson's, Robertson's and three smooth problems, tolerances 1e-3 to
+ * 1e-10. */
 static enum tutti_err create_dirk(struct tutti_ark *ark)
 {
     struct tutti_sundials *sundials = &ark->sundials;
@@ -173,10 +182,11 @@ static enum tutti_err create_dirk(struct tutti_ark *ark)
     ark->memory = ARKStepCreate(NULL, rhs, 0, sundials->states, sundials->context);
     if (!ark->memory)
         return tutti_fail_memory();
-    int flag = ARKStepSetTableNum(ark->memory, ARKODE_ARK437L2SA_DIRK_7_3_4, ARKODE_ERK_NONE);
+    int flag = ARKStepSetTableNum(ark->memory, TUTTI_ARK_DIRK, ARKODE_ERK_NONE);
     flag = flag ? flag : ARKStepSetDeduceImplicitRhs(ark->memory, SUNTRUE);
     flag = flag ? flag : ARKStepSetNonlinConvCoef(ark->memory, 0.01);
     flag = flag ? flag : ARKStepSetMaxNonlinIters(ark->memory, 4);
+    flag = flag ? flag : ARKStepSetInterpolantType(ark->memory, ARK_INTERP_LAGRANGE);
     flag = flag ? flag : ARKStepSetPredictorMethod(ark->memory, 1);
     flag = flag ? flag : ARKStepSetDeltaGammaMax(ark->memory, 1e-3);
     flag = flag ? flag : ARKStepSetMaxConvFails(ark->memory, ATTEMPTS_MAX);
@@ -187,7 +197,7 @@ static enum tutti_err create_dirk(struct tutti_ark *ark)
 }
 
 static const struct tutti_ark_method dopri5 = {&erk, &tutti_ark_dense_dopri5, true, create_dopri5};
-static const struct tutti_ark_method fehlberg8 = {&ark_explicit, &tutti_ark_dense_hermite, false, create_fehlberg8};
+static const struct tutti_ark_method dopri8 = {&ark_explicit, &tutti_ark_dense_hermite, false, create_dopri8};
 static const struct tutti_ark_method dirk = {&ark_implicit, &tutti_ark_dense_stages, false, create_dirk};
 
 static enum tutti_err start(struct tutti_solver *solver, const struct tutti_ark_method *method)
@@ -209,7 +219,6 @@ static enum tutti_err start(struct tutti_solver *solver, const struct tutti_ark_
     flag = flag ? flag : stepper->set_data(ark->memory, ark);
     flag = flag ? flag : stepper->set_max_step(ark->memory, solver->options.h_max);
     flag = flag ? flag : stepper->set_attempts(ark->memory, ATTEMPTS_MAX);
-    flag = flag ? flag : stepper->set_interpolant(ark->memory, ARK_INTERP_LAGRANGE);
     TRY(tutti_sundials_check(&ark->sundials, flag));
     return method->dense->start ? method->dense->start(ark) : TUTTI_OK;
 }
@@ -219,9 +228,9 @@ static enum tutti_err start_dopri5(struct tutti_solver *solver)
     return start(solver, &dopri5);
 }
 
-static enum tutti_err start_fehlberg8(struct tutti_solver *solver)
+static enum tutti_err start_dopri8(struct tutti_solver *solver)
 {
-    return start(solver, &fehlberg8);
+    return start(solver, &dopri8);
 }
 
 static enum tutti_err start_dirk(struct tutti_solver *solver)
@@ -308,7 +317,7 @@ static enum tutti_err evolve(struct tutti_ark *ark, double limit, double *t, boo
         if (flag >= 0)
             return TUTTI_OK;
         (void)stepper->get_current_step(ark->memory, &h);
-        bool hopeless = !ark->first_known || solver->t + h / 4 == solver->t || attempts == ATTEMPTS_MAX;
+        bool hopeless = ark->stuck || solver->t + h / 4 == solver->t || attempts == ATTEMPTS_MAX;
         if (sundials->met != TUTTI_EVAL_NO_VALUE || hopeless) {
             bool known = flag == ARK_ERR_FAILURE && stepper->get_errors(ark->memory, sundials->scratch) == ARK_SUCCESS;
             return tutti_sundials_fail(sundials, flag, h, known ? sundials->scratch : NULL);
@@ -318,20 +327,27 @@ static enum tutti_err evolve(struct tutti_ark *ark, double limit, double *t, boo
     }
 }
 
+/* The states at a stop. dirk is stiffly accurate: they are those of its last stage. */
+static void take_end(struct tutti_ark *ark)
+{
+    const struct tutti_ark_dense *dense = ark->method->dense;
+    if (dense == &tutti_ark_dense_stages)
+        memcpy(ark->sundials.x, tutti_ark_kept(ark, dense->kept, dense->kept - 1),
+               ark->sundials.base.ode->count * sizeof(double));
+}
+
 /* Notes what the next step needs of this one. */
 static void remember(struct tutti_ark *ark, double limit, unsigned long failures)
 {
     const struct tutti_solver *solver = &ark->sundials.base;
-    size_t n = solver->ode->count;
+    const struct tutti_ark_dense *dense = ark->method->dense;
     double h = 0;
     (void)ark->method->stepper->get_last_step(ark->memory, &h);
     bool cut_short = solver->t == limit && solver->counts.error_failures == failures;
     ark->h = cut_short ? fmax(ark->h, h) : h;
     ark->reached = solver->t;
-    ark->last_known = ark->method->keeps_slopes;
-    if (ark->last_known)
-        memcpy(ark->last, tutti_ark_kept(ark, ark->method->dense->kept, ark->method->dense->kept - 1),
-               n * sizeof *ark->last);
+    if (dense->end)
+        dense->end(ark, h);
 }
 
 static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
@@ -346,6 +362,7 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     ark->last = swap;
     ark->first_known = ark->last_known;
     ark->last_known = ark->built = false;
+    ark->anew = sundials->fresh;
     memcpy(sundials->begin, sundials->x, size);
     sundials->met = TUTTI_EVAL_OK;
     if (!sundials->fresh || !tutti_sundials_too_close(sundials, limit)) {
@@ -359,6 +376,8 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
         ark->reached = limit;
         return TUTTI_OK;
     }
+    if (t == limit)
+        take_end(ark);
     TRY(tutti_sundials_arrive(sundials, t, ark->h, x));
     remember(ark, limit, failures);
     return TUTTI_OK;
@@ -385,12 +404,12 @@ const struct tutti_solver_kind tutti_solver_dopri5 = {
     .interpolate = interpolate,
 };
 
-const struct tutti_solver_kind tutti_solver_fehlberg8 = {
-    .name = "fehlberg8",
-    .title = "explicit Runge-Kutta method of Fehlberg, order 8(7), of SUNDIALS ARKODE, for small tolerances",
+const struct tutti_solver_kind tutti_solver_dopri8 = {
+    .name = "dopri8",
+    .title = "explicit Runge-Kutta method of Prince and Dormand, order 8(7), in SUNDIALS ARKODE, for small tolerances",
     .order = 8,
     .size = sizeof(struct tutti_ark),
-    .start = start_fehlberg8,
+    .start = start_dopri8,
     .finish = finish,
     .restart = restart,
     .step = step,

@@ -13,11 +13,16 @@ struct tutti_ark_dense {
     size_t extra; /* vectors that the dense output has for itself */
     /* Called once; `factors` are zero before. NULL: nothing to do. */
     enum tutti_err (*start)(struct tutti_ark *ark);
+    /* After an accepted step of size h: what it says of f at its end, into `last`. NULL: nothing. */
+    void (*end)(struct tutti_ark *ark, double h);
     /* The states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
     enum tutti_err (*evaluate)(struct tutti_ark *ark, double h, double s, double *x);
 };
 
 enum { TUTTI_ARK_FACTORS = 32 };
+
+/* The method of dirk, for arkode.c to run and for its dense output. */
+#define TUTTI_ARK_DIRK ARKODE_ESDIRK43I6L2SA_6_3_4
 
 struct tutti_ark {
     struct tutti_sundials sundials;
@@ -28,6 +33,8 @@ struct tutti_ark {
     double *vectors;      /* memory of all that follow */
     double *first, *last; /* f at both ends of the last step; during a step, `first` is f where it begins */
     bool first_known, last_known;
+    bool anew;    /* the last step was the first after a restart */
+    bool stuck;   /* the last evaluation of f was where the step begins */
     double *kept; /* a ring of dense->kept vectors */
     size_t next;  /* place in the ring */
     double *extra;
@@ -41,6 +48,10 @@ static inline double *tutti_ark_kept(const struct tutti_ark *ark, size_t kept, s
 {
     return ark->kept + (ark->next + i) % kept * ark->sundials.base.ode->count;
 }
+
+/* RK8(7)13M of Prince, Dormand, High order embedded Runge-Kutta formulae, Journal of Computational and Applied Mathematics 7
+ * (1981): order 8, 13 stages. To be freed by ARKodeButcherTable_Free; NULL: out of memory. */
+struct ARKodeButcherTableMem *tutti_ark_table_dopri8(void);
 
 /* Of dopri5: keeps the evaluations of f. */
 extern const struct tutti_ark_dense tutti_ark_dense_dopri5;

@@ -57,12 +57,20 @@ static enum tutti_err evaluate_dopri5(struct tutti_ark *ark, double h, double s,
     return TUTTI_OK;
 }
 
+static void end_dopri5(struct tutti_ark *ark, double h)
+{
+    (void)h;
+    memcpy(ark->last, tutti_ark_kept(ark, 6, 5), ark->sundials.base.ode->count * sizeof *ark->last);
+    ark->last_known = true;
+}
+
 const struct tutti_ark_dense tutti_ark_dense_dopri5 = {
     .kept = 6,
+    .end = end_dopri5,
     .evaluate = evaluate_dopri5,
 };
 
-/* fehlberg8: order 7, for up to 11 more evaluations of f in a step that is looked into (the first of them is one that the
+/* dopri8: order 7, for up to 11 more evaluations of f in a step that is looked into (the first of them is one that the
  * next step needs anyway). Enright, Jackson, Norsett, Thomsen, Interpolants for Runge-Kutta formulas, ACM TOMS 12 (1986):
  * a polynomial of degree d that errs by O(h^(d+1)) gives states at points inside; f there, times h, errs by O(h^(d+2)),
  * which is good enough for one of degree d + 1. From Hermite's of degree 3, on values and slopes at both ends, that of
@@ -118,19 +126,26 @@ static void evaluate_polynomial(const struct tutti_ark *ark, double h, double s,
     }
 }
 
-/* f at the end of the step. Has it no value, the slope there is that of the parabola. */
-static enum tutti_err find_last(struct tutti_ark *ark, double h)
+/* f at both ends of the step. Has it no value at one, the slope there is that of the parabola. */
+static enum tutti_err find_slopes(struct tutti_ark *ark, double h)
 {
     struct tutti_sundials *sundials = &ark->sundials;
     struct tutti_solver *solver = &sundials->base;
-    if (ark->last_known)
-        return TUTTI_OK;
-    enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, sundials->x, ark->last);
+    enum tutti_eval eval = TUTTI_EVAL_OK;
+    if (!ark->first_known)
+        eval = tutti_solver_rhs(solver, solver->before, sundials->begin, ark->first);
+    ark->first_known = eval == TUTTI_EVAL_OK;
+    if (ark->first_known && !ark->last_known)
+        eval = tutti_solver_rhs(solver, solver->t, sundials->x, ark->last);
     ark->last_known = eval == TUTTI_EVAL_OK;
-    if (eval == TUTTI_EVAL_NO_VALUE)
-        for (size_t i = 0; i < solver->ode->count; i++)
-            ark->last[i] = 2 * (sundials->x[i] - sundials->begin[i]) / h - ark->first[i];
-    return eval == TUTTI_EVAL_FAILED ? tutti_solver_fail(solver, eval, h, SIZE_MAX, "") : TUTTI_OK;
+    if (eval == TUTTI_EVAL_FAILED)
+        return tutti_solver_fail(solver, eval, h, SIZE_MAX, "");
+    for (size_t i = 0; i < solver->ode->count && !ark->last_known; i++) {
+        double slope = (sundials->x[i] - sundials->begin[i]) / h;
+        ark->first[i] = ark->first_known ? ark->first[i] : slope;
+        ark->last[i] = 2 * slope - ark->first[i];
+    }
+    return TUTTI_OK;
 }
 
 /* One level more; *eval is OK if there is one. */
@@ -163,7 +178,7 @@ static enum tutti_err evaluate_hermite(struct tutti_ark *ark, double h, double s
 {
     if (!ark->built) {
         enum tutti_eval eval = TUTTI_EVAL_OK;
-        TRY(find_last(ark, h));
+        TRY(find_slopes(ark, h));
         ark->terms = 0;
         while (ark->last_known && ark->terms < LEVELS && eval == TUTTI_EVAL_OK)
             climb(ark, h, &eval);
@@ -181,16 +196,29 @@ const struct tutti_ark_dense tutti_ark_dense_hermite = {
     .evaluate = evaluate_hermite,
 };
 
-/* dirk: order 4, of the stages z_j = x_0 + h sum_i a_ji k_i:
- *     x(s) = x_0 + sum_{j>1} w_j(s) (z_j - x_0).
- * That is a Runge-Kutta method with weights b(s) = A^T w(s). Its order conditions (Hairer, Norsett, Wanner, Solving ODEs I,
- * II.2 with II.6 for b(s)) are, for a method of stage order 2 with w_1 = 0,
- *     w.c = s,  w.c^2 = s^2,  w.Ac^2 = s^3/3,  w.Ac^3 = s^4/4,  w.AAc^2 = s^4/12,
- * five for six unknowns: the shortest solution, and what it lacks of the condition that x(1) = z_7, the end of a stiffly
- * accurate step, as a multiple of s^4. Slopes play no part in it: those of a stiff problem multiply errors of the states
- * by h L. The weights' absolute values sum up to less than 4.6, and the error inside the step is not above that at its
- * end. */
-enum { STAGES = 7, POWERS = 4, CONDITIONS = 5 };
+/* dirk: order 4, of the stages z_j = x_0 + h sum_i a_ji k_i and the slope at the beginning:
+ *     x(s) = x_0 + sum_{j>1} w_j(s) (z_j - x_0) + v(s) h x'(0).
+ * That is a Runge-Kutta method with weights b(s) = A^T w(s), and v(s) more for the first stage. Its order conditions (Hairer,
+ * Norsett, Wanner, Solving ODEs I, II.2, and II.6 for b(s)) are, for a method of stage order 2,
+ *     v + w.c = s,  w.c^2 = s^2,  w.Ac^2 = s^3/3,  w.Ac^3 = s^4/4,  w.AAc^2 = s^4/12;
+ *     w.c^3 = s^3
+ * is for stiff problems, whose stages lie on a slow solution: polynomials of degree 3 are met there, too. These six have one
+ * solution. With it, w(1) = (0, ..., 0, 1), the end of a stiffly accurate step; v'(1) = 0, so that the slope at the end of a
+ * step is known from the stages alone, and serves as that at the beginning of the next; the absolute values of w sum up to
+ * less than 4.3, v is below 0.17, and the error inside the step is not much above that at its end.
+ * f is not evaluated for any of this: that of a stiff problem multiplies errors of the states by h L. For the same reason
+ * ARKODE gets the slope of the last stage for f at the beginning of the next step. This method has it from the stages
+ * alone: the last row of the inverse of A, without the first stage, has nothing to do with k_1. */
+enum { STAGES = 6, UNKNOWNS = STAGES - 1, POWERS = 4, CONDITIONS = 5 };
+
+/* What start_stages() leaves in ark->factors. */
+struct stage_factors {
+    double weights[UNKNOWNS][POWERS]; /* w_j(s): factors of s ... s^4 */
+    double nodes[UNKNOWNS];           /* c_j */
+    double slopes[UNKNOWNS];          /* h k_s = sum_j slopes_j (z_j - x_0) */
+};
+
+_Static_assert(sizeof(struct stage_factors) <= TUTTI_ARK_FACTORS * sizeof(double), "room for it");
 
 static void multiply(const struct ARKodeButcherTableMem *table, const double *vector, double *product)
 {
@@ -201,59 +229,103 @@ static void multiply(const struct ARKodeButcherTableMem *table, const double *ve
     }
 }
 
-static enum tutti_err start_stages(struct tutti_ark *ark)
+static void find_weights(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
 {
-    ARKodeButcherTable table = ARKodeButcherTable_LoadDIRK(ARKODE_ARK437L2SA_DIRK_7_3_4);
-    if (!table)
-        return tutti_fail_memory();
-    double rows[CONDITIONS][STAGES], cubes[STAGES];
+    double rows[CONDITIONS][STAGES], matrix[SMALL_MAX][SMALL_MAX];
+    double sides[SMALL_MAX][SMALL_MAX] = {
+        {0, 1}, {0, 0, 1}, {0, 0, 1.0 / 3}, {0, 0, 0, 1.0 / 4}, {0, 0, 0, 1.0 / 12},
+    };
     for (size_t i = 0; i < STAGES; i++) {
         double c = table->c[i];
-        rows[0][i] = c;
-        rows[1][i] = c * c;
-        cubes[i] = c * c * c;
+        rows[0][i] = c * c;
+        rows[1][i] = c * c * c;
     }
-    multiply(table, rows[1], rows[2]);
-    multiply(table, cubes, rows[3]);
+    multiply(table, rows[0], rows[2]);
+    multiply(table, rows[1], rows[3]);
     multiply(table, rows[2], rows[4]);
-    ARKodeButcherTable_Free(table);
-
-    double gram[SMALL_MAX][SMALL_MAX] = {0};
-    double sides[SMALL_MAX][SMALL_MAX] = {{1}, {0, 1}, {0, 0, 1.0 / 3}, {0, 0, 0, 1.0 / 4}, {0, 0, 0, 1.0 / 12}};
     for (size_t k = 0; k < CONDITIONS; k++)
-        for (size_t m = 0; m < CONDITIONS; m++)
-            for (size_t i = 1; i < STAGES; i++)
-                gram[k][m] += rows[k][i] * rows[m][i];
-    solve_small(CONDITIONS, gram, POWERS, sides);
-    for (size_t i = 1; i < STAGES; i++) {
-        double *weights = ark->factors + (i - 1) * POWERS, missing = i == STAGES - 1;
-        for (size_t q = 0; q < POWERS; q++) {
-            for (size_t k = 0; k < CONDITIONS; k++)
-                weights[q] += rows[k][i] * sides[k][q];
-            missing -= weights[q];
-        }
-        weights[POWERS - 1] += missing;
+        memcpy(matrix[k], rows[k] + 1, sizeof matrix[k]);
+    solve_small(CONDITIONS, matrix, POWERS, sides);
+    for (size_t j = 0; j < UNKNOWNS; j++) {
+        memcpy(factors->weights[j], sides[j], sizeof factors->weights[j]);
+        factors->nodes[j] = table->c[j + 1];
     }
+}
+
+static void find_slopes_of_stages(const struct ARKodeButcherTableMem *table, struct stage_factors *factors)
+{
+    double transposed[SMALL_MAX][SMALL_MAX] = {0}, side[SMALL_MAX][SMALL_MAX] = {0};
+    for (size_t i = 0; i < UNKNOWNS; i++)
+        for (size_t j = 0; j < UNKNOWNS; j++)
+            transposed[j][i] = table->A[i + 1][j + 1];
+    side[UNKNOWNS - 1][0] = 1;
+    solve_small(UNKNOWNS, transposed, 1, side);
+    for (size_t j = 0; j < UNKNOWNS; j++)
+        factors->slopes[j] = side[j][0];
+}
+
+static enum tutti_err start_stages(struct tutti_ark *ark)
+{
+    struct ARKodeButcherTableMem *table = ARKodeButcherTable_LoadDIRK(TUTTI_ARK_DIRK);
+    if (!table)
+        return tutti_fail_memory();
+    struct stage_factors factors = {0};
+    find_weights(table, &factors);
+    find_slopes_of_stages(table, &factors);
+    memcpy(ark->factors, &factors, sizeof factors);
+    ARKodeButcherTable_Free(table);
     return TUTTI_OK;
+}
+
+/* out = sum_j factors_j (z_j - x_0) / h */
+static void combine(const struct tutti_ark *ark, const double factors[UNKNOWNS], double h, double *out)
+{
+    const double *begin = ark->sundials.begin;
+    size_t n = ark->sundials.base.ode->count;
+    memset(out, 0, n * sizeof *out);
+    for (size_t j = 0; j < UNKNOWNS; j++) {
+        const double *stage = tutti_ark_kept(ark, STAGES, j + 1);
+        double factor = factors[j] / h;
+        for (size_t i = 0; i < n; i++)
+            out[i] += factor * (stage[i] - begin[i]);
+    }
+}
+
+/* `extra` are the slopes of the dense output at the beginning and at the end. */
+static void end_stages(struct tutti_ark *ark, double h)
+{
+    const struct stage_factors *factors = (const struct stage_factors *)ark->factors;
+    size_t n = ark->sundials.base.ode->count;
+    double ends[UNKNOWNS] = {0}, *slope = ark->extra, *end = ark->extra + n;
+    for (size_t j = 0; j < UNKNOWNS; j++)
+        for (size_t q = 0; q < POWERS; q++)
+            ends[j] += (double)(q + 1) * factors->weights[j][q];
+    memcpy(slope, ark->anew ? ark->first : end, n * sizeof *slope);
+    combine(ark, ends, h, end);
+    combine(ark, factors->slopes, h, ark->last);
+    ark->last_known = true;
 }
 
 static enum tutti_err evaluate_stages(struct tutti_ark *ark, double h, double s, double *x)
 {
-    (void)h;
-    const double *begin = ark->sundials.begin;
+    const struct stage_factors *factors = (const struct stage_factors *)ark->factors;
     size_t n = ark->sundials.base.ode->count;
-    memcpy(x, begin, n * sizeof *x);
-    for (size_t j = 1; j < STAGES; j++) {
-        const double *weights = ark->factors + (j - 1) * POWERS, *stage = tutti_ark_kept(ark, STAGES, j);
-        double weight = s * (weights[0] + s * (weights[1] + s * (weights[2] + s * weights[3])));
-        for (size_t i = 0; i < n; i++)
-            x[i] += weight * (stage[i] - begin[i]);
+    double values[UNKNOWNS], rest = s;
+    for (size_t j = 0; j < UNKNOWNS; j++) {
+        const double *weights = factors->weights[j];
+        values[j] = s * (weights[0] + s * (weights[1] + s * (weights[2] + s * weights[3])));
+        rest -= values[j] * factors->nodes[j];
     }
+    combine(ark, values, 1, x);
+    for (size_t i = 0; i < n; i++)
+        x[i] += ark->sundials.begin[i] + rest * h * ark->extra[i];
     return TUTTI_OK;
 }
 
 const struct tutti_ark_dense tutti_ark_dense_stages = {
     .kept = STAGES,
+    .extra = 2,
     .start = start_stages,
+    .end = end_stages,
     .evaluate = evaluate_stages,
 };

@@ -144,7 +144,8 @@ static enum tutti_err begin(struct tutti_bdf *bdf, double limit)
     size_t n = solver->ode->count;
     enum tutti_eval eval = tutti_solver_rhs(solver, solver->t, bdf->array.z, bdf->dx);
     if (eval != TUTTI_EVAL_OK)
-        return tutti_solver_fail(solver, eval, 0, SIZE_MAX, "the derivatives have no value");
+        return tutti_solver_fail(solver, eval, 0, tutti_solver_blame(solver, bdf->array.z, bdf->array.z, bdf->dx),
+                                 "the derivatives have no value");
     double h = 0;
     TRY(first_step(bdf, limit, &h));
     struct tutti_bdf_memory *m = &bdf->m;
@@ -251,8 +252,8 @@ static enum tutti_err attempt(struct tutti_bdf *bdf, double limit, struct attemp
 {
     struct tutti_solver *solver = &bdf->solver;
     struct tutti_nordsieck *array = &bdf->array;
-    for (;; a->stretch = 1) {
-        double h = tutti_bdf_fit(bdf, limit, a->wanted, a->stretch);
+    for (;;) {
+        double h = tutti_bdf_fit(bdf, limit, a->wanted, a->failures ? 1 : a->stretch);
         tutti_nordsieck_rescale(array, h);
         if (!(solver->t + h > solver->t))
             return give_up(bdf, a, a->error_failures > 0);

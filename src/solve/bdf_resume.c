@@ -31,7 +31,7 @@
 
 static const double probe = 0.25;          /* where the mismatch is looked at, in steps */
 static const double difference = 1e-3;     /* for a derivative along the solution, in steps */
-static const double not_worth_it = 0.1;    /* a move, in errors of a step */
+static const double not_worth_it = 0.2;    /* a move, in errors of a step */
 static const double fast_error = 2;        /* a fast component may move by this, in errors of a step */
 static const double slow_error = 1;        /* a slow one contributes this to the error of later steps */
 static const double predicted_error = 0.5; /* beyond this, J is not the one that it was */
@@ -193,6 +193,21 @@ static void filtered_polynomial(struct tutti_bdf *bdf, double error, double *fas
     *fast = error * pow(bdf->m.gamma, q + 1) * tutti_solver_norm(&bdf->solver, bdf->beyond, array->z, NULL);
 }
 
+/* How far J matters for the next step: d there, less what it would be without J. */
+static double by_jacobian(struct tutti_bdf *bdf, double error)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    struct tutti_nordsieck corrected = *array;
+    double h = array->h;
+    corrected.z = bdf->predicted;
+    tutti_nordsieck_value(&corrected, 1, bdf->delta);
+    tutti_nordsieck_value(array, 1, bdf->x);
+    add(bdf->delta, -1, bdf->x, array->count);
+    add(bdf->delta, -h, bdf->jump, array->count);
+    add(bdf->delta, -h * h / 2, bdf->drift, array->count);
+    return error * tutti_solver_norm(&bdf->solver, bdf->delta, array->z, NULL);
+}
+
 /* The move of the next step that is still unforeseen, as Newton's method would see it first. */
 static enum tutti_eval unforeseen(struct tutti_bdf *bdf, double error, double s, double limit, double *move)
 {
@@ -255,7 +270,7 @@ static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
         tutti_nordsieck_prepare(array, &step);
         filtered_polynomial(bdf, step.error, &fast, &slow);
         double factor = fmin(1, pow(slow_error / slow, 1.0 / (array->order + 1)));
-        if (m->jacobian_age > 0 && fast <= fast_error)
+        if (m->jacobian_age > 0 && fast <= fast_error && by_jacobian(bdf, step.error) > predicted_error)
             eval = unforeseen(bdf, step.error, factor, limit, &move);
         if (eval == TUTTI_EVAL_FAILED)
             return fail_here(bdf, eval);

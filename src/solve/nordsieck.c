@@ -36,7 +36,7 @@ static double harmonic(int q)
 void tutti_nordsieck_prepare(const struct tutti_nordsieck *array, struct tutti_nordsieck_step *step)
 {
     int q = array->order;
-    double xi[TUTTI_NORDSIECK_ROWS + 1]; /* xi[i], 1 <= i <= q + 1 */
+    double xi[TUTTI_NORDSIECK_ROWS + 1] = {0}; /* xi[i], 1 <= i <= q + 1 */
     double reach = array->h;
     for (int i = 1; i <= q + 1; i++) {
         xi[i] = reach / array->h;

@@ -14,7 +14,7 @@ const struct tutti_solver_kind *const tutti_solver_kinds[] = {
     &tutti_solver_cvode,
     &tutti_solver_adams,
     &tutti_solver_dopri5,
-    &tutti_solver_fehlberg8,
+    &tutti_solver_dopri8,
     &tutti_solver_dirk,
     &tutti_solver_radau5,
     &tutti_solver_bdf,

@@ -81,7 +81,7 @@ struct tutti_solver_kind {
      * from tutti_solver_fail if there is no way to go on. */
     enum tutti_err (*step)(struct tutti_solver *solver, double limit, double *x);
     /* Dense output at `t` in [solver->before, solver->t], of the order of the method or one less. x at solver->t is
-     * exactly what step() gave. */
+     * exactly what step() gave. Inside the step it may evaluate f, which must still be that of the step (dopri8 does). */
     enum tutti_err (*interpolate)(struct tutti_solver *solver, double t, double *x);
 
     /* The method's memory as plain bytes, so that a step can be taken back; restore brings solver->t and solver->before
@@ -100,9 +100,8 @@ struct tutti_solver {
     bool started;     /* restart was called */
 };
 
-extern const struct tutti_solver_kind tutti_solver_cvode, tutti_solver_adams, tutti_solver_dopri5,
-    tutti_solver_fehlberg8, tutti_solver_dirk, tutti_solver_radau5, tutti_solver_bdf, tutti_solver_rk4,
-    tutti_solver_heun, tutti_solver_euler;
+extern const struct tutti_solver_kind tutti_solver_cvode, tutti_solver_adams, tutti_solver_dopri5, tutti_solver_dopri8,
+    tutti_solver_dirk, tutti_solver_radau5, tutti_solver_bdf, tutti_solver_rk4, tutti_solver_heun, tutti_solver_euler;
 
 /* All kinds, ended by NULL; the first is the default. */
 extern const struct tutti_solver_kind *const tutti_solver_kinds[];

@@ -11,6 +11,9 @@
 #include "solve/pattern.h"
 #include "unit/unit.h"
 
+/* Beside TUTTI_WANT_A ... TUTTI_WANT_D. */
+enum { TUTTI_WANT_VALUES = 16 };
+
 enum { TUTTI_LINEAR_A, TUTTI_LINEAR_B, TUTTI_LINEAR_C, TUTTI_LINEAR_D, TUTTI_LINEAR_COUNT };
 
 /* Owned by the unit. */
@@ -19,7 +22,8 @@ struct tutti_linear {
     char **state_names, **input_names, **output_names;
     struct tutti_pattern patterns[TUTTI_LINEAR_COUNT];
     double *values[TUTTI_LINEAR_COUNT];
-    bool exact;    /* by directional derivatives; else by differences */
+    double *states, *derivatives, *inputs, *outputs; /* at the point, if TUTTI_WANT_VALUES was asked for */
+    bool exact;                                      /* by directional derivatives; else by differences */
     bool by_model; /* the model structure says where zeros are; else anything may depend on anything */
 };
 

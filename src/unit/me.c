@@ -40,6 +40,7 @@ static void finish(struct tutti_unit *unit)
     tutti_me_ode_fini(me);
     tutti_me_events_fini(me);
     tutti_me_inputs_fini(me);
+    free(me->timeless);
 }
 
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
@@ -71,7 +72,8 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     unit->counts.sets++;
     TRY(tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
                            block->value_count));
-    bool news = tutti_me_inputs_note(me, block);
+    bool news = false;
+    TRY(tutti_me_inputs_note(me, block, &news));
     if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS) {
         me->inputs_changed = true;
         me->task = me->task == ME_RESTART ? ME_RESTART : ME_RESUME;
@@ -160,9 +162,9 @@ static enum tutti_err prepare_solver(struct me *me, struct tutti_step *out)
         TRY(complete_step(me, out));
     me->ahead_open = false;
     if (me->solver && me->task == ME_RESTART)
-        TRY(tutti_solver_restart(me->solver, me->t, me->x));
+        TRY(tutti_me_ode_explain(me, tutti_solver_restart(me->solver, me->t, me->x)));
     else if (me->solver)
-        TRY(tutti_solver_resume(me->solver, fmin(me->t, me->solver->t), me->x));
+        TRY(tutti_me_ode_explain(me, tutti_solver_resume(me->solver, fmin(me->t, me->solver->t), me->x)));
     if (me->solver)
         memcpy(me->ahead, me->x, me->ode.count * sizeof *me->x);
     me->front = me->t;
@@ -179,17 +181,19 @@ static enum tutti_err prepare_solver(struct me *me, struct tutti_step *out)
 }
 
 /* One step of the solver, at most to where the inputs are known or an event was announced. Without states there is nothing
- * to solve, and nothing that says how far one may look: step by step, then. */
+ * to solve, and nothing that says how far one may look: step by step, then, but none longer than a solver's. */
 static enum tutti_err take_step(struct me *me, double end)
 {
-    double limit = me->solver ? fmax(me->unit.horizon, end) : end;
+    double limit = me->solver ? fmax(me->unit.horizon, end) : end, h_max = me->options.integration.h_max;
+    if (!me->solver && h_max > 0 && !tutti_solver_at_limit(me->front, h_max, end))
+        limit = me->front + h_max;
     if (me->next_event > me->front)
         limit = fmin(limit, me->next_event);
     double left = me->front;
     me->front = limit;
     if (me->solver) {
         me->missed = false;
-        TRY(me->solver->kind->step(me->solver, limit, me->ahead));
+        TRY(tutti_me_ode_explain(me, me->solver->kind->step(me->solver, limit, me->ahead)));
         left = me->solver->before;
         me->front = me->solver->t;
     }
@@ -216,6 +220,7 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
                 out->event = true;
                 TRY(tutti_me_events_note(me, stop));
             }
+            out->event = out->event || me->t >= me->next_event;
             if (at_end)
                 return TUTTI_OK;
         } else {
@@ -229,8 +234,7 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
 static void publish_counts(struct me *me)
 {
     struct tutti_solver_counts *counts = &me->unit.counts.solver;
-    if (me->solver)
-        *counts = me->solver->counts;
+    *counts = me->solver ? me->solver->counts : (struct tutti_solver_counts){0};
     counts->rhs += me->other_counts.rhs;
     counts->directional += me->other_counts.directional;
 }
@@ -248,7 +252,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     me->step_start = me->t;
     if (me->averaged)
         memset(me->integral, 0, me->states * sizeof *me->integral);
-    enum tutti_err err = tutti_me_ode_explain(me, run_to(me, end, out));
+    enum tutti_err err = run_to(me, end, out);
     me->averaged = me->averaged && me->t > me->step_start;
     publish_counts(me);
     if (me->options.timing)
@@ -259,6 +263,9 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
+    struct tutti_step left = {0};
+    if (me->ahead_open) /* M4 */
+        TRY(complete_step(me, &left));
     me->events++;
     me->event_time = me->t;
     me->averaged = false;

@@ -34,7 +34,12 @@ struct me_inputs {
     uint32_t *references;
     double *values;
     size_t moving_count;
+    /* All other continuous inputs (arrays, Float32), which stay as they are set: variables. */
+    uint32_t *others;
+    size_t other_count;
 };
+
+enum { ME_CHATTER_EVENTS = 200 };
 
 /* What the solver has to do before its next step. */
 enum me_solver_task { ME_GO_ON, ME_RESUME, ME_RESTART };
@@ -78,11 +83,12 @@ struct me {
     /* Event indicators. */
     double *z, *z_left, *z_right, *z_scale;
     bool *positive; /* the domain that the FMU was told: z > 0 */
+    bool near_zero; /* one of them, at the last event; until the step behind it is looked at */
     double event_at;
     size_t event_indicator; /* one that changed there */
     unsigned long events;   /* entered so far, the last one ... */
     double event_time;      /* ... here */
-    double *recent;         /* times of the last state events, a ring, to tell chattering */
+    double *recent;         /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */
     size_t recent_count;
 
     /* Averages over the present step (004 eq. 1): integral of the states since step_start. */
@@ -93,6 +99,8 @@ struct me {
     struct me_extra *extra_equations; /* me_extra.c; NULL: none */
     struct tutti_ode fmu_ode;         /* the FMU without them */
     struct me_linear *linear;         /* me_linear.c; NULL: not asked for yet */
+    uint32_t *timeless;               /* references of outputs that do not depend on time itself, ascending; likewise */
+    size_t timeless_count;
 };
 
 /* me_place.c: where the FMU stands. */
@@ -124,8 +132,8 @@ enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err);
 /* me_inputs.c: inputs that move. */
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_init(struct me *me);
 void tutti_me_inputs_fini(struct me *me);
-/* Remembers values that were set; true if one of them is news to the solution. */
-bool tutti_me_inputs_note(struct me *me, const struct tutti_block *block);
+/* Remembers values that were set; *news: one of them is new to the solution. */
+TUTTI_CHECKED enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *block, bool *news);
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, size_t count,
                                                          const int32_t *orders, const double *values, bool *news);
 /* Finds those that move, after a change that note and derivatives did not make. */

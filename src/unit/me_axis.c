@@ -30,8 +30,7 @@ void tutti_me_axis_add(struct me_axis *axis, uint32_t reference, uint32_t index,
 
 static bool belongs(const struct tutti_var *var, enum tutti_causality causality)
 {
-    return var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-           !var->alias;
+    return var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
 }
 
 enum tutti_err tutti_me_axis_collect(struct me_axis *axis, const struct tutti_unit *unit,

@@ -33,36 +33,55 @@ static enum tutti_err slopes_here(struct me *me)
     return eval == TUTTI_EVAL_OK ? TUTTI_OK : no_value(me, me->t);
 }
 
-/* A distance in time over which differences lose as little as they can: the root (of the order) of the rounding, on the
- * scale of the solver's steps. */
-static double distance(const struct me *me, double root)
+/* The time in which the solution changes by about its own size: the scale of differences. (The solver's steps are none:
+ * they end where the unit's do, and may be as short as these.) */
+static double time_scale(const struct me *me)
 {
-    double scale = me->solver && me->solver->t > me->solver->before ? me->solver->t - me->solver->before : 0;
-    if (scale == 0)
-        scale = 1e-3 * (me->setup.stop - me->setup.start);
-    return fmax(root * scale, 64 * DBL_EPSILON * fabs(me->t));
-}
-
-/* The FMU `ahead` of the unit, on the tangent of the solution; its inputs follow their polynomials. */
-static enum tutti_err place_on_tangent(struct me *me, double ahead)
-{
+    double scale = 0.1 * (me->setup.stop - me->setup.start);
     for (size_t i = 0; i < me->states; i++)
-        me->scratch[i] = me->x[i] + ahead * me->dx[i];
-    return tutti_me_place(me, me->t + ahead, me->scratch, NULL);
+        if (me->dx[i] != 0)
+            scale = fmin(scale, fmax(fabs(me->x[i]), me->nominals[i]) / fabs(me->dx[i]));
+    for (size_t i = 0; i < me->inputs.moving_count; i++) {
+        const struct me_input *input = &me->inputs.items[me->inputs.moving[i]];
+        double slope = fabs(tutti_me_input_at(input, me->t, 1));
+        if (slope > 0)
+            scale = fmin(scale, fmax(fabs(tutti_me_input_at(input, me->t, 0)), 1) / slope);
+    }
+    return scale;
 }
 
-/* Does an output depend on time itself? Then what states and inputs do is not all. */
-static bool depends_on_time(const struct tutti_desc *desc)
+/* How far time may go from here, forwards and back: an FMU need not answer for times behind its next time event or the
+ * stop time, nor before its last event. */
+struct room {
+    double ahead, behind;
+};
+
+static struct room room_of(const struct me *me)
 {
-    for (uint32_t i = 0; i < desc->outputs.count; i++) {
-        const struct tutti_unknown *output = &desc->outputs.items[i];
-        if (!output->has_dependencies)
-            return true;
-        for (uint32_t d = 0; d < output->dependency_count; d++)
-            if (desc->vars[output->dependencies[d]].causality == TUTTI_INDEPENDENT)
-                return true;
-    }
-    return false;
+    double last = fmin(me->next_event, me->setup.has_stop ? me->setup.stop : INFINITY);
+    double first = me->events > 0 ? me->event_time : me->setup.start;
+    double least = 64 * DBL_EPSILON * fabs(me->t); /* less is lost in rounding */
+    struct room room = {last - me->t, me->t - first};
+    return (struct room){room.ahead > least ? room.ahead : 0, room.behind > least ? room.behind : 0};
+}
+
+/* A distance of this size, if there is room for so many of them; else as much as there is, to the better side. 0: time
+ * cannot be moved at all. */
+static double reach(const struct me *me, double wanted, int times)
+{
+    struct room room = room_of(me);
+    wanted = fmax(wanted, 64 * DBL_EPSILON * fabs(me->t));
+    if (room.ahead >= times * wanted || room.behind >= times * wanted)
+        return room.ahead >= times * wanted ? wanted : -wanted;
+    return (room.ahead >= room.behind ? room.ahead : -room.behind) / times;
+}
+
+/* The FMU at a distance in time from the unit, with these states; its inputs follow their polynomials. `still`: time stays
+ * what it is. */
+static enum tutti_err place_near(struct me *me, double distance, const double *x, bool still)
+{
+    TRY(tutti_me_place(me, still ? me->t : me->t + distance, x, NULL));
+    return still && me->inputs.moving_count > 0 ? tutti_me_inputs_apply(me, me->t + distance) : TUTTI_OK;
 }
 
 /* y' = dg/dx x' + dg/du u', in one call. */
@@ -90,50 +109,129 @@ static enum tutti_err by_chain_rule(struct me *me, const uint32_t *references, s
     return err;
 }
 
-/* y' = (y(t + d) - y(t)) / d along the tangent, y'' = (y(t + d) - 2 y(t) + y(t - d)) / d^2 along the parabola. */
+/* y' = (y(t + d) - y(t - d)) / 2d, along the tangent; where there is room to one side only, (y(t + d) - y(t)) / d. */
 static enum tutti_err by_differences(struct me *me, const uint32_t *references, size_t count, double *values)
 {
-    double d = distance(me, 1e-8), *here = malloc((count + 1) * sizeof *here);
-    enum tutti_err err = here ? get_reals(me, references, count, here) : tutti_fail_memory();
-    if (!err)
-        err = place_on_tangent(me, d);
-    if (!err)
-        err = get_reals(me, references, count, values);
+    struct room room = room_of(me);
+    double scale = time_scale(me), wanted = 6e-6 * scale; /* third root of the rounding, or the second */
+    bool both = fmin(room.ahead, room.behind) >= wanted;
+    double d = both ? wanted : reach(me, 1e-8 * scale, 1), *there = malloc((count + 1) * sizeof *there);
+    bool still = d == 0;
+    d = still ? 1e-8 * scale : (me->t + d) - me->t;
+    enum tutti_err err = there ? TUTTI_OK : tutti_fail_memory();
+    for (int side = 0; side < 2 && !err; side++) {
+        double s = side == 0 ? d : both ? -d : 0;
+        for (size_t i = 0; i < me->states; i++)
+            me->scratch[i] = me->x[i] + s * me->dx[i];
+        err = place_near(me, s, me->scratch, still);
+        if (!err)
+            err = get_reals(me, references, count, side == 0 ? values : there);
+    }
     for (size_t i = 0; i < count && !err; i++)
-        values[i] = (values[i] - here[i]) / ((me->t + d) - me->t);
-    free(here);
+        values[i] = (values[i] - there[i]) / (both ? 2 * d : d);
+    free(there);
     return err;
 }
 
-/* x at t + d by the Taylor series of order 2; `slope` is x' at t + d0 on the tangent, so x'' = (slope - x') / d0. */
+/* x'' = (x'(t + d) - x'(t)) / d, along the tangent. */
+static enum tutti_err bend_here(struct me *me, double *bend)
+{
+    double wanted = 1e-8 * time_scale(me), d = reach(me, wanted, 1);
+    bool still = d == 0, discarded = false;
+    d = still ? wanted : (me->t + d) - me->t;
+    if (me->states == 0)
+        return TUTTI_OK;
+    for (size_t i = 0; i < me->states; i++)
+        me->scratch[i] = me->x[i] + d * me->dx[i];
+    TRY(place_near(me, d, me->scratch, still));
+    me->other_counts.rhs++;
+    TRY(tutti_instance_get_derivatives(me->instance, bend, me->states, &discarded));
+    if (discarded)
+        return no_value(me, me->t + d);
+    for (size_t i = 0; i < me->states; i++)
+        bend[i] = (bend[i] - me->dx[i]) / d;
+    return TUTTI_OK;
+}
+
+/* y'' = (y(t - d) - 2 y(t) + y(t + d)) / d^2, or, where there is room to one side only,
+ * (2 y(t) - 5 y(t + d) + 4 y(t + 2 d) - y(t + 3 d)) / d^2. The states are those of the Taylor series of order 2: both
+ * formulas give 0 for d^3, so what that lacks does not show. */
+static enum tutti_err second_along(struct me *me, const uint32_t *references, size_t count, const double *bend,
+                                   double *values, double *there)
+{
+    static const struct {
+        int points, at[4];
+        double weights[4];
+    } central = {3, {0, -1, 1}, {-2, 1, 1}}, aside = {4, {0, 1, 2, 3}, {2, -5, 4, -1}};
+    double wanted = 1e-3 * time_scale(me), d = reach(me, wanted, 3);
+    struct room room = room_of(me);
+    bool still = d == 0, both = still || fmin(room.ahead, room.behind) >= wanted;
+    const int points = both ? central.points : aside.points, *at = both ? central.at : aside.at;
+    const double *weights = both ? central.weights : aside.weights;
+    d = both ? wanted : d;
+    memset(values, 0, count * sizeof *values);
+    for (int p = 0; p < points; p++) {
+        double s = at[p] * d;
+        for (size_t i = 0; i < me->states; i++)
+            me->scratch[i] = me->x[i] + s * (me->dx[i] + s / 2 * bend[i]);
+        TRY(place_near(me, s, me->scratch, still));
+        TRY(get_reals(me, references, count, there));
+        for (size_t i = 0; i < count; i++)
+            values[i] += weights[p] * there[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] /= d * d;
+    return TUTTI_OK;
+}
+
 static enum tutti_err second_by_differences(struct me *me, const uint32_t *references, size_t count, double *values)
 {
-    size_t n = me->states;
-    double d = distance(me, 1e-3), d0 = distance(me, 1e-8);
-    double *memory = malloc((n + 2 * count + 1) * sizeof *memory), *bend = memory, *here = bend + n,
-           *behind = here + count;
-    if (!memory)
-        return tutti_fail_memory();
-    enum tutti_err err = get_reals(me, references, count, here);
-    for (size_t i = 0; i < n; i++)
-        me->scratch[i] = me->x[i] + d0 * me->dx[i];
-    if (!err && n > 0) {
-        enum tutti_eval eval = me->fmu_ode.rhs(me, me->t + d0, me->scratch, bend);
-        err = eval == TUTTI_EVAL_OK ? TUTTI_OK : eval == TUTTI_EVAL_FAILED ? me->ode.err : no_value(me, me->t + d0);
-    }
-    for (size_t i = 0; i < n; i++)
-        bend[i] = (bend[i] - me->dx[i]) / d0;
-    for (int side = 1; side >= -1 && !err; side -= 2) {
-        for (size_t i = 0; i < n; i++)
-            me->scratch[i] = me->x[i] + side * d * me->dx[i] + d * d / 2 * bend[i];
-        err = tutti_me_place(me, me->t + side * d, me->scratch, NULL);
-        if (!err)
-            err = get_reals(me, references, count, side > 0 ? values : behind);
-    }
-    for (size_t i = 0; i < count && !err; i++)
-        values[i] = (values[i] - 2 * here[i] + behind[i]) / (d * d);
-    free(memory);
+    double *bend = malloc((me->states + count + 1) * sizeof *bend);
+    enum tutti_err err = bend ? bend_here(me, bend) : tutti_fail_memory();
+    if (!err)
+        err = second_along(me, references, count, bend, values, bend + me->states);
+    free(bend);
     return err;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Does the description say that an output does not depend on time itself? It cannot, if it does not name time. */
+static bool is_timeless(const struct tutti_desc *desc, const struct tutti_unknown *output)
+{
+    bool depends = !output->has_dependencies;
+    for (uint32_t d = 0; d < output->dependency_count; d++)
+        depends = depends || desc->vars[output->dependencies[d]].causality == TUTTI_INDEPENDENT;
+    return !depends && desc->vars[output->variable].type == TUTTI_TYPE_FLOAT64;
+}
+
+static enum tutti_err find_timeless(struct me *me)
+{
+    const struct tutti_desc *desc = me->unit.fmu->desc;
+    bool named = false;
+    me->timeless = calloc((size_t)desc->outputs.count + 1, sizeof *me->timeless);
+    if (!me->timeless)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        named = named || desc->vars[i].causality == TUTTI_INDEPENDENT;
+    for (uint32_t i = 0; i < desc->outputs.count && named; i++)
+        if (is_timeless(desc, &desc->outputs.items[i]))
+            me->timeless[me->timeless_count++] = desc->vars[desc->outputs.items[i].variable].reference;
+    qsort(me->timeless, me->timeless_count, sizeof *me->timeless, ascending);
+    return TUTTI_OK;
+}
+
+/* Can the chain rule tell all, because states and inputs are all that these outputs depend on? */
+static bool chain_rule_tells(const struct me *me, const uint32_t *references, size_t count)
+{
+    bool tells = (me->unit.can & TUTTI_CAN_DIRECTIONAL) && me->variables.count > 0;
+    for (size_t i = 0; i < count && tells; i++)
+        tells = bsearch(&references[i], me->timeless, me->timeless_count, sizeof *me->timeless, ascending) != NULL;
+    return tells;
 }
 
 enum tutti_err tutti_me_get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
@@ -143,12 +241,12 @@ enum tutti_err tutti_me_get_output_derivatives(struct tutti_unit *unit, const ui
     if (order < 1 || order > unit->output_order)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: output derivatives of order 1 and 2 can be had, not %d",
                           unit->name, (int)order);
+    if (!me->timeless)
+        TRY(find_timeless(me));
     TRY(slopes_here(me));
-    bool exact = (unit->can & TUTTI_CAN_DIRECTIONAL) && me->variables.count > 0 && !depends_on_time(unit->fmu->desc);
-    enum tutti_err err = order == 2 ? second_by_differences(me, references, count, values)
-                         : exact    ? by_chain_rule(me, references, count, values)
-                                    : by_differences(me, references, count, values);
-    TRY(err);
+    TRY(order == 2                                ? second_by_differences(me, references, count, values)
+        : chain_rule_tells(me, references, count) ? by_chain_rule(me, references, count, values)
+                                                  : by_differences(me, references, count, values));
     return tutti_me_place_back(me);
 }
 

@@ -18,7 +18,7 @@
 #include "unit/me.h"
 
 #define HYSTERESIS 1e-14
-enum { CHATTER_EVENTS = 200 };
+#define NEAR_ZERO 1e-6
 #define CHATTER_SPAN 1e-7 /* of the run */
 enum { MOST_BISECTIONS = 200 };
 
@@ -30,7 +30,7 @@ enum tutti_err tutti_me_events_init(struct me *me)
     me->z = calloc(n + 1, sizeof *me->z);
     me->z_scale = calloc(n + 1, sizeof *me->z_scale);
     me->positive = calloc(n + 1, sizeof *me->positive);
-    me->recent = calloc(CHATTER_EVENTS, sizeof *me->recent);
+    me->recent = calloc(ME_CHATTER_EVENTS, sizeof *me->recent);
     me->event_at = INFINITY;
     bool all = me->z_left && me->z_right && me->z && me->z_scale && me->positive && me->recent;
     return all ? TUTTI_OK : tutti_fail_memory();
@@ -93,8 +93,11 @@ enum tutti_err tutti_me_events_reset(struct me *me)
     if (me->indicators == 0)
         return TUTTI_OK;
     TRY(read(me, me->t, me->z));
-    for (size_t i = 0; i < me->indicators; i++)
+    me->near_zero = false;
+    for (size_t i = 0; i < me->indicators; i++) {
         me->positive[i] = me->z[i] > 0;
+        me->near_zero = me->near_zero || fabs(me->z[i]) <= NEAR_ZERO * me->z_scale[i];
+    }
     return TUTTI_OK;
 }
 
@@ -171,12 +174,30 @@ static enum tutti_err locate(struct me *me, double left, double right)
     return TUTTI_OK;
 }
 
+/* An indicator that an event left near zero may go and come back within the first step behind it, as that of a ball does
+ * which bounces off the floor in ever shorter hops. So that step is looked at near its beginning, too. */
+static enum tutti_err look_behind_event(struct me *me, double left, double *right)
+{
+    enum { LOOKS = 4 };
+    double t = *right;
+    for (int look = 0; look < LOOKS && !any_left(me, me->z_right); look++) {
+        t = left + (t - left) / 8;
+        TRY(read_at(me, t, me->z_right));
+        *right = t;
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_me_events_search(struct me *me, double left, double right)
 {
+    bool near_zero = me->near_zero;
     me->event_at = INFINITY;
+    me->near_zero = false;
     if (me->indicators == 0)
         return TUTTI_OK;
     TRY(read_at(me, right, me->z_right));
+    if (near_zero)
+        TRY(look_behind_event(me, left, &right));
     if (!any_left(me, me->z_right))
         return TUTTI_OK;
     TRY(read_at(me, left, me->z_left));
@@ -190,16 +211,16 @@ enum tutti_err tutti_me_events_search(struct me *me, double left, double right)
 
 enum tutti_err tutti_me_events_note(struct me *me, double t)
 {
-    double *oldest = &me->recent[me->recent_count % CHATTER_EVENTS];
+    double *oldest = &me->recent[me->recent_count % ME_CHATTER_EVENTS];
     double first = *oldest;
     *oldest = t;
-    if (me->recent_count++ < CHATTER_EVENTS || t - first > CHATTER_SPAN * (me->setup.stop - me->setup.start))
+    if (me->recent_count++ < ME_CHATTER_EVENTS || t - first > CHATTER_SPAN * (me->setup.stop - me->setup.start))
         return TUTTI_OK;
     char name[256];
     return tutti_fail(
         TUTTI_ERR_SOLVER,
         "%s (%s): chattering: %d state events between t = %s and %s, the last by event indicator %s. The "
         "model slides along a switch, or its events pile up; give the switch a hysteresis, or make it smooth",
-        me->unit.name, me->unit.fmu->path, CHATTER_EVENTS, NUMBER(first), NUMBER(t),
+        me->unit.name, me->unit.fmu->path, ME_CHATTER_EVENTS, NUMBER(first), NUMBER(t),
         indicator_name(me, me->event_indicator, name, sizeof name));
 }

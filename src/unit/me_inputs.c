@@ -11,10 +11,14 @@ static int by_reference(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+static bool is_continuous(const struct tutti_var *var)
+{
+    return var->causality == TUTTI_INPUT && tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS;
+}
+
 static bool can_move(const struct tutti_var *var)
 {
-    return var->causality == TUTTI_INPUT && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-           var->dimension_count == 0;
+    return is_continuous(var) && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0;
 }
 
 enum tutti_err tutti_me_inputs_init(struct me *me)
@@ -23,16 +27,21 @@ enum tutti_err tutti_me_inputs_init(struct me *me)
     struct me_inputs *inputs = &me->inputs;
     size_t count = 0;
     for (uint32_t i = 0; i < desc->var_count; i++)
-        count += can_move(&desc->vars[i]);
+        count += is_continuous(&desc->vars[i]);
     inputs->items = calloc(count + 1, sizeof *inputs->items);
     inputs->moving = calloc(count + 1, sizeof *inputs->moving);
     inputs->references = calloc(count + 1, sizeof *inputs->references);
     inputs->values = calloc(count + 1, sizeof *inputs->values);
-    if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values)
+    inputs->others = calloc(count + 1, sizeof *inputs->others);
+    if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values || !inputs->others)
         return tutti_fail_memory();
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        if (can_move(&desc->vars[i]) && !desc->vars[i].alias)
-            inputs->items[inputs->count++] = (struct me_input){.reference = desc->vars[i].reference, .variable = i};
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        if (can_move(var) && !var->alias)
+            inputs->items[inputs->count++] = (struct me_input){.reference = var->reference, .variable = i};
+        else if (is_continuous(var) && !var->alias)
+            inputs->others[inputs->other_count++] = i;
+    }
     qsort(inputs->items, inputs->count, sizeof *inputs->items, by_reference);
     size_t kept = 0; /* FMI 2.0: aliases are variables with the same reference */
     for (size_t i = 0; i < inputs->count; i++)
@@ -65,6 +74,7 @@ void tutti_me_inputs_fini(struct me *me)
     free(me->inputs.moving);
     free(me->inputs.references);
     free(me->inputs.values);
+    free(me->inputs.others);
 }
 
 static struct me_input *find(struct me_inputs *inputs, uint32_t reference)
@@ -100,27 +110,36 @@ void tutti_me_inputs_collect(struct me *me)
         }
 }
 
-bool tutti_me_inputs_note(struct me *me, const struct tutti_block *block)
+/* The value that an input was just set to. Where arrays are in its block, the FMU knows best. */
+static enum tutti_err value_set(struct me *me, const struct tutti_block *block, size_t i, double *value)
 {
-    bool news = false, collect = false;
-    if (block->type != TUTTI_TYPE_FLOAT64 || block->count != block->value_count)
-        return true;
-    for (size_t i = 0; i < block->count; i++) {
-        double value = ((const double *)block->values)[i];
+    if (block->count != block->value_count)
+        return tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, &block->references[i], 1, value, 1);
+    *value = ((const double *)block->values)[i];
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *block, bool *news)
+{
+    bool collect = false;
+    *news = block->type != TUTTI_TYPE_FLOAT64;
+    for (size_t i = 0; i < block->count && block->type == TUTTI_TYPE_FLOAT64; i++) {
         struct me_input *input = find(&me->inputs, block->references[i]);
+        double value = 0;
         if (!input) {
-            news = true; /* a tunable parameter, a discrete input: whatever it is, it counts */
+            *news = true; /* a tunable parameter, a discrete input: whatever it is, it counts */
             continue;
         }
+        TRY(value_set(me, block, i, &value));
         bool moving = moves(input);
-        news = news || moving || value != tutti_me_input_at(input, me->t, 0);
+        *news = *news || moving || value != tutti_me_input_at(input, me->t, 0);
         collect = collect || moving;
         *input = (struct me_input){
             .reference = input->reference, .variable = input->variable, .value = value, .since = me->t};
     }
     if (collect)
         tutti_me_inputs_collect(me);
-    return news;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, size_t count,

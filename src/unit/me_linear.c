@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns that share no row are evaluated together, as in solve/jacobian.c: in one directional derivative of derivatives
- * and outputs by states, or by inputs; or in one difference. */
+/* Columns that share no row are evaluated together, as in solve/jacobian.c: in one directional derivative of
+ * derivatives and outputs by states, or by inputs; or in one difference. */
 #include "unit/me_linear.h"
 
 #include <float.h>
@@ -14,6 +14,7 @@
 /* Derivatives above outputs, by states or by inputs: A over C, B over D. */
 struct half {
     struct me_axis *columns;
+    const double *nominals;            /* of the columns */
     struct tutti_colouring all, upper; /* of both matrices, of the upper one alone */
     double *seed;
 };
@@ -25,21 +26,29 @@ struct me_linear {
     uint32_t *unknowns; /* references: derivatives, then outputs */
     double *product;    /* states + outputs: one call's result */
     double *here, *base, *moved;
+    double *input_nominals;
 };
 
 static enum tutti_err name_axis(struct me *me, const struct me_axis *axis, size_t count, const char *word, char ***out)
 {
+    size_t room = 0;
+    for (size_t k = 0; k < axis->count; k++)
+        if (axis->indices[k] != TUTTI_NONE) {
+            const struct tutti_var *var = &me->unit.fmu->desc->vars[axis->indices[k]];
+            size_t length = strlen(var->name) + (size_t)var->dimension_count * TUTTI_NUMBER_MAX;
+            room = length > room ? length : room;
+        }
+    room += strlen(word) + TUTTI_NUMBER_MAX;
     *out = calloc(count + 1, sizeof **out);
-    if (!*out)
-        return tutti_fail_memory();
-    for (size_t i = 0; i < count; i++) {
-        char text[512];
-        tutti_me_axis_name(axis, &me->unit, i, word, text, sizeof text);
+    char *text = malloc(room);
+    bool enough = *out && text;
+    for (size_t i = 0; i < count && enough; i++) {
+        tutti_me_axis_name(axis, &me->unit, i, word, text, room);
         (*out)[i] = tutti_str_copy(text);
-        if (!(*out)[i])
-            return tutti_fail_memory();
+        enough = (*out)[i] != NULL;
     }
-    return TUTTI_OK;
+    free(text);
+    return enough ? TUTTI_OK : tutti_fail_memory();
 }
 
 /* The rows of `top`, then those of `bottom`. */
@@ -88,7 +97,9 @@ static enum tutti_err set_up_half(struct me *me, struct me_linear *own, struct h
     own->linear.by_model = own->linear.by_model || known;
     if (!known)
         TRY(tutti_pattern_full(&patterns[upper], (int32_t)me->states, (int32_t)columns));
-    if (half->columns->size == columns) /* FMI 1.0 knows no names of states: all outputs by all of them */
+    /* FMI 1.0 tells the inputs that an output depends on, not the states: all outputs by all of these. */
+    bool told = half->columns->size == columns && (me->unit.fmu->desc->fmi > 1 || half == &own->by_inputs);
+    if (told)
         TRY(outputs_pattern(me, own, half->columns, &patterns[lower]));
     else
         TRY(tutti_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
@@ -106,6 +117,35 @@ static enum tutti_err set_up_half(struct me *me, struct me_linear *own, struct h
     return half->seed ? TUTTI_OK : tutti_fail_memory();
 }
 
+static enum tutti_err take_nominals(struct me *me, struct me_linear *own)
+{
+    own->by_inputs.nominals = own->input_nominals = calloc(own->inputs.size + 1, sizeof(double));
+    if (!own->input_nominals)
+        return tutti_fail_memory();
+    for (size_t k = 0; k < own->inputs.count; k++) {
+        const struct tutti_bounds *bounds = me->unit.fmu->desc->vars[own->inputs.indices[k]].bounds;
+        double nominal = bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1;
+        for (size_t i = own->inputs.starts[k]; i < own->inputs.starts[k + 1]; i++)
+            own->input_nominals[i] = nominal > 0 && isfinite(nominal) ? nominal : 1;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err allocate(struct me *me, struct me_linear *own)
+{
+    struct tutti_linear *linear = &own->linear;
+    size_t longest = me->states + own->outputs.size + own->inputs.size + 1;
+    own->unknowns = calloc(me->variables.count + own->outputs.count + 1, sizeof *own->unknowns);
+    double **blocks[] = {&own->product,   &own->here,           &own->base,      &own->moved,
+                         &linear->states, &linear->derivatives, &linear->inputs, &linear->outputs};
+    bool enough = own->unknowns;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        *blocks[i] = calloc(longest, sizeof **blocks[i]);
+        enough = enough && *blocks[i];
+    }
+    return enough ? TUTTI_OK : tutti_fail_memory();
+}
+
 static enum tutti_err set_up(struct me *me, struct me_linear *own)
 {
     struct tutti_linear *linear = &own->linear;
@@ -118,17 +158,12 @@ static enum tutti_err set_up(struct me *me, struct me_linear *own)
     TRY(name_axis(me, &own->inputs, linear->input_count, "input", &linear->input_names));
     TRY(name_axis(me, &own->outputs, linear->output_count, "output", &linear->output_names));
     own->by_states.columns = &me->variables;
+    own->by_states.nominals = me->nominals;
     own->by_inputs.columns = &own->inputs;
+    TRY(take_nominals(me, own));
     TRY(set_up_half(me, own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C));
     TRY(set_up_half(me, own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D));
-    size_t longest = me->states + own->outputs.size + own->inputs.size + 1;
-    own->unknowns = calloc(me->variables.count + own->outputs.count + 1, sizeof *own->unknowns);
-    own->product = calloc(longest, sizeof *own->product);
-    own->here = calloc(longest, sizeof *own->here);
-    own->base = calloc(longest, sizeof *own->base);
-    own->moved = calloc(longest, sizeof *own->moved);
-    if (!own->unknowns || !own->product || !own->here || !own->base || !own->moved)
-        return tutti_fail_memory();
+    TRY(allocate(me, own));
     linear->exact = (me->unit.can & TUTTI_CAN_DIRECTIONAL) && (me->variables.count > 0 || me->states == 0);
     if (linear->exact && me->states > 0)
         memcpy(own->unknowns, me->derivatives, me->variables.count * sizeof *own->unknowns);
@@ -136,52 +171,78 @@ static enum tutti_err set_up(struct me *me, struct me_linear *own)
     return TUTTI_OK;
 }
 
-/* Derivatives and outputs where the FMU stands. */
-static enum tutti_err evaluate(struct me *me, struct me_linear *own, double *values)
+/* FMI 1.0's negated aliases (scalars): from what the reference holds to the variable, and back. */
+static void negate(const struct me *me, const struct me_axis *axis, double *values)
+{
+    for (size_t k = 0; k < axis->count; k++)
+        if (me->unit.fmu->desc->vars[axis->indices[k]].negated)
+            values[k] = -values[k];
+}
+
+static enum tutti_err get_axis(struct me *me, const struct me_axis *axis, double *values)
+{
+    if (axis->count == 0)
+        return TUTTI_OK;
+    TRY(tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, axis->references, axis->count, values, axis->size));
+    negate(me, axis, values);
+    return TUTTI_OK;
+}
+
+static enum tutti_err discards(const struct me *me)
+{
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
+                      me->unit.name, me->unit.fmu->path, NUMBER(me->here_time));
+}
+
+/* Derivatives, and outputs if `lower`, where the FMU stands. */
+static enum tutti_err evaluate(struct me *me, struct me_linear *own, bool lower, double *values)
 {
     bool discarded = false;
     if (me->states > 0)
         TRY(tutti_instance_get_derivatives(me->instance, values, me->states, &discarded));
     if (discarded)
-        return tutti_fail(TUTTI_ERR_FMU, "%s: the FMU discards a point near t = %s, where it is linearised",
-                          me->unit.name, NUMBER(me->here_time));
-    if (own->outputs.count > 0)
-        TRY(tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, own->outputs.references, own->outputs.count,
-                               values + me->states, own->outputs.size));
-    return TUTTI_OK;
+        return discards(me);
+    return lower ? get_axis(me, &own->outputs, values + me->states) : TUTTI_OK;
 }
 
-/* Moves states, or inputs, by the increments in `step` from `base`. */
-static enum tutti_err move(struct me *me, struct me_linear *own, bool states, const double *values)
+static enum tutti_err move(struct me *me, struct me_linear *own, bool states, double *values)
 {
-    if (states)
-        return tutti_me_place(me, me->here_time, values, NULL);
-    return tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, own->inputs.references, own->inputs.count, values,
-                              own->inputs.size);
+    bool discarded = false;
+    if (states) {
+        TRY(tutti_me_place(me, me->here_time, values, &discarded));
+        return discarded ? discards(me) : TUTTI_OK;
+    }
+    negate(me, &own->inputs, values);
+    enum tutti_err err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, own->inputs.references, own->inputs.count,
+                                            values, own->inputs.size);
+    negate(me, &own->inputs, values);
+    return err;
 }
 
-/* A difference both ways about the point: seldom asked for and wanted well. The seed holds 1 in the columns of a colour,
- * and becomes their increments. */
-static enum tutti_err by_differences(struct me *me, struct me_linear *own, struct half *half, size_t columns)
+/* How far column c moves each way: the third root of the rounding, where truncation and cancellation are alike. */
+static double reach(const struct me_linear *own, const struct half *half, size_t c)
 {
-    static const double root = 6.055454452393343e-6; /* third root of the rounding */
+    return 6.055454452393343e-6 * fmax(fabs(own->base[c]), half->nominals[c]);
+}
+
+/* A difference both ways about the point: seldom asked for and wanted well. The seed holds 1 in the columns of a
+ * colour, and becomes their increments. */
+static enum tutti_err by_differences(struct me *me, struct me_linear *own, struct half *half, size_t columns,
+                                     bool lower)
+{
     bool states = half == &own->by_states;
-    size_t rows = me->states + own->outputs.size;
+    size_t rows = me->states + (lower ? own->outputs.size : 0);
     for (int side = -1; side <= 1; side += 2) {
-        for (size_t c = 0; c < columns; c++) {
-            double scale = fmax(fabs(own->base[c]), states ? me->nominals[c] : 1);
-            own->moved[c] = own->base[c] + (half->seed[c] != 0 ? side * root * scale : 0);
-        }
+        for (size_t c = 0; c < columns; c++)
+            own->moved[c] = own->base[c] + (half->seed[c] != 0 ? side * reach(own, half, c) : 0);
         TRY(move(me, own, states, own->moved));
-        TRY(evaluate(me, own, side < 0 ? own->here : own->product));
+        TRY(evaluate(me, own, lower, side < 0 ? own->here : own->product));
     }
     for (size_t r = 0; r < rows; r++)
         own->product[r] -= own->here[r];
     for (size_t c = 0; c < columns; c++)
-        if (half->seed[c] != 0) {
-            double scale = fmax(fabs(own->base[c]), states ? me->nominals[c] : 1);
-            half->seed[c] = (own->base[c] + root * scale) - (own->base[c] - root * scale);
-        }
+        if (half->seed[c] != 0)
+            half->seed[c] = (own->base[c] + reach(own, half, c)) - (own->base[c] - reach(own, half, c));
     return move(me, own, states, own->base);
 }
 
@@ -208,12 +269,14 @@ static enum tutti_err linearize_half(struct me *me, struct me_linear *own, struc
     struct tutti_linear *linear = &own->linear;
     const struct tutti_colouring *colouring = want_lower ? &half->all : &half->upper;
     size_t columns = (size_t)linear->patterns[upper].column_count;
+    if (me->states == 0 && (!want_lower || own->outputs.size == 0))
+        return TUTTI_OK;
     for (int32_t colour = 0; colour < colouring->colour_count; colour++) {
         memset(half->seed, 0, columns * sizeof *half->seed);
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
             half->seed[colouring->columns[k]] = 1;
         TRY(linear->exact ? by_directional(me, own, half, columns, want_lower)
-                          : by_differences(me, own, half, columns));
+                          : by_differences(me, own, half, columns, want_lower));
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++) {
             int32_t c = colouring->columns[k];
             take(&linear->patterns[upper], linear->values[upper], c, own->product, half->seed[c]);
@@ -224,17 +287,34 @@ static enum tutti_err linearize_half(struct me *me, struct me_linear *own, struc
     return TUTTI_OK;
 }
 
+static enum tutti_err read_values(struct me *me, struct me_linear *own)
+{
+    struct tutti_linear *linear = &own->linear;
+    TRY(evaluate(me, own, true, own->product));
+    for (size_t i = 0; i < me->states; i++) {
+        linear->states[i] = me->here[i];
+        linear->derivatives[i] = own->product[i];
+    }
+    for (size_t i = 0; i < own->outputs.size; i++)
+        linear->outputs[i] = own->product[me->states + i];
+    return get_axis(me, &own->inputs, linear->inputs);
+}
+
 enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
 {
     struct me *me = (struct me *)unit;
-    if (!me->linear) {
-        me->linear = calloc(1, sizeof *me->linear);
-        if (!me->linear)
-            return tutti_fail_memory();
-        TRY(set_up(me, me->linear));
-    }
     struct me_linear *own = me->linear;
+    if (!own) {
+        own = me->linear = calloc(1, sizeof *own);
+        if (!own) {
+            tutti_fail_memory();
+            return TUTTI_ERR_MEMORY;
+        }
+        TRY(set_up(me, own));
+    }
     const double *x = me->here;
+    if (want & TUTTI_WANT_VALUES)
+        TRY(read_values(me, own));
     if (want & (TUTTI_WANT_A | TUTTI_WANT_C)) {
         if (me->states > 0)
             memcpy(own->base, x, me->states * sizeof *x);
@@ -243,8 +323,7 @@ enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct
             me->here = x;
     }
     if ((want & (TUTTI_WANT_B | TUTTI_WANT_D)) && own->inputs.count > 0) {
-        TRY(tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, own->inputs.references, own->inputs.count, own->base,
-                               own->inputs.size));
+        TRY(get_axis(me, &own->inputs, own->base));
         TRY(linearize_half(me, own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D, want & TUTTI_WANT_D));
     }
     *linear = &own->linear;
@@ -284,6 +363,11 @@ void tutti_me_linear_fini(struct me *me)
     free(own->here);
     free(own->base);
     free(own->moved);
+    free(own->input_nominals);
+    free(linear->states);
+    free(linear->derivatives);
+    free(linear->inputs);
+    free(linear->outputs);
     free(own);
 }
 

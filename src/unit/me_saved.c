@@ -12,53 +12,97 @@ struct tutti_unit_saved {
     struct tutti_saved fmu;
     double t, next_event;
     unsigned long events;
+    double event_time;
     enum me_solver_task task;
-    bool inputs_changed;
+    bool inputs_changed, near_zero;
     double *x;
     struct me_input *inputs;
+    struct tutti_signals others; /* inputs that are none of these; if the FMU does not save them itself */
     bool *positive;
+    double *z_scale, *recent; /* what tells events from rounding, and from chatter */
+    size_t recent_count;
     void *solver; /* the method's own memory; NULL: it keeps none that could be saved */
     bool solver_saved;
 };
 
-static struct tutti_unit_saved *make(const struct me *me)
+static void release(struct tutti_unit_saved *saved)
 {
-    struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
-    if (!saved)
-        return NULL;
+    free(saved->x);
+    free(saved->inputs);
+    tutti_signals_fini(&saved->others);
+    free(saved->positive);
+    free(saved->z_scale);
+    free(saved->recent);
+    free(saved->solver);
+    free(saved);
+}
+
+static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *saved)
+{
     saved->x = calloc(me->ode.count + 1, sizeof *saved->x);
     saved->inputs = calloc(me->inputs.count + 1, sizeof *saved->inputs);
     saved->positive = calloc(me->indicators + 1, sizeof *saved->positive);
+    saved->z_scale = calloc(me->indicators + 1, sizeof *saved->z_scale);
+    saved->recent = calloc(ME_CHATTER_EVENTS, sizeof *saved->recent);
     bool bytes = me->solver && me->solver->kind->saved_size;
     saved->solver = bytes ? malloc(me->solver->kind->saved_size(me->solver)) : NULL;
-    if (saved->x && saved->inputs && saved->positive && (saved->solver || !bytes))
-        return saved;
-    free(saved->x);
-    free(saved->inputs);
-    free(saved->positive);
-    free(saved->solver);
-    free(saved);
-    return NULL;
+    bool all = saved->x && saved->inputs && saved->positive && saved->z_scale && saved->recent;
+    if (!all || (bytes && !saved->solver))
+        return tutti_fail_memory();
+    return me->unit.can & TUTTI_CAN_STATE
+               ? TUTTI_OK
+               : tutti_unit_signals(&me->unit, me->inputs.others, me->inputs.other_count, &saved->others);
+}
+
+static enum tutti_err make(const struct me *me, struct tutti_unit_saved **out)
+{
+    struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
+    if (!saved)
+        return tutti_fail_memory();
+    enum tutti_err err = allocate(me, saved);
+    if (err) {
+        release(saved);
+        return err;
+    }
+    *out = saved;
+    return TUTTI_OK;
+}
+
+/* Inputs that the FMU keeps and nobody else does: from it, or back. */
+static enum tutti_err exchange(struct me *me, const struct tutti_signals *others, bool back)
+{
+    for (size_t b = 0; b < others->block_count; b++) {
+        const struct tutti_block *block = &others->blocks[b];
+        TRY(back ? tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
+                                      block->value_count)
+                 : tutti_instance_get(me->instance, block->type, block->references, block->count, block->values,
+                                      block->value_count));
+    }
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **out)
 {
     struct me *me = (struct me *)unit;
     if (!*out)
-        *out = make(me);
+        TRY(make(me, out));
     struct tutti_unit_saved *saved = *out;
-    if (!saved)
-        return tutti_fail_memory();
     if (unit->can & TUTTI_CAN_STATE)
         TRY(tutti_instance_save(me->instance, &saved->fmu));
+    TRY(exchange(me, &saved->others, false));
     saved->t = me->t;
     saved->next_event = me->next_event;
     saved->events = me->events;
+    saved->event_time = me->event_time;
     saved->task = me->task;
     saved->inputs_changed = me->inputs_changed;
+    saved->near_zero = me->near_zero;
     memcpy(saved->x, me->x, me->ode.count * sizeof *saved->x);
     memcpy(saved->inputs, me->inputs.items, me->inputs.count * sizeof *saved->inputs);
     memcpy(saved->positive, me->positive, me->indicators * sizeof *saved->positive);
+    memcpy(saved->z_scale, me->z_scale, me->indicators * sizeof *saved->z_scale);
+    memcpy(saved->recent, me->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
+    saved->recent_count = me->recent_count;
     /* A solver that is ahead of the unit would have to come back anyway. */
     saved->solver_saved = saved->solver && me->solver->started && me->solver->t == me->t;
     if (saved->solver_saved)
@@ -83,12 +127,17 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
     me->next_event = saved->next_event;
     me->event_at = INFINITY;
     me->events = saved->events;
+    me->event_time = saved->event_time;
     me->inputs_changed = saved->inputs_changed;
+    me->near_zero = saved->near_zero;
     me->ahead_open = me->averaged = false;
     memcpy(me->x, saved->x, me->ode.count * sizeof *me->x);
     memcpy(me->ahead, saved->x, me->ode.count * sizeof *me->x);
     memcpy(me->inputs.items, saved->inputs, me->inputs.count * sizeof *saved->inputs);
     memcpy(me->positive, saved->positive, me->indicators * sizeof *me->positive);
+    memcpy(me->z_scale, saved->z_scale, me->indicators * sizeof *me->z_scale);
+    memcpy(me->recent, saved->recent, ME_CHATTER_EVENTS * sizeof *me->recent);
+    me->recent_count = saved->recent_count;
     tutti_me_inputs_collect(me);
     me->task = ME_RESTART;
     if (saved->solver_saved) {
@@ -97,6 +146,7 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
     }
     if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
+    TRY(exchange(me, &saved->others, true));
     TRY(tutti_me_inputs_write(me));
     return tutti_me_place_back(me);
 }
@@ -107,9 +157,5 @@ void tutti_me_discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
     if (!saved)
         return;
     tutti_instance_discard_saved(me->instance, &saved->fmu);
-    free(saved->x);
-    free(saved->inputs);
-    free(saved->positive);
-    free(saved->solver);
-    free(saved);
+    release(saved);
 }

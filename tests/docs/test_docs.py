@@ -23,7 +23,8 @@ TUTTI = pathlib.Path(os.environ["TUTTI"])
 FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md"}  # command -> its page
+MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md",
+          "linearize": "linearize.md"}  # command -> its page
 PATIENCE = 120  # seconds, for a block
 
 
@@ -166,7 +167,7 @@ class Messages(unittest.TestCase):
 
     def test_messages_exist(self):
         rows = []
-        for page in ("run.md", "model-exchange.md"):
+        for page in ("run.md", "model-exchange.md", "linearize.md"):
             text = prose(SOURCE / "docs" / page)
             rows += re.findall(r"(?m)^\| (`[^|]*) \|", text[text.index("\n## Troubleshooting"):])
         messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tutti/tutti.h>
+
+#include "base/fs.h"
+#include "commands.h"
+#include "console.h"
+#include "linear.h"
+#include "output.h"
+#include "run_options.h"
+#include "signals.h"
+
+typedef bool write_function(const struct tutti_linearization *linearization, const char *fmu, const char *path);
+
+/* By the end of the file's name; NULL after a message. */
+static write_function *writer_for(const char *output)
+{
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    if (!output)
+        fputs("tutti linearize: -o FILE is needed: OUT.json, OUT.mat, or - for JSON on standard output\n", stderr);
+    else if (strcmp(output, "-") == 0 || (dot && strcmp(dot, ".json") == 0))
+        return linear_write_json;
+    else if (dot && strcmp(dot, ".mat") == 0)
+        return linear_write_mat;
+    else
+        fprintf(stderr, "tutti linearize: -o takes OUT.json or OUT.mat, not '%s'\n", output);
+    return NULL;
+}
+
+/* Writing must not destroy what is read. */
+static bool is_input(const struct tutti_run_options *options, const char *output)
+{
+    struct stat in, out;
+    if (!options->input || stat(options->input, &in) != 0 || stat(output, &out) != 0 || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
+        return false;
+    fprintf(stderr, "tutti linearize: -o '%s' is the file that --input reads; name another one\n", output);
+    return true;
+}
+
+static int linearize(const struct run_options *run, const struct tutti_linearize_options *options,
+                     write_function *write, const char *path)
+{
+    struct tutti_linearization linearization;
+    struct tutti_run_stats stats;
+    signals_in_run(true);
+    enum tutti_err err = tutti_linearize(options, &stats, &linearization);
+    signals_in_run(false);
+    console_clear_progress();
+    if (err)
+        console_error(tutti_err_message());
+    int status = run_exit_status(err);
+    if (!err && !write(&linearization, options->run.file, path))
+        status = EXIT_FAILED;
+    if (status == EXIT_DONE && !run->quiet)
+        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : options->run.file);
+    tutti_linearization_fini(&linearization);
+    tutti_run_stats_fini(&stats);
+    return status;
+}
+
+int command_linearize(const struct arguments *arguments)
+{
+    struct run_options run;
+    struct tutti_linearize_options options = {0};
+    const char *output = arguments_value(arguments, "--output");
+    write_function *write = writer_for(output);
+    if (!write)
+        return EXIT_USAGE;
+    bool standard = strcmp(output, "-") == 0;
+    /* Taken now: code of the FMU may change the folder that the process is in. */
+    char *path = standard ? NULL : tutti_fs_absolute(output);
+    int status = run_options_read(&run, arguments);
+    if (status == EXIT_DONE && !arguments_number(arguments, "--at", &options.has_at, &options.at))
+        status = EXIT_USAGE;
+    if (status == EXIT_DONE && !standard && is_input(&run.options, output))
+        status = EXIT_USAGE;
+    if (status == EXIT_DONE && !standard && !(path && output_can_be_written(output)))
+        status = EXIT_FAILED;
+    options.run = run.options;
+    if (status == EXIT_DONE)
+        status = linearize(&run, &options, write, standard ? "-" : path);
+    if (status == EXIT_DONE && !standard && !run.quiet)
+        fprintf(stderr, "%-10s %s\n", "result", output);
+    free(path);
+    run_options_fini(&run);
+    return status;
+}

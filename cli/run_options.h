@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* run_options.h - what the commands that simulate have in common: options, messages, progress, exit status. */
+#ifndef TUTTI_CLI_RUN_OPTIONS_H
+#define TUTTI_CLI_RUN_OPTIONS_H
+
+#include <tutti/tutti.h>
+
+#include "options.h"
+
+/* Where the options of a run point to. Must not move while they are used. */
+struct run_options {
+    struct tutti_run_options options;
+    struct tutti_log log;
+    const char **values;
+    bool quiet;
+};
+
+/* Reads every option of struct tutti_run_options that the command has, but --output; its first operand is the file.
+ * The progress line and Ctrl-C are set up, too. EXIT_DONE, or the exit status after a message. run_options_fini
+ * follows in any case. */
+int run_options_read(struct run_options *run, const struct arguments *arguments);
+void run_options_fini(struct run_options *run);
+
+/* The exit status that an error of a run means. */
+int run_exit_status(enum tutti_err err);
+
+#endif

@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tutti linearize`: matrices against exact ones, at the start and later, in JSON and MAT; what it says and refuses."""
+import json
+import math
+import os
+import pathlib
+import unittest
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+from scipy.integrate import solve_ivp
+
+from command import FMUS, CommandTest, kit_fmu
+
+VERSIONS = ("1me", "2", "3")  # of Model Exchange, as in the names of the kit's FMUs
+EXAMPLES = FMUS.parent / "examples"
+G = 9.81
+EXACT, DIFFERENCES = 1e-15, 1e-8  # tolerances
+
+
+def pendulum_fmu(version):
+    return str(EXAMPLES / "coupled_pendula" / f"Pendulum_fmi{version}.fmu")
+
+
+def mass_fmu(version):
+    return str(EXAMPLES / "mass_spring_damper" / f"RightMass_fmi{version}.fmu")
+
+
+def pendulum_matrices(x1, u1, u2, u3):
+    """A and B of Pendulum.c: x2' = (u3 - g) sin x1 + (u1 + u2) cos x1."""
+    slope = (u3 - G) * math.cos(x1) - (u1 + u2) * math.sin(x1)
+    return [[0, 1], [slope, 0]], [[0, 0, 0], [math.cos(x1), math.cos(x1), math.sin(x1)]]
+
+
+class System:
+    """What the command wrote as JSON; A ... D as arrays, made of their columns."""
+
+    def __init__(self, text):
+        self.json = json.loads(text)
+        for letter in "ABCD":
+            setattr(self, letter, self.matrix(self.json[letter]))
+        self.eigenvalues = np.array([value["re"] + 1j * value["im"] for value in self.json["eigenvalues"] or []])
+
+    def __getitem__(self, key):
+        return self.json[key]
+
+    @staticmethod
+    def matrix(json_matrix):
+        shape = (json_matrix["rows"], json_matrix["columns"])
+        parts = (np.array(json_matrix["values"]), np.array(json_matrix["row_indices"], dtype=int),
+                 np.array(json_matrix["starts"], dtype=int))
+        assert parts[2][0] == 0 and parts[2][-1] == len(parts[0]) == len(parts[1])
+        full = np.zeros(shape)
+        for column in range(shape[1]):
+            rows = parts[1][parts[2][column]:parts[2][column + 1]]
+            assert all(rows[:-1] < rows[1:]), "rows ascend"
+            full[rows, column] = parts[0][parts[2][column]:parts[2][column + 1]]
+        if max(shape) <= 100:
+            assert np.array_equal(full, np.array(json_matrix["dense"]).reshape(shape)), "both forms say the same"
+        else:
+            assert "dense" not in json_matrix
+        return full
+
+    @property
+    def names(self):
+        return tuple(self.json[f"{kind}_names"] for kind in ("state", "input", "output"))
+
+
+class LinearizeTest(CommandTest):
+    def linearize(self, fmu, *options):
+        """JSON on standard output; nobody may have been warned."""
+        outcome = self.tutti("linearize", fmu, "-o", "-", "--quiet", *options)
+        self.assertEqual(outcome.err, "")
+        return System(outcome.out)
+
+    def without_directional(self, fmu):
+        """A copy of an FMU (2.0, 3.0) that gives no directional derivatives for Model Exchange."""
+        word = "providesDirectionalDerivatives" if "fmi3" in str(fmu) else "providesDirectionalDerivative"
+        return self.altered(fmu, (f'{word}="true"', f'{word}="false"'), name="differences.fmu")
+
+    def summary(self, fmu, *options):
+        return self.tutti("linearize", fmu, "-o", self.path("out.json"), *options).err
+
+    def assert_matrix(self, matrix, expected, tolerance):
+        expected = np.array(expected, dtype=float)
+        self.assertEqual(matrix.shape, expected.shape)
+        if expected.size:
+            self.assertLessEqual(np.abs(matrix - expected).max(), tolerance * max(1, np.abs(expected).max()), matrix)
+
+
+class Matrices(LinearizeTest):
+    def test_linear_system(self):
+        """A system that is linear gives back its own matrices, with arrays element by element."""
+        fmu = kit_fmu("StateSpace", "3")
+        for path, exact in ((fmu, True), (self.without_directional(fmu), False)):
+            system, tolerance = self.linearize(path), EXACT if exact else DIFFERENCES
+            self.assertEqual(system["exact"], exact)
+            self.assert_matrix(system.A, [[-1, 1, 0], [0, -2, 1], [0, 0, -3]], tolerance)
+            self.assert_matrix(system.B, [[1, 0], [0, 1], [1, 1]], tolerance)
+            self.assert_matrix(system.C, [[1, 0, 0], [0, 1, 1]], tolerance)
+            self.assert_matrix(system.D, [[0, 0], [0.5, 0]], tolerance)
+            self.assertEqual(system.names, (["x[1]", "x[2]", "x[3]"], ["u[1]", "u[2]"], ["y[1]", "y[2]"]))
+            self.assertEqual((system["time"], system["x0"], system["u0"]), (0, [1, 0, -1], [1, 2]))
+            self.assertEqual((system["dx0"], system["y0"]), ([0, 1, 6], [1, -0.5]))
+
+    def test_other_sizes(self):
+        sizes = "--set n=1 --set m=1 --set r=3 --set A=-7 --set B=2".split()
+        system = self.linearize(kit_fmu("StateSpace", "3"), *sizes, "--set", "C=1 2 3", "--set", "D=4 5 6",
+                                "--set", "x0=0.5")
+        for matrix, expected in ((system.A, [[-7]]), (system.B, [[2]]), (system.C, [[1], [2], [3]]),
+                                 (system.D, [[4], [5], [6]])):
+            self.assert_matrix(matrix, expected, 0)
+
+    def test_nonlinear_model(self):
+        """Exact derivatives at a point that is no rest, in every version, with directional derivatives and without."""
+        point = dict(x1=0.7, u1=0.25, u2=-2, u3=1.5)
+        settings = [word for name, value in point.items() for word in ("--set", f"{name}={value}")]
+        A, B = pendulum_matrices(**point)
+        fmus = [(pendulum_fmu(version), version != "1me") for version in VERSIONS]
+        fmus += [(self.without_directional(pendulum_fmu("2")), False)]
+        for fmu, exact in fmus:
+            for options in ((), ("--jacobian", "plain")):
+                with self.subTest(fmu=fmu, options=options):
+                    system, tolerance = self.linearize(fmu, *settings, *options), EXACT if exact else DIFFERENCES
+                    self.assertEqual(system["exact"], exact)
+                    self.assert_matrix(system.A, A, tolerance)
+                    self.assert_matrix(system.B, B, tolerance)
+                    self.assert_matrix(system.C, np.eye(2), tolerance)
+                    self.assert_matrix(system.D, np.zeros((2, 3)), tolerance)
+                    self.assertEqual(system.names, (["x1", "x2"], ["u1", "u2", "u3"], ["x1", "x2"]))
+                    self.assertEqual(system["u0"], [0.25, -2, 1.5])
+                    self.assertAlmostEqual(system["dx0"][1], (1.5 - G) * math.sin(0.7) - 1.75 * math.cos(0.7), 14)
+
+    def test_sparsity(self):
+        """The model structure says where zeros are; FMI 1.0 says it of D alone."""
+        system = self.linearize(mass_fmu("2"))
+        self.assertTrue(system["structure_known"])
+        self.assertEqual([len(system[letter]["values"]) for letter in "ABCD"], [3, 2, 2, 0])
+        self.assertEqual((system["A"]["starts"], system["A"]["row_indices"]), ([0, 1, 3], [1, 0, 1]))
+        system = self.linearize(mass_fmu("1me"))
+        self.assertEqual([len(system[letter]["values"]) for letter in "ABCD"], [4, 4, 4, 0])
+        self.assert_matrix(system.A, [[0, 1], [-75, -2.1]], DIFFERENCES)
+        self.assert_matrix(system.B, [[0, 0], [25, 0.1]], DIFFERENCES)
+        self.assert_matrix(system.C, np.eye(2), DIFFERENCES)
+        silent = self.altered(mass_fmu("1me"), *2 * [("<DirectDependency></DirectDependency>", "")])
+        self.assertFalse(self.linearize(silent)["structure_known"])
+
+    def test_large_system(self):
+        """142 states: too many for rows that people read; columns share evaluations."""
+        fmu = str(EXAMPLES / "chromatography" / "Chromatography_fmi3.fmu")
+        exact, differences = self.linearize(fmu), self.linearize(self.without_directional(fmu))
+        self.assertEqual(exact["A"]["rows"], 142)
+        self.assertEqual(len(exact["A"]["values"]), 515)
+        self.assertEqual(exact["A"]["row_indices"], differences["A"]["row_indices"])
+        self.assertTrue(exact["exact"] and not differences["exact"])
+        for letter in "ABCD":
+            self.assert_matrix(getattr(differences, letter), getattr(exact, letter), 1e-7)
+        self.assertEqual(len(exact.eigenvalues), 142)
+
+    def test_aliases(self):
+        """FMI 1.0: outputs that are other names of variables, with and without a minus sign."""
+        alias = ('<ScalarVariable name="{}" valueReference="1" variability="continuous" causality="output" '
+                 'alias="{}"><Real/></ScalarVariable>')
+        fmu = self.altered(mass_fmu("1me"), ("  </ModelVariables>", alias.format("same", "alias") +
+                                             alias.format("contrary", "negatedAlias") + "</ModelVariables>"))
+        system = self.linearize(fmu)
+        self.assertEqual(system["output_names"], ["x2", "v2", "same", "contrary"])
+        self.assertEqual(system["y0"], [2, 0, 2, -2])
+        self.assert_matrix(system.C, [[1, 0], [0, 1], [1, 0], [-1, 0]], DIFFERENCES)
+
+    def test_nominal_of_an_input(self):
+        """Differences move an input by its own measure. Steps of 6e-6 would be lost in 1e12."""
+        fmu, settings = pendulum_fmu("1me"), ("--set", "u2=1e12", "--set", "x1=0")
+        fmu = self.altered(fmu, *3 * [('"input"><Real start', '"input"><Real nominal="1e12" start')])
+        self.assert_matrix(self.linearize(fmu, *settings).B[1:, 0:1], [[1]], DIFFERENCES)
+
+
+class Points(LinearizeTest):
+    def test_later(self):
+        """Where the run is at that time, not where it started."""
+        def slope(_, x):
+            return x[1], (1 - x[0] ** 2) * x[1] - x[0]
+        expected = solve_ivp(slope, (0, 7.03125), (2, 0), rtol=1e-11, atol=1e-12).y[:, -1]
+        for version in VERSIONS:
+            system = self.linearize(kit_fmu("VanDerPol", version), "--at", "7.03125", "--rtol", "1e-9")
+            self.assertEqual(system["time"], 7.03125)
+            self.assert_near(system["x0"], expected, 1e-6)
+            x, v = system["x0"]
+            tolerance = DIFFERENCES if version == "1me" else EXACT
+            self.assert_matrix(system.A, [[0, 1], [-2 * x * v - 1, 1 - x * x]], tolerance)
+            self.assert_near(system["dx0"], slope(0, (x, v)), 1e-14)
+            self.assertEqual(system["y0"], system["x0"])
+
+    def test_solvers_and_times(self):
+        for options in (("--solver", "rk4", "--solver-step", "0.01"), ("--solver", "radau5", "--rtol", "1e-8"),
+                        ("--step", "0.3"), ("--h-max", "0.01")):
+            system = self.linearize(kit_fmu("Dahlquist", "2"), "--at", "2", "--start", "1", "--set", "k=3", *options)
+            self.assert_near(system["x0"], [math.exp(-3)], 1e-4)
+            self.assert_matrix(system.A, [[-3]], DIFFERENCES)
+        for at in ("1", "4"):  # the first and the last point of a run
+            system = self.linearize(kit_fmu("Dahlquist", "3"), "--start", "1", "--stop", "4", "--at", at)
+            self.assertEqual(system["time"], float(at))
+
+    def test_after_an_event(self):
+        """The ball at t = 1 has bounced once: up with 0.7 of its speed at sqrt(2 / g)."""
+        bounce, speed = math.sqrt(2 / G), 0.7 * math.sqrt(2 * G)
+        for version in VERSIONS:
+            system = self.linearize(kit_fmu("BouncingBall", version), "--at", "0.7", "--rtol", "1e-8")
+            rise = 0.7 - bounce
+            self.assert_near(system["x0"], [speed * rise - G / 2 * rise ** 2, speed - G * rise], 1e-6)
+            self.assert_matrix(system.A, [[0, 1], [0, 0]], DIFFERENCES)
+            self.assert_near(system["dx0"], [speed - G * rise, -G], 1e-6)
+
+    def test_inputs(self):
+        """Inputs as the file has them at that time: on the way between rows, and after a jump."""
+        table = self.write("u.csv", "time,u1,u3\n0,0,1\n1,2,1\n1,2,4\n2,2,4\n")
+        for version in VERSIONS:
+            for at, u1, u3 in (("0", 0, 1), ("0.375", 0.75, 1), ("1", 2, 4), ("1.5", 2, 4)):
+                with self.subTest(version=version, at=at):
+                    system = self.linearize(pendulum_fmu(version), "--input", table, "--at", at, "--set", "u2=0.5")
+                    self.assert_near(system["u0"], [u1, 0.5, u3], 1e-14)
+                    A, B = pendulum_matrices(system["x0"][0], u1, 0.5, u3)
+                    tolerance = DIFFERENCES if version == "1me" else 1e-13
+                    self.assert_matrix(system.A, A, tolerance)
+                    self.assert_matrix(system.B, B, tolerance)
+
+
+class Shapes(LinearizeTest):
+    def test_no_states(self):
+        """Outputs that are the inputs: D alone."""
+        for version in VERSIONS:
+            system = self.linearize(kit_fmu("Feedthrough", version))
+            n = len(system["input_names"])
+            self.assertEqual((system.A.shape, system.B.shape, system.C.shape), ((0, 0), (0, n), (n, 0)))
+            self.assert_matrix(system.D, np.eye(n), DIFFERENCES)
+            self.assertEqual((system["eigenvalues"], system["stability"]), ([], "unknown"))
+            self.assertIsNone(system["stiffness_ratio"])
+            self.assertIn("there are no states, only D", self.summary(kit_fmu("Feedthrough", version)))
+        self.assertEqual(n, 7)  # FMI 3.0: a scalar and an array of 2 x 3
+
+    def test_no_inputs(self):
+        for version in VERSIONS:
+            system = self.linearize(kit_fmu("VanDerPol", version))
+            self.assertEqual((system.B.shape, system.D.shape), ((2, 0), (2, 0)))
+            self.assertEqual((system["input_names"], system["u0"]), ([], []))
+
+    def test_no_outputs(self):
+        fmu = self.altered(kit_fmu("Dahlquist", "1me"), ('causality="output"', 'causality="internal"'))
+        system = self.linearize(fmu)
+        self.assertEqual((system.C.shape, system.D.shape), ((0, 1), (0, 0)))
+        self.assert_matrix(system.A, [[-1]], DIFFERENCES)
+
+    def test_neither(self):
+        """The stair has nothing that is continuous."""
+        system = self.linearize(kit_fmu("Stair", "3"), "--at", "2.5")
+        self.assertEqual([getattr(system, letter).shape for letter in "ABCD"], 4 * [(0, 0)])
+
+
+class Stability(LinearizeTest):
+    def test_eigenvalues(self):
+        rng = np.random.default_rng(42)
+        matrix = rng.standard_normal((6, 6))
+        system = self.linearize(kit_fmu("StateSpace", "3"), "--set", "n=6", "--set", "m=0", "--set", "r=0", "--set",
+                                "A=" + " ".join(map(str, matrix.ravel())), "--set", "x0=0")
+        expected = sorted(np.linalg.eigvals(matrix), key=lambda value: (-value.real, abs(value.imag), -value.imag))
+        self.assertLess(np.abs(system.eigenvalues - expected).max(), 1e-13)
+        self.assertGreater(np.abs(system.eigenvalues.imag).max(), 0, "the test is to have a pair")
+
+    def test_stable(self):
+        system = self.linearize(mass_fmu("3"))
+        self.assertEqual(system["stability"], "asymptotically stable")
+        self.assertAlmostEqual(system["slowest_time_constant"], 1 / 1.05)
+        said = self.summary(mass_fmu("3"))
+        frequency = math.sqrt(75 - 1.05 ** 2)
+        self.assertIn(f"negative real parts: -1.05 +- {frequency:.6g}i\n", said)
+        self.assertIn(f"{frequency / (2 * math.pi):.6g} Hz, damping ratio {1.05 / math.sqrt(75):.3g}, decays", said)
+
+    def test_stiff(self):
+        settings = ("--set", "n=3", "--set", "A=-1e3 0 0 0 -0.25 0 0 0 -5")
+        system = self.linearize(kit_fmu("StateSpace", "3"), *settings)
+        self.assertEqual((system["slowest_time_constant"], system["fastest_time_constant"], system["stiffness_ratio"]),
+                         (4, 1e-3, 4000))
+        self.assertIn("time constants from 0.001 s to 4 s; stiffness ratio 4e+03",
+                      self.summary(kit_fmu("StateSpace", "3"), *settings))
+
+    def test_unstable(self):
+        """A pendulum that stands on its head falls."""
+        for version in VERSIONS:
+            settings = ("--set", f"x1={math.pi!r}")
+            self.assertEqual(self.linearize(pendulum_fmu(version), *settings)["stability"], "unstable")
+            self.assertRegex(self.summary(pendulum_fmu(version), *settings),
+                             rf"unstable: 1 of 2 eigenvalues of A has a positive real part: {math.sqrt(G):.6g}\n")
+
+    def test_margin(self):
+        """A pendulum at rest swings for ever."""
+        for version in VERSIONS:
+            system = self.linearize(pendulum_fmu(version), "--set", "x1=0")
+            self.assertEqual(system["stability"], "on the margin of stability")
+            self.assertLess(system["margin"], 1e-8)
+            self.assertIsNone(system["slowest_time_constant"])
+            said = self.summary(pendulum_fmu(version), "--set", "x1=0")
+            self.assertIn("2 of 2 eigenvalues of A have a real part that is 0, or cannot be told from it", said)
+            self.assertIn(f"{math.sqrt(G) / (2 * math.pi):.6g} Hz, damping ratio ", said)
+            self.assertIn("at rest    yes: no state moves", said)
+        self.assertIn("at rest    no: 'x2' moves fastest, by -4.7", self.summary(pendulum_fmu("2")))
+
+    def test_margin_of_differences(self):
+        """A has trace 0 and the eigenvalues +-i, but differences do not quite say so."""
+        fmu = self.without_directional(kit_fmu("StateSpace", "3"))
+        system = self.linearize(fmu, "--set", "n=2", "--set", "A=0.7 -1.49 1 -0.7", "--set", "x0=0.3 7.1")
+        self.assertGreater(abs(system.eigenvalues[0].real), 1e-14)
+        self.assertLess(abs(system.eigenvalues - [1j, -1j]).max(), 1e-9)
+        self.assertEqual(system["stability"], "on the margin of stability")
+
+    def test_many(self):
+        """No more than five of a kind are listed."""
+        settings = ("--set", "n=7", "--set", "A=" + " ".join(map(str, np.diag(np.arange(7.0, 0, -1)).ravel())))
+        self.assertIn(": 7 of 7 eigenvalues of A have a positive real part: 7, 6, 5, 4, 3 and 2 more\n",
+                      self.summary(kit_fmu("StateSpace", "3"), *settings))
+        column = str(EXAMPLES / "chromatography" / "Chromatography_fmi2.fmu")
+        self.assertEqual(self.summary(column).count("\noscillates "), 5)
+
+
+class Files(LinearizeTest):
+    def mat(self, fmu, *options):
+        self.tutti("linearize", fmu, "-o", "out.mat", "--quiet", *options)
+        return scipy.io.loadmat(self.path("out.mat"))
+
+    def assert_same(self, mat, system):
+        for letter in "ABCD":
+            matrix = mat[letter].toarray() if scipy.sparse.issparse(mat[letter]) else mat[letter]
+            self.assertTrue(np.array_equal(matrix, getattr(system, letter)), letter)
+        self.assertEqual(mat["t"].item(), system["time"])
+        for name in ("x0", "dx0", "u0", "y0"):
+            self.assertEqual(mat[name].shape, (len(system[name]), 1))
+            self.assertEqual(mat[name].ravel().tolist(), system[name])
+        for name in ("state_names", "input_names", "output_names"):
+            self.assertEqual([cell.item() for cell in mat[name].ravel()], system[name])
+        self.assertTrue(np.array_equal(mat["eigenvalues"].ravel(), system.eigenvalues))
+        self.assertEqual((mat["stability"].item(), mat["margin"].item()), (system["stability"], system["margin"]))
+
+    def test_mat(self):
+        fmus = [pendulum_fmu("2"), kit_fmu("VanDerPol", "1me"), kit_fmu("Feedthrough", "3"), kit_fmu("Stair", "2"),
+                str(EXAMPLES / "chromatography" / "Chromatography_fmi3.fmu")]
+        for fmu in fmus:
+            with self.subTest(fmu=fmu):
+                mat, system = self.mat(fmu, "--at", "0.5"), self.linearize(fmu, "--at", "0.5")
+                self.assert_same(mat, system)
+        self.assertTrue(scipy.sparse.issparse(mat["A"]) and not scipy.sparse.issparse(mat["B"]))
+        self.assertLess(mat["A"].nnz, len(system["A"]["values"]))  # Matlab knows no zeros among the entries
+        self.assertEqual(mat["A"].nnz, np.count_nonzero(system.A))
+
+    def test_mat_is_the_same_again(self):
+        first = self.mat(pendulum_fmu("3")) and pathlib.Path(self.path("out.mat")).read_bytes()
+        second = self.mat(pendulum_fmu("3")) and pathlib.Path(self.path("out.mat")).read_bytes()
+        self.assertEqual(first, second)
+        self.assertEqual(first[:20], b"MATLAB 5.0 MAT-file,")
+
+    def test_names(self):
+        """Whatever letters they have, and however long they are."""
+        long = "x" * 3000
+        fmu = self.altered(pendulum_fmu("2"), ('"x1"', '"höhe ∆"'), ('"u1"', f'"{long}"'))
+        mat, system = self.mat(fmu), self.linearize(fmu)
+        self.assertEqual(system["state_names"], ["höhe ∆", "x2"])
+        self.assertEqual(system["input_names"], [long, "u2", "u3"])
+        self.assert_same(mat, system)
+        fmu = self.altered(pendulum_fmu("2"), ('"x1"', '"𝛼"'))  # beyond what SciPy reads
+        self.assertEqual(self.linearize(fmu)["state_names"], ["𝛼", "x2"])
+        self.assertEqual(self.mat(fmu)["state_names"][0, 0].item(), "\N{REPLACEMENT CHARACTER}")
+
+    def test_json_file(self):
+        outcome = self.tutti("linearize", pendulum_fmu("3"), "-o", "out.json")
+        self.assertEqual(outcome.out, "")
+        self.assertRegex(outcome.err, r"(?m)^point +Pendulum_fmi3 \(FMI 3.0\) at t = 0$")
+        self.assertRegex(outcome.err, r"(?m)^size +2 states, 3 inputs, 2 outputs$")
+        self.assertRegex(outcome.err, r"result +out.json\n$")
+        text = pathlib.Path(self.path("out.json")).read_text(encoding="utf-8")
+        self.assertEqual(text, self.tutti("linearize", pendulum_fmu("3"), "--output", "-", "--quiet").out)
+        self.assertEqual(System(text)["fmu"], pendulum_fmu("3"))
+
+    def test_cannot_be_written(self):
+        for suffix in ("json", "mat"):
+            self.refused("linearize", pendulum_fmu("3"), "-o", f"missing/out.{suffix}", status=1,
+                         says=rf"'missing/out.{suffix}' cannot be written: No such file or directory")
+            folder = pathlib.Path(self.path(f"folder.{suffix}"))
+            folder.mkdir()
+            self.refused("linearize", pendulum_fmu("3"), "-o", folder.name, status=1, says="written: Is a directory")
+            full = pathlib.Path(self.path(f"full.{suffix}"))
+            full.symlink_to("/dev/full")
+            self.refused("linearize", pendulum_fmu("3"), "-o", full.name, status=1, says="full.* cannot be written")
+
+    def test_old_file_stays(self):
+        """What is there is replaced by a result, not by a failure."""
+        for suffix in ("json", "mat"):
+            old = pathlib.Path(self.write(f"old.{suffix}", "old"))
+            self.tutti("linearize", pendulum_fmu("3"), "-o", old.name, "--at", "9", status=2)
+            self.assertEqual(old.read_text(encoding="utf-8"), "old")
+            self.tutti("linearize", pendulum_fmu("3"), "-o", f"new.{suffix}", "--at", "9", status=2)
+            self.assertFalse(os.path.exists(self.path(f"new.{suffix}")))
+
+
+class Refusals(LinearizeTest):
+    def refuse(self, fmu, *options, status, says, env=None):
+        return self.refused("linearize", fmu, "-o", "out.json", *options, status=status, says=says, env=env)
+
+    def test_interface(self):
+        self.refuse(kit_fmu("Dahlquist", "1cs"), status=1,
+                    says="Dahlquist_fmi1cs.fmu: linearising needs Model Exchange, which this FMU does not have")
+
+    def test_time(self):
+        for at in ("-1", "2.5", "nan", "inf"):
+            self.refuse(pendulum_fmu("2"), f"--at={at}", status=2,
+                        says=rf"t = {at} is not in the run, which goes from 0 to 2")
+        self.refuse(pendulum_fmu("2"), "--at", "soon", status=2, says="--at takes a number, not 'soon'")
+
+    def test_output(self):
+        self.refused("linearize", pendulum_fmu("2"), status=2, says=["-o FILE is needed", "json", "mat"])
+        for name in ("out.csv", "out", "json", "out.json/x"):
+            self.refused("linearize", pendulum_fmu("2"), "-o", name, status=2,
+                         says=f"takes OUT.json or OUT.mat, not '{name}'")
+
+    def test_input_is_not_overwritten(self):
+        table = self.write("u.json", "time,u1\n0,1\n2,1\n")
+        self.refused("linearize", pendulum_fmu("2"), "--input", table, "-o", "u.json", status=2,
+                     says="-o 'u.json' is the file that --input reads")
+
+    def test_options(self):
+        self.refuse(pendulum_fmu("2"), "--solver", "magic", status=2, says="magic")
+        self.refuse(pendulum_fmu("2"), "--set", "x9=1", status=2, says="there is no variable named 'x9'")
+        self.refuse(pendulum_fmu("2"), "--log-level", "loud", status=2, says="tutti linearize: --log-level takes")
+        self.refuse(pendulum_fmu("2"), "--record", "x1", status=2, says="tutti linearize: unknown option '--record'")
+        self.refuse("missing.fmu", status=1, says="missing.fmu")
+
+    def test_not_finite(self):
+        """A mass of 0: the entry is named, with both of its variables."""
+        for version in VERSIONS:
+            outcome = self.refuse(mass_fmu(version), "--set", "m2=0", status=1, says=[
+                "cannot be linearised at t = 0: in A, the derivative of 'v2'' by 'x2' is (-inf|-?nan)"])
+            self.assertFalse(os.path.exists(self.path("out.json")), outcome.err)
+        self.refuse(kit_fmu("StateSpace", "3"), "--set", "D[2,1]=inf", status=1,
+                    says=r"in D, the derivative of 'y\[2\]' by 'u\[1\]' is inf")
+
+    def test_fmu_ends_before(self):
+        for version in VERSIONS:
+            for at, where in (("11", "later"), ("10", "there")):
+                self.refuse(kit_fmu("Stair", version), "--at", at, "--log-level", "error", status=1,
+                            says=f"the FMU ended the simulation at t = 10, and so cannot be linearised {where}")
+
+    def test_fmu_fails(self):
+        calls = {"1me": "GetDerivatives", "2": "GetDerivatives", "3": "GetContinuousStateDerivatives"}
+        for version, call in calls.items():
+            outcome = self.tutti("linearize", kit_fmu("Faulty", version), "-o", "out.json", status=1,
+                                 env={"KIT_FAULT": f"error {call}"})
+            self.assertRegex(outcome.err, rf"(?m)^tutti: error: .*{call}.* returned Error")
+            self.assertFalse(os.path.exists(self.path("out.json")))
+            outcome = self.tutti("linearize", kit_fmu("Faulty", version), "-o", "out.json", status=1,
+                                 env={"KIT_FAULT": f"discard {call}"})
+            self.assertRegex(outcome.err, "the FMU discards a point next to t = 0, where it is linearised")
+
+
+if __name__ == "__main__":
+    unittest.main()
