@@ -15,7 +15,7 @@ static const char *const versions[] = {"1me", "2", "3"};
 enum { VERSION_COUNT = 3 };
 
 /* All that have an order worth the name; heun and euler differ from rk4 by numbers only. */
-static const char *const solvers[] = {"cvode", "adams", "dopri5", "fehlberg8", "dirk", "radau5", "bdf", "rk4"};
+static const char *const solvers[] = {"cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "rk4"};
 enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
 
 struct life {
