@@ -126,16 +126,19 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
     return tutti_instance_completed_step(me->instance, !me->unit.may_go_back, &out->event, &out->terminate);
 }
 
-/* Integral of the states from t to `end` (004 eq. 1), by Gauss's formula with three points on the dense output: exact for
- * its polynomials. */
+/* Integral of the states from t to `end` (004 eq. 1), by Gauss's formula with five points on the dense output: exact for
+ * its polynomials, of degree 9 at most. */
 static enum tutti_err add_to_average(struct me *me, double end)
 {
-    static const double points[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
-    static const double weights[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
+    enum { POINTS = 5 };
+    static const double points[POINTS] = {-0.90617984593866399280, -0.53846931010568309104, 0, 0.53846931010568309104,
+                                          0.90617984593866399280};
+    static const double weights[POINTS] = {0.23692688505618908751, 0.47862867049936646804, 0.56888888888888888889,
+                                           0.47862867049936646804, 0.23692688505618908751};
     double half = (end - me->t) / 2, middle = me->t + half;
     if (!me->solver || !(half > 0))
         return TUTTI_OK;
-    for (int p = 0; p < 3; p++) {
+    for (int p = 0; p < POINTS; p++) {
         double t = fmin(fmax(middle + points[p] * half, me->solver->before), me->solver->t);
         TRY(tutti_me_states_at(me, t, me->scratch));
         for (size_t i = 0; i < me->states; i++)
