@@ -240,6 +240,17 @@ static enum tutti_err improve(struct tutti_bdf *bdf, enum tutti_bdf_outcome *out
     return eval == TUTTI_EVAL_FAILED ? fail_here(bdf, eval) : TUTTI_OK;
 }
 
+/* How far the mismatch, as it is s steps ahead, moves the next step. An input whose slope alone has changed is seen only
+ * ahead. */
+static double move_by(struct tutti_bdf *bdf, double s)
+{
+    size_t n = bdf->array.count;
+    memcpy(bdf->delta, bdf->jump, n * sizeof(double));
+    add(bdf->delta, s * bdf->array.h, bdf->drift, n);
+    tutti_lu_solve(bdf->lu, bdf->delta, NULL);
+    return tutti_solver_norm(&bdf->solver, bdf->delta, bdf->array.z, NULL);
+}
+
 static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
 {
     struct tutti_solver *solver = &bdf->solver;
@@ -251,18 +262,17 @@ static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
     if (eval != TUTTI_EVAL_OK)
         return fail_here(bdf, eval);
     memcpy(bdf->jump, bdf->delta, n * sizeof(double));
-    struct tutti_nordsieck_step step;
-    tutti_nordsieck_prepare(array, &step);
-    tutti_lu_solve(bdf->lu, bdf->delta, NULL);
-    if (step.error * tutti_solver_norm(solver, bdf->delta, array->z, NULL) < not_worth_it)
-        return TUTTI_OK;
-
-    forget_steps(bdf);
     eval = mismatch(bdf, array, probe, limit);
     if (eval == TUTTI_EVAL_FAILED)
         return fail_here(bdf, eval);
     for (size_t i = 0; i < n; i++)
         bdf->drift[i] = eval == TUTTI_EVAL_OK ? (bdf->delta[i] - bdf->jump[i]) / (probe * array->h) : 0;
+    struct tutti_nordsieck_step step;
+    tutti_nordsieck_prepare(array, &step);
+    if (step.error * fmax(move_by(bdf, 0), move_by(bdf, 1)) < not_worth_it)
+        return TUTTI_OK;
+
+    forget_steps(bdf);
     enum tutti_bdf_outcome outcome = TUTTI_BDF_CONVERGED;
     double h = array->h;
     for (int k = 0; k < MOST_SHRINKS && outcome == TUTTI_BDF_CONVERGED; k++) {

@@ -104,6 +104,19 @@ static void drive_sine(double t, double *u, double *du)
     du[0] = cos(t);
 }
 
+/* A continuous line with a kink every 0.1: f does not jump, its derivative does. */
+static void drive_chord(double t, double *u, double *du)
+{
+    u[0] = sin(t);
+    du[0] = (sin(t + 0.1) - sin(t)) / 0.1;
+}
+
+static void follower(double t, const double *x, const double *u, double *dx)
+{
+    (void)t;
+    dx[0] = (u[0] - x[0]) / 0.5;
+}
+
 /* The input is a growth rate: J is another one in each segment. */
 static void growth(double t, const double *x, const double *u, double *dx)
 {
@@ -222,6 +235,7 @@ static void test_others(void **state)
         struct driven problem;
         double most[3]; /* for tolerances 1e-4, 1e-6, 1e-8 */
     } cases[] = {
+        {{"kinks", 1, 1, follower, drive_chord, {0}, 10, 100, true}, {0.3, 0.3, 0.3}},
         {{"growth", 1, 1, growth, drive_sine, {1}, 20, 40, false}, {0.5, 0.5, 0.6}},
         {{"growth, linear", 1, 1, growth, drive_sine, {1}, 20, 40, true}, {0.5, 0.5, 0.6}},
         {{"van der Pol, 5", 2, 1, forced_van_der_pol, drive_sine, {2, 0}, 20, 100, false}, {0.6, 0.6, 0.7}},
