@@ -75,6 +75,9 @@ static enum tutti_err factorise(struct tutti_radau5_newton *newton, double h, bo
         return TUTTI_OK;
     h = newton->h_factorised;
     newton->solver->counts.factorisations += 2;
+    /* Pivots of matrices gone by are not used: what follows a restored point must not depend on what was before. */
+    tutti_lu_forget(newton->real);
+    tutti_lu_forget(newton->complex);
     TRY(tutti_lu_factor(newton->real, values, method->gamma / h, 0, singular));
     if (!*singular)
         TRY(tutti_lu_factor(newton->complex, values, method->alpha / h, method->beta / h, singular));
