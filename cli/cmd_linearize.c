@@ -78,6 +78,8 @@ int command_linearize(const struct arguments *arguments)
         status = EXIT_USAGE;
     if (status == EXIT_DONE && !standard && is_input(&run.options, output))
         status = EXIT_USAGE;
+    if (status == EXIT_DONE && write == linear_write_mat && !linear_can_write_mat())
+        status = EXIT_FAILED;
     if (status == EXIT_DONE && !standard && !(path && output_can_be_written(output)))
         status = EXIT_FAILED;
     options.run = run.options;

@@ -19,6 +19,8 @@ void linear_print(const struct tutti_linearization *linearization, const char *u
 
 /* False after a message. `path` may be "-" for JSON: standard output. */
 bool linear_write_json(const struct tutti_linearization *linearization, const char *fmu, const char *path);
+/* Is the library for MAT files here? False after a message. */
+bool linear_can_write_mat(void);
 bool linear_write_mat(const struct tutti_linearization *linearization, const char *fmu, const char *path);
 
 #endif

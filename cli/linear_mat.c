@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 5 of the MAT format: what Matlab, Octave and SciPy read. */
+/* Version 5 of the MAT format: what Matlab, Octave and SciPy read. matio writes it, and is loaded for that only: see
+ * CMakeLists.txt. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <matio.h>
 #include <stdint.h>
@@ -13,6 +15,36 @@
 #include "output.h"
 #include "solve/pattern.h"
 
+static struct {
+    __typeof__(&Mat_CreateVer) create;
+    __typeof__(&Mat_Close) close;
+    __typeof__(&Mat_VarCreate) new;
+    __typeof__(&Mat_VarWrite) write;
+    __typeof__(&Mat_VarFree) free;
+} matio;
+
+bool linear_can_write_mat(void)
+{
+    void *library = dlopen(TUTTI_MATIO, RTLD_NOW | RTLD_LOCAL);
+    const struct {
+        void *slot;
+        const char *name;
+    } functions[] = {
+        {&matio.create, "Mat_CreateVer"}, {&matio.close, "Mat_Close"},  {&matio.new, "Mat_VarCreate"},
+        {&matio.write, "Mat_VarWrite"},   {&matio.free, "Mat_VarFree"},
+    };
+    bool all = library;
+    for (size_t i = 0; all && i < sizeof functions / sizeof *functions; i++) {
+        void *function = dlsym(library, functions[i].name);
+        memcpy(functions[i].slot, &function, sizeof function); /* C has no cast from data to functions */
+        all = function;
+    }
+    if (!all)
+        console_error("MAT files need the library " TUTTI_MATIO
+                      " (Debian package libmatio11): install it, or write JSON");
+    return all;
+}
+
 struct writer {
     mat_t *file;
     bool enough; /* memory so far */
@@ -22,16 +54,16 @@ struct writer {
 /* Takes `variable`. What happens on the disk is looked at afterwards: matio does not tell. */
 static void put(struct writer *writer, matvar_t *variable)
 {
-    writer->enough = writer->enough && variable && Mat_VarWrite(writer->file, variable, MAT_COMPRESSION_NONE) == 0;
+    writer->enough = writer->enough && variable && matio.write(writer->file, variable, MAT_COMPRESSION_NONE) == 0;
     writer->count++;
-    Mat_VarFree(variable);
+    matio.free(variable);
 }
 
 /* A column, or a scalar. */
 static void put_numbers(struct writer *writer, const char *name, const double *values, size_t count)
 {
     size_t size[2] = {count, 1};
-    put(writer, Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, (void *)values, 0));
+    put(writer, matio.new(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, (void *)values, 0));
 }
 
 static void put_full(struct writer *writer, const char *name, const struct tutti_matrix *matrix)
@@ -45,7 +77,7 @@ static void put_full(struct writer *writer, const char *name, const struct tutti
     for (size_t c = 0; c < size[1]; c++)
         for (int k = matrix->starts[c]; k < matrix->starts[c + 1]; k++)
             dense[c * size[0] + (size_t)matrix->rows[k]] = matrix->values[k];
-    put(writer, Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, dense, 0));
+    put(writer, matio.new(name, MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, dense, 0));
     free(dense);
 }
 
@@ -72,7 +104,7 @@ static void put_sparse(struct writer *writer, const char *name, const struct tut
                                .njc = (mat_uint32_t)size[1] + 1,
                                .ndata = count,
                                .data = values};
-        put(writer, Mat_VarCreate(name, MAT_C_SPARSE, MAT_T_DOUBLE, 2, size, &sparse, 0));
+        put(writer, matio.new(name, MAT_C_SPARSE, MAT_T_DOUBLE, 2, size, &sparse, 0));
     }
     writer->enough = writer->enough && enough;
     free(rows);
@@ -116,7 +148,7 @@ static matvar_t *text(const char *name, const char *value)
             units[size[1]++] = character > 0xffff ? 0xfffd : (mat_uint16_t)character;
         }
     }
-    matvar_t *variable = units ? Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF16, 2, size, units, 0) : NULL;
+    matvar_t *variable = units ? matio.new(name, MAT_C_CHAR, MAT_T_UTF16, 2, size, units, 0) : NULL;
     free(copy);
     free(units);
     return variable;
@@ -130,10 +162,10 @@ static void put_names(struct writer *writer, const char *name, char **names, siz
     for (size_t i = 0; enough && i < count; i++)
         enough = (cells[i] = text(NULL, names[i])) != NULL;
     if (enough) {
-        put(writer, Mat_VarCreate(name, MAT_C_CELL, MAT_T_CELL, 2, size, cells, 0)); /* takes the cells */
+        put(writer, matio.new(name, MAT_C_CELL, MAT_T_CELL, 2, size, cells, 0)); /* takes the cells */
     } else {
         for (size_t i = 0; cells && i < count; i++)
-            Mat_VarFree(cells[i]);
+            matio.free(cells[i]);
         writer->enough = false;
     }
     free(cells);
@@ -143,9 +175,8 @@ static void put_eigenvalues(struct writer *writer, const struct tutti_linearizat
 {
     size_t size[2] = {linearization->eigenvalue_count, 1};
     mat_complex_split_t values = {linearization->eigenvalues_re, linearization->eigenvalues_im};
-    put(writer, size[0] == 0
-                    ? Mat_VarCreate("eigenvalues", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, NULL, 0)
-                    : Mat_VarCreate("eigenvalues", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, &values, MAT_F_COMPLEX));
+    put(writer, size[0] == 0 ? matio.new("eigenvalues", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, NULL, 0)
+                             : matio.new("eigenvalues", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size, &values, MAT_F_COMPLEX));
 }
 
 static void write_all(struct writer *writer, const struct tutti_linearization *linearization, const char *fmu)
@@ -190,14 +221,14 @@ bool linear_write_mat(const struct tutti_linearization *linearization, const cha
     char header[116];
     snprintf(header, sizeof header, "MATLAB 5.0 MAT-file, written by Tutti %s", tutti_version());
     errno = 0;
-    struct writer writer = {.file = Mat_CreateVer(path, header, MAT_FT_MAT5), .enough = true};
+    struct writer writer = {.file = matio.create(path, header, MAT_FT_MAT5), .enough = true};
     if (!writer.file) {
         output_complain(path, errno);
         return false;
     }
     write_all(&writer, linearization, fmu);
     errno = 0;
-    bool closed = Mat_Close(writer.file) == 0;
+    bool closed = matio.close(writer.file) == 0;
     int why = errno;
     if (!writer.enough)
         console_error("out of memory");

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import unittest
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.io
 import scipy.sparse
 from scipy.integrate import solve_ivp
 
-from command import FMUS, CommandTest, kit_fmu
+from command import FMUS, TUTTI, CommandTest, kit_fmu
 
 VERSIONS = ("1me", "2", "3")  # of Model Exchange, as in the names of the kit's FMUs
 EXAMPLES = FMUS.parent / "examples"
@@ -369,6 +370,15 @@ class Files(LinearizeTest):
         fmu = self.altered(pendulum_fmu("2"), ('"x1"', '"𝛼"'))  # beyond what SciPy reads
         self.assertEqual(self.linearize(fmu)["state_names"], ["𝛼", "x2"])
         self.assertEqual(self.mat(fmu)["state_names"][0, 0].item(), "\N{REPLACEMENT CHARACTER}")
+
+    def test_mat_without_its_library(self):
+        """matio is loaded when it is needed; here is a broken one."""
+        library = re.search(rb"libmatio[.\w]+", pathlib.Path(TUTTI).read_bytes())[0].decode()
+        self.write(library, "no library")
+        broken = {"LD_LIBRARY_PATH": str(self.folder)}
+        self.refused("linearize", pendulum_fmu("3"), "-o", "out.mat", status=1, env=broken,
+                     says=f"MAT files need the library {library} .*: install it, or write JSON")
+        self.tutti("linearize", pendulum_fmu("3"), "-o", "out.json", env=broken)
 
     def test_json_file(self):
         outcome = self.tutti("linearize", pendulum_fmu("3"), "-o", "out.json")
