@@ -224,7 +224,7 @@ static enum tutti_err tear_down(struct run *run, enum tutti_err err)
 enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                  const struct tutti_visit *visit)
 {
-    struct tutti_run_stats unused;
+    struct tutti_run_stats unused = {0};
     struct run run = {
         .options = options, .stats = stats ? stats : &unused, .visit = visit, .countdown = 1, .interval = 1};
     *run.stats = (struct tutti_run_stats){0};

@@ -115,7 +115,7 @@ TUTTI_CHECKED enum tutti_err tutti_me_states_at(struct me *me, double t, double 
 TUTTI_CHECKED enum tutti_err tutti_me_states_init(struct me *me);
 void tutti_me_states_fini(struct me *me);
 /* The name of state i, for people. Good until the next call. */
-const char *tutti_me_state_name(void *me, size_t i);
+const char *tutti_me_state_name(void *context, size_t i); /* the context is a struct me */
 /* Where the derivatives by `columns` (states, inputs) may be other than 0, by the model structure; *known is false, and
  * `pattern` left alone, if that says nothing. */
 TUTTI_CHECKED enum tutti_err tutti_me_states_pattern(struct me *me, const struct me_axis *columns,
@@ -162,7 +162,7 @@ TUTTI_CHECKED enum tutti_err tutti_me_events_search(struct me *me, double left, 
 TUTTI_CHECKED enum tutti_err tutti_me_events_note(struct me *me, double t);
 
 /* me_saved.c */
-enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **saved);
+enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **out);
 enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved);
 void tutti_me_discard(struct tutti_unit *unit, struct tutti_unit_saved *saved);
 

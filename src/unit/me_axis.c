@@ -82,7 +82,7 @@ static enum tutti_err add_block(struct places *places, const struct me_axis *row
 {
     size_t height = rows->starts[row + 1] - rows->starts[row];
     size_t width = columns->starts[column + 1] - columns->starts[column], more = height * width;
-    if (places->count + more > places->room) {
+    if (!places->items || places->count + more > places->room) {
         size_t room = 2 * places->room + more + 64;
         struct tutti_place *items = realloc(places->items, room * sizeof *items);
         if (!items)

@@ -255,10 +255,10 @@ static enum tutti_err inputs_by_differences(struct me *me, const uint32_t *unkno
                                             const uint32_t *knowns, size_t known_count, const double *seed,
                                             double *sensitivity)
 {
-    double *memory = malloc((2 * known_count + unknown_count + 1) * sizeof *memory), *base = memory,
-           *moved = base + known_count, *below = moved + known_count, largest = 0, scale = 0;
-    if (!memory)
+    double *base = malloc((2 * known_count + unknown_count + 1) * sizeof *base), largest = 0, scale = 0;
+    if (!base)
         return tutti_fail_memory();
+    double *moved = base + known_count, *below = moved + known_count;
     enum tutti_err err = get_reals(me, knowns, known_count, base);
     for (size_t i = 0; i < known_count; i++) {
         largest = fmax(largest, fabs(seed[i]));
@@ -276,7 +276,7 @@ static enum tutti_err inputs_by_differences(struct me *me, const uint32_t *unkno
         sensitivity[i] = d > 0 ? (sensitivity[i] - below[i]) / (2 * d) : 0;
     if (!err)
         err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, knowns, known_count, base, known_count);
-    free(memory);
+    free(base);
     return err;
 }
 
