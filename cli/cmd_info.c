@@ -128,6 +128,26 @@ static void print_capabilities(const struct tutti_desc *desc)
         printf("  %-30s%g\n", "internal step", cs->fixed_step);
 }
 
+/* What Tutti makes up for is said, too. */
+static void print_exchange(const struct tutti_desc *desc)
+{
+    const struct tutti_interface *me = &desc->interfaces[TUTTI_ME];
+    bool saved = me->flags & TUTTI_CAN_STATE, directional = me->flags & TUTTI_CAN_DIRECTIONAL, structure = false;
+    if (!me->present)
+        return;
+    for (uint32_t i = 0; i < desc->derivatives.count; i++)
+        structure = structure || desc->derivatives.items[i].has_dependencies;
+    puts("\nModel Exchange");
+    printf("  %-30s%s\n", "state saved and restored",
+           saved ? "yes" : "no: time, states and inputs are set again, as long as no event lies between");
+    printf("  %-30s%s\n", "directional derivatives", directional ? "yes" : "no: differences take their place");
+    if (desc->state_count > 0)
+        printf("  %-30s%s\n", "dependencies of derivatives",
+               structure ? "yes" : "no: every derivative is taken to depend on every state");
+    printf("  %-30s%s\n", "inputs that move in a step", "yes, as polynomials");
+    printf("  %-30s%s\n", "output derivatives", "yes, up to order 2");
+}
+
 static void print_start(const struct tutti_var *var)
 {
     char number[TUTTI_NUMBER_MAX + 1];
@@ -225,6 +245,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     print_experiment(&desc->experiment);
     print_counts(desc);
     print_capabilities(desc);
+    print_exchange(desc);
     if (variables)
         print_variables(desc);
 }

@@ -42,6 +42,15 @@ class Info(CommandTest):
                 self.assertIn(root.get("description"), outcome.out)
                 self.assertIn("Model Exchange" if "1me" in fmu.name else "Co-Simulation", outcome.out)
 
+    def test_what_is_made_up_for_in_model_exchange(self):
+        for fmu, directional in ((kit_fmu("Heater", "2"), False), (kit_fmu("VanDerPol", "3"), True)):
+            words = self.tutti("info", fmu).out.split("\nModel Exchange\n")[1]
+            self.assertRegex(words, "directional derivatives +" + ("yes" if directional else "no: differences"))
+            self.assertRegex(words, "dependencies of derivatives +yes")
+        words = self.tutti("info", kit_fmu("VanDerPol", "1me")).out.split("\nModel Exchange\n")[1]
+        self.assertRegex(words, "saved and restored +no: .*as long as no event")
+        self.assertRegex(words, "dependencies of derivatives +no: ")
+
     def test_every_variable_is_listed(self):
         for fmu in kit_fmus():
             with self.subTest(fmu=fmu.name):
