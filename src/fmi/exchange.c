@@ -100,8 +100,15 @@ enum tutti_err tutti_instance_get_nominals(struct tutti_instance *in, double *no
 
 enum tutti_err tutti_instance_get_state_references(struct tutti_instance *in, uint32_t *references, size_t count)
 {
-    CALL_VECTOR(in, TUTTI_CALL_GET_STATE_REFERENCES, get_state_references, references, count);
-    return TUTTI_OK;
+    TRY(tutti_call_begin(in, TUTTI_CALL_GET_STATE_REFERENCES));
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->get_state_references(in, references, count);
+    tutti_call_leave(outer);
+    if (status <= TUTTI_STATUS_WARNING || status == TUTTI_STATUS_FATAL || status == TUTTI_STATUS_MEMORY)
+        return tutti_call_conclude(in, TUTTI_CALL_GET_STATE_REFERENCES, status);
+    in->messages.deferred = 0; /* it does no harm */
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU does not tell which variables its states are",
+                      in->options.name, in->library->file);
 }
 
 enum tutti_err tutti_instance_completed_step(struct tutti_instance *in, bool no_going_back, bool *event,

@@ -159,7 +159,7 @@ TUTTI_CHECKED enum tutti_err tutti_instance_get_states(struct tutti_instance *in
 TUTTI_CHECKED enum tutti_err tutti_instance_get_nominals(struct tutti_instance *instance, double *nominals,
                                                          size_t count);
 /* The value references of the states, in the order of the state vector (FMI 1.0; the others say it in their
- * description). */
+ * description). UNSUPPORTED if the FMU does not tell, which many do not: the instance lives on. */
 TUTTI_CHECKED enum tutti_err tutti_instance_get_state_references(struct tutti_instance *instance, uint32_t *references,
                                                                  size_t count);
 /* After every accepted step of the solver, with time and states set to its end. */

@@ -46,6 +46,10 @@ static enum tutti_err from_fmu(struct me *me)
     for (size_t k = 0; k < me->states && !err; k++)
         tutti_me_axis_add(&me->variables, references[k], variable_with(me->unit.fmu->desc, references[k]), 1);
     free(references);
+    if (err == TUTTI_ERR_UNSUPPORTED) { /* states without names, then */
+        tutti_me_axis_fini(&me->variables);
+        err = TUTTI_OK;
+    }
     return err;
 }
 

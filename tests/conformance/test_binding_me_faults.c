@@ -111,6 +111,23 @@ static void test_discarded_input(void **state)
     live_end(&live);
 }
 
+/* FMI 1.0: FMUs that do not tell which variables their states are work all the same. */
+static void test_nameless_states(void **state)
+{
+    (void)state;
+    struct live live;
+    if (fmi != 1)
+        skip();
+    uint32_t reference;
+    setenv("KIT_FAULT", "discard GetStateValueReferences", 1);
+    me_start(&live, "Faulty");
+    assert_fails(tutti_instance_get_state_references(live.in, &reference, 1), TUTTI_ERR_UNSUPPORTED, "does not tell");
+    double x[] = {0.25}, dx[1];
+    slope(&live, 0, x, dx, 1);
+    assert_near(dx[0], 0.75, 1e-15);
+    live_end(&live);
+}
+
 static void test_warning_is_no_error(void **state)
 {
     (void)state;
@@ -471,6 +488,7 @@ int main(void)
         cmocka_unit_test_teardown(test_failed_instantiation, clear_faults),
         cmocka_unit_test(test_missing_functions),
         cmocka_unit_test(test_missing_counts),
+        cmocka_unit_test(test_nameless_states),
         cmocka_unit_test(test_event_information),
         cmocka_unit_test(test_end_after_step),
         cmocka_unit_test(test_configuration),
