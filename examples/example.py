@@ -16,6 +16,7 @@ import csv
 import inspect
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,15 +27,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PATIENCE = 500  # seconds after which a run counts as hanging; a safety net, not a measurement
 
 
+def short(number):
+    """A power of ten: 1e-6, not 1e-06."""
+    return re.sub(r"e([-+])0*", r"e\1", f"{number:.0e}").replace("e+", "e")
+
+
 class Run:
-    """A result of `tutti run`: columns by name, and the statistics."""
+    """A result: columns by name. Of `tutti run` also the statistics, and in `unit` those of its FMU."""
 
     def __init__(self, result, stats):
         with open(result, newline="", encoding="utf-8") as file:
             header, *rows = csv.reader(file, strict=True)
         self.columns = dict(zip(header, np.array(rows, dtype=float).T))
-        self.stats = json.loads(pathlib.Path(stats).read_text(encoding="utf-8"))
-        self.unit = self.stats["units"][0]
+        self.stats = stats
+        self.unit = stats["units"][0] if "units" in stats else stats
 
     def __getitem__(self, name):
         return self.columns[name]
@@ -84,19 +90,25 @@ class Example:
         np.savetxt(self.file(name), table, delimiter=",", fmt="%.17g", header=",".join(columns), comments="")
         return self.file(name)
 
-    def run(self, fmu, *options):
-        """`tutti run FMU --interface me OPTIONS...`; the check ends if it fails."""
-        self.runs += 1
-        result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
-        command = [self.build / "tutti", "run", self.fmu(fmu), "--interface", "me", "--quiet", *options]
-        command = [str(part) for part in [*command, "-o", result, "--stats", stats]]
+    def call(self, *command):
+        """What a command prints; the check ends if it fails."""
+        command = [str(part) for part in command]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
         if ended.returncode != 0:
             sys.exit(f"{' '.join(command)}\nended with status {ended.returncode}\n{ended.stdout}{ended.stderr}")
-        return Run(result, stats)
+        return ended.stdout
+
+    def run(self, fmu, *options):
+        """`tutti run FMU --interface me OPTIONS...`"""
+        self.runs += 1
+        result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
+        self.call(self.build / "tutti", "run", self.fmu(fmu), "--interface", "me", "--quiet", *options, "-o", result,
+                  "--stats", stats)
+        return Run(result, json.loads(stats.read_text(encoding="utf-8")))
 
     def figure(self, what, measured, ok=True, required="", published=""):
-        """One figure: what it has to be, and what the source published, as texts for people."""
+        """One figure: what it has to be, and what the source published, as texts for people. One with something
+        published stands in docs/reproduction.md."""
         ok = bool(ok)
         self.figures += 1
         self.failed += not ok
@@ -108,12 +120,14 @@ class Example:
         notes = ", ".join(note for note in notes if note)
         print(f"  {'ok    ' if ok else 'FAILED'} {what}: {measured}{f' ({notes})' if notes else ''}")
 
-    def compare(self, what, values, reference, within):
-        """The largest distance of values from their reference must not exceed `within`."""
+    def compare(self, what, values, reference, within, published=""):
+        """The largest distance of values from their reference, which is returned, must not exceed `within`."""
         values, reference = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
         same = values.shape == reference.shape
         error = float(np.max(np.abs(values - reference))) if same else float("nan")
-        self.figure(what, f"{error:.2e}" if same else "not as many values", error <= within, f"<= {within:g}")
+        self.figure(what, f"{error:.1e}" if same else "not as many values", error <= within, f"<= {short(within)}",
+                    published)
+        return error
 
     def end(self):
         self.scratch.cleanup()

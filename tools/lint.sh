@@ -41,7 +41,7 @@ check_tidy() {
 # Where cppcheck is wrong: tools/cppcheck.suppress.
 check_cppcheck() {
     mkdir -p "$build/lint/cppcheck"
-    c_files | grep -E '^(src|cli|kit)/.*\.(c|cc)$' >"$build/lint/cppcheck.files"
+    c_files | grep -E '^(src|cli|kit|examples)/.*\.(c|cc)$' >"$build/lint/cppcheck.files"
     cppcheck --quiet -j "$jobs" --std=c11 --std=c++17 --enable=warning,performance,portability --inline-suppr \
         --error-exitcode=1 --suppressions-list=tools/cppcheck.suppress --library=posix --library=gnu \
         --cppcheck-build-dir="$build/lint/cppcheck" -D__GNUC__ -D__linux__ -D__x86_64__ \
@@ -75,7 +75,7 @@ check_paths() {
 
 # A long file is a hint, not a fault.
 hint_length() {
-    c_files | grep -E '^(src|cli|kit)/' | xargs -r wc -l |
+    c_files | grep -E '^(src|cli|kit|examples)/' | xargs -r wc -l |
         awk '$2 != "total" && $1 > 600 { print "hint: " $2 " has " $1 " lines: is there a second idea in it?" }'
 }
 

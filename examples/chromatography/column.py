@@ -84,6 +84,9 @@ def solve(rhs, start, times, tolerance):
     error is far below the tolerance), from knot to knot of the input."""
     x, rows = np.asarray(start, dtype=float), []
     for (begin, _), (end, _) in zip(KNOTS[:-1], KNOTS[1:]):
+        end = min(end, times[-1])
+        if begin >= end:
+            break
         inside = [t for t in times if begin <= t < end]
         ode = solve_ivp(rhs, (begin, end), x, method="DOP853", t_eval=[*inside, end], rtol=tolerance, atol=tolerance)
         rows.extend(ode.y.T[:-1])
@@ -92,13 +95,13 @@ def solve(rhs, start, times, tolerance):
 
 
 def reference(cells, times, tolerance=1e-12):
-    """The states at the times, the last of which is STOP."""
+    """The states at the times, of which the first is 0."""
     column = Column(cells)
     return solve(lambda t, x: column.rhs(x, u_at(t)), column.start(), times, tolerance)
 
 
 def reference_lyapunov(cells, times, tolerance=1e-10):
-    """States and P, at the times; P(0) = B B^T. P is symmetric: its upper triangle is enough."""
+    """States and P at the times, of which the first is 0. P is symmetric: its upper triangle is enough."""
     column = Column(cells)
     n = column.size
     upper = np.triu_indices(n)

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example  # noqa: E402
-from segments import TIGHT, extrapolated, predictor_table, solve_segments  # noqa: E402
+from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_segments  # noqa: E402
 
 K1, K2, K3, C1, C2, C3 = 10, 25, 50, 1, 0.1, 2  # Table 7.1; both masses are 1
 START = (2, 0, 2, 0)  # x1, v1, x2, v2; the thesis gives none
@@ -41,6 +41,7 @@ def main():
     slopes = np.array([coupled(0, x) for x in states])
     values, slopes = states[:, :2], slopes[:, :2]
     inputs = example.input("inputs.csv", extrapolated(starts, values, slopes, ["u21", "u22"]))
+    check_jumps(example, starts, values, slopes, ["u21", "u22"])
     exact = solve_segments(right, START[2:], starts, values, slopes)
     predictor_table(example, "RightMass_fmi3.fmu", inputs, starts, ["x2", "v2"], exact, PUBLISHED, 0.62)
     example.end()

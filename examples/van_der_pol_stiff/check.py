@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, short  # noqa: E402
 
 MU = 2000
 SOLVERS = ("cvode", "radau5", "dirk", "bdf")
@@ -37,7 +37,8 @@ def main():
             what = f"FMI {version}, {solver}"
             found = int(np.sum(np.diff(np.sign(x[:, 0])) != 0))
             example.figure(f"jumps, {what}", found, found == jumps, f"{jumps}")
-            example.compare(f"x1 between the jumps, {what}", x[slow, 0], exact[slow, 0], 1000 * RTOL)
+            example.compare(f"error of x1 between the jumps, {what}, tolerance {short(RTOL)}", x[slow, 0],
+                            exact[slow, 0], 1000 * RTOL, "a plot" if version == "3" else "")
             example.figure(f"work, {what}",
                            f"{run.unit['solver_steps']} steps, {run.unit['rhs_evaluations']} right-hand sides")
     example.end()

@@ -124,7 +124,7 @@ def main():
                               "--stop", stop, "--step", 0.01)
             count = int(run["hits"][-1])
             example.figure(f"hits in {stop} s, FMI {version}, cvode, tolerance 1e-6", count, count == published,
-                           f"{published}", published)
+                           f"{published}", published if version == "3" else "")
     for solver in ("cvode", "dopri5", "radau5", "bdf"):
         run = example.run("Woodpecker_fmi3.fmu", "--solver", solver, "--rtol", 1e-10, "--atol", 1e-12, "--stop", 1,
                           "--step", 0.01, "--output-step", 0.001)

@@ -19,10 +19,11 @@ static enum tutti_err no_kind(const struct tutti_fmu *fmu, enum tutti_interface_
             has = tutti_interface_name((enum tutti_interface_kind)i);
     bool me = choice == TUTTI_INTERFACE_ME;
     if (choice == TUTTI_INTERFACE_AUTO || !fmu->desc->interfaces[me ? TUTTI_CS : TUTTI_ME].present)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "%s: this FMU has only %s; Tutti runs Co-Simulation and Model Exchange. Export it with one of "
-                          "these",
-                          fmu->path, has);
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s: this FMU has only %s; Tutti runs Co-Simulation and Model Exchange. Export it with one of "
+            "these",
+            fmu->path, has);
     return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: this FMU has no %s, only %s; use --interface %s", fmu->path,
                       tutti_interface_name(me ? TUTTI_ME : TUTTI_CS), has, me ? "cs, without a solver" : "me");
 }

@@ -186,7 +186,7 @@ class Links(unittest.TestCase):
         return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
     def test_links(self):
-        for page in [*PAGES, *SOURCE.glob("*.md")]:
+        for page in [*PAGES, *SOURCE.glob("*.md"), *(SOURCE / "examples").rglob("README.md")]:
             for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
                 if re.match(r"[a-z]+:", target):
                     continue
@@ -201,6 +201,35 @@ class Links(unittest.TestCase):
         for page in PAGES[1:]:
             if page.name != "README.md":
                 self.assertIn(f"({page.name})", index)
+
+
+class Examples(unittest.TestCase):
+    """Every example has a check that the build runs, a README, a line in the list, and figures in reproduction.md."""
+
+    def names(self):
+        names = {path.parent.name for path in (SOURCE / "examples").glob("*/README.md")}
+        self.assertGreaterEqual(len(names), 7)
+        return names
+
+    def test_every_example_is_checked(self):
+        build = (SOURCE / "examples" / "CMakeLists.txt").read_text(encoding="utf-8")
+        for name in self.names():
+            self.assertTrue((SOURCE / "examples" / name / "check.py").exists(), name)
+            self.assertRegex(build, rf"(?m)^foreach\(name .*\b{name}\b", "not in examples/CMakeLists.txt")
+
+    def test_every_example_is_listed(self):
+        text = (SOURCE / "examples" / "README.md").read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall(r"(?m)^\| \[\w+\]\((\w+)\) \|", text)), self.names())
+
+    def test_every_example_is_reproduced(self):
+        text = (SOURCE / "docs" / "reproduction.md").read_text(encoding="utf-8")
+        rows = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| [")]
+        found = set()
+        for row in rows:
+            self.assertEqual(len(row), 5, row)
+            self.assertTrue(row[1] and row[2] and row[3], f"an empty place in {row}")
+            found.add(re.match(r"\[(\w+)\]", row[0])[1])
+        self.assertEqual(found, self.names(), "./dev reproduce writes docs/reproduction.md anew")
 
 
 if __name__ == "__main__":

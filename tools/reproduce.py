@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Runs the checks of all examples and writes docs/reproduction.md: what was published, and what Tutti measures.
+
+usage: reproduce.py BUILD
+
+Figures that count something (steps, evaluations, events) or compare with a reference: no times, so that the page is the
+same on every machine, up to last digits. Exit status 1, and nothing is written, if a figure is not as it has to be."""
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reproduction.md"
+HEAD = """# Reproduction
+
+Cases from publications as [examples](../examples/README.md), each with a check against a reference of its own. This page
+is what the checks say about figures that were published; `./dev reproduce` writes it. *Required* is what a check insists
+on; a check has more figures than those that stand here (`examples/NAME/check.py` prints all). Where a publication leaves
+parameters or initial values open, ours are in the example's README, and only ratios can be expected to agree.
+
+"""
+COLUMNS = ("case", "what", "published", "Tutti", "required")
+
+
+def examples():
+    """The folders with a check, in the order of examples/README.md."""
+    text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    checks = (ROOT / "examples").glob("*/check.py")
+    return sorted((path.parent.name for path in checks), key=lambda name: text.find(f"({name})"))
+
+
+def figures(name, build):
+    """What the check of an example reports, and whether all is well."""
+    command = [sys.executable, "-B", ROOT / "examples" / name / "check.py", "--build", build, "--report"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    return [json.loads(line) for line in ended.stdout.splitlines()], ended.returncode == 0
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def main(build):
+    text = HEAD + row(COLUMNS) + row("---" for _ in COLUMNS)
+    good = True
+    for name in examples():
+        found, well = figures(name, build)
+        print(f"{name}: {len(found)} figures{'' if well else ', not as they have to be'}")
+        for figure in found:
+            if not figure["ok"]:
+                print(f"    {figure['what']}: {figure['measured']}, required {figure['required']}")
+        good = good and well
+        for figure in found:
+            if figure["published"]:
+                link = f"[{name}](../examples/{name}/README.md)"
+                text += row((link, figure["what"], figure["published"], figure["measured"], figure["required"]))
+    if good:
+        PAGE.write_text(text, encoding="utf-8")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
