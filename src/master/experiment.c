@@ -20,25 +20,20 @@ static enum tutti_err check_finite(double value, const char *option)
                            : tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be a finite number, not %g", option, value);
 }
 
-static enum tutti_err check_step(double value, double span, const char *option)
+enum tutti_err tutti_times_check_step(const struct tutti_times *times, double step, const char *option)
 {
-    TRY(check_finite(value, option));
-    if (!(value > 0))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %s", option, NUMBER(value));
-    if (span / value > 1e15)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s would take %.3g steps; that cannot be meant", option,
-                          NUMBER(value), span / value);
+    double span = times->stop - times->start, largest = fmax(fabs(times->start), fabs(times->stop));
+    TRY(check_finite(step, option));
+    if (!(step > 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %s", option, NUMBER(step));
+    if (span / step > 1e15)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s would take %.3g steps; that cannot be meant", option, NUMBER(step),
+                          span / step);
+    /* Far from 0 doubles are coarse: a step below their spacing would not move. */
+    if (!(step > 16 * (nextafter(largest, INFINITY) - largest)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s is too small for times around %s: no double can tell them apart",
+                          option, NUMBER(step), NUMBER(largest));
     return TUTTI_OK;
-}
-
-/* Far from 0 doubles are coarse: a step below their spacing would not move. */
-static enum tutti_err check_resolution(const struct tutti_times *times, double step, const char *option)
-{
-    double largest = fmax(fabs(times->start), fabs(times->stop));
-    if (step > 16 * (nextafter(largest, INFINITY) - largest))
-        return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s is too small for times around %s: no double can tell them apart",
-                      option, NUMBER(step), NUMBER(largest));
 }
 
 /* The proposed step, unless it is nonsense; a whole number of the FMU's internal steps if it has a fixed one. */
@@ -100,11 +95,9 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     double span = times->stop - times->start;
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(experiment, interface, span, fmu, log);
-    TRY(check_step(times->step, span, "--step"));
-    TRY(check_resolution(times, times->step, "--step"));
+    TRY(tutti_times_check_step(times, times->step, "--step"));
     if (options->has_output_step) {
-        TRY(check_step(options->output_step, span, "--output-step"));
-        TRY(check_resolution(times, options->output_step, "--output-step"));
+        TRY(tutti_times_check_step(times, options->output_step, "--output-step"));
         times->output_step = options->output_step;
     }
     times->tolerance = choose(options->has_rtol, options->rtol, experiment->has_tolerance, experiment->tolerance, 0);

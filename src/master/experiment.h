@@ -19,5 +19,8 @@ struct tutti_times {
 TUTTI_CHECKED enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti_run_options *options,
                                                  const struct tutti_fmu *fmu, enum tutti_interface_kind kind,
                                                  const struct tutti_log *log);
+/* Is `step` a sensible step of a run from start to stop? ARGUMENT, naming the option that it comes from: it is not a
+ * positive number, would take too many, or is below the spacing of doubles there. */
+TUTTI_CHECKED enum tutti_err tutti_times_check_step(const struct tutti_times *times, double step, const char *option);
 
 #endif

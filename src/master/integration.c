@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/integration.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,13 +65,6 @@ static enum tutti_err refuse_for_cs(const struct tutti_run_options *options)
     return options->extra ? tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange") : TUTTI_OK;
 }
 
-static enum tutti_err check_positive(const char *option, double value)
-{
-    return value > 0 && isfinite(value)
-               ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "%s must be greater than 0, not %s", option, NUMBER(value));
-}
-
 static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options)
 {
     static const char *const predictors[] = {"auto",      "restart",     "proceed", "correct-1",
@@ -92,6 +86,38 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     return TUTTI_OK;
 }
 
+static enum tutti_err resolve_tolerances(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                         double tolerance)
+{
+    integration->rtol = tolerance > 0 && isfinite(tolerance) ? tolerance : DEFAULT_RTOL;
+    integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
+    if (!integration->solver->fixed && integration->rtol < DBL_EPSILON)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "a relative tolerance of %s asks for more digits than a number has; use a larger --rtol "
+                          "(1e-12 is very precise)",
+                          NUMBER(integration->rtol));
+    if (!(integration->atol > 0 && isfinite(integration->atol)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0, not %s", NUMBER(integration->atol));
+    return TUTTI_OK;
+}
+
+static enum tutti_err resolve_steps(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                    const struct tutti_times *times)
+{
+    if (options->has_solver_step && !integration->solver->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--solver-step is for fixed-step solvers; %s chooses its own steps (--h-max bounds them)",
+                          integration->solver->name);
+    if (options->has_h_max && integration->solver->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--h-max is for solvers that choose their steps; %s has a fixed one (--solver-step)",
+                          integration->solver->name);
+    integration->h_fixed = options->has_solver_step ? options->solver_step : times->step;
+    integration->h_max = options->has_h_max ? options->h_max : (times->stop - times->start) / LEAST_STEPS;
+    TRY(tutti_times_check_step(times, integration->h_fixed, "--solver-step"));
+    return tutti_times_check_step(times, integration->h_max, "--h-max");
+}
+
 enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
                                          const struct tutti_times *times, const struct tutti_unit_kind *kind)
 {
@@ -100,22 +126,6 @@ enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, 
         return refuse_for_cs(options);
     TRY(read_words(integration, options));
     integration->extra = options->extra;
-    integration->rtol = times->tolerance > 0 && isfinite(times->tolerance) ? times->tolerance : DEFAULT_RTOL;
-    integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
-    if (options->has_atol)
-        TRY(check_positive("--atol", options->atol));
-    if (options->has_solver_step && !integration->solver->fixed)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--solver-step is for fixed-step solvers; %s chooses its own steps (--h-max "
-                          "bounds them)",
-                          integration->solver->name);
-    if (options->has_h_max && integration->solver->fixed)
-        return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "--h-max is for solvers that choose their steps; %s has a fixed one "
-                          "(--solver-step)",
-                          integration->solver->name);
-    integration->h_fixed = options->has_solver_step ? options->solver_step : times->step;
-    integration->h_max = options->has_h_max ? options->h_max : (times->stop - times->start) / LEAST_STEPS;
-    TRY(check_positive("--solver-step", integration->h_fixed));
-    return check_positive("--h-max", integration->h_max);
+    TRY(resolve_tolerances(integration, options, times->tolerance));
+    return resolve_steps(integration, options, times);
 }

@@ -207,12 +207,13 @@ static enum tutti_err start(struct tutti_solver *solver, const struct tutti_ark_
     size_t n = solver->ode->count, kept = method->dense->kept;
     ark->method = method;
     TRY(tutti_sundials_start(&ark->sundials));
-    ark->vectors = calloc((2 + kept + method->dense->extra) * n, sizeof *ark->vectors);
+    ark->vectors = calloc((4 + kept + method->dense->extra) * n, sizeof *ark->vectors);
     if (!ark->vectors)
         return tutti_fail_memory();
     ark->first = ark->vectors;
     ark->last = ark->first + n;
-    ark->kept = ark->last + n;
+    ark->scratch = ark->last + n;
+    ark->kept = ark->scratch + 2 * n;
     ark->extra = ark->kept + kept * n;
     TRY(method->create(ark));
     int flag = stepper->set_handler(ark->memory, tutti_sundials_silent, NULL);
@@ -283,7 +284,7 @@ static enum tutti_err begin(struct tutti_ark *ark, double limit)
     if (h == 0) {
         if (rhs(solver->t, sundials->states, sundials->scratch, ark) != 0)
             return tutti_sundials_fail(sundials, ARK_FIRST_RHSFUNC_ERR, 0, NULL);
-        TRY(tutti_solver_first_step(solver, solver->t, sundials->begin, ark->first, solver->kind->order, limit, &h));
+        TRY(tutti_solver_first_step(solver, sundials->begin, ark->first, solver->kind->order, limit, ark->scratch, &h));
     }
     return reinitialise(ark, h);
 }

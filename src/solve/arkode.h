@@ -33,10 +33,11 @@ struct tutti_ark {
     double *vectors;      /* memory of all that follow */
     double *first, *last; /* f at both ends of the last step; during a step, `first` is f where it begins */
     bool first_known, last_known;
-    bool anew;    /* the last step was the first after a restart */
-    bool stuck;   /* the last evaluation of f was where the step begins */
-    double *kept; /* a ring of dense->kept vectors */
-    size_t next;  /* place in the ring */
+    double *scratch; /* two vectors */
+    bool anew;       /* the last step was the first after a restart */
+    bool stuck;      /* the last evaluation of f was where the step begins */
+    double *kept;    /* a ring of dense->kept vectors */
+    size_t next;     /* place in the ring */
     double *extra;
     bool built;   /* `extra` are those of the last step */
     size_t terms; /* ... so many of them */

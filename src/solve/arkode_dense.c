@@ -291,6 +291,20 @@ static void combine(const struct tutti_ark *ark, const double factors[UNKNOWNS],
     }
 }
 
+/* f at the beginning, where no step before tells the slope. Behind a jump of an input it is that of fast components on
+ * their way, which the stages have passed over already: h times as much would be far off. A parabola that is 0 at the
+ * beginning and at most 1 in the step has no slope above 8 there, and more is not believed. */
+static void take_first_slope(const struct tutti_ark *ark, double h, double *slope)
+{
+    const double *begin = ark->sundials.begin;
+    for (size_t i = 0; i < ark->sundials.base.ode->count; i++) {
+        double most = 0;
+        for (size_t j = 1; j < STAGES; j++)
+            most = fmax(most, fabs(tutti_ark_kept(ark, STAGES, j)[i] - begin[i]));
+        slope[i] = fmin(fmax(ark->first[i], -8 * most / h), 8 * most / h);
+    }
+}
+
 /* `extra` are the slopes of the dense output at the beginning and at the end. */
 static void end_stages(struct tutti_ark *ark, double h)
 {
@@ -300,7 +314,10 @@ static void end_stages(struct tutti_ark *ark, double h)
     for (size_t j = 0; j < UNKNOWNS; j++)
         for (size_t q = 0; q < POWERS; q++)
             ends[j] += (double)(q + 1) * factors->weights[j][q];
-    memcpy(slope, ark->anew ? ark->first : end, n * sizeof *slope);
+    if (ark->anew)
+        take_first_slope(ark, h, slope);
+    else
+        memcpy(slope, end, n * sizeof *slope);
     combine(ark, ends, h, end);
     combine(ark, factors->slopes, h, ark->last);
     ark->last_known = true;

@@ -97,7 +97,7 @@ static enum tutti_err first_step(struct tutti_bdf *bdf, double limit, double *ou
     double t = solver->t, rest = limit - t, most = 0.1 * rest;
     double least = fmin(100 * DBL_EPSILON * fmax(fabs(t), fabs(limit)), rest);
     for (size_t i = 0; i < n; i++) { /* no state moves by more than a tenth */
-        double room = 0.1 * fabs(bdf->array.z[i]) + ode->atol * ode->nominals[i] + ode->rtol * fabs(bdf->array.z[i]);
+        double room = 0.1 * fabs(bdf->array.z[i]) + tutti_ode_tolerance(ode, i, bdf->array.z[i]);
         if (fabs(bdf->dx[i]) * most > room)
             most = room / fabs(bdf->dx[i]);
     }
@@ -187,6 +187,7 @@ double tutti_bdf_fit(const struct tutti_bdf *bdf, double limit, double wanted, d
 struct attempt {
     double wanted, stretch;
     int error_failures, failures;
+    bool erred; /* the last failure was one of the error test */
     enum tutti_bdf_trust trust;
     struct tutti_nordsieck_step step;
     double error; /* of the last one, in tolerances */
@@ -194,11 +195,12 @@ struct attempt {
     enum tutti_eval eval;
 };
 
-static enum tutti_err give_up(struct tutti_bdf *bdf, const struct attempt *a, bool error)
+static enum tutti_err give_up(struct tutti_bdf *bdf, const struct attempt *a)
 {
-    const char *why = error                            ? "the error test fails however small the step is"
-                      : a->eval == TUTTI_EVAL_NO_VALUE ? "the derivatives have no value however small the step is"
-                                                       : "Newton's method does not converge however small the step is";
+    const char *why = a->eval == TUTTI_EVAL_NO_VALUE ? "the derivatives have no value however small the step is"
+                      : !a->failures                 ? "the next step is lost in the rounding of time"
+                      : a->erred                     ? "the error test fails however small the step is"
+                                                     : "Newton's method does not converge however small the step is";
     size_t worst = a->eval == TUTTI_EVAL_NO_VALUE ? tutti_solver_blame(&bdf->solver, bdf->array.z, bdf->x, bdf->dx)
                                                   : a->worst;
     return tutti_solver_fail(&bdf->solver, a->eval, bdf->array.h, worst, why);
@@ -207,12 +209,13 @@ static enum tutti_err give_up(struct tutti_bdf *bdf, const struct attempt *a, bo
 static enum tutti_err after_divergence(struct tutti_bdf *bdf, struct attempt *a)
 {
     if (a->eval == TUTTI_EVAL_FAILED)
-        return give_up(bdf, a, false);
+        return give_up(bdf, a);
     bdf->solver.counts.other_failures++;
     bdf->m.growth = 1;
+    a->erred = false;
     a->trust = TUTTI_BDF_REEVALUATE;
     a->wanted = shrink_divergence * bdf->array.h;
-    return ++a->failures > FAILURES_MOST ? give_up(bdf, a, false) : TUTTI_OK;
+    return ++a->failures > FAILURES_MOST ? give_up(bdf, a) : TUTTI_OK;
 }
 
 static enum tutti_err after_error(struct tutti_bdf *bdf, struct attempt *a)
@@ -222,9 +225,10 @@ static enum tutti_err after_error(struct tutti_bdf *bdf, struct attempt *a)
     struct tutti_nordsieck *array = &bdf->array;
     solver->counts.error_failures++;
     m->growth = 1;
+    a->erred = true;
     a->trust = TUTTI_BDF_REFACTOR;
     if (++a->failures > FAILURES_MOST)
-        return give_up(bdf, a, true);
+        return give_up(bdf, a);
     if (++a->error_failures <= FAILURES_TO_LOWER) {
         double factor = fmax(shrink_most, 1 / (pow(bias * a->error, 1.0 / (array->order + 1)) + addend));
         if (a->error_failures >= FAILURES_MANY)
@@ -240,7 +244,7 @@ static enum tutti_err after_error(struct tutti_bdf *bdf, struct attempt *a)
     /* Order 1, and still the past is to blame: take nothing but f from here. */
     a->eval = tutti_solver_rhs(solver, solver->t, array->z, bdf->dx);
     if (a->eval != TUTTI_EVAL_OK)
-        return give_up(bdf, a, false);
+        return give_up(bdf, a);
     for (size_t i = 0; i < array->count; i++)
         tutti_nordsieck_row(array, 1)[i] = array->h * bdf->dx[i];
     m->wait = WAIT_AFTER_TROUBLE;
@@ -256,7 +260,7 @@ static enum tutti_err attempt(struct tutti_bdf *bdf, double limit, struct attemp
         double h = tutti_bdf_fit(bdf, limit, a->wanted, a->failures ? 1 : a->stretch);
         tutti_nordsieck_rescale(array, h);
         if (!(solver->t + h > solver->t))
-            return give_up(bdf, a, a->error_failures > 0);
+            return give_up(bdf, a);
         tutti_nordsieck_prepare(array, &a->step);
         memcpy(bdf->predicted, array->z, (size_t)(array->order + 1) * array->count * sizeof(double));
         tutti_nordsieck_shift(array, bdf->predicted, 1);
@@ -355,7 +359,7 @@ static enum tutti_err bdf_step(struct tutti_solver *solver, double limit, double
         TRY(begin(bdf, limit));
     change_order(bdf, m->next_order);
     memcpy(bdf->scale_point, bdf->array.z, bytes);
-    struct attempt a = {.wanted = m->next_h, .stretch = m->stretch, .trust = TUTTI_BDF_TRUST};
+    struct attempt a = {.wanted = m->next_h, .stretch = m->stretch, .trust = TUTTI_BDF_TRUST, .worst = SIZE_MAX};
     TRY(attempt(bdf, limit, &a));
     tutti_nordsieck_accept(&bdf->array, bdf->predicted, bdf->e, &a.step);
     memcpy(x, bdf->array.z, bytes);

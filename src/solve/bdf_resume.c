@@ -117,7 +117,6 @@ static enum tutti_eval correct_second(struct tutti_bdf *bdf, double limit)
 static enum tutti_err correct_rows(struct tutti_bdf *bdf, enum tutti_predictor predictor, double limit)
 {
     struct tutti_nordsieck *array = &bdf->array;
-    int last = predictor == TUTTI_PREDICTOR_CORRECT_1 ? 1 : predictor == TUTTI_PREDICTOR_CORRECT_2 ? 2 : array->order;
     forget_steps(bdf);
     enum tutti_eval eval = mismatch(bdf, array, 0, limit);
     if (eval != TUTTI_EVAL_OK)
@@ -125,7 +124,8 @@ static enum tutti_err correct_rows(struct tutti_bdf *bdf, enum tutti_predictor p
     add(tutti_nordsieck_row(array, 1), array->h, bdf->delta, array->count);
     if (predictor == TUTTI_PREDICTOR_CORRECT_2 && array->order >= 2)
         eval = correct_second(bdf, limit);
-    for (int k = 1; k < last && predictor == TUTTI_PREDICTOR_CORRECT_ALL && eval == TUTTI_EVAL_OK; k++) {
+    int last = predictor == TUTTI_PREDICTOR_CORRECT_ALL ? array->order : 1;
+    for (int k = 1; k < last && eval == TUTTI_EVAL_OK; k++) {
         eval = mismatch(bdf, array, probe, limit);
         if (eval == TUTTI_EVAL_OK)
             add(tutti_nordsieck_row(array, k + 1), array->h / ((k + 1) * pow(probe, k)), bdf->delta, array->count);
@@ -257,6 +257,8 @@ static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
     struct tutti_bdf_memory *m = &bdf->m;
     struct tutti_nordsieck *array = &bdf->array;
     size_t n = array->count;
+    if (!m->has_lu) /* lost in a step that failed for good */
+        return tutti_solver_restart(solver, solver->t, array->z);
     TRY(tutti_bdf_recover(bdf));
     enum tutti_eval eval = mismatch(bdf, array, 0, limit);
     if (eval != TUTTI_EVAL_OK)

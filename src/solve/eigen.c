@@ -13,6 +13,7 @@ void dgeevx_(const char *balance, const char *left, const char *right, const cha
 
 struct eigenvalue {
     double re, im;
+    size_t place; /* where LAPACK has it: a pair one after the other, the positive imaginary part first */
 };
 
 static int by_place(const void *a, const void *b)
@@ -23,7 +24,7 @@ static int by_place(const void *a, const void *b)
         return x->re > y->re ? -1 : 1;
     if (p != q)
         return p < q ? -1 : 1;
-    return x->im > y->im ? -1 : x->im < y->im;
+    return x->place < y->place ? -1 : 1;
 }
 
 static enum tutti_err check(const struct tutti_matrix *matrix)
@@ -87,7 +88,7 @@ enum tutti_err tutti_eigenvalues(const struct tutti_matrix *matrix, double *re, 
             dense[c * n + (size_t)matrix->rows[k]] = matrix->values[k];
     enum tutti_err err = find((int)n, dense, re, im, norm);
     for (size_t i = 0; i < n && !err; i++)
-        sorted[i] = (struct eigenvalue){re[i], im[i]};
+        sorted[i] = (struct eigenvalue){re[i], im[i], i};
     if (!err)
         qsort(sorted, n, sizeof *sorted, by_place);
     for (size_t i = 0; i < n && !err; i++) {

@@ -91,12 +91,6 @@ struct work {
     struct tutti_solver_counts *counts;
 };
 
-/* The error that a state may have: the reciprocal of its weight in the norm. */
-static double tolerance(const struct tutti_ode *ode, size_t i, double x)
-{
-    return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
-}
-
 /* Increments of differences: sigma_j = max(sqrt(U) |x_j|, sigma_0 / w_j), sigma_0 = 1000 |h| U n ||f||, with the
  * weighted root mean square norm and U the unit roundoff (Hindmarsh, Serban et al., User Documentation for CVODE,
  * "Mathematical Considerations", on the Jacobian by difference quotients): rounding errors of f are weighed against
@@ -110,7 +104,7 @@ static double least_increment(const struct tutti_ode *ode, const double *x, cons
 {
     double sum = 0, n = (double)ode->count;
     for (size_t i = 0; i < ode->count; i++) {
-        double part = dx[i] / tolerance(ode, i, x[i]);
+        double part = dx[i] / tutti_ode_tolerance(ode, i, x[i]);
         sum += part * part;
     }
     double least = 1000 * fabs(h) * DBL_EPSILON * n * sqrt(sum / n), bound = sqrt(DBL_EPSILON);
@@ -165,7 +159,7 @@ static enum tutti_eval difference_towards(const struct work *work, const int32_t
     for (int32_t i = 0; i < count; i++) {
         size_t j = (size_t)columns[i];
         double x = work->x[j];
-        jacobian->point[j] = x + sign * fmax(sqrt(DBL_EPSILON) * fabs(x), work->least * tolerance(ode, j, x));
+        jacobian->point[j] = x + sign * fmax(sqrt(DBL_EPSILON) * fabs(x), work->least * tutti_ode_tolerance(ode, j, x));
     }
     work->counts->rhs++;
     enum tutti_eval eval = ode->rhs(ode->context, work->t, jacobian->point, jacobian->product);

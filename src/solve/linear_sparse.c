@@ -27,36 +27,14 @@ struct tutti_lu_sparse {
     const struct klu_calls *calls;
     size_t parts; /* doubles of a number: 1 or 2 */
     size_t count;
-    size_t entries;      /* of J */
-    int *starts, *rows;  /* of c I - J, which has all of its diagonal */
-    double *values;      /* starts[count] numbers */
-    int32_t *places;     /* of J's entries in values */
-    int32_t *diagonal;   /* places of the diagonal */
-    klu_symbolic *order; /* the analysis */
+    size_t entries;                       /* of J */
+    struct tutti_shifted_pattern shifted; /* of c I - J */
+    double *values;                       /* as many numbers as that has entries */
+    klu_symbolic *order;                  /* the analysis */
     klu_numeric *factors;
     bool reordered; /* by the last factorisation */
     klu_common common;
 };
-
-/* Copies a column, puts the diagonal in between if it is not there, and returns the next free place. */
-static int32_t add_column(struct tutti_lu_sparse *lu, const struct tutti_pattern *pattern, int32_t column, int32_t to)
-{
-    int32_t k = pattern->starts[column], end = pattern->starts[column + 1];
-    lu->starts[column] = to;
-    for (; k < end && pattern->rows[k] < column; k++, to++) {
-        lu->places[k] = to;
-        lu->rows[to] = pattern->rows[k];
-    }
-    lu->diagonal[column] = to;
-    lu->rows[to] = column;
-    if (k < end && pattern->rows[k] == column)
-        lu->places[k++] = to;
-    for (to++; k < end; k++, to++) {
-        lu->places[k] = to;
-        lu->rows[to] = pattern->rows[k];
-    }
-    return to;
-}
 
 static enum tutti_err fail_klu(const klu_common *common, size_t count)
 {
@@ -68,22 +46,12 @@ static enum tutti_err fail_klu(const klu_common *common, size_t count)
 
 static enum tutti_err analyse(struct tutti_lu_sparse *lu, const struct tutti_pattern *pattern)
 {
-    size_t n = lu->count, most = lu->entries + n;
-    if (most > INT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", most, INT32_MAX);
-    lu->starts = malloc((n + 1) * sizeof *lu->starts);
-    lu->rows = malloc((most + 1) * sizeof *lu->rows);
-    lu->values = malloc((most * lu->parts + 1) * sizeof *lu->values);
-    lu->places = malloc((lu->entries + 1) * sizeof *lu->places);
-    lu->diagonal = malloc((n + 1) * sizeof *lu->diagonal);
-    if (!lu->starts || !lu->rows || !lu->values || !lu->places || !lu->diagonal)
+    TRY(tutti_shifted_pattern_init(&lu->shifted, pattern));
+    lu->values = malloc((tutti_pattern_entries(&lu->shifted.pattern) * lu->parts + 1) * sizeof *lu->values);
+    if (!lu->values)
         return tutti_fail_memory();
-    int32_t to = 0;
-    for (int32_t column = 0; column < pattern->column_count; column++)
-        to = add_column(lu, pattern, column, to);
-    lu->starts[n] = to;
-    lu->order = klu_analyze((int)n, lu->starts, lu->rows, &lu->common);
-    return lu->order ? TUTTI_OK : fail_klu(&lu->common, n);
+    lu->order = klu_analyze((int)lu->count, lu->shifted.pattern.starts, lu->shifted.pattern.rows, &lu->common);
+    return lu->order ? TUTTI_OK : fail_klu(&lu->common, lu->count);
 }
 
 enum tutti_err tutti_lu_sparse_new(struct tutti_lu_sparse **out, const struct tutti_pattern *pattern,
@@ -113,24 +81,21 @@ void tutti_lu_sparse_free(struct tutti_lu_sparse *lu)
         return;
     lu->calls->free_numeric(&lu->factors, &lu->common);
     klu_free_symbolic(&lu->order, &lu->common);
-    free(lu->starts);
-    free(lu->rows);
+    tutti_shifted_pattern_fini(&lu->shifted);
     free(lu->values);
-    free(lu->places);
-    free(lu->diagonal);
     free(lu);
 }
 
 /* c I - J; says whether all of it is finite, which KLU does not look at. */
 static bool set_matrix(struct tutti_lu_sparse *lu, const double *values, double re, double im)
 {
-    size_t parts = lu->parts, entries = (size_t)lu->starts[lu->count] * parts;
+    size_t parts = lu->parts, entries = tutti_pattern_entries(&lu->shifted.pattern) * parts;
     bool finite = true;
     memset(lu->values, 0, entries * sizeof *lu->values);
     for (size_t k = 0; k < lu->entries; k++)
-        lu->values[(size_t)lu->places[k] * parts] = -values[k];
+        lu->values[(size_t)lu->shifted.places[k] * parts] = -values[k];
     for (size_t i = 0; i < lu->count; i++) {
-        double *place = lu->values + (size_t)lu->diagonal[i] * parts;
+        double *place = lu->values + (size_t)lu->shifted.diagonal[i] * parts;
         place[0] += re;
         if (parts == 2)
             place[1] = im;
@@ -145,8 +110,9 @@ static bool set_matrix(struct tutti_lu_sparse *lu, const double *values, double 
 static bool refactor(struct tutti_lu_sparse *lu)
 {
     const double least_growth = 1e-6;
-    return lu->factors && lu->calls->refactor(lu->starts, lu->rows, lu->values, lu->order, lu->factors, &lu->common) &&
-           lu->calls->rgrowth(lu->starts, lu->rows, lu->values, lu->order, lu->factors, &lu->common) &&
+    int *starts = lu->shifted.pattern.starts, *rows = lu->shifted.pattern.rows;
+    return lu->factors && lu->calls->refactor(starts, rows, lu->values, lu->order, lu->factors, &lu->common) &&
+           lu->calls->rgrowth(starts, rows, lu->values, lu->order, lu->factors, &lu->common) &&
            lu->common.rgrowth >= least_growth;
 }
 
@@ -159,7 +125,8 @@ enum tutti_err tutti_lu_sparse_factor(struct tutti_lu_sparse *lu, const double *
         return TUTTI_OK;
     tutti_lu_sparse_forget(lu);
     lu->reordered = true;
-    lu->factors = lu->calls->factor(lu->starts, lu->rows, lu->values, lu->order, &lu->common);
+    lu->factors =
+        lu->calls->factor(lu->shifted.pattern.starts, lu->shifted.pattern.rows, lu->values, lu->order, &lu->common);
     *singular = !lu->factors && lu->common.status == KLU_SINGULAR;
     return lu->factors || *singular ? TUTTI_OK : fail_klu(&lu->common, lu->count);
 }

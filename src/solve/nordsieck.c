@@ -155,18 +155,19 @@ void tutti_nordsieck_lower(struct tutti_nordsieck *array)
 }
 
 /* The new p goes through the value at -xi_q, where the polynomial before the step had it and the one after it has that
- * plus e l(-xi_q). Divided by s^2 (s + xi_1) ... (s + xi_(q-1)) at -xi_q this is e (S - l_1) / (xi_1 ... xi_q). */
+ * plus e l(-xi_q). Divided by s^2 (s + xi_1) ... (s + xi_(q-1)) at -xi_q this is e (S - l_1) / (xi_1 ... xi_q). Here l
+ * and S are of the step that was made, the rows may be in another unit by now: h over the step's size times as much. */
 void tutti_nordsieck_raise(struct tutti_nordsieck *array, const double *e)
 {
     int q = array->order;
-    double c[TUTTI_NORDSIECK_ROWS + 1], sum = 0, product = 1, reach = 0;
+    double c[TUTTI_NORDSIECK_ROWS + 1], sum = 0, product = 1, reach = 0, made = array->steps[0];
     keep(array, q - 1, c);
     for (int i = 1; i <= q; i++) {
         reach += array->steps[i - 1];
-        sum += array->h / reach;
+        sum += made / reach;
         product *= reach / array->h;
     }
     memset(tutti_nordsieck_row(array, q + 1), 0, array->count * sizeof(double));
-    subtract(array, c, q + 2, e, (sum - harmonic(q)) / product);
+    subtract(array, c, q + 2, e, (sum - harmonic(q)) * (array->h / made) / product);
     array->order = q + 1;
 }

@@ -56,7 +56,7 @@ void tutti_nordsieck_accept(struct tutti_nordsieck *array, const double *predict
                             const struct tutti_nordsieck_step *step);
 /* Order q - 1: the value and slope in the centre and the values in all points but the oldest remain. */
 void tutti_nordsieck_lower(struct tutti_nordsieck *array);
-/* Order q + 1: goes through one more of the points; `e` is that of the step that led here. */
+/* Order q + 1: goes through one more of the points; `e` is that of the step that led here, of size steps[0]. */
 void tutti_nordsieck_raise(struct tutti_nordsieck *array, const double *e);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef TUTTI_SOLVE_ODE_H
 #define TUTTI_SOLVE_ODE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,5 +49,11 @@ struct tutti_ode {
     const char *(*state_name)(void *context, size_t i);
     enum tutti_err err; /* after TUTTI_EVAL_FAILED */
 };
+
+/* The error that state i may have where it is x. */
+static inline double tutti_ode_tolerance(const struct tutti_ode *ode, size_t i, double x)
+{
+    return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
+}
 
 #endif

@@ -150,6 +150,52 @@ bool tutti_pattern_pays(const struct tutti_pattern *pattern)
     return pattern->column_count >= 16 && (double)tutti_pattern_entries(pattern) <= 0.2 * places;
 }
 
+/* Copies a column, puts the diagonal in between if it is not there, and returns the next free place. */
+static int32_t add_column(struct tutti_shifted_pattern *shifted, const struct tutti_pattern *pattern, int32_t column,
+                          int32_t to)
+{
+    int32_t k = pattern->starts[column], end = pattern->starts[column + 1], *rows = shifted->pattern.rows;
+    for (; k < end && pattern->rows[k] < column; k++, to++) {
+        shifted->places[k] = to;
+        rows[to] = pattern->rows[k];
+    }
+    shifted->diagonal[column] = to;
+    rows[to] = column;
+    if (k < end && pattern->rows[k] == column)
+        shifted->places[k++] = to;
+    for (to++; k < end; k++, to++) {
+        shifted->places[k] = to;
+        rows[to] = pattern->rows[k];
+    }
+    return to;
+}
+
+enum tutti_err tutti_shifted_pattern_init(struct tutti_shifted_pattern *shifted, const struct tutti_pattern *pattern)
+{
+    int32_t n = pattern->column_count, to = 0;
+    size_t entries = tutti_pattern_entries(pattern), most = entries + (size_t)n;
+    *shifted = (struct tutti_shifted_pattern){0};
+    if (most > INT32_MAX)
+        return tutti_fail(TUTTI_ERR_LIMIT, "a sparse matrix of %zu entries; the limit is %d", most, INT32_MAX);
+    shifted->places = malloc((entries + 1) * sizeof *shifted->places);
+    shifted->diagonal = malloc(((size_t)n + 1) * sizeof *shifted->diagonal);
+    if (!shifted->places || !shifted->diagonal || !allocate(&shifted->pattern, n, n, most)) {
+        tutti_shifted_pattern_fini(shifted);
+        return tutti_fail_memory();
+    }
+    for (int32_t column = 0; column < n; column++)
+        shifted->pattern.starts[column + 1] = to = add_column(shifted, pattern, column, to);
+    return TUTTI_OK;
+}
+
+void tutti_shifted_pattern_fini(struct tutti_shifted_pattern *shifted)
+{
+    tutti_pattern_fini(&shifted->pattern);
+    free(shifted->places);
+    free(shifted->diagonal);
+    *shifted = (struct tutti_shifted_pattern){0};
+}
+
 static bool colouring_allocate(struct tutti_colouring *colouring, int32_t columns)
 {
     *colouring = (struct tutti_colouring){0};

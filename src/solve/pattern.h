@@ -27,6 +27,19 @@ static inline size_t tutti_pattern_entries(const struct tutti_pattern *pattern)
 /* Sparse storage and factorisation are worth it: the matrix is large enough and empty enough. */
 bool tutti_pattern_pays(const struct tutti_pattern *pattern);
 
+/* The pattern of c I - J: that of J, and all of the diagonal. */
+struct tutti_shifted_pattern {
+    struct tutti_pattern pattern;
+    int32_t *places;   /* of J's entries in it */
+    int32_t *diagonal; /* places of the diagonal */
+};
+
+/* `pattern` is that of J, which has as many rows as columns. LIMIT if there are too many entries. After a failure there is
+ * nothing to release. */
+TUTTI_CHECKED enum tutti_err tutti_shifted_pattern_init(struct tutti_shifted_pattern *shifted,
+                                                        const struct tutti_pattern *pattern);
+void tutti_shifted_pattern_fini(struct tutti_shifted_pattern *shifted);
+
 /* Columns in groups that share no row. */
 struct tutti_colouring {
     int32_t colour_count;

@@ -45,7 +45,7 @@ struct radau5 {
     struct tutti_radau5_newton newton;
     double *vectors; /* past_x, z, x, dx: saved */
     double *past_x, *z, *x, *dx;
-    double *error, *next, *next_dx; /* scratch */
+    double *error, *next, *next_dx; /* scratch, one behind the other */
     size_t jacobian_entries;
     size_t worst; /* the state with the largest error, for messages */
 };
@@ -120,7 +120,7 @@ static enum tutti_err resume(struct tutti_solver *solver, double t)
     struct radau5 *radau5 = (struct radau5 *)solver;
     if (t < solver->t)
         TRY(interpolate(solver, t, radau5->x));
-    solver->before = solver->t = t;
+    solver->t = t;
     radau5->memory.fresh = radau5->memory.first = true;
     radau5->memory.h_last = 0;
     radau5->newton.eta = 1; /* but the rate of convergence is believed when it is seen */
@@ -144,10 +144,11 @@ static void guess_stages(struct radau5 *radau5, const struct tutti_radau5_attemp
 }
 
 /* The estimate belongs to an embedded formula of order 3: it is O(h^4), the error of a step O(h^6). If the latter is to
- * be about tol, the former may be about tol^(4/6). The factor is the one that makes this the same at tol = 1e-3. */
+ * be about tol, the former may be about tol^(4/6). The factor is the one that makes this the same at tol = 1e-3. Of both
+ * tolerances, tol is the one that counts for a state of nominal size. */
 static double estimate_allowed(const struct tutti_ode *ode)
 {
-    double tolerance = ode->rtol > 0 ? ode->rtol : fmin(ode->atol, 1);
+    double tolerance = fmax(ode->rtol, fmin(ode->atol, 1));
     return 0.1 * pow(tolerance, 2.0 / 3) / tolerance;
 }
 
@@ -230,7 +231,7 @@ static enum tutti_err begin(struct radau5 *radau5, double limit)
     }
     const int estimate_order = 3;
     if (memory->h == 0)
-        TRY(tutti_solver_first_step(solver, solver->t, radau5->x, radau5->dx, estimate_order, limit, &memory->h));
+        TRY(tutti_solver_first_step(solver, radau5->x, radau5->dx, estimate_order, limit, radau5->error, &memory->h));
     /* A limit within rounding of the first step's beginning says nothing about the second. */
     memory->h = fmax(memory->h, 20 * DBL_EPSILON * fabs(solver->t));
     if (solver->options.h_max > 0)

@@ -60,6 +60,9 @@ static enum tutti_err check_options(const struct tutti_solver_kind *kind, const 
     if (kind->fixed && !(options->h_fixed > 0 && isfinite(options->h_fixed)))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "solver %s has steps of a fixed size, which must be positive, not %s",
                           kind->name, NUMBER(options->h_fixed));
+    if (!(options->h_max >= 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the longest step must be positive, or 0 for no bound, not %s (--h-max)",
+                          NUMBER(options->h_max));
     if (!kind->fixed)
         TRY(check_tolerances(ode));
     if (!kind->stiff && options->jacobian != TUTTI_JACOBIAN_AUTO)
@@ -123,13 +126,17 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
     const struct tutti_ode *ode = solver->ode;
     if (eval == TUTTI_EVAL_FAILED)
         return ode->err;
-    char name[128] = "";
-    if (worst < ode->count && ode->state_name)
-        snprintf(name, sizeof name, "; the state in the way is '%s'", ode->state_name(ode->context, worst));
-    else if (worst < ode->count)
-        snprintf(name, sizeof name, "; the state in the way is x[%zu]", worst);
-    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s",
-                      solver->kind->name, NUMBER(solver->t), why, NUMBER(h), name);
+    char index[32] = "";
+    const char *before = "", *name = index, *behind = "";
+    if (worst < ode->count) {
+        bool named = ode->state_name != NULL;
+        before = named ? "; the state in the way is '" : "; the state in the way is ";
+        behind = named ? "'" : "";
+        snprintf(index, sizeof index, "x[%zu]", worst);
+        name = named ? ode->state_name(ode->context, worst) : index;
+    }
+    return tutti_fail(TUTTI_ERR_SOLVER, "solver %s cannot go on from t = %s: %s (last step size tried: %s)%s%s%s",
+                      solver->kind->name, NUMBER(solver->t), why, NUMBER(h), before, name, behind);
 }
 
 double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst)
@@ -137,7 +144,7 @@ double tutti_solver_norm(const struct tutti_solver *solver, const double *error,
     const struct tutti_ode *ode = solver->ode;
     double sum = 0, largest = -1;
     for (size_t i = 0; i < ode->count; i++) {
-        double part = error[i] / (ode->rtol * fabs(x[i]) + ode->atol * ode->nominals[i]);
+        double part = error[i] / tutti_ode_tolerance(ode, i, x[i]);
         sum += part * part;
         if (worst && !(fabs(part) <= largest)) { /* NaN counts */
             largest = fabs(part);
@@ -156,7 +163,7 @@ size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from,
         if (!isfinite(dx[i]))
             return i;
     for (size_t i = 0; i < ode->count; i++) {
-        double part = fabs(x[i] - from[i]) / (ode->rtol * fabs(from[i]) + ode->atol * ode->nominals[i]);
+        double part = fabs(x[i] - from[i]) / tutti_ode_tolerance(ode, i, from[i]);
         if (!(part <= largest)) {
             largest = part;
             worst = i;
@@ -165,14 +172,11 @@ size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from,
     return worst;
 }
 
-enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x, const double *dx,
-                                       int order, double limit, double *h)
+enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double *x, const double *dx, int order,
+                                       double limit, double *scratch, double *h)
 {
     size_t n = solver->ode->count;
-    double *there = calloc(2 * n, sizeof *there);
-    if (!there)
-        return tutti_fail_memory();
-    double *slope = there + n;
+    double t = solver->t, *there = scratch, *slope = scratch + n;
     double d0 = tutti_solver_norm(solver, x, x, NULL), d1 = tutti_solver_norm(solver, dx, x, NULL);
     double span = limit - t, h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
     h0 = fmin(h0, span);
@@ -181,7 +185,7 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, co
         h0 = tries ? h0 / 10 : h0;
         for (size_t i = 0; i < n; i++)
             there[i] = x[i] + h0 * dx[i];
-        eval = tutti_solver_rhs(solver, t + h0, there, slope);
+        eval = tutti_solver_rhs(solver, fmin(t + h0, limit), there, slope);
     }
     if (eval == TUTTI_EVAL_OK) {
         for (size_t i = 0; i < n; i++)
@@ -191,7 +195,6 @@ enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, co
         *h = fmin(fmin(100 * h0, h1), span);
     }
     size_t worst = eval == TUTTI_EVAL_NO_VALUE ? tutti_solver_blame(solver, x, there, slope) : SIZE_MAX;
-    free(there);
     return eval == TUTTI_EVAL_OK ? TUTTI_OK
                                  : tutti_solver_fail(solver, eval, h0, worst, "the derivatives have no value");
 }

@@ -76,8 +76,8 @@ struct tutti_solver_kind {
     /* From t on, which lies in the last step, the right-hand side is another one; the states there are those of the dense
      * output. NULL: the common part restarts. Only called after a step. */
     enum tutti_err (*resume)(struct tutti_solver *solver, double t);
-    /* One accepted step, at most to `limit` (> solver->t); one that would end within rounding of it ends at it to the
-     * bit. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond `limit`. An error
+    /* One accepted step, at most to `limit` (> solver->t, finite); one that would end within rounding of it ends at it to
+     * the bit. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond `limit`. An error
      * from tutti_solver_fail if there is no way to go on. */
     enum tutti_err (*step)(struct tutti_solver *solver, double limit, double *x);
     /* Dense output at `t` in [solver->before, solver->t], of the order of the method or one less. x at solver->t is
@@ -133,9 +133,9 @@ double tutti_solver_norm(const struct tutti_solver *solver, const double *error,
  * else the one that moved most. */
 size_t tutti_solver_blame(const struct tutti_solver *solver, const double *from, const double *x, const double *dx);
 /* For kinds: a first step size, by Hairer, Norsett, Wanner, Solving ODEs I, II.4 (algorithm on p. 169): one more
- * evaluation of f; `dx` is f at (t, x); not beyond `limit`. */
-TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, double t, const double *x,
-                                                     const double *dx, int order, double limit, double *h);
+ * evaluation of f; `dx` is f at (solver->t, x); not beyond `limit`. `scratch` has room for two vectors. */
+TUTTI_CHECKED enum tutti_err tutti_solver_first_step(struct tutti_solver *solver, const double *x, const double *dx,
+                                                     int order, double limit, double *scratch, double *h);
 /* For kinds: has a step from `t` of size h that is to end at `limit` come within rounding of it? */
 bool tutti_solver_at_limit(double t, double h, double limit);
 

@@ -57,8 +57,7 @@ void tutti_sundials_finish(struct tutti_sundials *sundials)
     SUNLinSolFree(sundials->linear);
     SUNMatDestroy(sundials->matrix);
     tutti_jacobian_fini(&sundials->jacobian);
-    free(sundials->places);
-    free(sundials->diagonal);
+    tutti_shifted_pattern_fini(&sundials->shifted);
     N_VDestroy(sundials->states);
     N_VDestroy(sundials->weights);
     N_VDestroy(sundials->scratch);
@@ -67,39 +66,20 @@ void tutti_sundials_finish(struct tutti_sundials *sundials)
     free(sundials->x);
 }
 
-/* The matrix has the Jacobian's entries, and all of the diagonal: they may be one less each than there is room for. */
+/* SUNDIALS' integers are wider than KLU's own. */
 static enum tutti_err start_sparse(struct tutti_sundials *sundials)
 {
-    const struct tutti_pattern *pattern = tutti_jacobian_pattern(&sundials->jacobian);
-    size_t n = sundials->base.ode->count, entries = tutti_pattern_entries(pattern);
-    sunindextype size = (sunindextype)n, room = (sunindextype)(entries + n), count = 0;
-    sundials->places = malloc((entries + 1) * sizeof *sundials->places);
-    sundials->diagonal = malloc(n * sizeof *sundials->diagonal);
-    sundials->matrix = SUNSparseMatrix(size, size, room, CSC_MAT, sundials->context);
-    if (!sundials->places || !sundials->diagonal || !sundials->matrix)
+    struct tutti_shifted_pattern *shifted = &sundials->shifted;
+    TRY(tutti_shifted_pattern_init(shifted, tutti_jacobian_pattern(&sundials->jacobian)));
+    size_t n = sundials->base.ode->count, entries = tutti_pattern_entries(&shifted->pattern);
+    sunindextype size = (sunindextype)n;
+    sundials->matrix = SUNSparseMatrix(size, size, (sunindextype)entries, CSC_MAT, sundials->context);
+    if (!sundials->matrix)
         return tutti_fail_memory();
-    sunindextype *starts = SM_INDEXPTRS_S(sundials->matrix), *rows = SM_INDEXVALS_S(sundials->matrix);
-    for (int32_t c = 0; c < pattern->column_count; c++) {
-        bool met = false;
-        starts[c] = count;
-        for (int32_t k = pattern->starts[c]; k < pattern->starts[c + 1]; k++) {
-            int32_t row = pattern->rows[k];
-            if (row > c && !met) {
-                sundials->diagonal[c] = count;
-                rows[count++] = c;
-            }
-            met |= row >= c;
-            if (row == c)
-                sundials->diagonal[c] = count;
-            sundials->places[k] = count;
-            rows[count++] = row;
-        }
-        if (!met) {
-            sundials->diagonal[c] = count;
-            rows[count++] = c;
-        }
-    }
-    starts[n] = count;
+    for (size_t c = 0; c <= n; c++)
+        SM_INDEXPTRS_S(sundials->matrix)[c] = shifted->pattern.starts[c];
+    for (size_t k = 0; k < entries; k++)
+        SM_INDEXVALS_S(sundials->matrix)[k] = shifted->pattern.rows[k];
     sundials->linear = SUNLinSol_KLU(sundials->states, sundials->matrix, sundials->context);
     return sundials->linear ? TUTTI_OK : tutti_fail_memory();
 }
@@ -179,11 +159,11 @@ int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector 
     double *data = SUNSparseMatrix_Data(sundials->matrix);
     size_t entries = tutti_pattern_entries(tutti_jacobian_pattern(jacobian));
     for (size_t i = 0; i < n; i++)
-        data[sundials->diagonal[i]] = 0;
+        data[sundials->shifted.diagonal[i]] = 0;
     for (size_t k = 0; k < entries; k++)
-        data[sundials->places[k]] = -gamma * jacobian->values[k];
+        data[sundials->shifted.places[k]] = -gamma * jacobian->values[k];
     for (size_t i = 0; i < n; i++)
-        data[sundials->diagonal[i]] += 1;
+        data[sundials->shifted.diagonal[i]] += 1;
     return 0;
 }
 

@@ -40,10 +40,9 @@ struct tutti_sundials {
 
     /* Of implicit methods: */
     struct tutti_jacobian jacobian;
-    SUNMatrix matrix; /* I - gamma J; its pattern is that of J and the diagonal */
+    SUNMatrix matrix;                     /* I - gamma J */
+    struct tutti_shifted_pattern shifted; /* ... its pattern; empty if dense */
     SUNLinearSolver linear;
-    sunindextype *places;   /* of the Jacobian's entries in the matrix; NULL if dense */
-    sunindextype *diagonal; /* of the matrix's diagonal, ditto */
 };
 
 /* The common part of start(); tutti_sundials_finish also after a failed one. */

@@ -302,8 +302,8 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
         return TUTTI_OK;
     bool first = me->solver && !me->solver->started, changed = false;
     TRY(take_states(me, &changed));
-    if (first || discrete.nominals_changed)
-        TRY(tutti_me_ode_read_nominals(me));
+    if (first || discrete.nominals_changed || unit->fmu->desc->fmi == 1) /* which has no way to say so */
+        TRY(tutti_me_ode_read_nominals(me, &changed));
     TRY(tutti_instance_enter_continuous(me->instance));
     if (me->events == 0)
         TRY(tutti_me_inputs_read(me));
@@ -311,7 +311,7 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
         TRY(tutti_me_extra_start(me));
     TRY(tutti_me_place_back(me));
     TRY(tutti_me_events_reset(me));
-    bool restart = first || changed || discrete.states_changed || discrete.nominals_changed;
+    bool restart = first || changed || discrete.states_changed;
     me->task = restart || me->task == ME_RESTART ? ME_RESTART : ME_RESUME;
     me->inputs_changed = false;
     me->averaged = false;

@@ -124,8 +124,9 @@ TUTTI_CHECKED enum tutti_err tutti_me_states_pattern(struct me *me, const struct
 /* me_ode.c: the FMU as an initial value problem. */
 TUTTI_CHECKED enum tutti_err tutti_me_ode_init(struct me *me);
 void tutti_me_ode_fini(struct me *me);
-/* Nominal values of the states, as error weights: positive and finite whatever the FMU says. */
-TUTTI_CHECKED enum tutti_err tutti_me_ode_read_nominals(struct me *me);
+/* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
+ * they are others than before. */
+TUTTI_CHECKED enum tutti_err tutti_me_ode_read_nominals(struct me *me, bool *changed);
 /* Adds what the FMU has to say to the error of a solver that cannot go on. */
 enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err);
 

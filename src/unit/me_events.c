@@ -19,7 +19,8 @@
 
 #define HYSTERESIS 1e-14
 #define NEAR_ZERO 1e-6
-#define CHATTER_SPAN 1e-7 /* of the run */
+#define SHORTEST_LOOK 1e-9 /* of the run: nearer to an event there is nothing but rounding */
+#define CHATTER_SPAN 1e-7  /* of the run */
 enum { MOST_BISECTIONS = 200 };
 
 enum tutti_err tutti_me_events_init(struct me *me)
@@ -182,6 +183,8 @@ static enum tutti_err look_behind_event(struct me *me, double left, double *righ
     double t = *right;
     for (int look = 0; look < LOOKS && !any_left(me, me->z_right); look++) {
         t = left + (t - left) / 8;
+        if (t - left < SHORTEST_LOOK * (me->setup.stop - me->setup.start))
+            break;
         TRY(read_at(me, t, me->z_right));
         *right = t;
     }

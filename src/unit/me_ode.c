@@ -62,13 +62,15 @@ static enum tutti_eval directional(void *context, double t, const double *x, con
     return discarded ? no_value(me, t, SIZE_MAX) : TUTTI_EVAL_OK;
 }
 
-enum tutti_err tutti_me_ode_read_nominals(struct me *me)
+enum tutti_err tutti_me_ode_read_nominals(struct me *me, bool *changed)
 {
     if (me->states > 0)
-        TRY(tutti_instance_get_nominals(me->instance, me->nominals, me->states));
+        TRY(tutti_instance_get_nominals(me->instance, me->scratch, me->states));
     for (size_t i = 0; i < me->states; i++) {
-        double nominal = fabs(me->nominals[i]);
-        me->nominals[i] = nominal > 0 && isfinite(nominal) ? nominal : 1;
+        double nominal = fabs(me->scratch[i]);
+        nominal = nominal > 0 && isfinite(nominal) ? nominal : 1;
+        *changed = *changed || nominal != me->nominals[i];
+        me->nominals[i] = nominal;
     }
     return TUTTI_OK;
 }

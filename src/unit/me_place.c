@@ -33,8 +33,9 @@ enum tutti_err tutti_me_states_at(struct me *me, double t, double *x)
 {
     if (!me->solver)
         return TUTTI_OK;
-    if (t == me->solver->t)
-        memcpy(x, me->ahead, me->ode.count * sizeof *x);
+    /* The beginning of the step to the bit, too: a ball that an event put just above the floor is there. */
+    if (t == me->solver->t || t == me->t)
+        memmove(x, t == me->t ? me->x : me->ahead, me->ode.count * sizeof *x);
     else
         TRY(me->solver->kind->interpolate(me->solver, t, x));
     return TUTTI_OK;

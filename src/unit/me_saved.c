@@ -15,7 +15,7 @@ struct tutti_unit_saved {
     double event_time;
     enum me_solver_task task;
     bool inputs_changed, near_zero;
-    double *x;
+    double *x, *nominals;
     struct me_input *inputs;
     struct tutti_signals others; /* inputs that are none of these; if the FMU does not save them itself */
     bool *positive;
@@ -28,6 +28,7 @@ struct tutti_unit_saved {
 static void release(struct tutti_unit_saved *saved)
 {
     free(saved->x);
+    free(saved->nominals);
     free(saved->inputs);
     tutti_signals_fini(&saved->others);
     free(saved->positive);
@@ -40,13 +41,14 @@ static void release(struct tutti_unit_saved *saved)
 static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *saved)
 {
     saved->x = calloc(me->ode.count + 1, sizeof *saved->x);
+    saved->nominals = calloc(me->states + 1, sizeof *saved->nominals);
     saved->inputs = calloc(me->inputs.count + 1, sizeof *saved->inputs);
     saved->positive = calloc(me->indicators + 1, sizeof *saved->positive);
     saved->z_scale = calloc(me->indicators + 1, sizeof *saved->z_scale);
     saved->recent = calloc(ME_CHATTER_EVENTS, sizeof *saved->recent);
     bool bytes = me->solver && me->solver->kind->saved_size;
     saved->solver = bytes ? malloc(me->solver->kind->saved_size(me->solver)) : NULL;
-    bool all = saved->x && saved->inputs && saved->positive && saved->z_scale && saved->recent;
+    bool all = saved->x && saved->nominals && saved->inputs && saved->positive && saved->z_scale && saved->recent;
     if (!all || (bytes && !saved->solver))
         return tutti_fail_memory();
     return me->unit.can & TUTTI_CAN_STATE
@@ -98,6 +100,7 @@ enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **
     saved->inputs_changed = me->inputs_changed;
     saved->near_zero = me->near_zero;
     memcpy(saved->x, me->x, me->ode.count * sizeof *saved->x);
+    memcpy(saved->nominals, me->nominals, me->states * sizeof *saved->nominals);
     memcpy(saved->inputs, me->inputs.items, me->inputs.count * sizeof *saved->inputs);
     memcpy(saved->positive, me->positive, me->indicators * sizeof *saved->positive);
     memcpy(saved->z_scale, me->z_scale, me->indicators * sizeof *saved->z_scale);
@@ -133,6 +136,7 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
     me->ahead_open = me->averaged = false;
     memcpy(me->x, saved->x, me->ode.count * sizeof *me->x);
     memcpy(me->ahead, saved->x, me->ode.count * sizeof *me->x);
+    memcpy(me->nominals, saved->nominals, me->states * sizeof *me->nominals);
     memcpy(me->inputs.items, saved->inputs, me->inputs.count * sizeof *saved->inputs);
     memcpy(me->positive, saved->positive, me->indicators * sizeof *me->positive);
     memcpy(me->z_scale, saved->z_scale, me->indicators * sizeof *me->z_scale);

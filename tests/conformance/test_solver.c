@@ -242,6 +242,70 @@ static void test_resume_inside(void **state)
     }
 }
 
+/* Told more than once that the right-hand side is another one, at the same place: the same as told once. */
+static void test_resume_again(void **state)
+{
+    (void)state;
+    enum { STEPS = 10 };
+    double seen[STEPS][2];
+    for (int times = 1; times <= 3; times++) {
+        struct problem problem;
+        problem_init(&problem, 1, 1e-6, lag_rhs);
+        problem.input = 1;
+        problem_start(&problem);
+        struct tutti_solver *solver = problem.solver;
+        run_to(&problem, 3);
+        problem.input = 1.5;
+        for (int k = 0; k < times; k++)
+            assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+        for (int i = 0; i < STEPS; i++) {
+            step(&problem, 20);
+            if (times == 1) {
+                seen[i][0] = solver->t;
+                seen[i][1] = problem.x[0];
+            }
+            assert_same_double(solver->t, seen[i][0]);
+            assert_same_double(problem.x[0], seen[i][1]);
+        }
+        problem_stop(&problem);
+    }
+}
+
+/* x' = 1e5 (input - x) */
+static enum tutti_eval fast_rhs(void *context, double t, const double *x, double *dx)
+{
+    struct problem *problem = context;
+    enum tutti_eval eval = watch(problem, t, x);
+    dx[0] = eval ? NAN : 1e5 * (problem->input - x[0]);
+    return eval;
+}
+
+/* A jump that a long step passes over: who looks into the step sees nothing far off. */
+static void test_inside_behind_a_jump(void **state)
+{
+    (void)state;
+    if (!the_kind()->stiff)
+        skip();
+    struct problem problem;
+    problem_init(&problem, 1, 1e-3, fast_rhs);
+    problem_start(&problem);
+    struct tutti_solver *solver = problem.solver;
+    for (int i = 1; i < 40; i++) {
+        while (solver->t < 2 * i) {
+            step(&problem, 2 * i);
+            for (int k = 0; k <= 10; k++) {
+                double x = 0;
+                assert_ok(
+                    solver->kind->interpolate(solver, solver->before + k * (solver->t - solver->before) / 10, &x));
+                assert_true(x > -6 && x < 6);
+            }
+        }
+        problem.input = i % 3 - 1;
+        assert_ok(tutti_solver_resume(solver, solver->t, problem.x));
+    }
+    problem_stop(&problem);
+}
+
 static void test_save_and_restore(void **state)
 {
     (void)state;
@@ -484,6 +548,12 @@ static void test_options_that_make_no_sense(void **state)
         }
         problem.ode.rtol = problem.ode.atol = 1e-6;
     }
+    for (int i = 0; i < 2; i++) {
+        options.h_max = i ? NAN : -1;
+        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "--h-max");
+        assert_null(solver);
+    }
+    options.h_max = 0;
     if (!kind->stiff) {
         options.jacobian = TUTTI_JACOBIAN_DENSE;
         assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "--jacobian");
@@ -538,6 +608,8 @@ int main(void)
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_resume_at_the_end),
         cmocka_unit_test(test_resume_inside),
+        cmocka_unit_test(test_resume_again),
+        cmocka_unit_test(test_inside_behind_a_jump),
         cmocka_unit_test(test_save_and_restore),
         cmocka_unit_test(test_no_value_ahead),
         cmocka_unit_test(test_no_value_beside),

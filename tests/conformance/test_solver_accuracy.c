@@ -119,6 +119,26 @@ static void test_tolerance(void **state)
         fail_msg("the error falls with the %g-th power of evaluations, order %g", slope, order);
 }
 
+/* A relative tolerance of next to nothing is as one of nothing: the absolute one counts. */
+static void test_unequal_tolerances(void **state)
+{
+    (void)state;
+    double steps[2];
+    if (the_kind()->fixed)
+        skip();
+    for (int i = 0; i < 2; i++) {
+        struct problem problem;
+        smooth_init(&problem, 1e-6);
+        problem.ode.rtol = i ? 1e-14 : 0;
+        problem_start(&problem);
+        run_to(&problem, end);
+        assert_near(error_now(&problem), 0, 1e-4);
+        steps[i] = (double)problem.solver->counts.steps;
+        problem_stop(&problem);
+    }
+    assert_near(steps[1] / steps[0], 1, 0.1);
+}
+
 /* Recorded points are within a few times the tolerance as good as the ends of steps. */
 static void test_inside_of_steps(void **state)
 {
@@ -345,10 +365,11 @@ static void test_jacobian_modes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_steps),   cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_inside_of_steps),  cmocka_unit_test(test_integral),
-        cmocka_unit_test(test_nominals),         cmocka_unit_test(test_stiff_linear),
-        cmocka_unit_test(test_stiff_oscillator), cmocka_unit_test(test_jacobian_modes),
+        cmocka_unit_test(test_order_of_steps),     cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_unequal_tolerances), cmocka_unit_test(test_inside_of_steps),
+        cmocka_unit_test(test_integral),           cmocka_unit_test(test_nominals),
+        cmocka_unit_test(test_stiff_linear),       cmocka_unit_test(test_stiff_oscillator),
+        cmocka_unit_test(test_jacobian_modes),
     };
     return cmocka_run_group_tests_name("accuracy of solver " KIND, tests, NULL, NULL);
 }

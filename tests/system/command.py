@@ -20,9 +20,12 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TUTTI = os.environ.get("TUTTI") or str(ROOT / "build" / "tutti")
 FMUS = pathlib.Path(os.environ.get("FMUS") or ROOT / "build" / "fmus")
+TEST_FMUS = FMUS.parent / "tests" / "unit" / "kit"
 SANITIZED = re.search(rb"__[at]san_init", pathlib.Path(TUTTI).read_bytes()) is not None
 
 VERSIONS = {"1cs": "1.0", "2": "2.0", "3": "3.0"}  # of Co-Simulation, as in the names of the kit's FMUs
+ME_VERSIONS = {"1me": "1.0", "2": "2.0", "3": "3.0"}  # of Model Exchange
+SOLVERS = ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "rk4", "heun", "euler")
 DESCRIPTION = "modelDescription.xml"
 PATIENCE = 300  # seconds after which a run counts as hanging; a safety net, not a measurement
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the command, too: some of its crashes are wanted
@@ -31,6 +34,11 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the command, too: some o
 def kit_fmu(model, version):
     """The path of an FMU of the kit, as text."""
     return str(FMUS / f"{model}_fmi{version}.fmu")
+
+
+def test_fmu(model, version):
+    """The path of an FMU that only tests need (tests/unit/kit), as text."""
+    return str(TEST_FMUS / f"{model}_fmi{version}.fmu")
 
 
 def kit_fmus(pattern="*"):

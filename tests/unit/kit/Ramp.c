@@ -16,7 +16,6 @@ enum {
     LOSE_STATE,     /* x becomes NaN */
     LOSE_INDICATOR, /* no event: the indicator is NaN from `at` on */
     BLOW_INDICATOR, /* ... or infinite */
-    STALL,          /* a time event now, for ever */
 };
 
 struct ramp {
@@ -77,7 +76,7 @@ static enum kit_status indicators(struct kit *kit, void *self, double t)
     return KIT_OK;
 }
 
-static void arrive(struct kit *kit, struct ramp *m, double t, struct kit_event *event)
+static void arrive(struct kit *kit, struct ramp *m, struct kit_event *event)
 {
     m->events++;
     m->passed = m->what == COUNT || m->what == ITERATE;
@@ -95,7 +94,6 @@ static void arrive(struct kit *kit, struct ramp *m, double t, struct kit_event *
         m->x = (double)NAN;
         event->states_changed = true;
         break;
-    case STALL: event->next_time = t; break;
     default: break;
     }
 }
@@ -112,7 +110,7 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
     if (m->left > 0)
         event->again = --m->left > 0;
     else if (!m->passed && m->x >= m->at && m->what != LOSE_INDICATOR && m->what != BLOW_INDICATOR)
-        arrive(kit, m, t, event);
+        arrive(kit, m, event);
     event->again = event->again || m->left > 0 || (m->what == NEVER_SETTLE && m->events > 0);
     if (m->period > 0) {
         while (m->origin + (m->ticks + 1) * m->period <= t)
@@ -120,6 +118,11 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
         event->next_time = m->origin + (m->ticks + 1) * m->period;
     }
     return KIT_OK;
+}
+
+static enum kit_status completed_step(struct kit *kit, void *self, double t, bool *step_event)
+{
+    return KIT_OK; /* but it wants to be told */
 }
 
 const struct kit_model kit_model = {
@@ -134,4 +137,5 @@ const struct kit_model kit_model = {
     .outputs = outputs,
     .indicators = indicators,
     .event = event,
+    .completed_step = completed_step,
 };

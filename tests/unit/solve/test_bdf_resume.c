@@ -398,11 +398,58 @@ static void test_taken_back(void **state)
                 take_back(&problems[i], &(struct tutti_solver_options){.predictor = predictor, .jacobian = mode});
 }
 
+static bool directional_lost;
+
+static enum tutti_eval lag_rhs(void *context, double t, const double *x, double *dx)
+{
+    (void)t;
+    dx[0] = *(const double *)context - x[0];
+    return TUTTI_EVAL_OK;
+}
+
+static enum tutti_eval lag_directional(void *context, double t, const double *x, const double *seed, double *out)
+{
+    (void)context, (void)t, (void)x;
+    out[0] = -seed[0];
+    return directional_lost ? TUTTI_EVAL_NO_VALUE : TUTTI_EVAL_OK;
+}
+
+/* A step that failed for want of a Jacobian leaves no factors; with another input there may be one again. */
+static void test_after_a_failure(void **state)
+{
+    (void)state;
+    double input = 1, x = 0;
+    struct tutti_ode ode = {.count = 1,
+                            .context = &input,
+                            .rhs = lag_rhs,
+                            .directional = lag_directional,
+                            .rtol = 1e-6,
+                            .atol = 1e-6,
+                            .nominals = driven_nominals};
+    struct tutti_solver *solver;
+    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
+    assert_ok(tutti_solver_restart(solver, 0, &x));
+    assert_ok(solver->kind->step(solver, 1, &x));
+    directional_lost = true;
+    enum tutti_err err = TUTTI_OK;
+    while (!err && solver->t < 1000)
+        err = solver->kind->step(solver, solver->t + 1, &x);
+    assert_fails(err, TUTTI_ERR_SOLVER, "no value");
+    directional_lost = false;
+    input = 5;
+    double begin = solver->t, from = x;
+    assert_ok(tutti_solver_resume(solver, begin, &x));
+    while (solver->t < begin + 1)
+        assert_ok(solver->kind->step(solver, begin + 1, &x));
+    assert_near(x, 5 + (from - 5) * exp(-1), 1e-4);
+    tutti_solver_free(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mass),      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_others),
-        cmocka_unit_test(test_run_ahead), cmocka_unit_test(test_taken_back),
+        cmocka_unit_test(test_run_ahead), cmocka_unit_test(test_taken_back), cmocka_unit_test(test_after_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

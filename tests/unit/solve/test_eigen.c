@@ -63,6 +63,19 @@ static void test_order(void **state)
     check_eigenvalues(5, matrix, (double[]){-1, -1, -1, -1, -1}, (double[]){0, 2, -2, 3, -3}, 1e-14);
 }
 
+/* The same pair twice. */
+static void test_equal_pairs(void **state)
+{
+    (void)state;
+    const double matrix[] = {
+        -1, 3,  0,  0, /* */
+        -3, -1, 0,  0, /* */
+        0,  0,  -1, 3, /* */
+        0,  0,  -3, -1,
+    };
+    check_eigenvalues(4, matrix, (double[]){-1, -1, -1, -1}, (double[]){3, -3, 3, -3}, 1e-14);
+}
+
 /* The sum of the eigenvalues is the trace, that of their squares the trace of the square; and they are in order. */
 static void test_random(void **state)
 {
@@ -157,9 +170,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),   cmocka_unit_test(test_order),  cmocka_unit_test(test_random),
-        cmocka_unit_test(test_balance), cmocka_unit_test(test_sparse), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_known),   cmocka_unit_test(test_order),   cmocka_unit_test(test_equal_pairs),
+        cmocka_unit_test(test_random),  cmocka_unit_test(test_balance), cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,12 +152,40 @@ static void test_changes(void **state)
     assert_near(x[0], y[0], 1e-15);
 }
 
+/* A higher order is the same polynomial in whatever unit of time the array is when it is asked for. */
+static void test_raise_in_another_unit(void **state)
+{
+    (void)state;
+    for (int order = 1; order < Q; order++) {
+        double z[(Q + 1) * 2] = {0}, other_z[(Q + 1) * 2], e[2], x[2], y[2], t = 0;
+        struct tutti_nordsieck array = {.count = 2, .z = z}, other;
+        struct tutti_nordsieck_step coefficients;
+        begin(&array, order, 0.05, 0);
+        for (int i = 0; i < 9; i++) {
+            tutti_nordsieck_rescale(&array, i % 3 ? 0.05 : 0.035);
+            t += array.h;
+            step(&array, t, e, &coefficients);
+        }
+        memcpy(other_z, z, sizeof z);
+        other = array;
+        other.z = other_z;
+        tutti_nordsieck_raise(&array, e);
+        tutti_nordsieck_rescale(&other, 3 * array.h);
+        tutti_nordsieck_raise(&other, e);
+        tutti_nordsieck_value(&array, 1.5, x);
+        tutti_nordsieck_value(&other, 0.5, y);
+        assert_near(x[0], y[0], 1e-14);
+        assert_near(x[1], y[1], 1e-14);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_error_constants),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_raise_in_another_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,26 @@ static void test_full(void **state)
     assert_fails(tutti_pattern_full(&pattern, 2, -1), TUTTI_ERR_ARGUMENT, "-1 columns");
 }
 
+/* Diagonal entries that are missing at the beginning, in the middle, at the end, or not at all. */
+static void test_shifted(void **state)
+{
+    (void)state;
+    const struct tutti_place places[] = {{1, 0}, {2, 0}, {0, 1}, {2, 1}, {2, 2}, {0, 3}, {2, 3}};
+    const int32_t starts[] = {0, 3, 6, 7, 10, 11}, rows[] = {0, 1, 2, 0, 1, 2, 2, 0, 2, 3, 4};
+    const int32_t of_entries[] = {1, 2, 3, 5, 6, 7, 8}, of_diagonal[] = {0, 4, 6, 9, 10};
+    struct tutti_pattern pattern;
+    struct tutti_shifted_pattern shifted;
+    assert_ok(tutti_pattern_init(&pattern, 5, 5, places, 7));
+    assert_ok(tutti_shifted_pattern_init(&shifted, &pattern));
+    assert_memory_equal(shifted.pattern.starts, starts, sizeof starts);
+    assert_memory_equal(shifted.pattern.rows, rows, sizeof rows);
+    assert_memory_equal(shifted.places, of_entries, sizeof of_entries);
+    assert_memory_equal(shifted.diagonal, of_diagonal, sizeof of_diagonal);
+    tutti_shifted_pattern_fini(&shifted);
+    tutti_shifted_pattern_fini(&shifted);
+    tutti_pattern_fini(&pattern);
+}
+
 /* A pattern of `around` diagonals on either side of the main one. */
 static void init_band(struct tutti_pattern *pattern, int32_t n, int32_t around)
 {
@@ -274,12 +294,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted_once),   cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_pays),          cmocka_unit_test(test_example),
-        cmocka_unit_test(test_bands),         cmocka_unit_test(test_long_columns_first),
-        cmocka_unit_test(test_apart),         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_sorted_once), cmocka_unit_test(test_empty),   cmocka_unit_test(test_out_of_bounds),
+        cmocka_unit_test(test_full),        cmocka_unit_test(test_shifted), cmocka_unit_test(test_pays),
+        cmocka_unit_test(test_example),     cmocka_unit_test(test_bands),   cmocka_unit_test(test_long_columns_first),
+        cmocka_unit_test(test_apart),       cmocka_unit_test(test_random),  cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

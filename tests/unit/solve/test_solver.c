@@ -27,6 +27,14 @@ static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
     return TUTTI_EVAL_OK;
 }
 
+static const char *long_name(void *context, size_t i)
+{
+    (void)context, (void)i;
+    return "plant.cooling.secondary.circuit.heat_exchanger.tube_side.segments[17].volume.medium.specific_enthalpy."
+           "averaged."
+           "over_all_passages_of_the_bundle";
+}
+
 static const char *state_name(void *context, size_t i)
 {
     (void)context;
@@ -80,17 +88,22 @@ static void test_first_step(void **state)
     struct decay decay;
     decay_init(&decay);
     const double x[] = {50, 1}, dx[] = {-50, -1};
-    double h = 0;
-    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h));
+    double h = 0, scratch[4];
+    assert_ok(tutti_solver_first_step(&decay.solver, x, dx, 4, 1000, scratch, &h));
     assert_true(h > 1e-3 && h < 1); /* the time constant is 1 */
     assert_int_equal(decay.solver.counts.rhs, 1);
     double wide = h;
-    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 3 + wide / 10, &h));
+    assert_ok(tutti_solver_first_step(&decay.solver, x, dx, 4, 3 + wide / 10, scratch, &h));
     assert_true(h <= wide / 10);
     decay.latest = 0;
-    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 3 + 1e-9, &h));
+    assert_ok(tutti_solver_first_step(&decay.solver, x, dx, 4, 3 + 1e-9, scratch, &h));
     assert_true(h > 0 && h <= (3 + 1e-9) - 3);
     assert_true(decay.latest <= 3 + 1e-9); /* no look beyond the limit */
+    double limit = 0x1.8p-53;              /* which -1 + (limit + 1) passes, by rounding */
+    decay.latest = decay.solver.t = -1;
+    const double slow[] = {1e-4, 1e-4};
+    assert_ok(tutti_solver_first_step(&decay.solver, x, slow, 4, limit, scratch, &h));
+    assert_true(decay.latest <= limit && decay.latest > -0.5);
 }
 
 static void test_first_step_at_the_edge(void **state)
@@ -99,17 +112,17 @@ static void test_first_step_at_the_edge(void **state)
     struct decay decay;
     decay_init(&decay);
     const double x[] = {50, 1}, dx[] = {-50, -1};
-    double h = 0;
+    double h = 0, scratch[4];
     decay.lowest = 1 - 1e-6; /* of the second state; closer than the first guess goes */
-    assert_ok(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h));
+    assert_ok(tutti_solver_first_step(&decay.solver, x, dx, 4, 1000, scratch, &h));
     assert_true(h > 0);
     assert_true(decay.solver.counts.rhs > 1);
     decay.highest = 0; /* no value anywhere near */
-    assert_fails(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h), TUTTI_ERR_SOLVER,
+    assert_fails(tutti_solver_first_step(&decay.solver, x, dx, 4, 1000, scratch, &h), TUTTI_ERR_SOLVER,
                  "solver mine cannot go on from t = 3: the derivatives have no value");
     decay.otherwise = TUTTI_EVAL_FAILED;
     decay.ode.err = tutti_fail(TUTTI_ERR_FMU, "the tank broke");
-    assert_fails(tutti_solver_first_step(&decay.solver, 3, x, dx, 4, 1000, &h), TUTTI_ERR_FMU, "the tank broke");
+    assert_fails(tutti_solver_first_step(&decay.solver, x, dx, 4, 1000, scratch, &h), TUTTI_ERR_FMU, "the tank broke");
 }
 
 static void test_fail(void **state)
@@ -122,6 +135,10 @@ static void test_fail(void **state)
     decay.ode.state_name = state_name;
     assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, 1, "it is late"), TUTTI_ERR_SOLVER,
                  "'tank.level'");
+    decay.ode.state_name = long_name; /* in full */
+    assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, 1, "it is late"), TUTTI_ERR_SOLVER,
+                 "'plant.cooling.secondary");
+    assert_non_null(strstr(tutti_err_message(), "passages_of_the_bundle'"));
     assert_fails(tutti_solver_fail(&decay.solver, TUTTI_EVAL_OK, 0.5, SIZE_MAX, "it is late"), TUTTI_ERR_SOLVER,
                  "0.5)");
     assert_null(strstr(tutti_err_message(), "tank"));

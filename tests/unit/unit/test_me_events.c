@@ -58,6 +58,22 @@ static void steps_are_completed_once(void **state)
             }
 }
 
+/* A ball that an event puts just above the floor is there, to the bit, and meets it once per bounce. */
+static void a_bounce_is_one_event(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VERSION_COUNT; v++)
+        for (int s = 0; s < SOLVER_COUNT; s++)
+            for (double rtol = 1e-4; rtol > 1e-11; rtol /= 10) {
+                struct life life;
+                start(&life, KIT "BouncingBall", versions[v], integration_of(solvers[s], rtol));
+                life.unit->horizon = 100;
+                assert_int_equal(go_through(&life, 2), 4);
+                assert_int_equal(get_integer(&life, "bounces"), 4);
+                unload(&life);
+            }
+}
+
 /* x only touches level 1, at 2 pi, 4 pi, ...: whatever rounding makes of that, nothing else is lost, and the run goes on. */
 static void grazing_does_no_harm(void **state)
 {
@@ -458,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crossings_are_found_both_ways),
         cmocka_unit_test(steps_are_completed_once),
+        cmocka_unit_test(a_bounce_is_one_event),
         cmocka_unit_test(grazing_does_no_harm),
         cmocka_unit_test(short_excursions),
         cmocka_unit_test(thousands_of_events),

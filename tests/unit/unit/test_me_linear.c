@@ -204,6 +204,21 @@ static void a_model_without_states(void **state)
     }
 }
 
+/* An FMU of FMI 1.0 that does not say which variables its states are, with an Error even, works like any other. */
+static void states_without_names(void **state)
+{
+    (void)state;
+    struct life life;
+    start(&life, KIT "Lacking", "1me", integration_of(NULL, 1e-8));
+    go(&life, 1);
+    assert_near(get_real(&life, "x"), 1 - exp(-1), 1e-6);
+    const struct tutti_linear *linear = linearize(&life, ALL);
+    assert_string_equal(linear->state_names[0], "state 1");
+    assert_matrix(linear, TUTTI_LINEAR_A, 1, 1, (double[]){-1}, 1e-8);
+    assert_matrix(linear, TUTTI_LINEAR_C, 1, 1, (double[]){1}, 1e-8);
+    unload(&life);
+}
+
 /* At the ends of the run, and right behind an event: time is not moved. */
 static void at_the_ends(void **state)
 {
@@ -232,6 +247,7 @@ int main(void)
         cmocka_unit_test(arrays_by_differences),
         cmocka_unit_test(parts_can_be_had_alone),
         cmocka_unit_test(a_model_without_states),
+        cmocka_unit_test(states_without_names),
         cmocka_unit_test(at_the_ends),
     };
     return cmocka_run_group_tests_name("unit: me, linearised", tests, NULL, NULL);

@@ -163,6 +163,30 @@ static void events_are_undone_with_saved_states(void **state)
     }
 }
 
+/* Back before an event that gave the state another nominal value: errors are weighed as they were. */
+static void nominal_values_come_back(void **state)
+{
+    (void)state;
+    for (int v = 1; v < VERSION_COUNT; v++) {
+        struct life life;
+        start(&life, OWN "Scaled", versions[v], integration_of("radau5", 1e-4));
+        go_through(&life, 2.25);
+        struct tutti_unit_saved *saved = save(&life);
+        go(&life, 2.29);
+        double x = get_real(&life, "y");
+        go_through(&life, 8);
+        assert_int_equal(get_integer(&life, "rescaled"), 3);
+        double end = get_real(&life, "y");
+        restore(&life, saved, 2.25);
+        go(&life, 2.29);
+        assert_same_double(get_real(&life, "y"), x);
+        go_through(&life, 8);
+        assert_same_double(get_real(&life, "y"), end);
+        life.kind->discard(life.unit, saved);
+        unload(&life);
+    }
+}
+
 static void events_cannot_be_undone_without(void **state)
 {
     (void)state;
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(steps_can_be_repeated_by_a_solver_that_was_ahead),
         cmocka_unit_test(a_saved_point_is_reused),
         cmocka_unit_test(events_are_undone_with_saved_states),
+        cmocka_unit_test(nominal_values_come_back),
         cmocka_unit_test(events_cannot_be_undone_without),
         cmocka_unit_test(a_point_at_an_event_is_before_or_after_it),
         cmocka_unit_test(an_event_may_be_repeated_often),
