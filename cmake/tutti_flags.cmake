@@ -22,6 +22,7 @@ target_compile_options(tutti_flags INTERFACE ${tutti_warnings} "$<$<COMPILE_LANG
 if(TUTTI_SANITIZE)
     add_compile_options(-fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TUTTI_SANITIZE})
+    add_compile_options(-UNDEBUG) # asserts are checks, too
 endif()
 if(TUTTI_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
