@@ -96,6 +96,7 @@ static enum tutti_err make_unit(struct run *run)
         .log = run->options->log,
         .logging_on = run->options->fmu_logging,
         .timing = run->options->timing,
+        .interrupt = run->options->interrupt,
         .moving_sample = tutti_inputs_sample_moving,
         .moving_context = &run->inputs,
         .interface = run->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,

@@ -92,7 +92,7 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
     return TUTTI_OK;
 }
 
-static enum tutti_err read(struct me *me, struct tutti_block *block)
+static enum tutti_err read_block(struct me *me, struct tutti_block *block)
 {
     return tutti_instance_get(me->instance, block->type, block->references, block->count, block->values,
                               block->value_count);
@@ -106,7 +106,7 @@ static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
         me->scratch[i] = me->integral[i] / (me->t - me->step_start);
     TRY(tutti_me_place(me, me->t, me->scratch, NULL));
     TRY(tutti_me_inputs_apply_average(me, me->step_start, me->t));
-    TRY(read(me, block));
+    TRY(read_block(me, block));
     return tutti_me_place_back(me);
 }
 
@@ -114,7 +114,7 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
     struct me *me = (struct me *)unit;
     unit->counts.gets++;
-    return me->averaged && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read(me, block);
+    return me->averaged && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read_block(me, block);
 }
 
 /* M4; most FMUs say that they need not be told. */
@@ -192,10 +192,13 @@ static enum tutti_err take_step(struct me *me, double end)
         limit = me->front + h_max;
     if (me->next_event > me->front)
         limit = fmin(limit, me->next_event);
+    if (me->options.interrupt && *me->options.interrupt) /* a step of the run may be many of the solver */
+        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s, on the way to %s; everything recorded is kept",
+                          NUMBER(me->t), NUMBER(end));
     double left = me->front;
     me->front = limit;
     if (me->solver) {
-        me->missed = false;
+        me->missed = me->bad_directional = false;
         TRY(tutti_me_ode_explain(me, me->solver->kind->step(me->solver, limit, me->ahead)));
         left = me->solver->before;
         me->front = me->solver->t;
@@ -250,6 +253,8 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     if (t != me->t && !tutti_time_same(t, me->t, me->setup.stop - me->setup.start))
         return tutti_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),
                           NUMBER(me->t));
+    if (!(h > 0 && h < INFINITY))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
     *out = (struct tutti_step){.reached = end};
     me->averaged = me->options.integration.average;
     me->step_start = me->t;

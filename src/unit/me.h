@@ -72,6 +72,7 @@ struct me {
     bool missed;                             /* the last right-hand side had no value ... */
     size_t bad_state;                        /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
     double bad_time;                         /* ... here */
+    bool bad_directional;                    /* ... or, worse, a directional derivative had none, in this row */
     unsigned long placements;                /* of the FMU, ever */
     double here_time;                        /* the last one */
     const double *here;                      /* ... whoever called keeps these states while it needs them */

@@ -59,7 +59,7 @@ static const char *indicator_name(const struct me *me, size_t i, char *out, size
 }
 
 /* The indicators where the FMU stands. */
-static enum tutti_err read(struct me *me, double t, double *z)
+static enum tutti_err read_here(struct me *me, double t, double *z)
 {
     bool discarded = false;
     TRY(tutti_instance_get_indicators(me->instance, z, me->indicators, &discarded));
@@ -93,7 +93,7 @@ enum tutti_err tutti_me_events_reset(struct me *me)
     me->event_at = INFINITY;
     if (me->indicators == 0)
         return TUTTI_OK;
-    TRY(read(me, me->t, me->z));
+    TRY(read_here(me, me->t, me->z));
     me->near_zero = false;
     for (size_t i = 0; i < me->indicators; i++) {
         me->positive[i] = me->z[i] > 0;
@@ -107,7 +107,7 @@ enum tutti_err tutti_me_events_check_here(struct me *me, bool *event)
     *event = false;
     if (me->indicators == 0)
         return TUTTI_OK;
-    TRY(read(me, me->t, me->z));
+    TRY(read_here(me, me->t, me->z));
     *event = any_left(me, me->z);
     for (size_t i = 0; i < me->indicators; i++)
         if (excess(me, me->z, i) > 0)
@@ -119,7 +119,7 @@ static enum tutti_err read_at(struct me *me, double t, double *z)
 {
     TRY(tutti_me_states_at(me, t, me->scratch));
     TRY(tutti_me_place(me, t, me->scratch, NULL));
-    return read(me, t, z);
+    return read_here(me, t, z);
 }
 
 /* Where the first indicator to go would cross zero, if it went straight from the left end to the right; weights are those

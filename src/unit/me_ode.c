@@ -59,7 +59,14 @@ static enum tutti_eval directional(void *context, double t, const double *x, con
                                              states->count, seed, me->states, out, me->states);
     if (err)
         return failed(me, err);
-    return discarded ? no_value(me, t, SIZE_MAX) : TUTTI_EVAL_OK;
+    if (discarded)
+        return no_value(me, t, SIZE_MAX);
+    for (size_t i = 0; i < me->states; i++)
+        if (!isfinite(out[i])) {
+            me->bad_directional = true;
+            return no_value(me, t, i);
+        }
+    return TUTTI_EVAL_OK;
 }
 
 enum tutti_err tutti_me_ode_read_nominals(struct me *me, bool *changed)
@@ -151,8 +158,9 @@ enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err)
     if (me->missed && me->bad_state == SIZE_MAX)
         snprintf(why, sizeof why, "; the FMU discarded the point at t = %s", NUMBER(me->bad_time));
     else if (me->missed)
-        snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
-                 tutti_me_state_name(me, me->bad_state), NUMBER(me->bad_time));
+        snprintf(why, sizeof why, "; the %sderivative of '%s' is not a finite number at t = %s",
+                 me->bad_directional ? "directional derivative of the " : "", tutti_me_state_name(me, me->bad_state),
+                 NUMBER(me->bad_time));
     return tutti_fail(err,
                       "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
                       me->unit.name, me->unit.fmu->path, before, why);

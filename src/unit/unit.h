@@ -10,6 +10,7 @@
 #ifndef TUTTI_UNIT_UNIT_H
 #define TUTTI_UNIT_UNIT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,8 @@ struct tutti_unit_options {
     const struct tutti_log *log; /* borrowed for the unit's life */
     bool logging_on;             /* let the FMU tell its debug messages */
     bool timing;                 /* measure the time spent in the FMU */
+    const volatile sig_atomic_t
+        *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
      * intermediateUpdate, and who writes their values at t into `values`. Borrowed. NULL: none. */
     const uint32_t *moving;

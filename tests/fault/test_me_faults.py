@@ -129,6 +129,18 @@ class ExchangeFaults(CommandTest):
                 self.assertRegex(message, r"the FMU discard\w+ the (states|point) at t = 0\.(4|5)")
                 self.assertEqual(Table(outcome.out).times[0], 0)
 
+    def test_directional_derivatives_that_are_no_numbers(self):
+        """No Jacobian, no implicit step, however small it is; solvers without one do not notice."""
+        for version in ("2", "3"):
+            for solver in ("cvode", "dirk", "radau5", "bdf"):
+                outcome = self.misbehave(test_fmu("BrokenWave", version), "", "--solver", solver, status=1)
+                message = self.message(outcome, version, "BrokenWave")
+                self.assertRegex(message, rf"solver {solver} cannot go on from t = 0:")
+                self.assertRegex(message, "the directional derivative of the derivative of 'x' is not a finite number at t = ")
+                self.assertEqual(Table(outcome.out).times, [0])
+            table = Table(self.misbehave(test_fmu("BrokenWave", version), "", "--solver", "dopri5").out)
+            self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-3)
+
     # ---- calls that fail: Ramp, x' = 1, with an event at HALF
 
     def failing(self, version, fault, call, says, *options, rows):

@@ -40,6 +40,17 @@ class Signals(CommandTest):
                     self.assertGreaterEqual(len(times), 26)
                     self.assertLess(reached - times[-1], 1.001e-6)
 
+    def test_in_a_long_step_of_model_exchange(self):
+        """One communication step is ten billion of the solver: it ends all the same."""
+        process = self.start("run", kit_fmu("Faulty", "2"), "--solver", "rk4", "--solver-step", "1e-10", "--stop", "1",
+                             "--step", "1", env={"KIT_FAULT": "print GetDerivatives 1e-9"})
+        self.assertIn(b"prints", process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 128 + signal.SIGTERM)
+        self.assertRegex(outcome.err, r"interrupted at t = \S+, on the way to 1;")
+        self.assertEqual(self.result().times, [0])
+
     def test_result_on_standard_output(self):
         """Rows come while it runs, and all of them are there at the end."""
         process = self.start("run", kit_fmu("Dahlquist", "2"), *ENDLESS, "-o", "-", "--quiet")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mixed - x' = u + w[1] + 2 w[2] + f: continuous inputs of every sort, and no saved states (FMI 3.0). */
+/* Mixed - x' = u + w[1] + 2 w[2] + f: continuous inputs of every sort, and no saved states (FMI 3.0). The
+ * nominal value of x is 0, as is x itself at first. */
 #include "kit.h"
 
 struct mixed {
@@ -12,7 +13,7 @@ static const struct kit_var variables[] = {
     KIT_INPUT(w, .dims = "2", .start = "0"),
     KIT_INPUT(u, .start = "0"),
     KIT_INPUT(f, .start = "0"),
-    KIT_STATE(x, .causality = KIT_OUTPUT, .start = "0", .derivative = "der(x)"),
+    KIT_STATE(x, .causality = KIT_OUTPUT, .start = "0", .nominal = "0", .derivative = "der(x)"),
     KIT_DERIVATIVE(der_x, .name = "der(x)", .depends = "u:constant w:constant f:constant"),
 };
 

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Wave - x' = u - x, with outputs that are not linear and one that depends on time itself. PlainWave is the same without
- * saved states and directional derivatives. */
+ * saved states and directional derivatives; those of BrokenWave are no numbers. */
 #include "kit.h"
 
 #include <math.h>
+
+#ifdef WAVE_IS_BROKEN
+enum { BROKEN = true };
+#define NAME "BrokenWave"
+#else
+enum { BROKEN = false };
+#define NAME "Wave"
+#endif
 
 struct wave {
     double u, x, der_x, swing, square;
@@ -40,7 +48,7 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
     struct wave *m = self;
     bool state = known == &m->x, input = known == &m->u;
     if (unknown == &m->der_x)
-        *value = state ? -1 : input;
+        *value = BROKEN ? (double)NAN : state ? -1 : input;
     else if (unknown == &m->x)
         *value = state;
     else if (unknown == &m->square)
@@ -61,7 +69,7 @@ const struct kit_model kit_model = {
 #ifdef WAVE_IS_PLAIN
     .name = "PlainWave",
 #else
-    .name = "Wave",
+    .name = NAME,
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL,
     .partial = partial,
 #endif

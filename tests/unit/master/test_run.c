@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <tutti/tutti.h>
 
+#include "solve/solver.h"
+
 /* Every allocation of the library is counted: the linker puts these in front (see CMakeLists.txt). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -33,11 +35,12 @@ void *__wrap_realloc(void *old, size_t size)
     return __real_realloc(old, size);
 }
 
-static unsigned long allocations_of(const char *fmu, double stop, const char *output)
+static unsigned long allocations_with(const char *fmu, const char *solver, double stop, const char *output)
 {
     const char *all = "*";
     struct tutti_run_options options = {
         .file = fmu,
+        .solver = solver,
         .has_stop = true,
         .stop = stop,
         .has_step = true,
@@ -54,6 +57,11 @@ static unsigned long allocations_of(const char *fmu, double stop, const char *ou
     return allocations - before;
 }
 
+static unsigned long allocations_of(const char *fmu, double stop, const char *output)
+{
+    return allocations_with(fmu, NULL, stop, output);
+}
+
 /* Twenty times the steps, and not one allocation more. */
 static void test_no_allocation_per_step(void **state)
 {
@@ -66,6 +74,20 @@ static void test_no_allocation_per_step(void **state)
         assert_int_equal(allocations_of(fmus[i], 2, "/dev/null"), few);
         assert_int_equal(allocations_of(fmus[i], 2, NULL), allocations_of(fmus[i], 0.1, NULL));
     }
+}
+
+/* The same of our own solvers, and of what is around any of them. */
+static void test_no_allocation_per_step_of_a_solver(void **state)
+{
+    (void)state;
+    static const char *const fmus[] = {TUTTI_FMUS "/VanDerPol_fmi1me.fmu", TUTTI_FMUS "/VanDerPol_fmi2.fmu",
+                                       TUTTI_FMUS "/VanDerPol_fmi3.fmu", TEST_FMUS "/Clockwork_fmi3.fmu"};
+    for (size_t i = 0; i < sizeof fmus / sizeof *fmus; i++)
+        for (size_t s = 0; tutti_solver_kinds[s]; s++) {
+            const char *solver = tutti_solver_kinds[s]->name;
+            unsigned long few = allocations_with(fmus[i], solver, 0.1, "/dev/null");
+            assert_int_equal(allocations_with(fmus[i], solver, 2, "/dev/null"), few);
+        }
 }
 
 static volatile sig_atomic_t interrupted;
@@ -190,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_allocation_per_step),
+        cmocka_unit_test(test_no_allocation_per_step_of_a_solver),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_stats),

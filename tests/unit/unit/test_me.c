@@ -153,6 +153,42 @@ static void steps_begin_where_the_unit_is(void **state)
     unload(&life);
 }
 
+/* Steps of one unit in the last place, between others: nothing is lost, nothing goes back. */
+static void steps_may_be_as_short_as_time_allows(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VERSION_COUNT; v++)
+        for (int s = 0; s < SOLVER_COUNT; s++) {
+            struct life life;
+            start(&life, KIT "Tracker", versions[v], integration_of(solvers[s], 1e-6));
+            set_real(&life, "u", 1);
+            for (int i = 1; i <= 20; i++) {
+                assert_near(go(&life, i * 0.05).reached, i * 0.05, 0);
+                for (int k = 0; k < 3; k++) {
+                    double end = nextafter(life.t, INFINITY);
+                    assert_same_double(go(&life, end).reached, end);
+                }
+                assert_near(get_real(&life, "y"), 1 - exp(-life.t / 0.5), 1e-4);
+            }
+            unload(&life);
+        }
+}
+
+static void a_step_goes_forwards(void **state)
+{
+    (void)state;
+    struct life life;
+    struct tutti_step step;
+    start(&life, KIT "Dahlquist", "2", integration_of(NULL, 1e-6));
+    go(&life, 1);
+    assert_fails(life.kind->step(life.unit, 1, 0, &step), TUTTI_ERR_ARGUMENT, "a step of 0 from t = 1");
+    assert_fails(life.kind->step(life.unit, 1, -0.5, &step), TUTTI_ERR_ARGUMENT, "a step of -0.5");
+    assert_fails(life.kind->step(life.unit, 1, (double)NAN, &step), TUTTI_ERR_ARGUMENT, "a step of nan");
+    assert_fails(life.kind->step(life.unit, 1, (double)INFINITY, &step), TUTTI_ERR_ARGUMENT, "a step of inf");
+    go(&life, 2);
+    unload(&life);
+}
+
 /* Ten thousand short steps: with a horizon the solver makes its own, and the unit follows in its dense output. */
 static unsigned long steps_with_horizon(const char *solver, double horizon, double worst_allowed)
 {
@@ -235,6 +271,22 @@ static void a_model_without_states_steps(void **state)
     }
 }
 
+/* A state that is 0, with a nominal value of 0: its error has a weight all the same. */
+static void nominal_values_of_0_do_no_harm(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SOLVER_COUNT; s++) {
+        struct life life;
+        start(&life, OWN "Mixed", "3", integration_of(solvers[s], 1e-6));
+        go(&life, 1);
+        assert_near(get_real(&life, "x"), 0, 0);
+        set_real(&life, "u", 2);
+        go(&life, 2);
+        assert_near(get_real(&life, "x"), 2, 1e-5);
+        unload(&life);
+    }
+}
+
 /* u = 0.5 + t, and the scalar is told in one call with an array. */
 static void scalars_among_arrays_move(void **state)
 {
@@ -265,11 +317,19 @@ static void scalars_among_arrays_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_follow_polynomials),    cmocka_unit_test(slopes_are_kept_until_the_input_is_set),
-        cmocka_unit_test(a_slope_may_change_alone),     cmocka_unit_test(the_same_value_is_no_news),
-        cmocka_unit_test(what_has_no_slope_is_refused), cmocka_unit_test(steps_begin_where_the_unit_is),
-        cmocka_unit_test(a_solver_looks_ahead),         cmocka_unit_test(inputs_change_while_the_solver_is_ahead),
-        cmocka_unit_test(a_model_without_states_steps), cmocka_unit_test(scalars_among_arrays_move),
+        cmocka_unit_test(inputs_follow_polynomials),
+        cmocka_unit_test(slopes_are_kept_until_the_input_is_set),
+        cmocka_unit_test(a_slope_may_change_alone),
+        cmocka_unit_test(the_same_value_is_no_news),
+        cmocka_unit_test(what_has_no_slope_is_refused),
+        cmocka_unit_test(steps_begin_where_the_unit_is),
+        cmocka_unit_test(steps_may_be_as_short_as_time_allows),
+        cmocka_unit_test(a_step_goes_forwards),
+        cmocka_unit_test(a_solver_looks_ahead),
+        cmocka_unit_test(inputs_change_while_the_solver_is_ahead),
+        cmocka_unit_test(a_model_without_states_steps),
+        cmocka_unit_test(nominal_values_of_0_do_no_harm),
+        cmocka_unit_test(scalars_among_arrays_move),
     };
     return cmocka_run_group_tests_name("unit: me", tests, NULL, NULL);
 }
