@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -118,6 +119,26 @@ static enum tutti_err resolve_steps(struct tutti_integration *integration, const
     return tutti_times_check_step(times, integration->h_max, "--h-max");
 }
 
+/* A program's own equations: what can be told before anything runs. */
+static enum tutti_err check_extra(const struct tutti_extra *extra)
+{
+    if (!extra)
+        return TUTTI_OK;
+    if (extra->count > INT32_MAX / 2)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%zu extra equations; the limit is %d", extra->count, INT32_MAX / 2);
+    if (extra->count > 0 && !extra->rhs)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations without a right-hand side");
+    if (!extra->structure != !extra->jacobian)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` and `jacobian` go together");
+    if (extra->output_count > 0 && (!extra->output || !extra->output_names))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: %zu outputs without names or without a function",
+                          extra->output_count);
+    for (size_t i = 0; i < extra->output_count; i++)
+        if (!extra->output_names[i])
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: output %zu has no name", i + 1);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
                                          const struct tutti_times *times, const struct tutti_unit_kind *kind)
 {
@@ -125,6 +146,7 @@ enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, 
     if (kind->interface != TUTTI_ME)
         return refuse_for_cs(options);
     TRY(read_words(integration, options));
+    TRY(check_extra(options->extra));
     integration->extra = options->extra;
     TRY(resolve_tolerances(integration, options, times->tolerance));
     return resolve_steps(integration, options, times);

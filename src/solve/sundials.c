@@ -212,7 +212,10 @@ enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundials, double t, 
         /* Steps that had to get shorter and shorter before a wall, or for the sake of their error. */
         bool wall = sundials->since < WALL;
         sundials->met = wall ? TUTTI_EVAL_NO_VALUE : TUTTI_EVAL_OK;
-        return tutti_sundials_fail(sundials, CV_ERR_FAILURE, h, NULL);
+        double *moves = N_VGetArrayPointer(sundials->scratch); /* who moves most is in the way */
+        for (size_t i = 0; i < solver->ode->count; i++)
+            moves[i] = sundials->x[i] - sundials->begin[i];
+        return tutti_sundials_fail(sundials, CV_ERR_FAILURE, h, sundials->scratch);
     }
     sundials->since++;
     if (t == sundials->stop)

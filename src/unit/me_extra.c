@@ -35,6 +35,8 @@ static enum tutti_eval outcome(struct me *me, enum tutti_err err)
 {
     if (err == TUTTI_OK)
         return TUTTI_EVAL_OK;
+    if (tutti_err_message()[0] == '\0')
+        (void)tutti_fail(err, "one of their functions failed, and did not say why (tutti_extra_fail)");
     me->ode.err = tutti_fail_context(err, "%s: extra equations", me->unit.name);
     return TUTTI_EVAL_FAILED;
 }
@@ -116,6 +118,8 @@ static enum tutti_err set_up_jacobian(struct me *me)
     struct tutti_pattern full = {0};
     const struct tutti_pattern *fmu = me->ode.pattern;
     TRY(own->extra->structure(own->extra->context, model_of(me), &starts, &rows));
+    if (!starts || !rows)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` leaves its pointers NULL");
     if (me->states > 0 && (!fmu || plain)) {
         TRY(tutti_pattern_full(&full, (int32_t)me->states, (int32_t)me->states));
         fmu = &full;
@@ -139,8 +143,6 @@ enum tutti_err tutti_me_extra_init(struct me *me)
         own->dx = calloc(me->states + 1, sizeof *own->dx);
     if (!own || !own->dx)
         return tutti_fail_memory();
-    if (!extra->rhs)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations without a right-hand side");
     own->extra = extra;
     own->fmu = me->fmu_ode;
     me->ode.rhs = rhs;
