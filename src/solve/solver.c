@@ -70,8 +70,8 @@ static enum tutti_err check_options(const struct tutti_solver_kind *kind, const 
                           kind->name);
     if (options->predictor != TUTTI_PREDICTOR_AUTO && !kind->multistep)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "solver %s keeps nothing of steps gone by: --predictor is for multistep methods that let "
-                          "their predictor be corrected (bdf)",
+                          "solver %s keeps nothing of steps gone by: --predictor is for multistep methods (bdf; "
+                          "cvode and adams can restart or proceed)",
                           kind->name);
     return TUTTI_OK;
 }

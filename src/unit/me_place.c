@@ -19,8 +19,10 @@ enum tutti_err tutti_me_place(struct me *me, double t, const double *x, bool *di
     if (discarded)
         *discarded = *discarded || refused;
     else if (refused)
-        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards the states at t = %s, which its solver had reached",
-                          me->unit.name, me->unit.fmu->path, NUMBER(t));
+        return tutti_fail(TUTTI_ERR_FMU,
+                          "%s (%s): the FMU discards the states at t = %s, which solver %s had reached; "
+                          "check inputs and parameters there",
+                          me->unit.name, me->unit.fmu->path, NUMBER(t), me->solver ? me->solver->kind->name : "none");
     return TUTTI_OK;
 }
 

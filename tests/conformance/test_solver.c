@@ -475,6 +475,47 @@ static void test_no_value_any_more(void **state)
     }
 }
 
+static enum tutti_eval pole_rhs(void *context, double t, const double *x, double *dx)
+{
+    enum tutti_eval eval = watch(context, t, x);
+    dx[0] = x[0] * x[0];
+    return eval ? eval : isfinite(dx[0]) ? TUTTI_EVAL_OK : TUTTI_EVAL_NO_VALUE;
+}
+
+/* x' = x^2 goes to infinity at t = 1: nobody gets past it, and the state is named. */
+static void test_pole(void **state)
+{
+    (void)state;
+    if (the_kind()->fixed)
+        skip(); /* which does not look at the error */
+    struct problem problem;
+    problem_init(&problem, 1, 1e-6, pole_rhs);
+    problem.x[0] = 1;
+    problem_start(&problem);
+    assert_int_equal(run_until_it_fails(&problem, 2, 200000), TUTTI_ERR_SOLVER);
+    assert_non_null(strstr(tutti_err_message(), "solver " KIND));
+    assert_non_null(strstr(tutti_err_message(), "tank.level"));
+    assert_near(problem.solver->t, 1, 1e-3);
+    problem_stop(&problem);
+}
+
+/* Far from 0 a first step may be shorter than time can tell. */
+static void test_late_start(void **state)
+{
+    (void)state;
+    struct problem problem;
+    problem_init(&problem, 1, 1e-8, lag_rhs);
+    problem.input = 2;
+    problem_start(&problem);
+    problem.x[0] = 0;
+    assert_ok(tutti_solver_restart(problem.solver, 1e9, problem.x));
+    double x[1] = {0};
+    while (problem.solver->t < 1e9 + 1)
+        assert_ok(the_kind()->step(problem.solver, 1e9 + 1, x));
+    assert_near(x[0] / 2, 1 - exp(-1), the_kind()->fixed ? 0.1 : 1e-4);
+    problem_stop(&problem);
+}
+
 /* What the problem says of its failure is what the caller hears, and at once. */
 static void test_failure(void **state)
 {
@@ -614,6 +655,8 @@ int main(void)
         cmocka_unit_test(test_no_value_ahead),
         cmocka_unit_test(test_no_value_beside),
         cmocka_unit_test(test_no_value_any_more),
+        cmocka_unit_test(test_pole),
+        cmocka_unit_test(test_late_start),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_zero_states),
         cmocka_unit_test(test_options_that_make_no_sense),

@@ -218,6 +218,14 @@ class Rows(ExchangeTest):
             self.assertEqual(table.times, [-3, -2.5, -2, -1.5, -1])
             self.assert_near(table["x"], [math.exp(-t - 3) for t in table.times], 1e-6)
 
+    def test_far_from_time_0(self):
+        """Where doubles are 1e-7 apart, first steps may be shorter than that."""
+        for solver in CURVED:
+            with self.subTest(solver=solver):
+                table = self.exchange(kit_fmu("VanDerPol", "3"), "--solver", solver, "--rtol", "1e-8", "--start", "1e9",
+                                      "--stop", "1000000020", "--output-step", "5")
+                self.assertAlmostEqual(table["x0"][-1], 2.00815, delta=1e-4)
+
     def test_two_rows_at_an_event(self):
         for version, solver in itertools.product(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
             with self.subTest(version=version, solver=solver):

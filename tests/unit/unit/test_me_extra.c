@@ -381,6 +381,19 @@ static void nonsense_is_refused(void **state)
     extra.rhs = NULL;
     assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "right-hand side");
     extra = equations(&wish, false);
+    extra.count = SIZE_MAX;
+    assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_LIMIT, "the limit is");
+    extra = equations(&wish, true);
+    extra.structure = NULL;
+    assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "go together");
+    const char *const nameless[] = {"one", NULL};
+    extra = equations(&wish, false);
+    extra.output_count = 2;
+    extra.output_names = nameless;
+    assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "output 2 has no name");
+    extra.output_names = NULL;
+    assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "without names");
+    extra = equations(&wish, false);
     struct tutti_run_options options = {
         .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu", .extra = &extra, .output = scratch_path(scratch, "r.csv")};
     assert_fails(tutti_run(&options, NULL), TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange");
