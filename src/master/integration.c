@@ -98,7 +98,8 @@ static enum tutti_err resolve_tolerances(struct tutti_integration *integration, 
                           "(1e-12 is very precise)",
                           NUMBER(integration->rtol));
     if (!(integration->atol > 0 && isfinite(integration->atol)))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s", NUMBER(integration->atol));
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
+                          NUMBER(integration->atol));
     return TUTTI_OK;
 }
 
