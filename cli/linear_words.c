@@ -70,9 +70,10 @@ static void list_eigenvalues(const struct tutti_linearization *linearization, do
     const double *re = linearization->eigenvalues_re, *im = linearization->eigenvalues_im;
     size_t listed = 0, left = 0;
     for (size_t i = 0; i < linearization->eigenvalue_count && re[i] > above; i++) {
-        if (listed == MOST_LISTED)
+        bool second = is_second_of_pair(linearization, i);
+        if (listed == MOST_LISTED && !(second && left == 0)) /* its first one is listed */
             left++;
-        else if (!is_second_of_pair(linearization, i)) {
+        else if (!second) {
             fprintf(stderr, "%s%.6g", listed++ ? ", " : ": ", re[i]);
             if (im[i] > 0)
                 fprintf(stderr, " +- %.6gi", im[i]);
@@ -129,8 +130,8 @@ static void print_speed(const struct tutti_linearization *linearization)
 /* -Re / |lambda|: 1 does not oscillate at all, 0 for ever, less than 0 more and more. */
 static double damping(const struct tutti_linearization *linearization, size_t i)
 {
-    return -linearization->eigenvalues_re[i] /
-           hypot(linearization->eigenvalues_re[i], linearization->eigenvalues_im[i]);
+    double re = linearization->eigenvalues_re[i];
+    return re == 0 ? 0 : -re / hypot(re, linearization->eigenvalues_im[i]); /* and never -0 */
 }
 
 /* The least damped one behind (last, of `after`); SIZE_MAX if there is none. */
