@@ -13,9 +13,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define TUTTI_API __attribute__((visibility("default")))
 #define TUTTI_CHECKED __attribute__((warn_unused_result))
+#define TUTTI_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define TUTTI_API
 #define TUTTI_CHECKED
+#define TUTTI_PRINTF(f, a)
 #endif
 
 /* One list gives the enumeration and tutti_err_name(). */

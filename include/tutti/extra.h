@@ -45,7 +45,7 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_model_linearize(struct tutti_model 
                                                              struct tutti_state_space *out);
 
 /* Records a failure of one of your functions, for the message of the run; returns `err`. */
-TUTTI_API enum tutti_err tutti_extra_fail(enum tutti_err err, const char *format, ...);
+TUTTI_API enum tutti_err tutti_extra_fail(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
 /* What is integrated. Functions return 0 or an error, for which they called tutti_extra_fail. All pointers stay yours. */
 struct tutti_extra {

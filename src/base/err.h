@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <tutti/err.h>
 
-#define TUTTI_PRINTF(f, a) __attribute__((format(printf, f, a)))
-
 /* Leave the calling function with the error of `expr`, if it has one. */
 #define TRY(expr)                                                                                                      \
     do {                                                                                                               \
