@@ -21,7 +21,6 @@
 enum { ME_INPUT_ORDERS = 3 };
 struct me_input {
     uint32_t reference;
-    uint32_t variable;
     double value, since;
     double derivatives[ME_INPUT_ORDERS];
 };

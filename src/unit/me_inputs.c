@@ -38,7 +38,7 @@ enum tutti_err tutti_me_inputs_init(struct me *me)
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
         if (can_move(var) && !var->alias)
-            inputs->items[inputs->count++] = (struct me_input){.reference = var->reference, .variable = i};
+            inputs->items[inputs->count++] = (struct me_input){.reference = var->reference};
         else if (is_continuous(var) && !var->alias)
             inputs->others[inputs->other_count++] = i;
     }
@@ -134,8 +134,7 @@ enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *blo
         bool moving = moves(input);
         *news = *news || moving || value != tutti_me_input_at(input, me->t, 0);
         collect = collect || moving;
-        *input = (struct me_input){
-            .reference = input->reference, .variable = input->variable, .value = value, .since = me->t};
+        *input = (struct me_input){.reference = input->reference, .value = value, .since = me->t};
     }
     if (collect)
         tutti_me_inputs_collect(me);
@@ -156,7 +155,6 @@ enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *refere
                               ME_INPUT_ORDERS, (int)orders[i]);
         if (input->since != me->t) /* the polynomial goes on from here */
             *input = (struct me_input){.reference = input->reference,
-                                       .variable = input->variable,
                                        .value = tutti_me_input_at(input, me->t, 0),
                                        .since = me->t,
                                        .derivatives = {tutti_me_input_at(input, me->t, 1),

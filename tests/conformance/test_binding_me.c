@@ -227,7 +227,7 @@ static void test_first_update(void **state)
     (void)state;
     enum { TAKEN, OUTDATED, SKIPPED, WAYS };
     if (fmi > 1)
-        skip();
+        skip(); /* only there the initialisation itself gives event information */
     setenv("KIT_FAULT", "error EventUpdate", 1);
     for (int way = 0; way < WAYS; way++) {
         struct live live;
@@ -314,7 +314,7 @@ static void test_serialised_states(void **state)
     unsigned char *bytes;
     size_t size;
     if (fmi == 1)
-        skip();
+        skip(); /* has no saved states */
     me_start(&live, "VanDerPol");
     assert_ok(tutti_instance_get_states(live.in, x, 2));
     step(&live, 0, 0.5, x, 2);

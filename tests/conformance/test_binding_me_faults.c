@@ -117,7 +117,7 @@ static void test_nameless_states(void **state)
     (void)state;
     struct live live;
     if (fmi != 1)
-        skip();
+        skip(); /* the others say it in their description */
     uint32_t reference;
     setenv("KIT_FAULT", "discard GetStateValueReferences", 1);
     me_start(&live, "Faulty");
@@ -449,7 +449,7 @@ static void test_configuration(void **state)
     size_t states, indicators;
     double x[5];
     if (fmi < 3)
-        skip();
+        skip(); /* have no configuration mode */
     me_load(&live, "StateSpace");
     assert_ok(tutti_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 3);

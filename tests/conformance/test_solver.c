@@ -89,7 +89,7 @@ static void test_longest_step(void **state)
 {
     (void)state;
     if (the_kind()->fixed)
-        skip();
+        skip(); /* it does not choose its steps */
     struct problem problem;
     smooth_init(&problem, 1e-3);
     problem.options.h_max = 0.01;
@@ -285,7 +285,7 @@ static void test_inside_behind_a_jump(void **state)
 {
     (void)state;
     if (!the_kind()->stiff)
-        skip();
+        skip(); /* it would have to resolve the transient */
     struct problem problem;
     problem_init(&problem, 1, 1e-3, fast_rhs);
     problem_start(&problem);
@@ -310,7 +310,7 @@ static void test_save_and_restore(void **state)
 {
     (void)state;
     if (!the_kind()->saved_size)
-        skip();
+        skip(); /* its memory cannot be had: units restart it */
     enum { STEPS = 20 };
     struct problem problem;
     smooth_init(&problem, 1e-6);
@@ -400,7 +400,7 @@ static void test_no_value_beside(void **state)
 {
     (void)state;
     if (the_kind()->fixed)
-        skip();
+        skip(); /* it does not choose its steps */
     struct problem problem;
     problem_init(&problem, 1, 1e-2, outflow_rhs);
     problem.lowest = 0;
@@ -499,7 +499,7 @@ static void test_pole(void **state)
     problem_stop(&problem);
 }
 
-/* Far from 0 a first step may be shorter than time can tell. */
+/* Far from 0, where times are 1e-7 apart. (tests/system/test_me.py has a first step that is shorter than that.) */
 static void test_late_start(void **state)
 {
     (void)state;

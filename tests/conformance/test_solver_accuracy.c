@@ -78,7 +78,7 @@ static void test_order_of_steps(void **state)
     (void)state;
     int order = the_kind()->order;
     if (!the_kind()->fixed && (the_kind()->stiff || the_kind()->multistep))
-        skip();
+        skip(); /* test_tolerance measures the order of these */
     void (*init)(struct problem *, double) = the_kind()->fixed ? smooth_init : planet_init;
     double h = order > 5 ? 0.8 : 0.1, to = 6.4;
     struct figures coarse = run(init, 1e6, h, to), fine = run(init, 1e6, h / 2, to), finer = run(init, 1e6, h / 4, to);
@@ -96,7 +96,7 @@ static void test_tolerance(void **state)
 {
     (void)state;
     if (the_kind()->fixed)
-        skip();
+        skip(); /* it looks at no tolerance; test_order_of_steps is for it */
     double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0, count = 0;
     for (int k = 3; k <= 10; k++) {
         double tolerance = pow(10, -k);
@@ -125,7 +125,7 @@ static void test_unequal_tolerances(void **state)
     (void)state;
     double steps[2];
     if (the_kind()->fixed)
-        skip();
+        skip(); /* it looks at no tolerance; test_order_of_steps is for it */
     for (int i = 0; i < 2; i++) {
         struct problem problem;
         smooth_init(&problem, 1e-6);
@@ -144,7 +144,7 @@ static void test_inside_of_steps(void **state)
 {
     (void)state;
     if (the_kind()->fixed)
-        skip();
+        skip();                                         /* it looks at no tolerance; test_order_of_steps is for it */
     double few = strcmp(KIND, "radau5") == 0 ? 30 : 10; /* the polynomial of radau5 is of order 3 */
     for (int k = 3; k <= 9; k += 3) {
         double tolerance = pow(10, -k);
@@ -180,7 +180,7 @@ static void test_integral(void **state)
 {
     (void)state;
     if (the_kind()->fixed)
-        skip();
+        skip(); /* it looks at no tolerance; test_order_of_steps is for it */
     for (int k = 4; k <= 8; k += 2) {
         double tolerance = pow(10, -k);
         struct figures figures = run(integral_init, tolerance, 0, 20);
