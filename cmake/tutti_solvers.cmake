@@ -3,7 +3,7 @@
 # by one.
 add_library(tutti_solvers INTERFACE)
 
-set(tutti_solver_libraries sundials_cvode sundials_arkode sundials_nvecserial sundials_sunmatrixdense
+set(tutti_solver_libraries sundials_cvode sundials_arkode sundials_kinsol sundials_nvecserial sundials_sunmatrixdense
     sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas)
 foreach(part ${tutti_solver_libraries})
     find_library(TUTTI_LIB_${part} ${part} REQUIRED)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* graph.h - directed graphs: strongly connected components in the order of evaluation.
+ *
+ * Tarjan's algorithm (001 Alg. 1) with a stack of its own: a chain of a million nodes takes no more stack than one of
+ * three. */
+#ifndef TUTTI_PLAN_GRAPH_H
+#define TUTTI_PLAN_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Compressed rows: what node v needs is needs[first[v]] ... needs[first[v + 1] - 1]. */
+struct tutti_digraph {
+    uint32_t node_count;
+    uint32_t *first; /* node_count + 1 */
+    uint32_t *needs;
+};
+
+/* Components, each after everything that it needs. Component c holds nodes[first[c]] ... nodes[first[c + 1] - 1], in
+ * ascending order. */
+struct tutti_components {
+    uint32_t count;
+    uint32_t *first; /* count + 1 */
+    uint32_t *nodes;
+    uint32_t *of; /* per node: its component */
+};
+
+/* From `count` pairs (node, needed); the order of `pairs` is kept within a row, duplicates are dropped. */
+TUTTI_CHECKED enum tutti_err tutti_digraph_init(struct tutti_digraph *graph, uint32_t node_count,
+                                                const uint32_t (*pairs)[2], size_t count);
+void tutti_digraph_fini(struct tutti_digraph *graph);
+TUTTI_CHECKED enum tutti_err tutti_components_init(struct tutti_components *components,
+                                                   const struct tutti_digraph *graph);
+void tutti_components_fini(struct tutti_components *components);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* order.h - in which order the inputs and outputs of a system are computed, such that each component is evaluated as few
+ * times as possible (001 Alg. 2).
+ *
+ * 001 Alg. 2 joins outputs of one model in Tarjan's order, by comparing every pair. The same end is reached here by
+ * scheduling: an input is set as soon as its source is known; a component whose outstanding outputs can all be computed is
+ * evaluated at once for all of them; only if there is none, one is evaluated for a part. */
+#ifndef TUTTI_PLAN_ORDER_H
+#define TUTTI_PLAN_ORDER_H
+
+#include "plan/structure.h"
+
+enum tutti_action_kind {
+    TUTTI_ACTION_SET,   /* inputs of one component, whose sources are known */
+    TUTTI_ACTION_GET,   /* outputs of one component: an evaluation, if something was set since the last one */
+    TUTTI_ACTION_SOLVE, /* a strongly connected component of more than one node: an algebraic loop */
+};
+
+struct tutti_action {
+    enum tutti_action_kind kind;
+    uint32_t component;    /* SET, GET; TUTTI_NONE for SOLVE */
+    uint32_t first, count; /* in order->nodes. SOLVE: inputs and outputs of the loop, sorted by component */
+};
+
+struct tutti_order {
+    struct tutti_action *actions;
+    uint32_t action_count;
+    uint32_t *nodes; /* of the structure; each once over all actions */
+    uint32_t loop_count;
+    uint32_t evaluations; /* GETs: how many evaluations of components it takes, loops not counted */
+};
+
+/* `grouped` false: every output by itself, in Tarjan's order: for comparison. */
+TUTTI_CHECKED enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_structure *structure,
+                                              bool grouped);
+void tutti_order_fini(struct tutti_order *order);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* newton.h - a system of nonlinear equations x = g(x), by Newton's method with line search: KINSOL (SUNDIALS).
+ *
+ * For algebraic loops: x are the outputs in the loop, g is what the models make of them, the Jacobian of the residual
+ * x - g(x) is I - DL (001 eq. 5.8). */
+#ifndef TUTTI_SOLVE_NEWTON_H
+#define TUTTI_SOLVE_NEWTON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct tutti_fixed_point {
+    size_t n;
+    void *context;
+    /* g(x). An error ends the solution and is what tutti_newton returns; *outside: g cannot be computed at x (it is outside
+     * of a model's domain, or not a number), try nearer. */
+    enum tutti_err (*evaluate)(void *context, const double *x, double *g, bool *outside);
+    /* dg/dx at x, column-major, n * n, zeroed before the call; NULL: by differences. x was evaluated last. */
+    enum tutti_err (*jacobian)(void *context, const double *x, double *jacobian);
+    const double *scale; /* typical sizes, > 0; NULL: all 1 */
+};
+
+struct tutti_newton_options {
+    double tolerance;    /* of the residual, relative to scale and to |x|: 0: 1e-10 */
+    unsigned iterations; /* 0: 100 */
+};
+
+struct tutti_newton_counts {
+    unsigned long iterations, evaluations, jacobians;
+    double residual; /* scaled, largest component, at the end */
+};
+
+/* From the guess in `x` to the solution in `x`. SOLVER if there is none to be found: then `x` holds the last iterate,
+ * `residuals` (n, may be NULL) its x - g(x), and the message says why (singular Jacobian, no convergence, stuck in a
+ * minimum). `counts` may be NULL. A linear problem takes one iteration. */
+TUTTI_CHECKED enum tutti_err tutti_newton(const struct tutti_fixed_point *problem,
+                                          const struct tutti_newton_options *options, double *x, double *residuals,
+                                          struct tutti_newton_counts *counts);
+
+#endif

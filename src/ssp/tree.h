@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.h - an SSP document as a tree of elements, read through fmi/xml.h and written back.
+ *
+ * Names keep their prefixes and attributes their order, so that what a tool does not know (geometry, annotations of
+ * others) is written as it was read. Comments are not kept. */
+#ifndef TUTTI_SSP_TREE_H
+#define TUTTI_SSP_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/reader.h"
+#include "base/str.h"
+
+/* The namespaces of SSP; 1.0 and 2.0 share them. */
+enum tutti_space {
+    TUTTI_SPACE_FOREIGN,
+    TUTTI_SPACE_SSD,
+    TUTTI_SPACE_SSC,
+    TUTTI_SPACE_SSV,
+    TUTTI_SPACE_SSM,
+    TUTTI_SPACE_SSB,
+};
+
+struct tutti_attribute {
+    const char *name, *value; /* name as written, prefix included */
+};
+
+/* An element, or a stretch of text: then `text` is not NULL and nothing but parent and next is. */
+struct tutti_node {
+    const char *name;  /* as written: "ssd:System" */
+    const char *local; /* behind the prefix: "System" */
+    const char *text;
+    struct tutti_attribute *attributes;
+    struct tutti_node *parent, *first, *last, *next;
+    unsigned attribute_count;
+    unsigned line;
+    enum tutti_space space;
+};
+
+struct tutti_tree {
+    const char *file; /* for messages; in the arena */
+    struct tutti_node *root;
+    struct tutti_arena arena;
+};
+
+/* Reads a whole document. White space between elements is dropped; other text is kept. FORMAT and LIMIT with file and
+ * line. `*tree` is the caller's (tutti_tree_free). */
+TUTTI_CHECKED enum tutti_err tutti_tree_read(struct tutti_tree **tree, const char *file, struct tutti_reader *reader);
+void tutti_tree_free(struct tutti_tree *tree);
+
+/* The first child element, or the next sibling element, of this name; NULL: none. */
+struct tutti_node *tutti_node_child(const struct tutti_node *node, enum tutti_space space, const char *local);
+struct tutti_node *tutti_node_next(const struct tutti_node *node, enum tutti_space space, const char *local);
+/* The value of an attribute without prefix, or NULL. */
+const char *tutti_node_attribute(const struct tutti_node *node, const char *name);
+
+/* For writers: a new element at the end of `parent` (NULL: a root), an attribute (replaced if it is there). Texts are
+ * copied. NULL, or false, when memory is out. `name` has the prefix that the document uses for it. */
+struct tutti_node *tutti_node_add(struct tutti_tree *tree, struct tutti_node *parent, const char *name);
+bool tutti_node_set(struct tutti_tree *tree, struct tutti_node *node, const char *name, const char *value);
+/* Takes a child out of its parent. */
+void tutti_node_remove(struct tutti_node *node);
+
+/* The document as UTF-8 text with declaration, indented where that adds no text. */
+void tutti_tree_write(const struct tutti_tree *tree, struct tutti_text *out);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* conversion.h - from a source's value to a destination's: type, unit, and the transformations of SSP.
+ *
+ * SSP: first the unit conversion (factor and offset), then the linear transformation; with suppressUnitConversion the
+ * transformation only. Along a path of several connections one follows the other; linear ones are folded into one. */
+#ifndef TUTTI_SYSTEM_CONVERSION_H
+#define TUTTI_SYSTEM_CONVERSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "fmi/desc.h"
+#include "fmi/type.h"
+
+struct tutti_value_map {
+    const int64_t *from, *to; /* sorted by from; values that are not in it stay */
+    size_t count;
+};
+
+/* Read-only once it is made. Floats: factor and offset. Boolean, integers, Enumeration: the maps, one after the other.
+ * String and Binary: as they are. */
+struct tutti_conversion {
+    enum tutti_type from, to;
+    bool linear; /* factor or offset does something */
+    double factor, offset;
+    const struct tutti_value_map *maps;
+    size_t map_count;
+};
+
+/* Can a value of type `from` be handed to a variable of type `to`? Float to Float, integer (or Enumeration) to integer,
+ * Enumeration or Float; nothing else to another type. */
+bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to);
+/* Does it change nothing, so that values can be copied? */
+bool tutti_conversion_is_identity(const struct tutti_conversion *conversion);
+
+/* target = factor * source + offset between two units. ARGUMENT, naming both, if they measure different things; *known is
+ * false (and the result 1, 0) where one of them has no definition and their names differ. Either may be NULL: no unit. */
+TUTTI_CHECKED enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const struct tutti_unit_def *to,
+                                                    double *factor, double *offset, bool *known);
+
+/* Converts `count` values. ARGUMENT, with the value, if an integer does not fit into the destination's type. */
+TUTTI_CHECKED enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to,
+                                           size_t count);
+
+#endif

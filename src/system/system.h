@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* system.h - what is to be simulated, by names: FMUs, connections, start values, experiment. From one FMU, from FMUs and
+ * connections of a command line, or from an SSP, whose nesting is flat here: only FMUs are left, and each connection leads
+ * from an FMU's variable to an FMU's variable, however many systems, dictionaries and files lie between.
+ *
+ * Read-only once it is loaded. */
+#ifndef TUTTI_SYSTEM_SYSTEM_H
+#define TUTTI_SYSTEM_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "fmi/fmu.h"
+#include "system/conversion.h"
+#include "system/setting.h"
+
+/* A setting of Tutti's own, a word of the command line and its value: from the annotation org.tutti. */
+struct tutti_word {
+    const char *name, *value; /* "step", "0.01" */
+    unsigned line;
+};
+
+/* One FMU of the system. */
+struct tutti_component {
+    const char *name;               /* "car.front.wheel": the path through the nested systems */
+    struct tutti_fmu *fmu;          /* shared by all components of the same file; the system's */
+    const char *implementation;     /* "CoSimulation", "ModelExchange", NULL: any */
+    struct tutti_setting *settings; /* at most one per variable or element: precedence is resolved */
+    size_t setting_count;
+    const struct tutti_word *words; /* its annotation */
+    size_t word_count;
+    const char *file; /* where it is declared; NULL: the command line */
+    unsigned line;
+};
+
+/* An end of a connection: a variable of a component; or, where component is TUTTI_NONE, the input or output number
+ * `variable` of the system itself. */
+struct tutti_end {
+    uint32_t component, variable;
+    struct tutti_indices element; /* count 0: all of it */
+};
+
+struct tutti_connection {
+    struct tutti_end from, to;
+    const struct tutti_conversion *conversion; /* NULL: values are copied */
+    bool at_start_only; /* between parameters: handed over in the initialisation, constant after it */
+    const char *file;   /* of the connection next to the destination; NULL: the command line */
+    unsigned line;
+};
+
+/* A connector of the root system, of kind input or output, that is connected inside. */
+struct tutti_port {
+    const char *name;
+    enum tutti_type type;
+    const struct tutti_unit_def *unit; /* NULL: none */
+    const char *file;
+    unsigned line;
+};
+
+struct tutti_system {
+    const char *name; /* of the SSD, the FMU, or "system" */
+    const char *path; /* as the user wrote it */
+    bool single;      /* one FMU by itself: its variables have no unit's name before theirs */
+    struct tutti_component *components;
+    uint32_t component_count;
+    struct tutti_connection *connections; /* sorted by destination (component, variable) */
+    uint32_t connection_count;
+    struct tutti_port *inputs, *outputs; /* of the system itself */
+    uint32_t input_count, output_count;
+    const struct tutti_word *words; /* of the document, and which file they are from */
+    size_t word_count;
+    const char *words_file;
+    struct tutti_experiment experiment; /* SSP: start and stop only. A single FMU: its own */
+    struct tutti_map names;             /* component's name -> index */
+    struct tutti_fmu **fmus;            /* each file once */
+    uint32_t fmu_count;
+    struct tutti_package **packages; /* whose files the FMUs are */
+    uint32_t package_count;
+    struct tutti_arena arena;
+};
+
+/* What a person named. */
+struct tutti_system_source {
+    const char *const *files; /* "a.fmu", "NAME=a.fmu", "car.ssp", "car.ssp#Variant.ssd", "car.ssd", unpacked folders */
+    size_t file_count;
+    const char *const *connect; /* "A.y=B.u"; also with an SSP: added to its connections */
+    size_t connect_count;
+    const char *const *set; /* "A.x=1"; above every binding of an SSP */
+    size_t set_count;
+    const struct tutti_log *log; /* NULL: silent */
+};
+
+/* Loads and flattens. Only descriptions are read, no code of an FMU runs. Whatever is wrong with a connection, a binding or
+ * a value goes to `findings` with file and line (may be NULL), both ends named, and the loading goes on without it; a
+ * caller that wants a run looks at findings->errors. An error comes back where there is no going on: a file that cannot
+ * be read, a cycle of nested systems, ARGUMENT for a wrong command line. */
+TUTTI_CHECKED enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_system_source *source,
+                                               struct tutti_findings *findings);
+void tutti_system_free(struct tutti_system *system);
+
+/* Splits "car.wheel.x" into a component (the longest name that fits) and a variable of it. ARGUMENT with the nearest name;
+ * `option` is for the message. In a single system the component's name may be left out. */
+TUTTI_CHECKED enum tutti_err tutti_system_find(const struct tutti_system *system, const char *name, const char *option,
+                                               uint32_t *component, uint32_t *variable, struct tutti_indices *element);
+/* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. */
+const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size);
+
+#endif
