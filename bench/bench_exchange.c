@@ -134,7 +134,8 @@ static double by_hand(const struct tutti_fmu *fmu, unsigned long *count)
 static double by_tutti(const char *file, unsigned long *count)
 {
     struct tutti_run_options options = {
-        .file = file,
+        .files = (const char *const[]){file},
+        .file_count = 1,
         .interface = "me",
         .solver = "cvode",
         .has_stop = true,

@@ -101,7 +101,8 @@ static double by_tutti(const char *file, const char *variable, long steps, bool 
 {
     const char *pattern = record ? variable : "none";
     struct tutti_run_options options = {
-        .file = file,
+        .files = (const char *const[]){file},
+        .file_count = 1,
         .has_stop = true,
         .stop = (double)steps * 1e-3,
         .has_step = true,

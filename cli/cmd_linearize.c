@@ -53,10 +53,10 @@ static int linearize(const struct run_options *run, const struct tutti_linearize
     if (err)
         console_error(tutti_err_message());
     int status = run_exit_status(err);
-    if (!err && !write(&linearization, options->run.file, path))
+    if (!err && !write(&linearization, options->run.files[0], path))
         status = EXIT_FAILED;
     if (status == EXIT_DONE && !run->quiet)
-        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : options->run.file);
+        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : options->run.files[0]);
     tutti_linearization_fini(&linearization);
     tutti_run_stats_fini(&stats);
     return status;

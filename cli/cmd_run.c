@@ -40,7 +40,7 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
         console_error(tutti_err_message());
     if (!run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
         console_summary(&stats, records_nothing(options) || strcmp(options->output, "-") == 0 ? NULL : options->output);
-    bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->file, stats_path);
+    bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->files[0], stats_path);
     free(stats_path);
     tutti_run_stats_fini(&stats);
     return err || told ? run_exit_status(err) : EXIT_FAILED;

@@ -2,6 +2,8 @@
 /* The table of commands: what --help, the man page and the parser know. */
 #include "commands.h"
 
+#include <stdint.h>
+
 /* A table reads best as one. */
 /* clang-format off */
 
@@ -20,11 +22,13 @@ static const struct option check_options[] = {
 #define TIME_OPTIONS \
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
-    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500)"}
+    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500); UNIT=H for a unit of a system that is to step less often, with a multiple of it"}
 #define MODEL_OPTIONS \
-    {"--set", NULL, "VAR=VALUE", "parameter or start value; enumerations by item name, arrays as a list; repeatable"}, \
+    {"--set", NULL, "UNIT.VAR=VALUE", \
+     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}, \
     {"--input", NULL, "FILE.csv", \
-     "input trajectories: a column 'time', then one per input; Real inputs are linear " \
+     "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
+     "FMU) VAR; Real inputs are linear " \
      "between rows, others held; two rows with equal time are a jump"}
 #define SOLVER_OPTIONS \
     {"--solver", NULL, "NAME", \
@@ -46,7 +50,11 @@ static const struct option check_options[] = {
     {"--quiet", NULL, NULL, "no progress line, no summary, errors only"}, \
     {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
 
+#define SYSTEM_OPTIONS \
+    {"--connect", NULL, "A.y=B.u", "connect an output to an input; repeatable"}
+
 static const struct option run_options[] = {
+    SYSTEM_OPTIONS,
     TIME_OPTIONS,
     {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"},
     MODEL_OPTIONS,
@@ -54,8 +62,10 @@ static const struct option run_options[] = {
      "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no "
      "--solver is named (auto)"},
     SOLVER_OPTIONS,
+    {"--coupling", NULL, "HOW", "how units are coupled: jacobi, all at once with inputs held over a step (jacobi)"},
     {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"},
-    {"--record", NULL, "PATTERN", "variables to record, with * and ?; 'none' for nothing; repeatable (all outputs)"},
+    {"--record", NULL, "PATTERN",
+     "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
     MESSAGE_OPTIONS,
@@ -68,6 +78,15 @@ static const struct option linearize_options[] = {
     TIME_OPTIONS,
     MODEL_OPTIONS,
     SOLVER_OPTIONS,
+    MESSAGE_OPTIONS,
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option analyze_options[] = {
+    {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},
+    SYSTEM_OPTIONS,
+    TIME_OPTIONS,
+    MODEL_OPTIONS,
     MESSAGE_OPTIONS,
     {NULL, NULL, NULL, NULL},
 };
@@ -98,11 +117,18 @@ const struct command commands[] = {
      "One line per finding, 'error:' or 'warning:', with file, line and what is wrong. Exit status 1 if there is any "
      "error.",
      1, 1, check_options, command_check},
-    {"run", "FILE", "simulate an FMU",
-     "Simulates an FMU (FMI 1.0, 2.0 or 3.0) from start to stop and records its outputs: a Co-Simulation FMU with its "
-     "own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the next communication point and "
-     "keeps the result; a second Ctrl-C ends it at once.",
-     1, 1, run_options, command_run},
+    {"run", "FILE...", "simulate an FMU or a system of FMUs",
+     "Simulates from start to stop and records the outputs: one FMU (FMI 1.0, 2.0 or 3.0); several, each named by its "
+     "file or as NAME=FILE.fmu, with --connect between them; or a system as SSP (x.ssp, x.ssp#Variant.ssd, x.ssd). A "
+     "Co-Simulation FMU runs with its own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the "
+     "next communication point and keeps the result; a second Ctrl-C ends it at once.",
+     1, SIZE_MAX, run_options, command_run},
+    {"analyze", "FILE...", "order of evaluation, loops and stability of a system",
+     "Loads a system as run does, initialises it, and tells what follows from its structure: the order in which inputs "
+     "and outputs are computed at the start, and how many evaluations of units that takes; algebraic loops; start "
+     "values that are pointless because a connection overwrites them; the spectral radius of DL, which decides whether "
+     "explicit coupling can be stable.",
+     1, SIZE_MAX, analyze_options, command_analyze},
     {"linearize", "FMU", "linear system of an FMU at a point of time",
      "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "

@@ -4,6 +4,7 @@
 
 #include "options.h"
 
+int command_analyze(const struct arguments *arguments);
 int command_check(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);
 int command_info(const struct arguments *arguments);

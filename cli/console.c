@@ -94,6 +94,43 @@ static void print_seconds(char *out, size_t size, double seconds)
         snprintf(out, size, "%.3g us", 1e6 * seconds);
 }
 
+/* So many units get a line each; --stats has all of them. */
+enum { MOST_UNITS_SHOWN = 8 };
+
+static void print_units(const struct tutti_run_stats *stats)
+{
+    for (size_t i = 0; i < stats->unit_count && i < MOST_UNITS_SHOWN; i++)
+        fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->units[i].name, stats->units[i].fmi,
+                stats->units[i].interface, stats->uses_events && !stats->units[i].solver ? ", with event mode" : "");
+    if (stats->unit_count > MOST_UNITS_SHOWN)
+        fprintf(stderr, "%-10s and %zu more (--stats lists all)\n", "", stats->unit_count - MOST_UNITS_SHOWN);
+}
+
+static void print_start(const struct tutti_run_stats *stats)
+{
+    unsigned long evaluations = 0;
+    for (size_t i = 0; i < stats->unit_count; i++)
+        evaluations += stats->units[i].init_evaluations;
+    if (stats->unit_count > 1)
+        fprintf(stderr, "%-10s %s; started with %lu evaluations, %lu loop%s solved\n", "coupling", stats->coupling,
+                evaluations, stats->init_loops, stats->init_loops == 1 ? "" : "s");
+}
+
+static void print_solvers(const struct tutti_run_stats *stats)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < stats->unit_count && shown < MOST_UNITS_SHOWN; i++) {
+        const struct tutti_unit_stats *unit = &stats->units[i];
+        if (!unit->solver)
+            continue;
+        shown++;
+        fprintf(stderr, "%-10s %s%s%s: %lu steps, %lu failed, %lu right-hand sides, %lu Jacobians, %lu restarts\n",
+                "solver", stats->unit_count > 1 ? unit->name : "", stats->unit_count > 1 ? ", " : "", unit->solver,
+                unit->solver_steps, unit->solver_error_failures + unit->solver_other_failures, unit->rhs_evaluations,
+                unit->jacobian_evaluations, unit->solver_restarts);
+    }
+}
+
 void console_summary(const struct tutti_run_stats *stats, const char *output)
 {
     console_clear_progress();
@@ -101,9 +138,8 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
     print_seconds(total, sizeof total, stats->setup_seconds + stats->loop_seconds);
     print_seconds(set_up, sizeof set_up, stats->setup_seconds);
     print_seconds(loop, sizeof loop, stats->loop_seconds);
-    for (size_t i = 0; i < stats->unit_count; i++)
-        fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->units[i].name, stats->units[i].fmi,
-                stats->units[i].interface, stats->uses_events && !stats->units[i].solver ? ", with event mode" : "");
+    print_units(stats);
+    print_start(stats);
     fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
             stats->terminated_by_fmu ? " (ended by the FMU)" : "");
     fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events\n", "steps", stats->steps, stats->rejected,
@@ -115,13 +151,7 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
         sets += stats->units[i].sets;
     }
     fprintf(stderr, "%-10s %lu do-step, %lu get, %lu set\n", "FMI calls", do_steps, gets, sets);
-    for (size_t i = 0; i < stats->unit_count; i++)
-        if (stats->units[i].solver)
-            fprintf(stderr, "%-10s %s: %lu steps, %lu failed, %lu right-hand sides, %lu Jacobians, %lu restarts\n",
-                    "solver", stats->units[i].solver, stats->units[i].solver_steps,
-                    stats->units[i].solver_error_failures + stats->units[i].solver_other_failures,
-                    stats->units[i].rhs_evaluations, stats->units[i].jacobian_evaluations,
-                    stats->units[i].solver_restarts);
+    print_solvers(stats);
     fprintf(stderr, "%-10s %s (set-up %s, loop %s)\n", "took", total, set_up, loop);
     if (output)
         fprintf(stderr, "%-10s %s (%lu rows)\n", "result", output, stats->rows);

@@ -112,12 +112,17 @@ size_t arguments_values(const struct arguments *arguments, const char *name, con
     return count;
 }
 
+bool arguments_read_number(const struct arguments *arguments, const char *name, const char *text, double *value)
+{
+    if (tutti_number_read_double(text, strlen(text), value))
+        return true;
+    fprintf(stderr, "tutti %s: %s takes a number, not '%s'\n", arguments->command->name, name, text);
+    return false;
+}
+
 bool arguments_number(const struct arguments *arguments, const char *name, bool *given, double *value)
 {
     const char *text = arguments_value(arguments, name);
     *given = text != NULL;
-    if (!text || tutti_number_read_double(text, strlen(text), value))
-        return true;
-    fprintf(stderr, "tutti %s: %s takes a number, not '%s'\n", arguments->command->name, name, text);
-    return false;
+    return !text || arguments_read_number(arguments, name, text, value);
 }

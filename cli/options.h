@@ -53,6 +53,8 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
 size_t arguments_values(const struct arguments *arguments, const char *name, const char **values);
 /* A number; false after a message if it is none. *given says whether the option was there. */
 bool arguments_number(const struct arguments *arguments, const char *name, bool *given, double *value);
+/* The same for a value of the option that is at hand. */
+bool arguments_read_number(const struct arguments *arguments, const char *name, const char *text, double *value);
 
 void help_print(const struct command *command);
 void help_print_all(void);

@@ -12,7 +12,6 @@ static bool read_numbers(const struct arguments *arguments, struct tutti_run_opt
 {
     return arguments_number(arguments, "--start", &options->has_start, &options->start) &&
            arguments_number(arguments, "--stop", &options->has_stop, &options->stop) &&
-           arguments_number(arguments, "--step", &options->has_step, &options->step) &&
            arguments_number(arguments, "--output-step", &options->has_output_step, &options->output_step) &&
            arguments_number(arguments, "--rtol", &options->has_rtol, &options->rtol) &&
            arguments_number(arguments, "--atol", &options->has_atol, &options->atol) &&
@@ -38,12 +37,38 @@ static bool read_level(const struct arguments *arguments, enum tutti_log_level *
     return !name;
 }
 
+/* All values of a repeatable option; `room` has place for them. */
+static size_t take(const struct arguments *arguments, const char *name, const char *const **values, const char **room)
+{
+    *values = room;
+    return arguments_values(arguments, name, room);
+}
+
+/* --step H is for all, --step UNIT=H for one. */
+static bool read_steps(const struct arguments *arguments, struct tutti_run_options *options, const char **room)
+{
+    size_t count = arguments_values(arguments, "--step", room);
+    options->unit_steps = room;
+    for (size_t i = 0; i < count; i++) {
+        if (strchr(room[i], '=')) {
+            room[options->unit_step_count++] = room[i];
+        } else if (!arguments_read_number(arguments, "--step", room[i], &options->step)) {
+            return false;
+        } else {
+            options->has_step = true;
+        }
+    }
+    return true;
+}
+
 int run_options_read(struct run_options *run, const struct arguments *arguments)
 {
     *run = (struct run_options){.log = {.write = console_log}};
     run->quiet = arguments_value(arguments, "--quiet") != NULL;
     run->options = (struct tutti_run_options){
-        .file = arguments->operands[0],
+        .files = arguments->operands,
+        .file_count = arguments->operand_count,
+        .coupling = arguments_value(arguments, "--coupling"),
         .input = arguments_value(arguments, "--input"),
         .interface = arguments_value(arguments, "--interface"),
         .solver = arguments_value(arguments, "--solver"),
@@ -55,16 +80,19 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .progress = !run->quiet && console_is_terminal() ? console_progress : NULL,
         .interrupt = &signals_received,
     };
-    run->values = calloc(2 * arguments->given_count + 1, sizeof *run->values);
+    run->values = calloc(4 * arguments->given_count + 1, sizeof *run->values);
     if (!run->values) {
         console_error("out of memory");
         return EXIT_FAILED;
     }
-    run->options.set = run->values;
-    run->options.set_count = arguments_values(arguments, "--set", run->values);
-    run->options.record = run->values + run->options.set_count;
-    run->options.record_count = arguments_values(arguments, "--record", run->values + run->options.set_count);
-    return read_numbers(arguments, &run->options) && read_level(arguments, &run->log.level) ? EXIT_DONE : EXIT_USAGE;
+    const char **next = run->values;
+    next += run->options.set_count = take(arguments, "--set", &run->options.set, next);
+    next += run->options.record_count = take(arguments, "--record", &run->options.record, next);
+    next += run->options.connect_count = take(arguments, "--connect", &run->options.connect, next);
+    return read_steps(arguments, &run->options, next) && read_numbers(arguments, &run->options) &&
+                   read_level(arguments, &run->log.level)
+               ? EXIT_DONE
+               : EXIT_USAGE;
 }
 
 void run_options_fini(struct run_options *run)

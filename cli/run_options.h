@@ -15,7 +15,7 @@ struct run_options {
     bool quiet;
 };
 
-/* Reads every option of struct tutti_run_options that the command has, but --output; its first operand is the file.
+/* Reads every option of struct tutti_run_options that the command has, but --output; its operands are the files.
  * The progress line and Ctrl-C are set up, too. EXIT_DONE, or the exit status after a message. run_options_fini
  * follows in any case. */
 int run_options_read(struct run_options *run, const struct arguments *arguments);

@@ -54,16 +54,17 @@ static json_t *units_json(const struct tutti_run_stats *stats)
     return list;
 }
 
-/* One FMU is a system of one: nothing to couple, one step size, one rank. */
 static json_t *stats_json(const struct tutti_run_stats *stats, const char *system)
 {
-    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}",
-                     "version", tutti_version(), "system", text(system), "coupling", "none", "control", "fixed",
-                     "extrapolate", "0", "events", stats->uses_events ? "early" : "none", "fabric", "local", "ranks", 1,
-                     "start", stats->start, "stop", stats->stop, "steps", (json_int_t)stats->steps, "rejected",
-                     (json_int_t)stats->rejected, "iterations", (json_int_t)stats->iterations, "events_located",
-                     (json_int_t)stats->events_located, "exchanges", (json_int_t)stats->exchanges, "setup_seconds",
-                     stats->setup_seconds, "loop_seconds", stats->loop_seconds, "units", units_json(stats));
+    return json_pack(
+        "{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}",
+        "version", tutti_version(), "system", text(system), "coupling", stats->coupling, "control", "fixed",
+        "extrapolate", "0", "events", stats->uses_events ? "early" : "none", "fabric", stats->fabric, "ranks",
+        stats->ranks, "start", stats->start, "stop", stats->stop, "steps", (json_int_t)stats->steps, "rejected",
+        (json_int_t)stats->rejected, "iterations", (json_int_t)stats->iterations, "events_located",
+        (json_int_t)stats->events_located, "exchanges", (json_int_t)stats->exchanges, "init_loops",
+        (json_int_t)stats->init_loops, "init_iterations", (json_int_t)stats->init_iterations, "setup_seconds",
+        stats->setup_seconds, "loop_seconds", stats->loop_seconds, "units", units_json(stats));
 }
 
 bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path)

@@ -33,7 +33,8 @@ def short(number):
 
 
 class Run:
-    """A result: columns by name. Of `tutti run` also the statistics, and in `unit` those of its FMU."""
+    """A result: columns by name. Of `tutti run` also the statistics, in `units` those of each unit by its name, and in
+    `unit` those of the first."""
 
     def __init__(self, result, stats):
         with open(result, newline="", encoding="utf-8") as file:
@@ -41,6 +42,7 @@ class Run:
         self.columns = dict(zip(header, np.array(rows, dtype=float).T))
         self.stats = stats
         self.unit = stats["units"][0] if "units" in stats else stats
+        self.units = {unit["name"]: unit for unit in stats.get("units", [])}
 
     def __getitem__(self, name):
         return self.columns[name]
@@ -84,6 +86,11 @@ class Example:
         own = self.build / "examples" / self.name / name
         return own if own.exists() else self.build / "fmus" / name
 
+    def ssp(self, variant=None):
+        """The path of the system of this example; of a variant (a file in its package), if there is one named."""
+        path = self.build / "examples" / self.name / f"{self.name}.ssp"
+        return f"{path}#{variant}" if variant else path
+
     def input(self, name, columns):
         """Writes an input file; columns are arrays by name, `time` first."""
         table = np.column_stack(list(columns.values()))
@@ -100,11 +107,28 @@ class Example:
 
     def run(self, fmu, *options):
         """`tutti run FMU --interface me OPTIONS...`"""
+        return self.run_file(self.fmu(fmu), "--interface", "me", *options)
+
+    def run_system(self, *options, variant=None):
+        """`tutti run SYSTEM OPTIONS...`"""
+        return self.run_file(self.ssp(variant), *options)
+
+    def run_file(self, path, *options):
         self.runs += 1
         result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
-        self.call(self.build / "tutti", "run", self.fmu(fmu), "--interface", "me", "--quiet", *options, "-o", result,
-                  "--stats", stats)
+        self.call(self.build / "tutti", "run", path, "--quiet", *options, "-o", result, "--stats", stats)
         return Run(result, json.loads(stats.read_text(encoding="utf-8")))
+
+    def complaint(self, *options, variant=None):
+        """What `tutti run SYSTEM OPTIONS...` says when it fails, as it has to (status 1), or None."""
+        command = [self.build / "tutti", "run", self.ssp(variant), "--quiet", *options, "-o", self.file("failed.csv")]
+        ended = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=PATIENCE,
+                               check=False)
+        return ended.stderr.strip() if ended.returncode == 1 else None
+
+    def analyze(self, *options, variant=None):
+        """What `tutti analyze SYSTEM --json OPTIONS...` says."""
+        return json.loads(self.call(self.build / "tutti", "analyze", self.ssp(variant), "--json", *options))
 
     def figure(self, what, measured, ok=True, required="", published=""):
         """One figure: what it has to be, and what the source published, as texts for people. One with something

@@ -159,5 +159,6 @@ function(_tutti_kit_pack id version name stage folder resources)
         COMMENT "Packing ${id}.fmu"
         VERBATIM)
     add_custom_target(${id}_fmu DEPENDS ${fmu})
+    set_target_properties(${id}_fmu PROPERTIES TUTTI_FMU_FILE ${fmu})
     add_dependencies(fmus ${id}_fmu)
 endfunction()

@@ -222,7 +222,8 @@ int main(int count, char *argument[])
         return 2;
     }
     const struct tutti_run_options base = {
-        .file = argument[1],
+        .files = (const char *const[]){argument[1]},
+        .file_count = 1,
         .input = argument[2],
         .output = argument[3],
         .interface = "me",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - simulate an FMU from start to stop. Every option is the same word as on the command line. */
+/* run.h - simulate an FMU, or a system of FMUs, from start to stop. Every option is the same word as on the command line. */
 #ifndef TUTTI_RUN_H
 #define TUTTI_RUN_H
 
@@ -22,13 +22,20 @@ struct tutti_progress {
     double elapsed;      /* seconds since the loop began */
 };
 
-/* Zeroed, with `file` set, is a valid set of options: everything else has its default. All pointers are borrowed until
- * tutti_run returns. */
+/* Zeroed, with `files` set, is a valid set of options: everything else has its default. All pointers are borrowed until
+ * tutti_run returns. What an option does not say, the annotation org.tutti of an SSP may. */
 struct tutti_run_options {
-    const char *file; /* an .fmu, or a folder with an unpacked one */
+    /* One FMU; or one system: "x.ssp", "x.ssp#Variant.ssd", "x.ssd"; or several FMUs, each "x.fmu" or "NAME=x.fmu".
+     * Folders with the same, unpacked, will do. */
+    const char *const *files;
+    size_t file_count;
+    const char *const *connect; /* "A.y=B.u" */
+    size_t connect_count;
     bool has_start, has_stop, has_step, has_output_step, has_rtol, has_atol, has_solver_step, has_h_max;
-    double start, stop; /* the file's default experiment, else 0 and 1 */
-    double step;        /* communication step: default experiment, else (stop - start) / 500 */
+    double start, stop;            /* the file's default experiment, else 0 and 1 */
+    double step;                   /* communication step: default experiment, else (stop - start) / 500 */
+    const char *const *unit_steps; /* "UNIT=H": a step of its own, a multiple of `step` */
+    size_t unit_step_count;
     double output_step; /* interval of recorded points: every communication point */
     /* Co-Simulation: rtol is handed to the FMU's own solver: default experiment, else none. Model Exchange: default
      * experiment, else 1e-4; atol, times the nominal value of a state: rtol / 100. */
@@ -42,7 +49,8 @@ struct tutti_run_options {
     const char *jacobian;            /* "auto", "sparse", "dense", "plain" */
     const char *filter;              /* "none", "average" */
     const struct tutti_extra *extra; /* equations to integrate with those of the FMU; see <tutti/extra.h> */
-    const char *const *set;          /* "VAR=VALUE" */
+    const char *coupling;            /* "jacobi" */
+    const char *const *set;          /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
     size_t set_count;
     const char *input;         /* CSV with input trajectories */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
@@ -75,6 +83,10 @@ struct tutti_run_stats {
     double start, stop; /* stop: where the run really ended */
     unsigned long steps, rejected, iterations, events_located, exchanges, rows;
     double setup_seconds, loop_seconds;
+    unsigned long init_loops;      /* algebraic loops that were solved at the start */
+    unsigned long init_iterations; /* ... in so many iterations of Newton's method, all together */
+    const char *coupling, *fabric; /* "jacobi" ("none" for one unit), "local" */
+    int ranks;
     bool terminated_by_fmu;
     bool uses_events;
     struct tutti_unit_stats *units;

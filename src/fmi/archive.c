@@ -31,7 +31,7 @@ enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name
                                  const struct tutti_archive_entry *entry)
 {
     if (archive->count == TUTTI_ARCHIVE_ENTRIES)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: more than %d files; no FMU needs so many", archive->path,
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: more than %d files; no FMU and no system needs so many", archive->path,
                           TUTTI_ARCHIVE_ENTRIES);
     if (archive->count == archive->room) {
         size_t room = archive->room ? 2 * archive->room : 64;
@@ -83,11 +83,11 @@ static enum tutti_err refuse_clash(const struct tutti_archive *archive, const ch
 {
     struct tutti_shown first = tutti_str_show(a), second = tutti_str_show(b);
     if (strcmp(a, b) == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: two entries have the name '%s'; pack the FMU again", archive->path,
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: two entries have the name '%s'; pack it again", archive->path,
                           first.text);
     return tutti_fail(TUTTI_ERR_FORMAT,
                       "%s: '%s' cannot be next to '%s', as one is a file and the other a folder of "
-                      "the same name; pack the FMU again",
+                      "the same name; pack it again",
                       archive->path, first.text, second.text);
 }
 
@@ -123,7 +123,7 @@ enum tutti_err tutti_archive_open(struct tutti_archive **out, const char *path)
     }
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
         close(fd);
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: neither a file nor a folder; an FMU is a ZIP archive or a folder",
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: neither a file nor a folder; expected a ZIP archive or a folder",
                           path);
     }
     struct tutti_archive *archive = NULL;

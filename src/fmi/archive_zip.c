@@ -45,12 +45,11 @@ static enum tutti_err fail_zip(const struct zip_archive *archive, const char *en
     if (archive->source.error)
         return tutti_fail(TUTTI_ERR_IO, "cannot read %s%s: %s", path, place, strerror(archive->source.error));
     if (archive->source.exhausted)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the archive's table of contents is too large to be an FMU's", path);
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the archive's table of contents is too large", path);
     if (code == ZIP_ER_MEMORY)
         return tutti_fail_memory();
     if (code == ZIP_ER_MULTIDISK)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: a part of a split archive; join the parts, or pack the FMU again",
-                          path);
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: a part of a split archive; join the parts, or pack it again", path);
     zip_error_t error = {.zip_err = code};
     const char *reason = code == ZIP_ER_CRC    ? "wrong checksum"
                          : code == ZIP_ER_ZLIB ? "what is compressed cannot be decompressed"
@@ -70,7 +69,7 @@ static enum tutti_err fail_no_zip(struct zip_archive *archive)
     if (n == sizeof magic && memcmp(magic, "PK\3\4", 4) == 0)
         return tutti_fail(TUTTI_ERR_FORMAT,
                           "%s: the archive is cut off (its table of contents is missing); get a new copy", path);
-    return tutti_fail(TUTTI_ERR_FORMAT, "%s: not a ZIP archive, and so not an FMU", path);
+    return tutti_fail(TUTTI_ERR_FORMAT, "%s: not a ZIP archive, and so neither an FMU nor an SSP", path);
 }
 
 /* Copies a name with '/' for '\\' (a common fault of packers for Windows) and without empty and "." parts. Returns
@@ -151,7 +150,7 @@ static enum tutti_err add_entry(struct zip_archive *archive, zip_uint64_t index,
     const char *fault = clean_name(st.name, name);
     fault = fault ? fault : fault_of(archive, &st, mode);
     if (fault)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: entry '%s' is refused: %s; pack the FMU again, or ask who made it",
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: entry '%s' is refused: %s; pack it again, or ask who made it",
                           base->path, tutti_str_show(st.name).text, fault);
     if (st.size > ENTRY_LARGEST || (*total += st.size) > TOTAL_LARGEST)
         return tutti_fail(TUTTI_ERR_LIMIT,
@@ -169,9 +168,10 @@ static enum tutti_err add_entries(struct zip_archive *archive)
 {
     zip_int64_t count = zip_get_num_entries(archive->zip, 0);
     if (count <= 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the archive is empty; get a new copy of the FMU", archive->base.path);
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the archive is empty; get a new copy", archive->base.path);
     if (count > TUTTI_ARCHIVE_ENTRIES)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: %" PRId64 " entries, and %d are allowed; no FMU needs so many",
+        return tutti_fail(TUTTI_ERR_LIMIT,
+                          "%s: %" PRId64 " entries, and %d are allowed; no FMU and no system needs so many",
                           archive->base.path, count, TUTTI_ARCHIVE_ENTRIES);
     uint64_t total = 0;
     for (zip_uint64_t i = 0; i < (zip_uint64_t)count; i++)
@@ -361,7 +361,7 @@ enum tutti_err tutti_archive_open_zip(struct tutti_archive **out, const char *pa
     archive->source =
         (struct tutti_archive_source){.fd = fd, .size = (uint64_t)size, .budget = OPEN_BUDGET((uint64_t)size)};
     if (size == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy of the FMU", path);
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; get a new copy", path);
     zip_source_t *source = tutti_archive_source_new(&archive->source);
     if (!source)
         return tutti_fail_memory();

@@ -133,29 +133,8 @@ void tutti_desc_free(struct tutti_desc *desc)
     free(whole);
 }
 
-static enum tutti_err make_names(struct tutti_desc *desc)
+uint32_t tutti_desc_find(const struct tutti_desc *desc, const char *name)
 {
-    TRY(tutti_map_reserve(&desc->names, (size_t)desc->var_count + desc->alias_count));
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        TRY(tutti_map_add(&desc->names, desc->vars[i].name, i, NULL));
-    for (uint32_t i = 0; i < desc->alias_count; i++)
-        TRY(tutti_map_add(&desc->names, desc->aliases[i].name, desc->aliases[i].variable, NULL));
-    return TUTTI_OK;
-}
-
-uint32_t tutti_desc_find(struct tutti_desc *desc, const char *name)
-{
-    if (desc->names.count == 0 && make_names(desc) != TUTTI_OK) {
-        /* No memory for the table: slow is better than wrong. */
-        tutti_map_fini(&desc->names);
-        for (uint32_t i = 0; i < desc->var_count; i++)
-            if (strcmp(desc->vars[i].name, name) == 0)
-                return i;
-        for (uint32_t i = 0; i < desc->alias_count; i++)
-            if (strcmp(desc->aliases[i].name, name) == 0)
-                return desc->aliases[i].variable;
-        return TUTTI_NONE;
-    }
     int64_t found = tutti_map_find(&desc->names, name);
     return found == TUTTI_MAP_NONE ? TUTTI_NONE : (uint32_t)found;
 }

@@ -236,7 +236,7 @@ struct tutti_desc {
     struct tutti_unknowns outputs, derivatives, initial_unknowns, clocked_states, event_indicators;
 
     struct tutti_arena arena;
-    struct tutti_map names; /* made by the first tutti_desc_find */
+    struct tutti_map names; /* of variables and aliases -> index */
 };
 
 /* Reads a description. `file` is its name in messages ("ball.fmu/modelDescription.xml"). Everything odd but usable goes
@@ -246,8 +246,8 @@ TUTTI_CHECKED enum tutti_err tutti_desc_read(struct tutti_desc **out, const char
                                              struct tutti_findings *findings);
 void tutti_desc_free(struct tutti_desc *desc);
 
-/* Index of a variable by its name or an alias of it, or TUTTI_NONE. Not for two threads at once. */
-uint32_t tutti_desc_find(struct tutti_desc *desc, const char *name);
+/* Index of a variable by its name or an alias of it, or TUTTI_NONE. */
+uint32_t tutti_desc_find(const struct tutti_desc *desc, const char *name);
 /* The name in desc nearest to `name`, for messages, or NULL. */
 const char *tutti_desc_nearest(const struct tutti_desc *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */

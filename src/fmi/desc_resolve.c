@@ -360,6 +360,16 @@ static void report_missing(struct tutti_build *build)
         tutti_build_error(build, "found no <ModelStructure>, expected one; outputs are taken from the variables");
 }
 
+static enum tutti_err make_names(struct tutti_desc *desc)
+{
+    TRY(tutti_map_reserve(&desc->names, (size_t)desc->var_count + desc->alias_count));
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        TRY(tutti_map_add(&desc->names, desc->vars[i].name, i, NULL));
+    for (uint32_t i = 0; i < desc->alias_count; i++)
+        TRY(tutti_map_add(&desc->names, desc->aliases[i].name, desc->aliases[i].variable, NULL));
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_build_resolve(struct tutti_build *build)
 {
     struct tutti_desc *desc = build->desc;
@@ -376,6 +386,7 @@ enum tutti_err tutti_build_resolve(struct tutti_build *build)
     }
     free(table.entries);
     settle_lists(whole);
+    TRY(make_names(desc));
     if (desc->fmi == 1)
         TRY(resolve_names(build));
     else

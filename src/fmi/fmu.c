@@ -15,34 +15,61 @@ static enum tutti_err read_description(struct tutti_fmu *fmu, struct tutti_findi
     return err;
 }
 
-static enum tutti_err open_fmu(struct tutti_fmu *fmu, const char *path, struct tutti_findings *findings)
+/* Messages name the file as it lies on the disk; people know it by another name. */
+static enum tutti_err rename_in_message(enum tutti_err err, const char *path, const char *shown)
+{
+    const char *message = tutti_err_message(), *found = strstr(message, path);
+    if (strcmp(path, shown) == 0 || !found)
+        return err;
+    struct tutti_text renamed = {0};
+    tutti_text_append_n(&renamed, message, (size_t)(found - message));
+    tutti_text_append(&renamed, shown);
+    tutti_text_append(&renamed, found + strlen(path));
+    if (renamed.failed)
+        err = tutti_fail_memory();
+    else
+        tutti_fail(err, "%s", renamed.text);
+    tutti_text_fini(&renamed);
+    return err;
+}
+
+static enum tutti_err open_fmu(struct tutti_fmu *fmu, const char *path, const char *shown,
+                               struct tutti_findings *findings)
 {
     struct tutti_text description = {0};
-    tutti_text_printf(&description, "%s/modelDescription.xml", path);
+    tutti_text_printf(&description, "%s/modelDescription.xml", shown);
     fmu->description = description.text;
-    fmu->path = tutti_str_copy(path);
+    fmu->path = tutti_str_copy(shown);
     if (description.failed || !fmu->path)
         return tutti_fail_memory();
-    TRY(tutti_archive_open(&fmu->archive, path));
+    enum tutti_err err = tutti_archive_open(&fmu->archive, path);
+    if (err)
+        return rename_in_message(err, path, shown);
     if (!tutti_archive_has(fmu->archive, "modelDescription.xml"))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: no modelDescription.xml at the top of the archive; this is no FMU",
-                          path);
+                          shown);
     return read_description(fmu, findings);
 }
 
-enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct tutti_findings *findings)
+enum tutti_err tutti_fmu_open_as(struct tutti_fmu **out, const char *path, const char *shown,
+                                 struct tutti_findings *findings)
 {
     *out = NULL;
     struct tutti_fmu *fmu = calloc(1, sizeof *fmu);
     if (!fmu)
         return tutti_fail_memory();
-    enum tutti_err err = open_fmu(fmu, path, findings);
+    enum tutti_err err = open_fmu(fmu, path, shown, findings);
     if (err) {
         tutti_fmu_free(fmu);
         return err;
     }
     *out = fmu;
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct tutti_findings *findings)
+{
+    return tutti_fmu_open_as(out, path, path, findings);
 }
 
 void tutti_fmu_free(struct tutti_fmu *fmu)

@@ -20,6 +20,9 @@ struct tutti_fmu {
 
 /* Opens the archive or folder and reads its description. Findings as in tutti_desc_read. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_open(struct tutti_fmu **out, const char *path, struct tutti_findings *findings);
+/* The same for a file that people know by another name: messages call it `shown`. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_open_as(struct tutti_fmu **out, const char *path, const char *shown,
+                                               struct tutti_findings *findings);
 /* Unloads the library, removes the temporary folder. All instances must be gone. */
 void tutti_fmu_free(struct tutti_fmu *fmu);
 

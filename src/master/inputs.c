@@ -51,12 +51,12 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, 
     }
 }
 
-enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc,
-                                 enum tutti_interface_kind kind)
+enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, const struct tutti_table *table,
+                                 const struct tutti_desc *desc, enum tutti_interface_kind kind,
+                                 const struct tutti_trajectory_input *columns, size_t count)
 {
-    *inputs = (struct tutti_inputs){.file = file, .straight_until = -INFINITY};
-    TRY(tutti_table_read(&inputs->table, file));
-    TRY(tutti_trajectory_new(&inputs->trajectory, file, inputs->table, desc));
+    *inputs = (struct tutti_inputs){.file = file, .straight_until = -INFINITY, .event = INFINITY, .kink = INFINITY};
+    TRY(tutti_trajectory_new(&inputs->trajectory, file, table, desc, columns, count));
     TRY(allocate(inputs, desc));
     collect(inputs, desc, desc->fmi == 3 && kind == TUTTI_CS);
     return TUTTI_OK;
@@ -67,7 +67,6 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     tutti_signals_fini(&inputs->moving.signals);
     tutti_signals_fini(&inputs->held.signals);
     tutti_trajectory_free(inputs->trajectory);
-    tutti_table_free(inputs->table);
     free(inputs->moving.variables);
     free(inputs->held.variables);
     free(inputs->slope_columns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inputs.h - a trajectory file drives the inputs of a unit. */
+/* inputs.h - a trajectory file drives the inputs of a unit. Units that share a file have one of these each. */
 #ifndef TUTTI_MASTER_INPUTS_H
 #define TUTTI_MASTER_INPUTS_H
 
@@ -15,8 +15,11 @@ struct tutti_input_set {
 
 struct tutti_inputs {
     const char *file; /* borrowed */
-    struct tutti_table *table;
     struct tutti_trajectory *trajectory;
+    double time;                   /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;                  /* the next jump */
+    double kink;                   /* until then the unit knows how its inputs move (tutti_inputs_horizon) */
+    bool jumped;                   /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
     bool held_changed;             /* ... which came, and the unit does not know yet */
@@ -35,9 +38,12 @@ struct tutti_inputs {
     size_t slope_count;
 };
 
-/* Reads `file` against `desc`, for a unit of this interface. A zeroed struct without tutti_inputs_open drives nothing. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, struct tutti_desc *desc,
-                                               enum tutti_interface_kind kind);
+/* Reads the chosen columns of `table` (borrowed, as is `file`) against `desc`, for a unit of this interface. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file,
+                                               const struct tutti_table *table, const struct tutti_desc *desc,
+                                               enum tutti_interface_kind kind,
+                                               const struct tutti_trajectory_input *columns, size_t count);
+/* Also after a failed open, or on a zeroed struct. */
 void tutti_inputs_close(struct tutti_inputs *inputs);
 
 /* Lays out the inputs of `unit`, which is configured and not yet initialised. */

@@ -55,7 +55,7 @@ static enum tutti_err only_me(bool given, const char *option)
                  : TUTTI_OK;
 }
 
-static enum tutti_err refuse_for_cs(const struct tutti_run_options *options)
+enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options)
 {
     TRY(only_me(options->has_atol, "--atol"));
     TRY(only_me(options->has_solver_step, "--solver-step"));
@@ -66,7 +66,8 @@ static enum tutti_err refuse_for_cs(const struct tutti_run_options *options)
     return options->extra ? tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange") : TUTTI_OK;
 }
 
-static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options)
+static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                 bool driven)
 {
     static const char *const predictors[] = {"auto",      "restart",     "proceed", "correct-1",
                                              "correct-2", "correct-all", NULL};
@@ -75,7 +76,7 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     int place;
     /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
      * has the table). */
-    integration->solver = options->input ? &tutti_solver_bdf : tutti_solver_kinds[0];
+    integration->solver = driven ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));
     TRY(choose("--predictor", options->predictor, predictors, &place));
@@ -141,14 +142,12 @@ static enum tutti_err check_extra(const struct tutti_extra *extra)
 }
 
 enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
-                                         const struct tutti_times *times, const struct tutti_unit_kind *kind)
+                                         const struct tutti_times *times, double tolerance, bool driven)
 {
     *integration = (struct tutti_integration){0};
-    if (kind->interface != TUTTI_ME)
-        return refuse_for_cs(options);
-    TRY(read_words(integration, options));
+    TRY(read_words(integration, options, driven));
     TRY(check_extra(options->extra));
     integration->extra = options->extra;
-    TRY(resolve_tolerances(integration, options, times->tolerance));
+    TRY(resolve_tolerances(integration, options, tolerance));
     return resolve_steps(integration, options, times);
 }

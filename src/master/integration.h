@@ -9,10 +9,11 @@
 /* ARGUMENT for a word that is none of the possible ones, naming these. */
 TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_options *options,
                                                     enum tutti_interface_choice *choice);
-/* Fills in defaults and checks. For a unit that is not Model Exchange: that no option asks for what only that has. */
+/* Fills in defaults and checks, for a Model Exchange unit; `driven`: its inputs change on the way. */
 TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
                                                        const struct tutti_run_options *options,
-                                                       const struct tutti_times *times,
-                                                       const struct tutti_unit_kind *kind);
+                                                       const struct tutti_times *times, double tolerance, bool driven);
+/* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has. */
+TUTTI_CHECKED enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options);
 
 #endif

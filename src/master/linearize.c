@@ -208,7 +208,7 @@ static enum tutti_err run_to_point(const struct tutti_linearize_options *options
     return visitor.came
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_FMU, "%s: the FMU ended the simulation at t = %s, and so cannot be linearised %s",
-                            run.file, NUMBER(stats->stop),
+                            run.files[0], NUMBER(stats->stop),
                             options->has_at && options->at > stats->stop ? "later" : "there");
 }
 

@@ -1,56 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.h - the loop of a run: from communication point to communication point.
+/* loop.h - a run: its units, and the loop from communication point to communication point.
  *
  * Invariants:
- *  R1  Times come from grids (base/time.h), the FMU or the input file, to the bit; nothing is added up.
- *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that the FMU announced,
+ *  R1  Times come from grids (base/time.h), an FMU or the input file, to the bit; nothing is added up.
+ *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that an FMU announced,
  *      next jump of an input (for units that keep slopes: next kink), stop.
  *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows a set.
- *  R4  Whatever ends the run, rows recorded so far are in the file. */
+ *  R4  Whatever ends the run, rows recorded so far are in the file.
+ *  R5  The code is that of a rank: it touches its own units only; what it knows of others came by exchange or reduce. */
 #ifndef TUTTI_MASTER_LOOP_H
 #define TUTTI_MASTER_LOOP_H
 
 #include <tutti/run.h>
 
 #include "base/time.h"
+#include "fabric/fabric.h"
 #include "master/experiment.h"
 #include "master/inputs.h"
 #include "master/observer.h"
 #include "master/run.h"
+#include "master/wires.h"
+#include "plan/structure.h"
+
+struct tutti_coupling;
+
+/* A unit in a run. */
+struct tutti_member {
+    struct tutti_unit *unit;
+    struct tutti_unit_wires *wires;
+    struct tutti_inputs *inputs; /* that a file drives; NULL: none */
+    double t;                    /* where it is: at the run's time, or behind it in the middle of a step of its own */
+    double next_event;           /* that it announced; INFINITY: none */
+    bool event;                  /* to be crossed at this point */
+    bool ready;                  /* initialised */
+    double own_step;             /* that it is to have; 0: the communication step */
+    bool has_grid;               /* steps of a size of its own, or of one size only */
+    struct tutti_grid grid;
+    struct tutti_integration integration;
+};
 
 struct run {
-    const struct tutti_run_options *options;
+    const struct tutti_run_options *asked;   /* by the person; set both */
+    const struct tutti_run_options *options; /* ... from tutti_setup_system on with what the system's annotation adds */
+    struct tutti_run_options merged;
     struct tutti_run_stats *stats;
-    struct tutti_fmu *fmu;
-    struct tutti_unit *unit;
-    struct tutti_inputs inputs;
+    struct tutti_system *system;
+    struct tutti_structure structure; /* of the initial phase */
+    struct tutti_wires wires;
+    struct tutti_fabric *fabric;
+    const struct tutti_coupling *coupling;
+    struct tutti_unit **units; /* per component; NULL: another rank's */
+    struct tutti_member *members;
+    uint32_t member_count;
+    /* Members with more to do than to step: events, input files, discrete inputs. */
+    struct tutti_member **watched;
+    uint32_t watched_count;
+    bool has_grids;            /* some member has one */
+    struct tutti_table *table; /* the input file */
     struct tutti_observer observer;
     struct tutti_arena arena;
     struct tutti_times times;
-    struct tutti_setting *settings;
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
-    enum tutti_interface_kind interface;
-    struct tutti_integration integration;
-    double span; /* stop - start: the scale for comparing times */
-    char name[128];
+    /* Called once everything is computed at the start and no unit has left its initialisation; the run ends there. NULL:
+     * none. For those who only want to look (analyze.c). */
+    enum tutti_err (*at_start)(void *context, struct run *run);
+    void *at_start_context;
+    double span;  /* stop - start: the scale for comparing times */
     char *result; /* the result file, absolute, or "-"; NULL: none */
 
     struct tutti_grid communication, output;
     double t;
-    double next_event;  /* that the FMU announced */
-    double input_event; /* next jump of an input */
-    double kink;        /* until then the unit knows how its inputs move (tutti_inputs_horizon) */
-    double input_time;  /* t, or the jump that is the same point: where the inputs are read */
-    bool ended;         /* by the FMU */
-    bool plain;         /* nothing to do between steps: no inputs, no events, nothing recorded */
+    const struct tutti_member *ended; /* by this one's FMU; NULL: not */
+    bool plain;                       /* nothing to do between steps: nobody to watch, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
     double loop_start, last_look, last_flush, last_progress;
 };
 
-/* Lets the FMU, which is in event mode, settle; once more if it announces the next event for the same time. */
-TUTTI_CHECKED enum tutti_err tutti_loop_settle(struct run *run);
+/* Lets a unit that is in event mode settle; once more if it announces the next event for the same time. */
+TUTTI_CHECKED enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member);
+/* Hands the staged inputs to the unit, steps it to `target` and reads its outputs. A unit that comes back on the way (an
+ * event, a discarded step) crosses the event and goes on; only in a run of one unit may it stay there. */
+TUTTI_CHECKED enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target);
+/* Does a macro step that ends at `target` end a step of this member? */
+static inline bool tutti_member_due(const struct run *run, const struct tutti_member *member, double target)
+{
+    return !member->has_grid || tutti_time_reached(target, member->grid.next, run->span);
+}
+/* Is the member at the run's time, not in the middle of a step of its own? */
+static inline bool tutti_member_present(const struct run *run, const struct tutti_member *member)
+{
+    return !member->has_grid || member->t == run->t;
+}
+
+/* At the point reached, with outputs exchanged: crosses the events that are due there (member->event, discrete inputs that
+ * changed), with a row before and one after. *crossed says whether there was any. */
+TUTTI_CHECKED enum tutti_err tutti_events_cross(struct run *run, bool *crossed);
+
+/* From instantiated and configured units to the first point: initialise.c. */
+TUTTI_CHECKED enum tutti_err tutti_initialise(struct run *run);
+
+/* The second part of setting up, behind tutti_setup_system: to the first point. */
+TUTTI_CHECKED enum tutti_err tutti_run_start(struct run *run);
+/* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */
+TUTTI_CHECKED enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err);
+
 /* From run->t to the end. */
 TUTTI_CHECKED enum tutti_err tutti_loop(struct run *run);
 

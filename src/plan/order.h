@@ -27,7 +27,9 @@ struct tutti_order {
     uint32_t action_count;
     uint32_t *nodes; /* of the structure; each once over all actions */
     uint32_t loop_count;
-    uint32_t evaluations; /* GETs: how many evaluations of components it takes, loops not counted */
+    /* How many evaluations of components it takes, loops not counted: GETs; where not grouped, only those for which
+     * something that the output needs was set since the component's last evaluation, or that are its first. */
+    uint32_t evaluations;
 };
 
 /* `grouped` false: every output by itself, in Tarjan's order: for comparison. */

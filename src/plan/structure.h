@@ -5,7 +5,10 @@
  * A node is a connected variable of a component: an input (or parameter) that is a destination, or an output (local,
  * calculated parameter) that is a source. An input needs the sources of its connections (001 eq. 5.5), an output the
  * inputs of its component that it depends on (001 eq. 5.4), as the model structure says; where that says nothing, all of
- * them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs. */
+ * them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs.
+ *
+ * A connection from or to a port of the system itself makes no node: what comes in is known before anything is computed,
+ * and nobody waits for what goes out. */
 #ifndef TUTTI_PLAN_STRUCTURE_H
 #define TUTTI_PLAN_STRUCTURE_H
 

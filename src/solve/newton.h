@@ -23,7 +23,7 @@ struct tutti_fixed_point {
 };
 
 struct tutti_newton_options {
-    double tolerance;    /* of the residual, relative to scale and to |x|: 0: 1e-10 */
+    double tolerance;    /* of each residual, relative to the larger of scale and |x|; 0: 1e-10 */
     unsigned iterations; /* 0: 100 */
 };
 
@@ -32,9 +32,10 @@ struct tutti_newton_counts {
     double residual; /* scaled, largest component, at the end */
 };
 
-/* From the guess in `x` to the solution in `x`. SOLVER if there is none to be found: then `x` holds the last iterate,
- * `residuals` (n, may be NULL) its x - g(x), and the message says why (singular Jacobian, no convergence, stuck in a
- * minimum). `counts` may be NULL. A linear problem takes one iteration. */
+/* From the guess in `x` to the solution in `x`, which was evaluated last. SOLVER if there is none to be found: then `x`
+ * holds the last iterate, `residuals` (n, may be NULL) its x - g(x) (NaN if g has no value at the guess), and the message
+ * says why (singular Jacobian, no convergence, stuck in a minimum). `counts` may be NULL. A linear problem takes one
+ * iteration, two if the derivatives are differences; a guess that is a solution takes none. */
 TUTTI_CHECKED enum tutti_err tutti_newton(const struct tutti_fixed_point *problem,
                                           const struct tutti_newton_options *options, double *x, double *residuals,
                                           struct tutti_newton_counts *counts);

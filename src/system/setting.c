@@ -28,7 +28,7 @@ static bool read_indices(const struct tutti_var *var, const char *text, struct t
     return *c == '\0';
 }
 
-static enum tutti_err unknown_name(struct tutti_desc *desc, const char *option, const char *name)
+static enum tutti_err unknown_name(const struct tutti_desc *desc, const char *option, const char *name)
 {
     const char *nearest = tutti_desc_nearest(desc, name);
     if (nearest)
@@ -37,30 +37,43 @@ static enum tutti_err unknown_name(struct tutti_desc *desc, const char *option, 
     return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option, name);
 }
 
-enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option, uint32_t *variable,
-                                  struct tutti_indices *element)
+/* The variable `x` of "x[2,3]", TUTTI_NONE if there is none; `element` gets count 0 if the indices do not fit. */
+static uint32_t find_base(const struct tutti_desc *desc, const char *name, struct tutti_indices *element)
+{
+    const char *bracket = strrchr(name, '[');
+    char *base = bracket ? tutti_str_copy(name) : NULL;
+    if (!base)
+        return TUTTI_NONE;
+    base[bracket - name] = '\0';
+    uint32_t variable = tutti_desc_find(desc, base);
+    if (variable != TUTTI_NONE && !read_indices(&desc->vars[variable], bracket, element))
+        element->count = 0;
+    free(base);
+    return variable;
+}
+
+bool tutti_setting_look_up(const struct tutti_desc *desc, const char *name, uint32_t *variable,
+                           struct tutti_indices *element)
 {
     element->count = 0;
     *variable = tutti_desc_find(desc, name);
-    const char *bracket = strrchr(name, '[');
     if (*variable != TUTTI_NONE)
+        return true;
+    *variable = find_base(desc, name, element);
+    return *variable != TUTTI_NONE && element->count > 0;
+}
+
+enum tutti_err tutti_setting_find(const struct tutti_desc *desc, const char *name, const char *option,
+                                  uint32_t *variable, struct tutti_indices *element)
+{
+    if (tutti_setting_look_up(desc, name, variable, element))
         return TUTTI_OK;
-    if (!bracket)
-        return unknown_name(desc, option, name);
-    char *base = tutti_str_copy(name);
-    if (!base)
-        return tutti_fail_memory();
-    base[bracket - name] = '\0';
-    *variable = tutti_desc_find(desc, base);
-    enum tutti_err err = TUTTI_OK;
     if (*variable == TUTTI_NONE)
-        err = unknown_name(desc, option, name);
-    else if (!read_indices(&desc->vars[*variable], bracket, element))
-        err = tutti_fail(
-            TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1", option,
-            name, base, desc->vars[*variable].dimension_count, desc->vars[*variable].dimension_count == 1 ? "" : "s");
-    free(base);
-    return err;
+        return unknown_name(desc, option, name);
+    const struct tutti_var *var = &desc->vars[*variable];
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1", option, name,
+                      var->name, var->dimension_count, var->dimension_count == 1 ? "" : "s");
 }
 
 static enum tutti_err bad_value(const struct tutti_var *var, const char *text, size_t n, const char *expected)
@@ -214,8 +227,39 @@ enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct 
     }
 }
 
+static double as_double(const struct tutti_var *var, const void *values, size_t i)
+{
+    switch ((enum tutti_type)var->type) {
+#define X(name, ctype)                                                                                                 \
+    case TUTTI_TYPE_##name: return (double)((const ctype *)values)[i];
+        X(FLOAT64, double)
+        X(FLOAT32, float)
+        X(INT8, int8_t)
+        X(UINT8, uint8_t)
+        X(INT16, int16_t)
+        X(UINT16, uint16_t)
+        X(INT32, int32_t)
+        X(UINT32, uint32_t)
+        X(INT64, int64_t)
+        X(UINT64, uint64_t)
+#undef X
+    default: return 0;
+    }
+}
+
+enum tutti_err tutti_setting_check_bounds(const struct tutti_var *var, const void *values, size_t count)
+{
+    if (!var->bounds || !(tutti_type_is_float(var->type) || tutti_type_is_integer(var->type)))
+        return TUTTI_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct tutti_number_text shown = tutti_number_show(as_double(var, values, i));
+        TRY(check_bounds(var, as_double(var, values, i), shown.text, strlen(shown.text)));
+    }
+    return TUTTI_OK;
+}
+
 /* Which variables a person may set: those with a start value that the FMU takes as given. */
-static enum tutti_err check_settable(const struct tutti_var *var)
+enum tutti_err tutti_setting_check_settable(const struct tutti_var *var)
 {
     const char *why = NULL;
     if (var->variability == TUTTI_CONSTANT)
@@ -256,27 +300,33 @@ static enum tutti_err read_list(struct tutti_setting *out, struct tutti_arena *a
     return TUTTI_OK;
 }
 
-static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, struct tutti_desc *desc,
-                                   const char *name, const char *value)
+enum tutti_err tutti_setting_read_text(struct tutti_setting *out, struct tutti_arena *arena,
+                                       const struct tutti_desc *desc, const char *text)
 {
-    TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
     const struct tutti_var *var = &desc->vars[out->variable];
-    TRY(check_settable(var));
+    TRY(tutti_setting_check_settable(var));
     bool list = var->dimension_count > 0 && out->element.count == 0 && var->type != TUTTI_TYPE_STRING;
     if (list)
-        return read_list(out, arena, desc, var, value);
+        return read_list(out, arena, desc, var, text);
     void *values = tutti_arena_alloc(arena, tutti_type_size(var->type));
     if (!values)
         return tutti_fail_memory();
     out->values = values;
     out->count = 1;
-    TRY(tutti_setting_read_value(arena, desc, var, value, strlen(value), values));
+    TRY(tutti_setting_read_value(arena, desc, var, text, strlen(text), values));
     if (var->negated)
         tutti_type_negate(var->type, values);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena, struct tutti_desc *desc,
+static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
+                                   const char *name, const char *value)
+{
+    TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
+    return tutti_setting_read_text(out, arena, desc, value);
+}
+
+enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
                                   const char *unit, const char *text)
 {
     const char *equals = strchr(text, '=');

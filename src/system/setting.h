@@ -3,6 +3,7 @@
 #ifndef TUTTI_SYSTEM_SETTING_H
 #define TUTTI_SYSTEM_SETTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,17 @@ struct tutti_setting {
  * single value only). ARGUMENT, with what would be right, for an unknown name, a value that does not fit the type or the
  * bounds, and for variables that cannot be set. */
 TUTTI_CHECKED enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena,
-                                                struct tutti_desc *desc, const char *unit, const char *text);
+                                                const struct tutti_desc *desc, const char *unit, const char *text);
+
+/* The same for a variable that is known: out->variable and out->element are set, the rest is read from `text`. Messages
+ * name the variable. */
+TUTTI_CHECKED enum tutti_err tutti_setting_read_text(struct tutti_setting *out, struct tutti_arena *arena,
+                                                     const struct tutti_desc *desc, const char *text);
+
+/* Can a person set this variable: has it a start value that the FMU takes as given? ARGUMENT with the reason if not. */
+TUTTI_CHECKED enum tutti_err tutti_setting_check_settable(const struct tutti_var *var);
+/* Are `count` values, of the variable's own type, within its bounds? ARGUMENT with the first that is not. */
+TUTTI_CHECKED enum tutti_err tutti_setting_check_bounds(const struct tutti_var *var, const void *values, size_t count);
 
 /* Reads one value of `var`'s type from text[0..n) to *value (which has room for one). String and Binary go to the arena.
  * ARGUMENT, naming the variable, if it does not fit. */
@@ -41,7 +52,10 @@ TUTTI_CHECKED enum tutti_err tutti_setting_read_value(struct tutti_arena *arena,
 
 /* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. `option` is for messages.
  * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */
-TUTTI_CHECKED enum tutti_err tutti_setting_find(struct tutti_desc *desc, const char *name, const char *option,
+TUTTI_CHECKED enum tutti_err tutti_setting_find(const struct tutti_desc *desc, const char *name, const char *option,
                                                 uint32_t *variable, struct tutti_indices *element);
+/* The same without a message; false: there is no such variable or element, or no memory to tell. */
+bool tutti_setting_look_up(const struct tutti_desc *desc, const char *name, uint32_t *variable,
+                           struct tutti_indices *element);
 
 #endif

@@ -22,7 +22,7 @@ struct instants {
 struct tutti_trajectory {
     const char *file;
     const struct tutti_table *table;
-    struct tutti_desc *desc;
+    const struct tutti_desc *desc;
     const double *times;
     size_t rows, columns;
     struct tutti_trajectory_input *inputs;
@@ -52,14 +52,14 @@ static enum tutti_err check_once(struct tutti_trajectory *tr, size_t column)
     return earlier == TUTTI_MAP_NONE
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
-                            tutti_table_name(tr->table, (size_t)earlier), tutti_table_name(tr->table, column));
+                            tutti_table_name(tr->table, tr->inputs[earlier].column),
+                            tutti_table_name(tr->table, input->column));
 }
 
-static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
+static enum tutti_err check_input(struct tutti_trajectory *tr, size_t column)
 {
-    const char *name = tutti_table_name(tr->table, column);
     struct tutti_trajectory_input *input = &tr->inputs[column];
-    TRY(tutti_setting_find(tr->desc, name, tr->file, &input->variable, &input->element));
+    const char *name = tutti_table_name(tr->table, input->column);
     const struct tutti_var *var = &tr->desc->vars[input->variable];
     if (var->causality != TUTTI_INPUT)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s",
@@ -73,23 +73,47 @@ static enum tutti_err find_input(struct tutti_trajectory *tr, size_t column)
     return TUTTI_OK;
 }
 
+/* The file's value is one of the type at the other end of the conversion. */
+static enum tutti_err read_converted(struct tutti_trajectory *tr, const struct tutti_var *var,
+                                     const struct tutti_conversion *conversion, const char *cell, void *value)
+{
+    struct tutti_var source = *var;
+    source.type = (uint8_t)conversion->from;
+    source.bounds = NULL;
+    if (conversion->from != conversion->to)
+        source.type_def = TUTTI_NONE;
+    uint64_t read = 0;
+    TRY(tutti_setting_read_value(&tr->arena, tr->desc, &source, cell, strlen(cell), &read));
+    return tutti_convert(conversion, &read, value, 1);
+}
+
+static enum tutti_err read_cell(struct tutti_trajectory *tr, const struct tutti_trajectory_input *input,
+                                const char *cell, void *value)
+{
+    const struct tutti_var *var = &tr->desc->vars[input->variable];
+    bool copied = !input->conversion || tutti_conversion_is_identity(input->conversion);
+    if (copied)
+        TRY(tutti_setting_read_value(&tr->arena, tr->desc, var, cell, strlen(cell), value));
+    else
+        TRY(read_converted(tr, var, input->conversion, cell, value));
+    if (var->negated)
+        tutti_type_negate(var->type, value);
+    return TUTTI_OK;
+}
+
 static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
 {
-    const struct tutti_var *var = &tr->desc->vars[tr->inputs[column].variable];
     size_t size = tr->sizes[column];
     unsigned char *values = tutti_arena_array(&tr->arena, tr->rows, size);
     if (!values)
         return tutti_fail_memory();
     tr->values[column] = values;
     for (size_t row = 0; row < tr->rows; row++) {
-        const char *cell = tutti_table_cell(tr->table, row, column);
-        enum tutti_err err =
-            tutti_setting_read_value(&tr->arena, tr->desc, var, cell, strlen(cell), values + row * size);
+        const char *cell = tutti_table_cell(tr->table, row, tr->inputs[column].column);
+        enum tutti_err err = read_cell(tr, &tr->inputs[column], cell, values + row * size);
         if (err)
             return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u", tr->file,
                                       tutti_table_line(tr->table, row));
-        if (var->negated)
-            tutti_type_negate(var->type, values + row * size);
     }
     return TUTTI_OK;
 }
@@ -151,7 +175,7 @@ static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants
     return TUTTI_OK;
 }
 
-static enum tutti_err make(struct tutti_trajectory *tr)
+static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs)
 {
     tr->inputs = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->inputs);
     tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
@@ -162,7 +186,8 @@ static enum tutti_err make(struct tutti_trajectory *tr)
     if (tr->rows == 0)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", tr->file);
     for (size_t column = 0; column < tr->columns; column++) {
-        TRY(find_input(tr, column));
+        tr->inputs[column] = inputs[column];
+        TRY(check_input(tr, column));
         TRY(read_column(tr, column));
     }
     TRY(find_instants(tr, &tr->events, is_event));
@@ -170,7 +195,8 @@ static enum tutti_err make(struct tutti_trajectory *tr)
 }
 
 enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file, const struct tutti_table *table,
-                                    struct tutti_desc *desc)
+                                    const struct tutti_desc *desc, const struct tutti_trajectory_input *inputs,
+                                    size_t count)
 {
     *out = NULL;
     struct tutti_trajectory *tr = calloc(1, sizeof *tr);
@@ -181,8 +207,8 @@ enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *f
     tr->desc = desc;
     tr->times = tutti_table_times(table);
     tr->rows = tutti_table_rows(table);
-    tr->columns = tutti_table_columns(table);
-    enum tutti_err err = make(tr);
+    tr->columns = count;
+    enum tutti_err err = make(tr, inputs);
     if (err) {
         tutti_trajectory_free(tr);
         return err;

@@ -13,23 +13,29 @@
 #include "base/err.h"
 #include "fmi/desc.h"
 #include "record/table.h"
+#include "system/conversion.h"
 #include "system/setting.h"
 
 struct tutti_trajectory;
 
-/* One column: the input, or the element of it, that it drives. */
+/* A column of the file, and the input, or the element of it, that it drives. */
 struct tutti_trajectory_input {
+    size_t column;
     uint32_t variable;
     struct tutti_indices element;
-    bool continuous; /* a float of continuous variability: linear between rows */
+    /* From the file's value to the variable's; NULL: none. Numbers only. */
+    const struct tutti_conversion *conversion;
+    bool continuous; /* a float of continuous variability: linear between rows; set by tutti_trajectory_new */
 };
 
-/* Checks every column and cell against the description. `table` and `desc` are borrowed until free. ARGUMENT or FORMAT,
- * naming file, line and column. */
+/* The columns in `inputs` (copied; sorted as the file or not) drive inputs of `desc`. Checks every cell. `table` and `desc`
+ * are borrowed until free. ARGUMENT or FORMAT, naming file, line and column. */
 TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file,
-                                                  const struct tutti_table *table, struct tutti_desc *desc);
+                                                  const struct tutti_table *table, const struct tutti_desc *desc,
+                                                  const struct tutti_trajectory_input *inputs, size_t count);
 void tutti_trajectory_free(struct tutti_trajectory *trajectory);
 
+/* Number of inputs, and the n-th one: "column" below. */
 size_t tutti_trajectory_count(const struct tutti_trajectory *trajectory);
 const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *trajectory, size_t column);
 

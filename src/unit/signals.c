@@ -79,8 +79,8 @@ enum tutti_err tutti_signals_init(struct tutti_signals *signals, const struct tu
 void tutti_signals_fini(struct tutti_signals *signals)
 {
     for (size_t b = 0; b < signals->block_count; b++)
-        for (size_t i = 0; signals->blocks[b].owned && i < signals->blocks[b].value_count; i++)
-            free(signals->blocks[b].owned[i].buffer);
+        if (signals->blocks[b].owned)
+            tutti_owned_fini(signals->blocks[b].owned, signals->blocks[b].value_count);
     tutti_arena_fini(&signals->arena);
     *signals = (struct tutti_signals){0};
 }
@@ -100,19 +100,57 @@ static enum tutti_err own(struct tutti_owned *owned, const void *data, size_t si
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_signals_own(struct tutti_block *block)
+enum tutti_err tutti_owned_copy(struct tutti_owned *owned, enum tutti_type type, const void *from, void *to,
+                                size_t count)
 {
-    for (size_t i = 0; block->owned && i < block->value_count; i++) {
-        if (block->type == TUTTI_TYPE_STRING) {
-            const char **text = &((const char **)block->values)[i];
-            TRY(own(&block->owned[i], *text, *text ? strlen(*text) : 0));
-            *text = block->owned[i].buffer;
+    for (size_t i = 0; i < count; i++) {
+        if (type == TUTTI_TYPE_STRING) {
+            const char *text = ((const char *const *)from)[i];
+            TRY(own(&owned[i], text, text ? strlen(text) : 0));
+            ((const char **)to)[i] = owned[i].buffer;
         } else {
-            struct tutti_bytes *bytes = &((struct tutti_bytes *)block->values)[i];
+            const struct tutti_bytes *bytes = &((const struct tutti_bytes *)from)[i];
             size_t size = bytes->data && bytes->size < SIZE_MAX / 2 ? bytes->size : 0;
-            TRY(own(&block->owned[i], bytes->data, size));
-            *bytes = (struct tutti_bytes){size, (const uint8_t *)block->owned[i].buffer};
+            TRY(own(&owned[i], bytes->data, size));
+            ((struct tutti_bytes *)to)[i] = (struct tutti_bytes){size, (const uint8_t *)owned[i].buffer};
         }
     }
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_signals_own(struct tutti_block *block)
+{
+    return block->owned ? tutti_owned_copy(block->owned, block->type, block->values, block->values, block->value_count)
+                        : TUTTI_OK;
+}
+
+struct tutti_owned *tutti_owned_array(struct tutti_arena *arena, size_t count)
+{
+    return tutti_arena_array(arena, count, sizeof(struct tutti_owned));
+}
+
+struct tutti_owned *tutti_owned_at(struct tutti_owned *owned, size_t n)
+{
+    return owned + n;
+}
+
+void tutti_owned_fini(struct tutti_owned *owned, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(owned[i].buffer);
+}
+
+bool tutti_owned_equal(enum tutti_type type, const void *a, const void *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (type == TUTTI_TYPE_STRING) {
+            if (strcmp(((const char *const *)a)[i], ((const char *const *)b)[i]) != 0)
+                return false;
+        } else {
+            const struct tutti_bytes *x = &((const struct tutti_bytes *)a)[i], *y = &((const struct tutti_bytes *)b)[i];
+            if (x->size != y->size || (x->size > 0 && memcmp(x->data, y->data, x->size) != 0))
+                return false;
+        }
+    }
+    return true;
 }

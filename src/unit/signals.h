@@ -3,6 +3,7 @@
 #ifndef TUTTI_UNIT_SIGNALS_H
 #define TUTTI_UNIT_SIGNALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,15 @@ void tutti_signals_fini(struct tutti_signals *signals);
 /* After the FMU filled a block of Strings or Binaries with pointers of its own, which its next call may free: replaces
  * them by copies. Does nothing for other types. NULL becomes an empty value. */
 TUTTI_CHECKED enum tutti_err tutti_signals_own(struct tutti_block *block);
+
+/* The copies by themselves, for those who lay out values on their own. An array of them, empty, in an arena; its n-th. */
+struct tutti_owned *tutti_owned_array(struct tutti_arena *arena, size_t count);
+struct tutti_owned *tutti_owned_at(struct tutti_owned *owned, size_t n);
+void tutti_owned_fini(struct tutti_owned *owned, size_t count);
+/* Copies `count` Strings or Binaries; `to` then points to the copies. */
+TUTTI_CHECKED enum tutti_err tutti_owned_copy(struct tutti_owned *owned, enum tutti_type type, const void *from,
+                                              void *to, size_t count);
+/* Are they equal, by content? */
+bool tutti_owned_equal(enum tutti_type type, const void *a, const void *b, size_t count);
 
 #endif

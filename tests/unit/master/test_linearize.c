@@ -20,7 +20,9 @@ static void test_values(void **state)
 {
     (void)state;
     struct tutti_linearize_options options = {
-        .run = {.file = TUTTI_FMUS "/VanDerPol_fmi3.fmu", .log = &listener}, .has_at = true, .at = 2};
+        .run = {.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"}, .file_count = 1, .log = &listener},
+        .has_at = true,
+        .at = 2};
     struct tutti_linearization linear;
     struct tutti_run_stats stats;
     warning[0] = '\0';
@@ -58,7 +60,8 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    struct tutti_linearize_options options = {.run = {.file = TUTTI_FMUS "/VanDerPol_fmi3.fmu", .interface = "cs"}};
+    struct tutti_linearize_options options = {
+        .run = {.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"}, .file_count = 1, .interface = "cs"}};
     struct tutti_linearization linear;
     memset(&linear, 0xff, sizeof linear);
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "needs Model Exchange");
@@ -67,9 +70,9 @@ static void test_refused(void **state)
     options.has_at = true;
     options.at = 21;
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "21 is not in the run");
-    options.run.file = TUTTI_FMUS "/VanDerPol_fmi1cs.fmu";
+    options.run.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi1cs.fmu"};
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_UNSUPPORTED, "needs Model Exchange");
-    options.run.file = NULL;
+    options.run.file_count = 0;
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "no file");
     assert_int_equal(linear.state_count, 0);
 }

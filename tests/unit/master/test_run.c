@@ -39,7 +39,8 @@ static unsigned long allocations_with(const char *fmu, const char *solver, doubl
 {
     const char *all = "*";
     struct tutti_run_options options = {
-        .file = fmu,
+        .files = (const char *const[]){fmu},
+        .file_count = 1,
         .solver = solver,
         .has_stop = true,
         .stop = stop,
@@ -104,7 +105,8 @@ static void test_interrupt(void **state)
     (void)state;
     interrupted = 0;
     struct tutti_run_options options = {
-        .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu",
+        .files = (const char *const[]){TUTTI_FMUS "/Dahlquist_fmi2.fmu"},
+        .file_count = 1,
         .has_stop = true,
         .stop = 1e6,
         .has_step = true,
@@ -138,7 +140,8 @@ static void test_progress(void **state)
     (void)state;
     struct calls calls = {0};
     struct tutti_run_options options = {
-        .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu",
+        .files = (const char *const[]){TUTTI_FMUS "/Dahlquist_fmi2.fmu"},
+        .file_count = 1,
         .has_stop = true,
         .stop = 1e6,
         .has_step = true,
@@ -155,7 +158,8 @@ static void test_progress(void **state)
 static void test_stats(void **state)
 {
     (void)state;
-    struct tutti_run_options options = {.file = TUTTI_FMUS "/Dahlquist_fmi2.fmu",
+    struct tutti_run_options options = {.files = (const char *const[]){TUTTI_FMUS "/Dahlquist_fmi2.fmu"},
+                                        .file_count = 1,
                                         .has_stop = true,
                                         .stop = 1,
                                         .has_step = true,
@@ -196,7 +200,8 @@ static void test_bad_times(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tutti_run_options options = {
-            .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu",
+            .files = (const char *const[]){TUTTI_FMUS "/Dahlquist_fmi2.fmu"},
+            .file_count = 1,
             .has_start = true,
             .start = cases[i].start,
             .has_stop = true,

@@ -48,7 +48,17 @@ static enum tutti_err read(struct fixture *f, const char *csv)
     tutti_table_free(f->table);
     f->table = NULL;
     assert_ok(tutti_table_parse(&f->table, "in.csv", csv, strlen(csv)));
-    return tutti_trajectory_new(&f->trajectory, "in.csv", f->table, f->desc);
+    struct tutti_trajectory_input inputs[16] = {0};
+    size_t count = tutti_table_columns(f->table);
+    assert_true(count <= 16);
+    for (size_t i = 0; i < count; i++) {
+        inputs[i].column = i;
+        enum tutti_err err = tutti_setting_find(f->desc, tutti_table_name(f->table, i), "in.csv", &inputs[i].variable,
+                                                &inputs[i].element);
+        if (err)
+            return err;
+    }
+    return tutti_trajectory_new(&f->trajectory, "in.csv", f->table, f->desc, inputs, count);
 }
 
 static void test_linear_and_held(void **state)

@@ -110,7 +110,8 @@ static enum tutti_err run(const struct setup *setup, const struct tutti_extra *e
     char path[1024];
     snprintf(path, sizeof path, "%s_fmi%s.fmu", setup->model, setup->version);
     struct tutti_run_options options = {
-        .file = path,
+        .files = (const char *const[]){path},
+        .file_count = 1,
         .interface = "me",
         .solver = setup->solver,
         .jacobian = setup->jacobian,
@@ -228,7 +229,8 @@ static void events_leave_them_alone(void **state)
             char path[1024];
             snprintf(path, sizeof path, "%s/Ramp_fmi%s.fmu", TEST_FMUS, versions[v]);
             const char *sets[] = {"at=0.5", "what=1", "back=-1"};
-            struct tutti_run_options options = {.file = path,
+            struct tutti_run_options options = {.files = (const char *const[]){path},
+                                                .file_count = 1,
                                                 .solver = solvers[s],
                                                 .set = sets,
                                                 .set_count = 3,
@@ -394,8 +396,10 @@ static void nonsense_is_refused(void **state)
     extra.output_names = NULL;
     assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_ARGUMENT, "without names");
     extra = equations(&wish, false);
-    struct tutti_run_options options = {
-        .file = TUTTI_FMUS "/Dahlquist_fmi2.fmu", .extra = &extra, .output = scratch_path(scratch, "r.csv")};
+    struct tutti_run_options options = {.files = (const char *const[]){TUTTI_FMUS "/Dahlquist_fmi2.fmu"},
+                                        .file_count = 1,
+                                        .extra = &extra,
+                                        .output = scratch_path(scratch, "r.csv")};
     assert_fails(tutti_run(&options, NULL), TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange");
 }
 

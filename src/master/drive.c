@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/drive.h"
+
+#include <string.h>
+
+/* A column may lead to several inputs, so they are counted first. */
+struct assignment {
+    struct tutti_drive *drive;
+    const struct tutti_system *system;
+    const char *file;
+    const struct tutti_table *table;
+    bool placing;
+};
+
+static void add(struct assignment *a, size_t column, const struct tutti_end *end,
+                const struct tutti_conversion *conversion)
+{
+    size_t at = a->drive->counts[end->component]++;
+    if (a->placing)
+        a->drive->inputs[end->component][at] = (struct tutti_trajectory_input){
+            .column = column, .variable = end->variable, .element = end->element, .conversion = conversion};
+}
+
+/* Is there another source for this input? */
+static enum tutti_err check_free(const struct assignment *a, const char *name, const struct tutti_end *end)
+{
+    const struct tutti_system *system = a->system;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        if (connection->to.component != end->component || connection->to.variable != end->variable ||
+            connection->from.component == TUTTI_NONE)
+            continue;
+        char from[256];
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them",
+                          a->file, name, tutti_system_name(system, &connection->from, from, sizeof from));
+    }
+    return TUTTI_OK;
+}
+
+static bool drive_port(struct assignment *a, size_t column, const char *name)
+{
+    const struct tutti_system *system = a->system;
+    for (uint32_t p = 0; p < system->input_count; p++) {
+        if (strcmp(system->inputs[p].name, name) != 0)
+            continue;
+        for (uint32_t i = 0; i < system->connection_count; i++) {
+            const struct tutti_connection *connection = &system->connections[i];
+            if (connection->from.component == TUTTI_NONE && connection->from.variable == p &&
+                connection->to.component != TUTTI_NONE)
+                add(a, column, &connection->to, connection->conversion);
+        }
+        return true;
+    }
+    return false;
+}
+
+static enum tutti_err assign_column(struct assignment *a, size_t column)
+{
+    const char *name = tutti_table_name(a->table, column);
+    if (drive_port(a, column, name))
+        return TUTTI_OK;
+    struct tutti_end end = {0};
+    TRY(tutti_system_find(a->system, name, a->file, &end.component, &end.variable, &end.element));
+    if (!a->placing)
+        TRY(check_free(a, name, &end));
+    add(a, column, &end, NULL);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
+                                  const struct tutti_system *system, const char *file, const struct tutti_table *table)
+{
+    size_t columns = tutti_table_columns(table);
+    struct assignment a = {.drive = drive, .system = system, .file = file, .table = table};
+    drive->inputs = tutti_arena_array(arena, system->component_count, sizeof *drive->inputs);
+    drive->counts = tutti_arena_array(arena, system->component_count, sizeof *drive->counts);
+    if (!drive->inputs || !drive->counts)
+        return tutti_fail_memory();
+    for (size_t column = 0; column < columns; column++)
+        TRY(assign_column(&a, column));
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        if (drive->counts[c] == 0)
+            continue;
+        drive->inputs[c] = tutti_arena_array(arena, drive->counts[c], sizeof **drive->inputs);
+        if (!drive->inputs[c])
+            return tutti_fail_memory();
+        drive->counts[c] = 0;
+    }
+    a.placing = true;
+    for (size_t column = 0; column < columns; column++)
+        TRY(assign_column(&a, column));
+    return TUTTI_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Events at a point that all units have reached: what one of them changes there may be an event for the next, so they are
+ * crossed round by round until all rest. */
+#include "base/number.h"
+#include "master/loop.h"
+
+enum { MOST_ROUNDS = 1000 };
+
+/* Discrete inputs of units with event mode are news that only it may take. */
+static enum tutti_err look_at_held(struct run *run, struct tutti_member *member)
+{
+    if (member->wires->held_count == 0)
+        return TUTTI_OK;
+    TRY(tutti_wires_gather_held(&run->wires, member->wires));
+    if (member->wires->held_changed && member->unit->has_events)
+        member->event = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err cross(struct run *run, struct tutti_member *member)
+{
+    struct tutti_unit *unit = member->unit;
+    struct tutti_unit_wires *wires = member->wires;
+    member->event = false;
+    TRY(unit->kind->enter_event(unit));
+    if (member->inputs && member->inputs->jumped) {
+        member->inputs->jumped = false;
+        tutti_inputs_sample(member->inputs, member->inputs->time, true);
+        TRY(tutti_inputs_set_all(member->inputs, unit));
+    }
+    TRY(tutti_wires_gather(&run->wires, wires));
+    for (unsigned b = 0; b < wires->moving_blocks; b++)
+        TRY(unit->kind->set(unit, &wires->moving[b]));
+    for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)
+        TRY(unit->kind->set(unit, &wires->held[b]));
+    wires->held_changed = false;
+    TRY(tutti_member_settle(run, member));
+    return tutti_wires_get(wires, unit);
+}
+
+static enum tutti_err find_pending(struct run *run, struct tutti_member **first)
+{
+    *first = NULL;
+    for (uint32_t w = 0; w < run->watched_count; w++) {
+        struct tutti_member *member = run->watched[w];
+        if (!tutti_member_present(run, member))
+            continue;
+        TRY(look_at_held(run, member));
+        if (member->event && !*first)
+            *first = member;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_events_cross(struct run *run, bool *crossed)
+{
+    struct tutti_member *pending;
+    TRY(find_pending(run, &pending));
+    *crossed = pending != NULL;
+    if (!pending)
+        return TUTTI_OK;
+    TRY(tutti_observer_row(&run->observer, run->t));
+    for (int round = 0; pending; round++) {
+        if (round == MOST_ROUNDS)
+            return tutti_fail(TUTTI_ERR_FMU,
+                              "%s: the discrete signals between units do not come to rest at t = %s: each round of "
+                              "events causes the next",
+                              pending->unit->name, NUMBER(run->t));
+        for (uint32_t w = 0; w < run->watched_count; w++)
+            if (run->watched[w]->event && tutti_member_present(run, run->watched[w]))
+                TRY(cross(run, run->watched[w]));
+        TRY(run->fabric->kind->exchange(run->fabric));
+        TRY(find_pending(run, &pending));
+    }
+    run->stats->events_located++;
+    return tutti_observer_row(&run->observer, run->t);
+}

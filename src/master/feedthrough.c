@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/feedthrough.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node)
+{
+    const struct tutti_structure_node *n = &wires->structure->nodes[node];
+    const struct tutti_var *var = &wires->structure->system->components[n->component].fmu->desc->vars[n->variable];
+    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS && wires->slots[node].count == 1;
+}
+
+struct probe {
+    struct tutti_wires *wires;
+    struct tutti_unit *unit;
+    uint32_t *references; /* of the outputs */
+    double *base, *moved;
+    const uint32_t *outputs;
+    size_t output_count;
+};
+
+static enum tutti_err set_input(const struct probe *probe, uint32_t node, double value)
+{
+    struct tutti_slot *slot = &probe->wires->slots[node];
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, 1, 1, &slot->reference, &value, NULL};
+    return probe->unit->kind->set(probe->unit, &block);
+}
+
+static enum tutti_err get_outputs(const struct probe *probe, double *values)
+{
+    struct tutti_block block = {
+        TUTTI_TYPE_FLOAT64, probe->output_count, probe->output_count, probe->references, values, NULL};
+    probe->unit->counts.init_evaluations++;
+    return probe->unit->kind->get(probe->unit, &block);
+}
+
+static double difference_step(const struct probe *probe, uint32_t node, double value)
+{
+    const struct tutti_structure_node *n = &probe->wires->structure->nodes[node];
+    const struct tutti_bounds *bounds = probe->unit->fmu->desc->vars[n->variable].bounds;
+    double nominal = bounds && bounds->has_nominal && bounds->nominal > 0 ? bounds->nominal : 1;
+    double step = sqrt(DBL_EPSILON) * fmax(fabs(value), nominal);
+    return value + step - value; /* exactly what the input moves by */
+}
+
+/* One column by a forward difference; backward where that leads out of the domain. */
+static enum tutti_err difference(const struct probe *probe, uint32_t input, double *column)
+{
+    double value = *(const double *)probe->wires->slots[input].values;
+    double step = difference_step(probe, input, value);
+    for (int side = 0; side < 2; side++, step = -step) {
+        bool finite = true;
+        TRY(set_input(probe, input, value + step));
+        TRY(get_outputs(probe, probe->moved));
+        for (size_t i = 0; i < probe->output_count; i++) {
+            column[i] = (probe->moved[i] - probe->base[i]) / step;
+            finite = finite && isfinite(column[i]);
+        }
+        if (finite)
+            break;
+    }
+    return set_input(probe, input, value);
+}
+
+static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs, size_t input_count,
+                              tutti_feedthrough_entry *entry, void *context, bool *exact)
+{
+    struct tutti_unit *unit = probe->unit;
+    bool directional = unit->can & TUTTI_CAN_DIRECTIONAL;
+    for (size_t i = 0; i < probe->output_count; i++)
+        probe->base[i] = *(const double *)probe->wires->slots[probe->outputs[i]].values;
+    for (size_t j = 0; j < input_count; j++) {
+        double seed = 1;
+        double *column = probe->moved + probe->output_count;
+        if (directional) {
+            enum tutti_err err = unit->kind->get_directional(unit, probe->references, probe->output_count,
+                                                             &probe->wires->slots[inputs[j]].reference, 1, &seed,
+                                                             column);
+            if (err != TUTTI_OK && err != TUTTI_ERR_UNSUPPORTED)
+                return err;
+            directional = err == TUTTI_OK;
+        }
+        if (!directional)
+            TRY(difference(probe, inputs[j], column));
+        *exact = *exact && directional;
+        for (size_t i = 0; i < probe->output_count; i++)
+            TRY(entry(context, probe->outputs[i], inputs[j], column[i]));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit, const uint32_t *inputs,
+                                 size_t input_count, const uint32_t *outputs, size_t output_count,
+                                 tutti_feedthrough_entry *entry, void *context, bool *exact)
+{
+    if (input_count == 0 || output_count == 0)
+        return TUTTI_OK;
+    struct probe probe = {.wires = wires, .unit = unit, .outputs = outputs, .output_count = output_count};
+    probe.references = calloc(output_count, sizeof *probe.references);
+    probe.base = calloc(3 * output_count, sizeof *probe.base);
+    enum tutti_err err = probe.references && probe.base ? TUTTI_OK : tutti_fail_memory();
+    if (!err) {
+        probe.moved = probe.base + output_count;
+        for (size_t i = 0; i < output_count; i++)
+            probe.references[i] = wires->slots[outputs[i]].reference;
+        err = columns(&probe, inputs, input_count, entry, context, exact);
+    }
+    free(probe.references);
+    free(probe.base);
+    return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Explicit Jacobi (000 section 4.3, 001 section 6.1): all units step at once, each with the others' outputs from the
+ * beginning of the step, held. */
+#include "master/coupling.h"
+
+/* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit
+ * in the middle of a step of its own keeps what it saw at its beginning. */
+static enum tutti_err stage(struct run *run)
+{
+    if (__builtin_expect(!run->has_grids, 1))
+        return tutti_wires_gather_all(&run->wires);
+    for (uint32_t m = 0; m < run->member_count; m++)
+        if (tutti_member_present(run, &run->members[m]))
+            TRY(tutti_wires_gather(&run->wires, run->members[m].wires));
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct run *run, double target)
+{
+    TRY(stage(run));
+    for (uint32_t m = 0; m < run->member_count; m++)
+        if (tutti_member_due(run, &run->members[m], target))
+            TRY(tutti_member_step(run, &run->members[m], target));
+    return run->fabric->kind->exchange(run->fabric);
+}
+
+const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi", .step = step};

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "master/coupling.h"
+#include "master/drive.h"
+#include "master/integration.h"
+#include "master/words.h"
+#include "record/table.h"
+
+/* ---- the system ---- */
+
+/* The first error of a system, and warnings to the log. */
+struct listener {
+    const struct tutti_log *log;
+    char first[2048];
+};
+
+static void listen(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+{
+    struct listener *listener = context;
+    char where[32] = "";
+    if (line > 0)
+        snprintf(where, sizeof where, ":%u", line);
+    if (severity == TUTTI_FINDING_WARNING)
+        tutti_log_printf(listener->log, TUTTI_LOG_WARNING, NULL, "%s%s: %s", file, where, text);
+    else if (!listener->first[0])
+        snprintf(listener->first, sizeof listener->first, "%s%s: %s", file, where, text);
+}
+
+static enum tutti_err load(struct run *run)
+{
+    const struct tutti_run_options *options = run->options;
+    struct listener listener = {.log = options->log};
+    struct tutti_findings findings = {.report = listen, .context = &listener};
+    struct tutti_system_source source = {
+        .files = options->files,
+        .file_count = options->file_count,
+        .connect = options->connect,
+        .connect_count = options->connect_count,
+        .set = options->set,
+        .set_count = options->set_count,
+        .log = options->log,
+    };
+    TRY(tutti_system_load(&run->system, &source, &findings));
+    if (findings.errors == 1)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s", listener.first);
+    if (findings.errors > 1)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s (and %u more error%s; `tutti check` lists them)", listener.first,
+                          findings.errors - 1, findings.errors == 2 ? "" : "s");
+    return run->system->component_count
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_FORMAT, "%s: there is nothing to simulate: the system has no FMU",
+                            run->system->path);
+}
+
+static enum tutti_err check_visit_takes(const struct run *run)
+{
+    if (!run->visit)
+        return TUTTI_OK;
+    const struct tutti_component *component = &run->system->components[0];
+    if (run->system->component_count > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes one FMU, not a system", run->visit->purpose);
+    if (!component->fmu->desc->interfaces[TUTTI_ME].present)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: %s needs Model Exchange, which this FMU does not have",
+                          component->fmu->path, run->visit->purpose);
+    return TUTTI_OK;
+}
+
+static enum tutti_err place_visit(struct run *run)
+{
+    if (!run->visit)
+        return TUTTI_OK;
+    run->visit_at = run->visit->has_at ? run->visit->at : run->times.start;
+    if (run->visit_at >= run->times.start && run->visit_at <= run->times.stop)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "t = %s is not in the run, which goes from %s to %s; --start and --stop change that",
+                      NUMBER(run->visit_at), NUMBER(run->times.start), NUMBER(run->times.stop));
+}
+
+enum tutti_err tutti_setup_system(struct run *run)
+{
+    enum tutti_interface_choice choice;
+    const struct tutti_unit_kind *kind = NULL;
+    if (run->options->file_count == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
+    TRY(tutti_interface_choose(run->options, &choice));
+    TRY(load(run));
+    run->merged = *run->options;
+    run->options = &run->merged;
+    TRY(tutti_words_of_system(&run->merged, run->system));
+    TRY(tutti_coupling_find(run->options->coupling, &run->coupling));
+    TRY(check_visit_takes(run));
+    if (run->system->single)
+        TRY(tutti_unit_kind_for(run->system->fmus[0], choice, run->options->solver != NULL, &kind));
+    TRY(tutti_times_resolve(&run->times, run->options, run->system, kind ? kind->interface : TUTTI_CS,
+                            run->options->log));
+    run->span = run->times.stop - run->times.start;
+    TRY(place_visit(run));
+    if (run->options->input)
+        TRY(tutti_table_read(&run->table, run->options->input));
+    TRY(tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL));
+    return tutti_fabric_local.open(&run->fabric);
+}
+
+/* ---- the members ---- */
+
+/* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
+static enum tutti_err own_step(const struct run *run, const char *name, bool *used, double *step)
+{
+    const struct tutti_run_options *options = run->options;
+    for (size_t i = 0; i < options->unit_step_count; i++) {
+        const char *text = options->unit_steps[i], *equals = strrchr(text, '=');
+        if (!equals || strlen(name) != (size_t)(equals - text) || strncmp(text, name, strlen(name)) != 0)
+            continue;
+        used[i] = true;
+        if (!tutti_number_read_double(equals + 1, strlen(equals + 1), step))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_used(const struct run *run, const bool *used)
+{
+    for (size_t i = 0; i < run->options->unit_step_count; i++) {
+        if (used[i])
+            continue;
+        struct tutti_text name = {0};
+        const char *text = run->options->unit_steps[i], *equals = strrchr(text, '=');
+        tutti_text_append_n(&name, text, equals ? (size_t)(equals - text) : strlen(text));
+        struct tutti_nearest nearest = {.wanted = name.text};
+        for (uint32_t c = 0; c < run->system->component_count && name.text; c++)
+            tutti_nearest_offer(&nearest, run->system->components[c].name);
+        enum tutti_err err = tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is no unit '%s'%s%s%s", text,
+                                        name.text ? name.text : "", nearest.best ? "; did you mean '" : "",
+                                        nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+        tutti_text_fini(&name);
+        return err;
+    }
+    return TUTTI_OK;
+}
+
+/* Grids of their own for units that step less often than others, or cannot vary their step. */
+static enum tutti_err give_grids(struct run *run)
+{
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        const struct tutti_member *member = &run->members[m];
+        if (member->unit->uniform)
+            TRY(tutti_times_make_uniform(&run->times, run->options, member->unit->fmu, member->own_step,
+                                         run->options->log));
+    }
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        struct tutti_member *member = &run->members[m];
+        double step = member->own_step > 0 ? member->own_step : run->times.step;
+        if (member->own_step > 0)
+            TRY(tutti_times_check_multiple(&run->times, step, member->unit->name));
+        member->has_grid = member->unit->uniform || !tutti_time_same(step, run->times.step, 0);
+        tutti_grid_init(&member->grid, run->times.start, step, run->times.stop);
+    }
+    return TUTTI_OK;
+}
+
+static bool has_wired_inputs(const struct run *run, uint32_t component)
+{
+    uint32_t first = run->structure.component_first[component];
+    return first < run->structure.component_first[component + 1] && !run->structure.nodes[first].output;
+}
+
+static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutti_run_options *options,
+                                  const struct tutti_unit_kind **kind)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    struct tutti_member *member = &run->members[c];
+    enum tutti_interface_choice choice;
+    TRY(tutti_interface_choose(options, &choice));
+    bool solver = options->solver && (run->system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
+    TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
+    if ((*kind)->interface != TUTTI_ME)
+        return run->system->single ? tutti_integration_refuse(options) : TUTTI_OK;
+    const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
+    double tolerance = options->has_rtol           ? options->rtol
+                       : run->times.tolerance > 0  ? run->times.tolerance
+                       : experiment->has_tolerance ? experiment->tolerance
+                                                   : 0;
+    bool driven = member->inputs || has_wired_inputs(run, c);
+    return tutti_integration_resolve(&member->integration, options, &run->times, tolerance, driven);
+}
+
+static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_run_options *own)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    const struct tutti_unit_kind *kind = NULL;
+    struct tutti_member *member = &run->members[c];
+    TRY(choose_kind(run, c, own, &kind));
+    struct tutti_unit_options options = {
+        .name = component->name,
+        .log = run->options->log,
+        .logging_on = run->options->fmu_logging,
+        .timing = run->options->timing,
+        .interrupt = run->options->interrupt,
+        .moving_sample = tutti_inputs_sample_moving,
+        .moving_context = member->inputs,
+        .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .integration = member->integration,
+    };
+    if (kind->interface == TUTTI_CS && member->inputs &&
+        (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE)) {
+        options.moving = member->inputs->slope_references;
+        options.moving_count = member->inputs->slope_count;
+    }
+    TRY(tutti_unit_new(&member->unit, component->fmu, &options));
+    run->units[c] = member->unit;
+    return tutti_unit_apply(member->unit, component->settings, component->setting_count);
+}
+
+/* Needs the interface, which decides how inputs can be followed; but is needed before the unit is made. */
+static enum tutti_err open_inputs(struct run *run, uint32_t c, const struct tutti_drive *drive,
+                                  const struct tutti_run_options *own)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    if (!drive->counts || drive->counts[c] == 0)
+        return TUTTI_OK;
+    struct tutti_inputs *inputs = tutti_arena_alloc(&run->arena, sizeof *inputs);
+    if (!inputs)
+        return tutti_fail_memory();
+    run->members[c].inputs = inputs;
+    const struct tutti_unit_kind *kind = NULL;
+    TRY(choose_kind(run, c, own, &kind));
+    return tutti_inputs_open(inputs, run->options->input, run->table, component->fmu->desc, kind->interface,
+                             drive->inputs[c], drive->counts[c]);
+}
+
+static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutti_drive *drive, bool *used)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    struct tutti_member *member = &run->members[c];
+    struct tutti_run_options own = *run->asked;
+    TRY(tutti_words_of_component(&own, run->system, component, &member->own_step));
+    TRY(own_step(run, component->name, used, &member->own_step));
+    TRY(open_inputs(run, c, drive, &own));
+    TRY(make_unit(run, c, &own));
+    return member->inputs ? tutti_inputs_bind(member->inputs, member->unit) : TUTTI_OK;
+}
+
+/* Options that only Model Exchange has, and nobody to take them. */
+static enum tutti_err check_options(const struct run *run)
+{
+    for (uint32_t m = 0; m < run->member_count; m++)
+        if (run->members[m].integration.solver)
+            return TUTTI_OK;
+    return run->options->solver
+               ? tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
+                            run->options->solver)
+               : tutti_integration_refuse(run->options);
+}
+
+static enum tutti_err make_members(struct run *run)
+{
+    struct tutti_drive drive = {0};
+    uint32_t count = run->system->component_count;
+    run->members = tutti_arena_array(&run->arena, count, sizeof *run->members);
+    run->units = tutti_arena_array(&run->arena, count, sizeof(struct tutti_unit *));
+    bool *used = tutti_arena_array(&run->arena, run->options->unit_step_count, sizeof *used);
+    if (!run->members || !run->units || !used)
+        return tutti_fail_memory();
+    run->member_count = count;
+    if (run->table)
+        TRY(tutti_drive_assign(&drive, &run->arena, run->system, run->options->input, run->table));
+    if (run->options->extra && count > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations go with one FMU, not with a system");
+    if (run->system->single && run->options->unit_step_count > 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
+                          run->options->unit_steps[0]);
+    for (uint32_t c = 0; c < count; c++)
+        TRY(make_member(run, c, &drive, used));
+    TRY(check_used(run, used));
+    TRY(give_grids(run));
+    return run->system->single ? TUTTI_OK : check_options(run);
+}
+
+enum tutti_err tutti_setup_members(struct run *run)
+{
+    TRY(make_members(run));
+    TRY(tutti_wires_init(&run->wires, &run->structure, run->units));
+    for (uint32_t c = 0; c < run->member_count; c++)
+        run->members[c].wires = &run->wires.units[c];
+    return TUTTI_OK;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* setup.h - the first half of a run: everything up to units that are configured and wired. */
+#ifndef TUTTI_MASTER_SETUP_H
+#define TUTTI_MASTER_SETUP_H
+
+#include "master/loop.h"
+
+/* Loads the system; a fault in it is an error that names the first and counts the others. Settles options and times. */
+TUTTI_CHECKED enum tutti_err tutti_setup_system(struct run *run);
+/* Makes the units, applies start values, lays out the signals. What it made is in `run`, also after an error. */
+TUTTI_CHECKED enum tutti_err tutti_setup_members(struct run *run);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving values along the wires. */
+#include "master/wires.h"
+
+#include <string.h>
+
+void tutti_wires_fini(struct tutti_wires *wires)
+{
+    for (uint32_t n = 0; wires->slots && n < wires->structure->node_count; n++)
+        if (wires->slots[n].owned)
+            tutti_owned_fini(wires->slots[n].owned, wires->slots[n].count);
+    tutti_arena_fini(&wires->arena);
+    *wires = (struct tutti_wires){0};
+}
+
+static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tutti_wire *wire, enum tutti_err err)
+{
+    char from[256], to[256];
+    return err ? tutti_fail_context(
+                     err, "from '%s' to '%s'",
+                     tutti_system_name(wires->structure->system, &wire->connection->from, from, sizeof from),
+                     tutti_system_name(wires->structure->system, &wire->connection->to, to, sizeof to))
+               : TUTTI_OK;
+}
+
+/* Strings and Binaries are copied: the source's buffer changes with its next value. */
+static enum tutti_err move_wire(const struct tutti_wires *wires, const struct tutti_wire *wire)
+{
+    const char *from = wires->signals + wire->from;
+    if (wire->owned)
+        return tutti_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
+    return name_wire(wires, wire, tutti_convert(wire->conversion, from, wire->to, wire->count));
+}
+
+static enum tutti_err move_range(const struct tutti_wires *wires, uint32_t first, uint32_t count)
+{
+    for (uint32_t w = first; w < first + count; w++)
+        TRY(move_wire(wires, &wires->wires[w]));
+    return TUTTI_OK;
+}
+
+static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t count)
+{
+    const double *restrict signals = (const double *)wires->signals;
+    const uint32_t *restrict from = wires->gather + first;
+    double *restrict to = wires->gathered + first;
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = signals[from[i]];
+}
+
+enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+{
+    gather_range(wires, unit->gather_first, unit->gather_count);
+    return move_range(wires, unit->wire_first, unit->wire_count);
+}
+
+enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
+{
+    gather_range(wires, 0, wires->gather_count);
+    for (uint32_t c = 0; c < wires->structure->system->component_count; c++)
+        TRY(move_range(wires, wires->units[c].wire_first, wires->units[c].wire_count));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire, bool *other)
+{
+    const char *from = wires->signals + wire->from;
+    if (wire->owned) {
+        *other = !tutti_owned_equal(wire->conversion->to, from, wire->to, wire->count);
+        return TUTTI_OK;
+    }
+    size_t size = tutti_type_size(wire->conversion->to), from_size = tutti_type_size(wire->conversion->from);
+    for (uint32_t i = 0; i < wire->count && !*other; i++) {
+        uint64_t value = 0;
+        TRY(name_wire(wires, wire, tutti_convert(wire->conversion, from + i * from_size, &value, 1)));
+        *other = memcmp(&value, (const char *)wire->to + i * size, size) != 0;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_unit_wires *unit)
+{
+    for (uint32_t w = unit->held_first; w < unit->held_first + unit->held_count; w++) {
+        bool other = false;
+        TRY(tutti_wires_differs(wires, &wires->wires[w], &other));
+        if (other)
+            TRY(move_wire(wires, &wires->wires[w]));
+        unit->held_changed = unit->held_changed || other;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
+{
+    return move_range(wires, wires->slots[node].wire_first, wires->slots[node].wire_count);
+}
+
+enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit)
+{
+    for (unsigned b = 0; b < wires->output_blocks; b++) {
+        TRY(unit->kind->get(unit, &wires->outputs[b]));
+        if (wires->outputs[b].owned)
+            TRY(tutti_signals_own(&wires->outputs[b]));
+    }
+    return TUTTI_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* wires.h - the signals between the units of a run as flat arrays: what the step loop touches instead of names.
+ *
+ * All outputs that somebody reads lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
+ * call writes them straight into it. Inputs are staged likewise. Moving Float64 inputs, nearly all of what there is, is one
+ * loop over an index list; everything else (other types, conversions, arrays' parts) is a list of wires.
+ *
+ * Invariants:
+ *  W1  One set and one get call per unit, type and step.
+ *  W2  Moving values allocates nothing, except for Strings and Binaries that grow.
+ *  W3  Sources are offsets in `signals`, not addresses: it could lie in memory that ranks share. */
+#ifndef TUTTI_MASTER_WIRES_H
+#define TUTTI_MASTER_WIRES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "plan/structure.h"
+#include "system/system.h"
+#include "unit/unit.h"
+
+/* One connection: `count` values. */
+struct tutti_wire {
+    size_t from; /* offset in signals, bytes */
+    void *to;    /* staged input */
+    const struct tutti_conversion *conversion;
+    struct tutti_owned *owned; /* String and Binary: of `to` */
+    const struct tutti_connection *connection;
+    uint32_t count;
+};
+
+/* Where the values of a node lie. */
+struct tutti_slot {
+    void *values;
+    struct tutti_owned *owned; /* String and Binary: of the first value */
+    uint32_t reference, count;
+    uint8_t type;                    /* enum tutti_type */
+    uint32_t wire_first, wire_count; /* inputs: the connections that end here */
+};
+
+/* A unit's share. */
+struct tutti_unit_wires {
+    struct tutti_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
+    uint8_t output_blocks, moving_blocks, held_blocks;
+    bool held_changed;
+    uint32_t gather_first, gather_count; /* Float64 of `moving` */
+    uint32_t wire_first, wire_count;     /* into `moving`, other than those */
+    uint32_t held_first, held_count;     /* wires into `held` */
+};
+
+struct tutti_wires {
+    const struct tutti_structure *structure; /* of the initial phase; borrowed */
+    char *signals;
+    size_t signal_size;
+    struct tutti_slot *slots;       /* per node of the structure */
+    struct tutti_unit_wires *units; /* per component */
+    double *gathered;               /* staged Float64 inputs of all units, one after the other */
+    uint32_t *gather;               /* where each comes from: index of a double in signals */
+    uint32_t gather_count;
+    struct tutti_wire *wires;
+    uint32_t wire_count;
+    struct tutti_arena arena;
+};
+
+/* Lays out the signals of units that are configured (arrays have their extents). `units` is per component. */
+TUTTI_CHECKED enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
+                                              struct tutti_unit *const *units);
+void tutti_wires_fini(struct tutti_wires *wires);
+
+/* Stages the moving inputs of one unit, or of all. LIMIT if a value does not fit the destination's type. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit);
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires);
+/* Stages the discrete inputs; unit->held_changed becomes true if one is another than before. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_unit_wires *unit);
+/* *other becomes true if what a wire brings is another value than the one staged. */
+TUTTI_CHECKED enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire,
+                                                 bool *other);
+/* Stages a single input. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node);
+/* The unit's outputs, into signals. */
+TUTTI_CHECKED enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit);
+
+#endif

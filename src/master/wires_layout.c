@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* Laying out the signals, in two passes over the nodes: one that counts, so that each array is made in one piece, and one
+ * that places. */
+#include "master/wires.h"
+
+#include <stdio.h>
+
+/* What a node is to its unit. Sources come first: they share `signals`. */
+enum group { OUTPUT, MOVING, HELD, START, GROUP_COUNT };
+
+/* Per unit and group: references and values by type. */
+struct tally {
+    uint32_t references[GROUP_COUNT][TUTTI_TYPE_COUNT];
+    uint32_t values[GROUP_COUNT][TUTTI_TYPE_COUNT];
+};
+
+struct layout {
+    struct tutti_wires *wires;
+    const struct tutti_system *system;
+    const struct tutti_structure *structure;
+    struct tutti_unit *const *units;
+    uint32_t *connection_first; /* per node: its first connection, sorted as the system's */
+    uint32_t *connection_count;
+    uint8_t *groups; /* per node */
+    bool *plain;     /* per node: a MOVING Float64 whose connections copy */
+    size_t reference_count, block_count, staged_size, owned_count;
+    uint32_t constants; /* doubles behind the signals, for elements that are not connected */
+    /* Where the second pass is. */
+    uint32_t *references;
+    struct tutti_block *blocks;
+    char *staged;
+    struct tutti_owned *owned;
+    size_t signal_at, first_constant;
+    uint32_t gather_at, constant_at, wire_at;
+};
+
+static const struct tutti_var *var_of(const struct layout *layout, uint32_t node)
+{
+    const struct tutti_structure_node *n = &layout->structure->nodes[node];
+    return &layout->system->components[n->component].fmu->desc->vars[n->variable];
+}
+
+static bool has_pointers(enum tutti_type type)
+{
+    return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+/* Connections are sorted by destination, so those of one node are neighbours. */
+static enum tutti_err find_connections(struct layout *layout)
+{
+    const struct tutti_system *system = layout->system;
+    for (uint32_t c = 0; c < system->connection_count; c++) {
+        const struct tutti_connection *connection = &system->connections[c];
+        if (connection->from.component == TUTTI_NONE || connection->to.component == TUTTI_NONE)
+            continue;
+        uint32_t node =
+            tutti_structure_find(layout->structure, connection->to.component, connection->to.variable, false);
+        if (layout->connection_count[node]++ == 0)
+            layout->connection_first[node] = c;
+    }
+    return TUTTI_OK;
+}
+
+static enum group group_of(const struct layout *layout, uint32_t node)
+{
+    const struct tutti_var *var = var_of(layout, node);
+    if (layout->structure->nodes[node].output)
+        return OUTPUT;
+    if (layout->system->connections[layout->connection_first[node]].at_start_only)
+        return START;
+    return tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS ? MOVING : HELD;
+}
+
+static const struct tutti_connection *connection_of(const struct layout *layout, uint32_t node, uint32_t k)
+{
+    return &layout->system->connections[layout->connection_first[node] + k];
+}
+
+/* FMI 1.0: a negated alias is minus what its reference holds. */
+static bool is_negated(const struct layout *layout, const struct tutti_end *end)
+{
+    return layout->system->components[end->component].fmu->desc->vars[end->variable].negated;
+}
+
+static bool copies(const struct layout *layout, const struct tutti_connection *connection)
+{
+    return (!connection->conversion || tutti_conversion_is_identity(connection->conversion)) &&
+           is_negated(layout, &connection->from) == is_negated(layout, &connection->to);
+}
+
+static bool is_plain(const struct layout *layout, uint32_t node)
+{
+    if (layout->groups[node] != MOVING || var_of(layout, node)->type != TUTTI_TYPE_FLOAT64)
+        return false;
+    for (uint32_t k = 0; k < layout->connection_count[node]; k++)
+        if (!copies(layout, connection_of(layout, node, k)))
+            return false;
+    return true;
+}
+
+/* Counts one node; remembers its extent in its slot. */
+static enum tutti_err count_node(struct layout *layout, uint32_t node, struct tally *tally)
+{
+    const struct tutti_structure_node *n = &layout->structure->nodes[node];
+    const struct tutti_var *var = var_of(layout, node);
+    size_t extent;
+    TRY(tutti_unit_extent(layout->units[n->component], n->variable, &extent));
+    layout->wires->slots[node].count = (uint32_t)extent;
+    enum group group = group_of(layout, node);
+    layout->groups[node] = (uint8_t)group;
+    layout->plain[node] = is_plain(layout, node);
+    if (tally->references[group][var->type] == 0 && group != START)
+        layout->block_count++;
+    tally->references[group][var->type]++;
+    tally->values[group][var->type] += (uint32_t)extent;
+    layout->reference_count++;
+    if (has_pointers(var->type))
+        layout->owned_count += extent;
+    if (var->dimension_count > 0 && group == MOVING)
+        layout->constants += (uint32_t)extent;
+    return TUTTI_OK;
+}
+
+static enum tutti_err count_all(struct layout *layout)
+{
+    const struct tutti_structure *structure = layout->structure;
+    struct tutti_wires *wires = layout->wires;
+    for (uint32_t c = 0; c < layout->system->component_count; c++) {
+        struct tally tally = {0};
+        for (uint32_t n = structure->component_first[c]; n < structure->component_first[c + 1]; n++)
+            TRY(count_node(layout, n, &tally));
+        for (int t = 0; t < TUTTI_TYPE_COUNT; t++) {
+            size_t size = tutti_type_size((enum tutti_type)t);
+            wires->signal_size += round_up(tally.values[OUTPUT][t] * size);
+            if (t == TUTTI_TYPE_FLOAT64)
+                wires->gather_count += tally.values[MOVING][t];
+            else
+                layout->staged_size += round_up(tally.values[MOVING][t] * size);
+            layout->staged_size += round_up(tally.values[HELD][t] * size) + round_up(tally.values[START][t] * size);
+        }
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err allocate(struct layout *layout)
+{
+    struct tutti_wires *wires = layout->wires;
+    struct tutti_arena *arena = &wires->arena;
+    layout->first_constant = wires->signal_size / sizeof(double);
+    wires->signal_size += ((size_t)layout->constants + 1) * sizeof(double); /* the first one is for nobody */
+    layout->constant_at = (uint32_t)layout->first_constant + 1;
+    wires->signals = tutti_arena_alloc(arena, wires->signal_size);
+    wires->gathered = tutti_arena_array(arena, wires->gather_count, sizeof *wires->gathered);
+    wires->gather = tutti_arena_array(arena, wires->gather_count, sizeof *wires->gather);
+    wires->wires = tutti_arena_array(arena, layout->system->connection_count, sizeof *wires->wires);
+    wires->units = tutti_arena_array(arena, layout->system->component_count, sizeof *wires->units);
+    layout->references = tutti_arena_array(arena, layout->reference_count, sizeof *layout->references);
+    layout->blocks = tutti_arena_array(arena, layout->block_count, sizeof *layout->blocks);
+    layout->staged = tutti_arena_alloc(arena, layout->staged_size);
+    layout->owned = tutti_owned_array(arena, layout->owned_count);
+    bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
+               layout->references && layout->blocks && layout->staged && layout->owned;
+    if (wires->signal_size / sizeof(double) > UINT32_MAX)
+        return tutti_fail(TUTTI_ERR_LIMIT, "the signals of this system take more than 32 GB");
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* Room for `bytes` of one type's values of a group. */
+static void *take_values(struct layout *layout, enum group group, enum tutti_type type, size_t bytes)
+{
+    void *place;
+    if (group == OUTPUT) {
+        place = layout->wires->signals + layout->signal_at;
+        layout->signal_at += round_up(bytes);
+    } else if (group == MOVING && type == TUTTI_TYPE_FLOAT64) {
+        place = layout->wires->gathered + layout->gather_at;
+        layout->gather_at += (uint32_t)(bytes / sizeof(double));
+    } else {
+        place = layout->staged;
+        layout->staged += round_up(bytes);
+    }
+    return place;
+}
+
+/* One type of one group of a unit: its slots, and, unless they are set one by one at the start, a block of them. */
+static void place_type(struct layout *layout, uint32_t component, enum group group, enum tutti_type type,
+                       struct tutti_block **block)
+{
+    const struct tutti_structure *structure = layout->structure;
+    struct tutti_block made = {.type = type, .references = layout->references};
+    size_t size = tutti_type_size(type);
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
+        if (layout->groups[n] == group && var_of(layout, n)->type == type) {
+            made.count++;
+            made.value_count += layout->wires->slots[n].count;
+        }
+    if (made.count == 0)
+        return;
+    made.values = take_values(layout, group, type, made.value_count * size);
+    made.owned = has_pointers(type) ? layout->owned : NULL;
+    size_t at = 0;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
+        struct tutti_slot *slot = &layout->wires->slots[n];
+        if (layout->groups[n] != group || var_of(layout, n)->type != type)
+            continue;
+        *layout->references++ = slot->reference = var_of(layout, n)->reference;
+        slot->type = (uint8_t)type;
+        slot->values = (char *)made.values + at * size;
+        slot->owned = made.owned ? tutti_owned_at(made.owned, at) : NULL;
+        at += slot->count;
+    }
+    for (size_t i = 0; type == TUTTI_TYPE_STRING && i < made.value_count; i++)
+        ((const char **)made.values)[i] = "";
+    if (made.owned)
+        layout->owned = tutti_owned_at(layout->owned, made.value_count);
+    if (group != START)
+        *(*block)++ = made;
+}
+
+static void place_unit(struct layout *layout, uint32_t component)
+{
+    struct tutti_unit_wires *unit = &layout->wires->units[component];
+    unit->gather_first = layout->gather_at;
+    struct tutti_block *block = layout->blocks;
+    struct tutti_block **const firsts[] = {&unit->outputs, &unit->moving, &unit->held, NULL};
+    uint8_t *const counts[] = {&unit->output_blocks, &unit->moving_blocks, &unit->held_blocks, NULL};
+    for (int g = OUTPUT; g < GROUP_COUNT; g++) {
+        struct tutti_block *first = block;
+        for (int t = 0; t < TUTTI_TYPE_COUNT; t++)
+            place_type(layout, component, (enum group)g, (enum tutti_type)t, &block);
+        if (firsts[g]) {
+            *firsts[g] = first;
+            *counts[g] = (uint8_t)(block - first);
+        }
+    }
+    layout->blocks = block;
+    unit->gather_count = layout->gather_at - unit->gather_first;
+}
+
+static enum tutti_err sizes_differ(const struct layout *layout, const struct tutti_connection *connection,
+                                   size_t from_count, size_t to_count)
+{
+    char from[256], to[256];
+    tutti_system_name(layout->system, &connection->from, from, sizeof from);
+    tutti_system_name(layout->system, &connection->to, to, sizeof to);
+    const char *file = connection->file ? connection->file : "--connect";
+    char line[32] = "";
+    if (connection->file)
+        snprintf(line, sizeof line, ":%u", connection->line);
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "%s%s: '%s' has %zu value%s and '%s' %zu: connect arrays of the same size, or elements", file,
+                      line, from, from_count, from_count == 1 ? "" : "s", to, to_count);
+}
+
+/* The conversion of a wire, with the signs of negated aliases in it. */
+static enum tutti_err conversion_of(struct layout *layout, const struct tutti_connection *connection,
+                                    const struct tutti_slot *from, const struct tutti_slot *to,
+                                    const struct tutti_conversion **out)
+{
+    *out = connection->conversion;
+    bool negate = is_negated(layout, &connection->from) != is_negated(layout, &connection->to);
+    if (*out && !negate)
+        return TUTTI_OK;
+    struct tutti_conversion *own = tutti_arena_alloc(&layout->wires->arena, sizeof *own);
+    if (!own)
+        return tutti_fail_memory();
+    *own = *out ? **out
+                : (struct tutti_conversion){
+                      .from = (enum tutti_type)from->type, .to = (enum tutti_type)to->type, .factor = 1};
+    if (negate && !tutti_type_is_float(own->to)) {
+        char name[256];
+        tutti_system_name(layout->system, &connection->to, name, sizeof name);
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "the connection to '%s' has an integer negatedAlias at one end; connect the variable that "
+                          "it is an alias of",
+                          name);
+    }
+    if (negate) {
+        /* The source's sign acts before the conversion, the destination's behind it. */
+        bool source = is_negated(layout, &connection->from);
+        own->factor = -own->factor;
+        own->offset = source ? own->offset : -own->offset;
+        own->linear = true;
+    }
+    *out = own;
+    return TUTTI_OK;
+}
+
+static enum tutti_err place_wire(struct layout *layout, uint32_t node, uint32_t k)
+{
+    const struct tutti_connection *connection = connection_of(layout, node, k);
+    const struct tutti_end *from_end = &connection->from, *to_end = &connection->to;
+    uint32_t source = tutti_structure_find(layout->structure, from_end->component, from_end->variable, true);
+    const struct tutti_slot *from = &layout->wires->slots[source], *to = &layout->wires->slots[node];
+    size_t from_at = 0, to_at = 0;
+    if (from_end->element.count)
+        TRY(tutti_unit_element(layout->units[from_end->component], from_end->variable, &from_end->element, &from_at));
+    if (to_end->element.count)
+        TRY(tutti_unit_element(layout->units[to_end->component], to_end->variable, &to_end->element, &to_at));
+    size_t from_count = from_end->element.count ? 1 : from->count, to_count = to_end->element.count ? 1 : to->count;
+    if (from_count != to_count)
+        return sizes_differ(layout, connection, from_count, to_count);
+    size_t from_size = tutti_type_size((enum tutti_type)from->type),
+           to_size = tutti_type_size((enum tutti_type)to->type);
+    struct tutti_wire *wire = &layout->wires->wires[layout->wire_at++];
+    wire->from = (size_t)((const char *)from->values - layout->wires->signals) + from_at * from_size;
+    wire->to = (char *)to->values + to_at * to_size;
+    wire->owned = to->owned ? tutti_owned_at(to->owned, to_at) : NULL;
+    wire->connection = connection;
+    wire->count = (uint32_t)to_count;
+    return conversion_of(layout, connection, from, to, &wire->conversion);
+}
+
+/* The wires of all nodes of a unit that are in a group, plain ones or others. */
+static enum tutti_err place_wires(struct layout *layout, uint32_t component, enum group group, bool plain)
+{
+    const struct tutti_structure *structure = layout->structure;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
+        if (layout->groups[n] != group || layout->plain[n] != plain)
+            continue;
+        layout->wires->slots[n].wire_first = layout->wire_at;
+        for (uint32_t k = 0; k < layout->connection_count[n]; k++)
+            TRY(place_wire(layout, n, k));
+        layout->wires->slots[n].wire_count = layout->wire_at - layout->wires->slots[n].wire_first;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err wire_unit(struct layout *layout, uint32_t component)
+{
+    struct tutti_unit_wires *unit = &layout->wires->units[component];
+    TRY(place_wires(layout, component, MOVING, true));
+    unit->wire_first = layout->wire_at;
+    TRY(place_wires(layout, component, MOVING, false));
+    unit->wire_count = layout->wire_at - unit->wire_first;
+    unit->held_first = layout->wire_at;
+    TRY(place_wires(layout, component, HELD, false));
+    unit->held_count = layout->wire_at - unit->held_first;
+    return place_wires(layout, component, START, false);
+}
+
+/* Elements that no connection reaches stay as the FMU has them: only 3.0 has arrays, and lets us read now. */
+static enum tutti_err keep_elements(struct layout *layout, uint32_t node)
+{
+    struct tutti_slot *slot = &layout->wires->slots[node];
+    struct tutti_unit *unit = layout->units[layout->structure->nodes[node].component];
+    struct tutti_block block = {
+        (enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, slot->owned};
+    TRY(unit->kind->get(unit, &block));
+    return tutti_signals_own(&block);
+}
+
+static void gather_from(struct layout *layout, uint32_t node)
+{
+    struct tutti_wires *wires = layout->wires;
+    const struct tutti_slot *slot = &wires->slots[node];
+    uint32_t first = (uint32_t)((const double *)slot->values - wires->gathered);
+    bool array = var_of(layout, node)->dimension_count > 0;
+    for (uint32_t e = 0; e < slot->count; e++) {
+        wires->gather[first + e] = array ? layout->constant_at++ : (uint32_t)layout->first_constant;
+        ((double *)wires->signals)[wires->gather[first + e]] = array ? ((const double *)slot->values)[e] : 0;
+    }
+    for (uint32_t w = slot->wire_first; layout->plain[node] && w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_wire *wire = &wires->wires[w];
+        uint32_t to = (uint32_t)((const double *)wire->to - wires->gathered);
+        for (uint32_t e = 0; e < wire->count; e++)
+            wires->gather[to + e] = (uint32_t)(wire->from / sizeof(double)) + e;
+    }
+}
+
+static enum tutti_err prepare_node(struct layout *layout, uint32_t node)
+{
+    if (layout->groups[node] == OUTPUT)
+        return TUTTI_OK;
+    if (var_of(layout, node)->dimension_count > 0)
+        TRY(keep_elements(layout, node));
+    if (layout->groups[node] == MOVING && var_of(layout, node)->type == TUTTI_TYPE_FLOAT64)
+        gather_from(layout, node);
+    return TUTTI_OK;
+}
+
+static enum tutti_err lay_out(struct layout *layout, struct tutti_arena *scratch)
+{
+    uint32_t nodes = layout->structure->node_count;
+    layout->connection_first = tutti_arena_array(scratch, nodes, sizeof *layout->connection_first);
+    layout->connection_count = tutti_arena_array(scratch, nodes, sizeof *layout->connection_count);
+    layout->groups = tutti_arena_array(scratch, nodes, sizeof *layout->groups);
+    layout->plain = tutti_arena_array(scratch, nodes, sizeof *layout->plain);
+    layout->wires->slots = tutti_arena_array(&layout->wires->arena, nodes, sizeof *layout->wires->slots);
+    if (!layout->connection_first || !layout->connection_count || !layout->groups || !layout->plain ||
+        !layout->wires->slots)
+        return tutti_fail_memory();
+    TRY(find_connections(layout));
+    TRY(count_all(layout));
+    TRY(allocate(layout));
+    for (uint32_t c = 0; c < layout->system->component_count; c++)
+        place_unit(layout, c);
+    for (uint32_t c = 0; c < layout->system->component_count; c++)
+        TRY(wire_unit(layout, c));
+    layout->wires->wire_count = layout->wire_at;
+    for (uint32_t n = 0; n < nodes; n++)
+        TRY(prepare_node(layout, n));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
+                                struct tutti_unit *const *units)
+{
+    *wires = (struct tutti_wires){.structure = structure};
+    struct layout layout = {.wires = wires, .system = structure->system, .structure = structure, .units = units};
+    struct tutti_arena scratch = {0};
+    enum tutti_err err = lay_out(&layout, &scratch);
+    tutti_arena_fini(&scratch);
+    return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h - options of a run as words: what an SSP's annotation org.tutti says is what the command line would. */
+#ifndef TUTTI_MASTER_WORDS_H
+#define TUTTI_MASTER_WORDS_H
+
+#include <tutti/run.h>
+
+#include "system/system.h"
+
+/* Fills in what `options` leaves open. Texts stay the system's. ARGUMENT with file and line for a word that is none, or one
+ * that a component cannot have. */
+TUTTI_CHECKED enum tutti_err tutti_words_of_system(struct tutti_run_options *options,
+                                                   const struct tutti_system *system);
+/* The same for one component; *step becomes its own step, if it has one. */
+TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *options,
+                                                      const struct tutti_system *system,
+                                                      const struct tutti_component *component, double *step);
+
+#endif

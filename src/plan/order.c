@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* A schedule over the strongly connected components ("blocks" here: a node, or a loop), block by block as its needs are
+ * met. Invariants:
+ * 1. A node is known once it stands in an action, or is an input whose sources are known: such inputs wait, and are set
+ *    together before their component is next evaluated.
+ * 2. An output is ready once all that it needs is known. A component is evaluated for all its ready outputs.
+ * 3. Evaluating a component whose outstanding outputs are all ready costs no evaluation that another schedule could save:
+ *    it has to be evaluated once more anyway, and afterwards never again. Loops are solved as soon as they can be.
+ * 4. Only where every component waits for another one is there a choice (see choose_partial). */
+#include "plan/order.h"
+
+#include <stdlib.h>
+
+#include "plan/order_parts.h"
+
+/* How far choose_partial looks: so many candidates, and over all so many times the size of the graph. */
+enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
+
+static bool queue_push(struct tutti_order_queue *queue, uint64_t key)
+{
+    if (queue->count == queue->room) {
+        size_t room = queue->room ? 2 * queue->room : 64;
+        uint64_t *keys = realloc(queue->keys, room * sizeof *keys);
+        if (!keys)
+            return false;
+        queue->keys = keys;
+        queue->room = room;
+    }
+    size_t at = queue->count++;
+    for (; at > 0 && queue->keys[(at - 1) / 2] > key; at = (at - 1) / 2)
+        queue->keys[at] = queue->keys[(at - 1) / 2];
+    queue->keys[at] = key;
+    return true;
+}
+
+static uint64_t queue_pop(struct tutti_order_queue *queue)
+{
+    uint64_t first = queue->keys[0], last = queue->keys[--queue->count];
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < queue->count) {
+        if (child + 1 < queue->count && queue->keys[child + 1] < queue->keys[child])
+            child++;
+        if (last <= queue->keys[child])
+            break;
+        queue->keys[at] = queue->keys[child];
+        at = child;
+    }
+    queue->keys[at] = last;
+    return first;
+}
+
+static void schedule_fini(struct tutti_order_schedule *schedule)
+{
+    tutti_digraph_fini(&schedule->needing);
+    free(schedule->missing);
+    free(schedule->waiting);
+    free(schedule->input_waiting);
+    free(schedule->output_waiting);
+    free(schedule->output_first);
+    free(schedule->outstanding);
+    free(schedule->urgency);
+    free(schedule->fresh);
+    free(schedule->evaluate.keys);
+    free(schedule->solve.keys);
+    free(schedule->search.met);
+    free(schedule->search.met_by);
+    free(schedule->search.chain);
+}
+
+/* Who needs each node, and how many needs each block has outside of itself. */
+static enum tutti_err turn_round(struct tutti_order_schedule *schedule)
+{
+    const struct tutti_digraph *graph = &schedule->structure->graph;
+    const uint32_t *of = schedule->structure->scc.of;
+    size_t count = 0;
+    uint32_t(*pairs)[2] = malloc(((size_t)graph->first[graph->node_count] + 1) * sizeof *pairs);
+    if (!pairs)
+        return tutti_fail_memory();
+    for (uint32_t node = 0; node < graph->node_count; node++)
+        for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+            uint32_t needed = graph->needs[i];
+            if (of[needed] == of[node])
+                continue;
+            pairs[count][0] = needed;
+            pairs[count++][1] = node;
+            schedule->missing[of[node]]++;
+        }
+    enum tutti_err err = tutti_digraph_init(&schedule->needing, graph->node_count, (const uint32_t(*)[2])pairs, count);
+    free(pairs);
+    return err;
+}
+
+static void count_outputs(struct tutti_order_schedule *schedule)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    for (uint32_t c = 0; c < structure->system->component_count; c++) {
+        uint32_t node = structure->component_first[c], end = structure->component_first[c + 1];
+        while (node < end && !structure->nodes[node].output)
+            node++;
+        schedule->output_first[c] = node;
+        for (; node < end; node++)
+            schedule->outstanding[c] += !tutti_order_is_loop(&structure->scc, structure->scc.of[node]);
+    }
+}
+
+static enum tutti_err schedule_init(struct tutti_order_schedule *schedule, const struct tutti_structure *structure,
+                                    struct tutti_order *order)
+{
+    size_t nodes = (size_t)structure->node_count + 1, components = (size_t)structure->system->component_count + 1;
+    *schedule = (struct tutti_order_schedule){
+        .structure = structure,
+        .order = order,
+        .missing = calloc(nodes, sizeof *schedule->missing),
+        .waiting = malloc(nodes * sizeof *schedule->waiting),
+        .input_waiting = calloc(components, sizeof *schedule->input_waiting),
+        .output_waiting = calloc(components, sizeof *schedule->output_waiting),
+        .output_first = malloc(components * sizeof *schedule->output_first),
+        .outstanding = calloc(components, sizeof *schedule->outstanding),
+        .urgency = malloc(components * sizeof *schedule->urgency),
+        .fresh = malloc(nodes * sizeof *schedule->fresh),
+        .search = {.met = malloc(nodes * sizeof *schedule->search.met),
+                   .met_by = calloc(nodes, sizeof *schedule->search.met_by),
+                   .chain = malloc(nodes * sizeof *schedule->search.chain),
+                   .patience = (uint64_t)MOST_PASSES * (nodes + structure->graph.first[nodes - 1])}};
+    if (!schedule->missing || !schedule->waiting || !schedule->input_waiting || !schedule->output_waiting ||
+        !schedule->output_first || !schedule->outstanding || !schedule->urgency || !schedule->fresh ||
+        !schedule->search.met || !schedule->search.met_by || !schedule->search.chain)
+        return tutti_fail_memory();
+    count_outputs(schedule);
+    return turn_round(schedule);
+}
+
+/* An action on `count` nodes. There are never more actions than nodes. */
+static void act(struct tutti_order_schedule *schedule, enum tutti_action_kind kind, uint32_t component,
+                const uint32_t *nodes, uint32_t count)
+{
+    struct tutti_order *order = schedule->order;
+    order->actions[order->action_count++] = (struct tutti_action){kind, component, schedule->node_total, count};
+    for (uint32_t i = 0; i < count; i++)
+        order->nodes[schedule->node_total++] = nodes[i];
+}
+
+static void set_inputs(struct tutti_order_schedule *schedule, uint32_t component)
+{
+    uint32_t *inputs = schedule->waiting + schedule->structure->component_first[component];
+    uint32_t count = schedule->input_waiting[component];
+    if (count == 0)
+        return;
+    qsort(inputs, count, sizeof *inputs, tutti_order_compare);
+    act(schedule, TUTTI_ACTION_SET, component, inputs, count);
+    schedule->input_waiting[component] = 0;
+}
+
+/* Outputs for which a component would have to be evaluated again, if it were evaluated now. */
+static uint32_t left_over(const struct tutti_order_schedule *schedule, uint32_t component)
+{
+    return schedule->outstanding[component] - schedule->output_waiting[component];
+}
+
+static bool output_is_ready(struct tutti_order_schedule *schedule, uint32_t component, uint32_t node)
+{
+    schedule->waiting[schedule->output_first[component] + schedule->output_waiting[component]++] = node;
+    schedule->urgency[component] = (uint64_t)left_over(schedule, component) << 32 | component;
+    return queue_push(&schedule->evaluate, schedule->urgency[component]);
+}
+
+/* Is a key of `evaluate` still true? */
+static bool is_valid(const struct tutti_order_schedule *schedule, uint64_t key)
+{
+    return key == schedule->urgency[(uint32_t)key] && schedule->output_waiting[(uint32_t)key] > 0;
+}
+
+/* All that a block needs is known. */
+static bool block_is_ready(struct tutti_order_schedule *schedule, uint32_t block)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    if (tutti_order_is_loop(&structure->scc, block))
+        return queue_push(&schedule->solve, block);
+    uint32_t node = structure->scc.nodes[structure->scc.first[block]], component = structure->nodes[node].component;
+    if (structure->nodes[node].output)
+        return output_is_ready(schedule, component, node);
+    schedule->waiting[structure->component_first[component] + schedule->input_waiting[component]++] = node;
+    schedule->fresh[schedule->fresh_count++] = node;
+    return true;
+}
+
+/* Tells everybody who needs the fresh nodes, and those who need what becomes known by that. */
+static bool spread(struct tutti_order_schedule *schedule)
+{
+    const struct tutti_digraph *needing = &schedule->needing;
+    while (schedule->fresh_count > 0) {
+        uint32_t node = schedule->fresh[--schedule->fresh_count];
+        for (uint32_t i = needing->first[node]; i < needing->first[node + 1]; i++) {
+            uint32_t block = schedule->structure->scc.of[needing->needs[i]];
+            if (--schedule->missing[block] == 0 && !block_is_ready(schedule, block))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool get_outputs(struct tutti_order_schedule *schedule, uint32_t component)
+{
+    uint32_t *outputs = schedule->waiting + schedule->output_first[component];
+    uint32_t count = schedule->output_waiting[component];
+    set_inputs(schedule, component);
+    qsort(outputs, count, sizeof *outputs, tutti_order_compare);
+    act(schedule, TUTTI_ACTION_GET, component, outputs, count);
+    schedule->order->evaluations++;
+    schedule->outstanding[component] -= count;
+    schedule->output_waiting[component] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        schedule->fresh[schedule->fresh_count++] = outputs[i];
+    return spread(schedule);
+}
+
+static bool solve_loop(struct tutti_order_schedule *schedule, uint32_t block)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    const uint32_t *nodes = structure->scc.nodes + structure->scc.first[block];
+    uint32_t count = structure->scc.first[block + 1] - structure->scc.first[block];
+    for (uint32_t i = 0; i < count; i++) {
+        set_inputs(schedule, structure->nodes[nodes[i]].component);
+        schedule->fresh[schedule->fresh_count++] = nodes[i];
+    }
+    act(schedule, TUTTI_ACTION_SOLVE, TUTTI_NONE, nodes, count);
+    schedule->order->loop_count++;
+    return spread(schedule);
+}
+
+static bool is_better(const struct tutti_order_candidate *a, const struct tutti_order_candidate *b)
+{
+    if (a->lost != b->lost)
+        return a->lost < b->lost;
+    return a->reached != b->reached ? a->reached > b->reached : a->component < b->component;
+}
+
+/* Every component waits for another one, so one has to be evaluated for a part of its outputs. Which choice is the best in
+ * the end, only trying them all would tell (tests/unit/plan/test_order.c does). Here: among the first candidates, the one
+ * that loses least, and of these the one that most others wait for. */
+static bool choose_partial(struct tutti_order_schedule *schedule, uint32_t *chosen)
+{
+    uint64_t keys[MOST_CANDIDATES];
+    struct tutti_order_candidate best = {.component = TUTTI_NONE, .lost = UINT32_MAX};
+    uint32_t count = 0;
+    while (schedule->evaluate.count > 0 && count < MOST_CANDIDATES && best.lost > 0) {
+        uint64_t key = queue_pop(&schedule->evaluate);
+        uint32_t component = (uint32_t)key;
+        if (!is_valid(schedule, key))
+            continue;
+        keys[count++] = key;
+        struct tutti_order_candidate candidate = tutti_order_judge(schedule, component);
+        if (is_better(&candidate, &best))
+            best = candidate;
+    }
+    *chosen = best.component;
+    for (uint32_t i = 0; i < count; i++)
+        if ((uint32_t)keys[i] != *chosen && !queue_push(&schedule->evaluate, keys[i]))
+            return false;
+    return true;
+}
+
+/* The next component to evaluate; TUTTI_NONE if there is none. */
+static bool choose(struct tutti_order_schedule *schedule, uint32_t *chosen)
+{
+    *chosen = TUTTI_NONE;
+    while (schedule->evaluate.count > 0) {
+        uint64_t key = schedule->evaluate.keys[0];
+        bool valid = is_valid(schedule, key);
+        if (valid && key >> 32 > 0)
+            return choose_partial(schedule, chosen);
+        queue_pop(&schedule->evaluate);
+        if (valid) {
+            *chosen = (uint32_t)key;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool run(struct tutti_order_schedule *schedule)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    for (uint32_t block = 0; block < structure->scc.count; block++)
+        if (schedule->missing[block] == 0 && !block_is_ready(schedule, block))
+            return false;
+    if (!spread(schedule))
+        return false;
+    for (;;) {
+        uint32_t component;
+        if (schedule->solve.count > 0) {
+            if (!solve_loop(schedule, (uint32_t)queue_pop(&schedule->solve)))
+                return false;
+        } else if (!choose(schedule, &component)) {
+            return false;
+        } else if (component == TUTTI_NONE) {
+            break;
+        } else if (!get_outputs(schedule, component)) {
+            return false;
+        }
+    }
+    for (uint32_t c = 0; c < structure->system->component_count; c++)
+        set_inputs(schedule, c);
+    return true;
+}
+
+/* Is the component to be evaluated for this output? The first time; then if something that the output needs was set
+ * since (001 assumption 5.1, but sets that cannot change the output do not count, as in 001 section 5.3.2). */
+static bool is_stale(const struct tutti_structure *structure, uint32_t node, const uint32_t *set_at,
+                     uint32_t evaluated_at)
+{
+    const struct tutti_digraph *graph = &structure->graph;
+    bool stale = evaluated_at == 0;
+    for (uint32_t i = graph->first[node]; i < graph->first[node + 1] && !stale; i++)
+        stale = set_at[graph->needs[i]] > evaluated_at;
+    return stale;
+}
+
+/* Every node by itself, in Tarjan's order. set_at, evaluated_at: after which action, from 1. */
+static void list_singly(struct tutti_order_schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    struct tutti_order *order = schedule->order;
+    for (uint32_t block = 0; block < structure->scc.count; block++) {
+        const uint32_t *nodes = structure->scc.nodes + structure->scc.first[block];
+        uint32_t count = structure->scc.first[block + 1] - structure->scc.first[block];
+        uint32_t component = structure->nodes[nodes[0]].component;
+        if (count > 1) {
+            act(schedule, TUTTI_ACTION_SOLVE, TUTTI_NONE, nodes, count);
+            order->loop_count++;
+        } else if (structure->nodes[nodes[0]].output) {
+            act(schedule, TUTTI_ACTION_GET, component, nodes, 1);
+            if (is_stale(structure, nodes[0], set_at, evaluated_at[component])) {
+                order->evaluations++;
+                evaluated_at[component] = order->action_count;
+            }
+        } else {
+            act(schedule, TUTTI_ACTION_SET, component, nodes, 1);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            set_at[nodes[i]] = order->action_count;
+    }
+}
+
+static enum tutti_err order_singly(struct tutti_order_schedule *schedule)
+{
+    uint32_t *set_at = calloc((size_t)schedule->structure->node_count + 1, sizeof *set_at);
+    uint32_t *evaluated_at = calloc((size_t)schedule->structure->system->component_count + 1, sizeof *evaluated_at);
+    bool made = set_at && evaluated_at;
+    if (made)
+        list_singly(schedule, set_at, evaluated_at);
+    free(set_at);
+    free(evaluated_at);
+    return made ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err order_grouped(struct tutti_order_schedule *schedule, const struct tutti_structure *structure,
+                                    struct tutti_order *order)
+{
+    enum tutti_err err = schedule_init(schedule, structure, order);
+    if (err == TUTTI_OK && !run(schedule))
+        err = tutti_fail_memory();
+    schedule_fini(schedule);
+    return err;
+}
+
+enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_structure *structure, bool grouped)
+{
+    size_t nodes = (size_t)structure->node_count + 1;
+    *order = (struct tutti_order){.actions = malloc(nodes * sizeof *order->actions),
+                                  .nodes = malloc(nodes * sizeof *order->nodes)};
+    struct tutti_order_schedule schedule = {.structure = structure, .order = order};
+    enum tutti_err err = TUTTI_OK;
+    if (!order->actions || !order->nodes)
+        err = tutti_fail_memory();
+    else
+        err = grouped ? order_grouped(&schedule, structure, order) : order_singly(&schedule);
+    if (err != TUTTI_OK)
+        tutti_order_fini(order);
+    return err;
+}
+
+void tutti_order_fini(struct tutti_order *order)
+{
+    free(order->actions);
+    free(order->nodes);
+    *order = (struct tutti_order){0};
+}

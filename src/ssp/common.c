@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* What several kinds of documents have in them: version, units, enumerations, types, dimensions, annotations. */
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "ssp/parts.h"
+
+static const struct tutti_shape_word no_attributes[] = {{NULL, false}};
+static const struct tutti_shape_child no_children[] = {{NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
+
+enum tutti_err tutti_parts_version(struct tutti_parts *parts, const struct tutti_node *top)
+{
+    const char *version;
+    TRY(tutti_parts_required(parts, top, "version", &version));
+    parts->names.version_1 = strcmp(version, "1.0") == 0;
+    if (!parts->names.version_1 && strcmp(version, "2.0") != 0)
+        tutti_parts_warn(parts, top, "version is \"%s\", expected 1.0 or 2.0; it is read as 2.0",
+                         tutti_str_show(version).text);
+    return TUTTI_OK;
+}
+
+/* ---- units ---- */
+
+static enum tutti_err read_base_unit(struct tutti_parts *parts, const struct tutti_node *node,
+                                     struct tutti_unit_def *unit)
+{
+    static const struct tutti_shape_word attributes[] = {
+        {"kg", false}, {"m", false},   {"s", false},      {"A", false},      {"K", false}, {"mol", false},
+        {"cd", false}, {"rad", false}, {"factor", false}, {"offset", false}, {NULL, false}};
+    static const struct tutti_shape shape = {attributes, no_children};
+    TRY(tutti_parts_check(parts, node, &shape));
+    for (size_t i = 0; i < sizeof unit->exponents / sizeof *unit->exponents; i++) {
+        int64_t exponent = 0;
+        TRY(tutti_parts_int(parts, node, attributes[i].text, &exponent));
+        if (exponent < INT32_MIN || exponent > INT32_MAX)
+            return tutti_parts_fail(parts, node, "%s is beyond all use as an exponent", attributes[i].text);
+        unit->exponents[i] = (int32_t)exponent;
+    }
+    TRY(tutti_parts_double(parts, node, "factor", &unit->factor, NULL));
+    TRY(tutti_parts_double(parts, node, "offset", &unit->offset, NULL));
+    if (unit->factor == 0)
+        return tutti_parts_fail(parts, node, "factor is 0, so that no value can be converted; expected another number");
+    unit->has_base = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_units(struct tutti_parts *parts, const struct tutti_node *list,
+                                 struct tutti_ssp_scope *scope)
+{
+    static const struct tutti_shape_child list_children[] = {{"Unit", TUTTI_SPACE_SSC, TUTTI_SHAPE_MANY, false},
+                                                             {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
+    static const struct tutti_shape_word attributes[] = {SHAPE_BASE_ATTRIBUTES, {"name", false}, {NULL, false}};
+    static const struct tutti_shape_child children[] = {{"BaseUnit", TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false},
+                                                        SHAPE_ANNOTATIONS(TUTTI_SPACE_SSC),
+                                                        {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
+    static const struct tutti_shape list_shape = {no_attributes, list_children}, shape = {attributes, children};
+    TRY(tutti_parts_check(parts, list, &list_shape));
+    struct tutti_unit_def *unit;
+    TRY(tutti_parts_array(parts, list, "Unit", sizeof *unit, &unit, &scope->unit_count));
+    scope->units = unit;
+    for (const struct tutti_node *node = tutti_parts_child(list, "Unit"); node; node = tutti_parts_next(node, "Unit")) {
+        TRY(tutti_parts_check(parts, node, &shape));
+        TRY(tutti_parts_required(parts, node, "name", &unit->name));
+        TRY(tutti_parts_unique(parts, &parts->names.units, node, unit->name, "units of this document"));
+        unit->defined = true;
+        unit->factor = 1;
+        unit->line = node->line;
+        const struct tutti_node *base = tutti_parts_child(node, "BaseUnit");
+        if (base)
+            TRY(read_base_unit(parts, base, unit));
+        else
+            tutti_parts_warn(parts, node, "<BaseUnit> is missing; the unit cannot be converted to others");
+        unit++;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- enumerations ---- */
+
+static enum tutti_err read_items(struct tutti_parts *parts, const struct tutti_node *node,
+                                 struct tutti_ssp_enumeration *enumeration)
+{
+    static const struct tutti_shape_word attributes[] = {{"name", false}, {"value", false}, {NULL, false}};
+    static const struct tutti_shape shape = {attributes, no_children};
+    struct tutti_enum_item *item;
+    TRY(tutti_parts_array(parts, node, "Item", sizeof *item, &item, &enumeration->item_count));
+    enumeration->items = item;
+    struct tutti_map names = {0};
+    enum tutti_err err = TUTTI_OK;
+    for (const struct tutti_node *child = tutti_parts_child(node, "Item"); child && err == TUTTI_OK;
+         child = tutti_parts_next(child, "Item"), item++) {
+        const char *value;
+        if ((err = tutti_parts_check(parts, child, &shape)) == TUTTI_OK &&
+            (err = tutti_parts_required(parts, child, "name", &item->name)) == TUTTI_OK &&
+            (err = tutti_parts_required(parts, child, "value", &value)) == TUTTI_OK &&
+            (err = tutti_parts_int(parts, child, "value", &item->value)) == TUTTI_OK)
+            err = tutti_parts_unique(parts, &names, child, item->name, "items of this enumeration");
+    }
+    tutti_map_fini(&names);
+    if (err == TUTTI_OK && enumeration->item_count == 0)
+        tutti_parts_warn(parts, node, "it has no <Item>");
+    return err;
+}
+
+static enum tutti_err read_enumerations(struct tutti_parts *parts, const struct tutti_node *list,
+                                        struct tutti_ssp_scope *scope)
+{
+    static const struct tutti_shape_child list_children[] = {{"Enumeration", TUTTI_SPACE_SSC, TUTTI_SHAPE_MANY, false},
+                                                             {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
+    static const struct tutti_shape_word attributes[] = {SHAPE_BASE_ATTRIBUTES, {"name", false}, {NULL, false}};
+    static const struct tutti_shape_child children[] = {{"Item", TUTTI_SPACE_SSC, TUTTI_SHAPE_MANY, false},
+                                                        SHAPE_ANNOTATIONS(TUTTI_SPACE_SSC),
+                                                        {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
+    static const struct tutti_shape list_shape = {no_attributes, list_children}, shape = {attributes, children};
+    TRY(tutti_parts_check(parts, list, &list_shape));
+    struct tutti_ssp_enumeration *enumeration;
+    TRY(tutti_parts_array(parts, list, "Enumeration", sizeof *enumeration, &enumeration, &scope->enumeration_count));
+    scope->enumerations = enumeration;
+    for (const struct tutti_node *node = tutti_parts_child(list, "Enumeration"); node;
+         node = tutti_parts_next(node, "Enumeration"), enumeration++) {
+        TRY(tutti_parts_check(parts, node, &shape));
+        TRY(tutti_parts_required(parts, node, "name", &enumeration->name));
+        TRY(tutti_parts_unique(parts, &parts->names.enumerations, node, enumeration->name,
+                               "enumerations of this document"));
+        TRY(read_items(parts, node, enumeration));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_parts_scope(struct tutti_parts *parts, const struct tutti_node *top, struct tutti_ssp_scope *scope)
+{
+    scope->file = parts->file;
+    const struct tutti_node *units = tutti_parts_child(top, "Units");
+    const struct tutti_node *enumerations = tutti_parts_child(top, "Enumerations");
+    if (units)
+        TRY(read_units(parts, units, scope));
+    if (enumerations)
+        TRY(read_enumerations(parts, enumerations, scope));
+    return TUTTI_OK;
+}
+
+const struct tutti_unit_def *tutti_ssp_unit(const struct tutti_ssp_scope *scope, const char *name)
+{
+    for (size_t i = 0; i < scope->unit_count; i++)
+        if (strcmp(scope->units[i].name, name) == 0)
+            return &scope->units[i];
+    return NULL;
+}
+
+const struct tutti_ssp_enumeration *tutti_ssp_enumeration(const struct tutti_ssp_scope *scope, const char *name)
+{
+    for (size_t i = 0; i < scope->enumeration_count; i++)
+        if (strcmp(scope->enumerations[i].name, name) == 0)
+            return &scope->enumerations[i];
+    return NULL;
+}
+
+/* ---- types ---- */
+
+static const struct {
+    const char *name;
+    enum tutti_type type;
+    bool loose;
+} types[] = {{"Real", TUTTI_TYPE_FLOAT64, true},
+             {"Integer", TUTTI_TYPE_INT32, true},
+#define X(name, text, ctype) {text, TUTTI_TYPE_##name, false},
+             TUTTI_TYPES(X)
+#undef X
+};
+
+static bool find_type(const struct tutti_node *node, size_t *index)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (tutti_parts_is(node, types[i].name)) {
+            *index = i;
+            return types[i].type != TUTTI_TYPE_CLOCK || node->space != TUTTI_SPACE_SSD;
+        }
+    return false;
+}
+
+const struct tutti_node *tutti_parts_type_node(const struct tutti_node *node)
+{
+    size_t index;
+    const struct tutti_node *child = node->first;
+    while (child && !find_type(child, &index))
+        child = child->next;
+    return child;
+}
+
+void tutti_parts_type(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_ssp_type *type)
+{
+    size_t index = 0;
+    if (!find_type(node, &index))
+        return;
+    *type = (struct tutti_ssp_type){.given = true, .loose = types[index].loose, .type = types[index].type};
+    if (tutti_type_is_float(type->type)) {
+        type->unit = tutti_node_attribute(node, "unit");
+        if (type->unit && tutti_map_find(&parts->names.units, type->unit) == TUTTI_MAP_NONE)
+            tutti_parts_warn(parts, node, "the unit \"%s\" is not among the <Units> of this document",
+                             tutti_str_show(type->unit).text);
+    } else if (type->type == TUTTI_TYPE_ENUMERATION) {
+        type->enumeration = tutti_node_attribute(node, "name");
+        if (type->enumeration && tutti_map_find(&parts->names.enumerations, type->enumeration) == TUTTI_MAP_NONE)
+            tutti_parts_warn(parts, node, "it is not among the <Enumerations> of this document");
+    } else if (type->type == TUTTI_TYPE_BINARY) {
+        type->mime_type = tutti_node_attribute(node, "mime-type");
+    }
+}
+
+enum tutti_err tutti_parts_signal_type(struct tutti_parts *parts, const struct tutti_node *node,
+                                       struct tutti_ssp_type *type)
+{
+    static const struct tutti_shape_word unit[] = {{"unit", false}, {NULL, false}};
+    static const struct tutti_shape_word name[] = {{"name", false}, {NULL, false}};
+    static const struct tutti_shape_word mime_type[] = {{"mime-type", false}, {NULL, false}};
+    static const struct tutti_shape_word clock[] = {
+        {"intervalVariability", false}, {"intervalDecimal", false}, {"shiftDecimal", false},
+        {"supportsFraction", false},    {"resolution", false},      {"intervalCounter", false},
+        {"shiftCounter", false},        {"priority", false},        {NULL, false}};
+    const struct tutti_node *child = tutti_parts_type_node(node);
+    if (!child)
+        return TUTTI_OK;
+    tutti_parts_type(parts, child, type);
+    struct tutti_shape shape = {no_attributes, no_children};
+    if (tutti_type_is_float(type->type))
+        shape.attributes = unit;
+    else if (type->type == TUTTI_TYPE_ENUMERATION)
+        shape.attributes = name;
+    else if (type->type == TUTTI_TYPE_BINARY)
+        shape.attributes = mime_type;
+    else if (type->type == TUTTI_TYPE_CLOCK)
+        shape.attributes = clock;
+    TRY(tutti_parts_check(parts, child, &shape));
+    if (type->type == TUTTI_TYPE_ENUMERATION && !type->enumeration)
+        return tutti_parts_fail(parts, child, "the attribute name is missing; add the name of an enumeration");
+    return TUTTI_OK;
+}
+
+/* ---- dimensions ---- */
+
+enum tutti_err tutti_parts_dimensions(struct tutti_parts *parts, const struct tutti_node *node, bool fixed,
+                                      const struct tutti_ssp_dimension **dimensions, size_t *count)
+{
+    static const struct tutti_shape_word attributes[] = {{"size", false}, {"sizeConnector", false}, {NULL, false}};
+    static const struct tutti_shape shape = {attributes, no_children};
+    struct tutti_ssp_dimension *dimension;
+    TRY(tutti_parts_array(parts, node, "Dimension", sizeof *dimension, &dimension, count));
+    *dimensions = dimension;
+    for (const struct tutti_node *child = tutti_parts_child(node, "Dimension"); child;
+         child = tutti_parts_next(child, "Dimension"), dimension++) {
+        TRY(tutti_parts_check(parts, child, &shape));
+        const char *size = tutti_node_attribute(child, "size");
+        dimension->size_connector = tutti_node_attribute(child, "sizeConnector");
+        dimension->has_size = size != NULL;
+        if (size && !tutti_number_read_uint(size, strlen(size), &dimension->size))
+            return tutti_parts_fail(parts, child, "size is \"%s\", expected a whole number", tutti_str_show(size).text);
+        if (size && dimension->size_connector)
+            return tutti_parts_fail(parts, child, "it has a size and a sizeConnector; remove one of them");
+        if (fixed && !size)
+            return tutti_parts_fail(parts, child, "the size must be a number here; add the attribute size");
+    }
+    return TUTTI_OK;
+}
+
+/* ---- annotations ---- */
+
+const struct tutti_node *tutti_parts_settings(struct tutti_parts *parts, const struct tutti_node *node)
+{
+    const struct tutti_node *settings = NULL, *list = tutti_parts_child(node, "Annotations");
+    bool found = false;
+    for (const struct tutti_node *annotation = list ? tutti_parts_child(list, "Annotation") : NULL; annotation;
+         annotation = tutti_parts_next(annotation, "Annotation")) {
+        const char *type = tutti_node_attribute(annotation, "type");
+        if (!type || strcmp(type, TUTTI_ANNOTATION) != 0)
+            continue;
+        if (found) {
+            tutti_parts_warn(parts, annotation, "a second annotation of type " TUTTI_ANNOTATION ", which is ignored");
+            continue;
+        }
+        found = true;
+        settings = annotation->first;
+        while (settings && settings->text)
+            settings = settings->next;
+    }
+    return settings;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* uri.h - the references of SSP documents (RFC 3986) taken apart; only for src/ssp/. */
+#ifndef TUTTI_SSP_URI_H
+#define TUTTI_SSP_URI_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Texts are the caller's (tutti_uri_fini). */
+struct tutti_uri {
+    char *path;     /* decoded, "" for "#id"; begins with '/' if it is absolute */
+    char *fragment; /* decoded; NULL: none */
+};
+
+/* Relative references, absolute paths, and "file:" with an absolute path of this machine. Everything else, and what is
+ * no URI at all, is ARGUMENT, saying why and what to write instead. */
+TUTTI_CHECKED enum tutti_err tutti_uri_read(struct tutti_uri *uri, const char *text);
+void tutti_uri_fini(struct tutti_uri *uri);
+
+/* `path`, which is relative, from the folder of `base`, which is relative to the same root; "." and ".." are gone.
+ * *out is the caller's. ARGUMENT if it leads above the root. */
+TUTTI_CHECKED enum tutti_err tutti_uri_join(const char *base, const char *path, char **out);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands on a command line: files with names, --connect, --set. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "system/flat.h"
+
+/* ---- files ---- */
+
+struct argument {
+    char *name, *path, *variant; /* variant: NULL, the default one */
+    bool system;
+};
+
+static void argument_fini(struct argument *argument)
+{
+    free(argument->name);
+    free(argument->path);
+    free(argument->variant);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* "dir/ball.fmu" -> "ball" */
+static char *stem_of(const char *path)
+{
+    static const char *const endings[] = {".fmu", ".ssp", ".ssd"};
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (end - begin > 4 && strncmp(path + end - 4, endings[i], 4) == 0) {
+            end -= 4;
+            break;
+        }
+    return strndup(path + begin, end - begin);
+}
+
+/* "NAME=FILE", "FILE", "FILE#VARIANT"; a file that is there is no other thing, whatever its name. */
+static enum tutti_err read_argument(const char *text, struct argument *out)
+{
+    *out = (struct argument){0};
+    const char *path = text, *equals = exists(text) ? NULL : strchr(text, '=');
+    if (equals && equals > text) {
+        out->name = strndup(text, (size_t)(equals - text));
+        path = equals + 1;
+    }
+    const char *hash = exists(path) ? NULL : strrchr(path, '#');
+    out->path = hash ? strndup(path, (size_t)(hash - path)) : tutti_str_copy(path);
+    out->variant = hash ? tutti_str_copy(hash + 1) : NULL;
+    if (!out->path || (hash && !out->variant))
+        return tutti_fail_memory();
+    out->system = tutti_package_is(out->path);
+    if (!out->name)
+        out->name = stem_of(out->path);
+    return out->name ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err open_root(struct flat *flat, const struct argument *argument)
+{
+    struct file *file;
+    TRY(tutti_files_package(flat, argument->path, argument->path, argument->variant, &file));
+    if (tutti_hierarchy_add(flat, 0, "") == TUTTI_NONE)
+        return tutti_fail_memory();
+    struct item *root = tutti_flat_item(flat, 0);
+    root->element = &file->ssd->system;
+    root->file = file;
+    const char *name = file->ssd->name ? file->ssd->name : argument->name;
+    flat->system->name = tutti_arena_text(&flat->system->arena, name, strlen(name));
+    if (!flat->system->name)
+        return tutti_fail_memory();
+    TRY(tutti_hierarchy_words(flat, file));
+    return tutti_hierarchy_open(flat, 0);
+}
+
+/* FMUs, and systems among them, are the elements of a system without a document. */
+static enum tutti_err add_file(struct flat *flat, const struct argument *argument, uint32_t index)
+{
+    struct file *file;
+    if (!argument->system) {
+        TRY(tutti_files_fmu(flat, argument->path, argument->path, &file));
+        tutti_flat_item(flat, index)->target = file;
+        return tutti_hierarchy_add_fmu(flat, index, file->fmu);
+    }
+    TRY(tutti_files_package(flat, argument->path, argument->path, argument->variant, &file));
+    struct item *item = tutti_flat_item(flat, index);
+    item->element = &file->ssd->system;
+    item->file = file;
+    return tutti_hierarchy_open(flat, index);
+}
+
+static enum tutti_err add_files(struct flat *flat, const struct argument *arguments, size_t count)
+{
+    struct tutti_map *names = &flat->system->names; /* for now of what is written; in the end of components */
+    if (tutti_hierarchy_add(flat, 0, "") == TUTTI_NONE)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++) {
+        const char *name = tutti_arena_text(&flat->arena, arguments[i].name, strlen(arguments[i].name));
+        int64_t earlier;
+        if (!name || tutti_hierarchy_add(flat, 0, name) == TUTTI_NONE)
+            return tutti_fail_memory();
+        TRY(tutti_map_add(names, name, (int64_t)i, &earlier));
+        if (earlier != TUTTI_MAP_NONE)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "two files are called '%s'; name them, for instance %s1=%s and %s2=%s", name, name,
+                              arguments[earlier].path, name, arguments[i].path);
+    }
+    tutti_map_fini(names);
+    tutti_flat_item(flat, 0)->first_child = 1;
+    tutti_flat_item(flat, 0)->child_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        TRY(add_file(flat, &arguments[i], (uint32_t)i + 1));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_command_line_open(struct flat *flat)
+{
+    size_t count = flat->source->file_count;
+    struct tutti_system *system = flat->system;
+    if (count == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
+    struct argument *arguments = calloc(count, sizeof *arguments);
+    enum tutti_err err = arguments ? TUTTI_OK : tutti_fail_memory();
+    for (size_t i = 0; i < count && !err; i++)
+        err = read_argument(flat->source->files[i], &arguments[i]);
+    if (!err) {
+        system->path = tutti_arena_text(&system->arena, arguments[0].path, strlen(arguments[0].path));
+        const char *name = count == 1 ? arguments[0].name : "system";
+        system->name = tutti_arena_text(&system->arena, name, strlen(name));
+        system->single = count == 1 && !arguments[0].system;
+        err = system->path && system->name ? TUTTI_OK : tutti_fail_memory();
+    }
+    if (!err)
+        err = count == 1 && arguments[0].system ? open_root(flat, &arguments[0]) : add_files(flat, arguments, count);
+    for (size_t i = 0; i < count && arguments; i++)
+        argument_fini(&arguments[i]);
+    free(arguments);
+    if (!err && system->single)
+        system->experiment = tutti_flat_component(flat, 0)->fmu->desc->experiment;
+    return err;
+}
+
+/* ---- names ---- */
+
+/* What a name on the command line means: in a single FMU its own name may be left out. */
+static enum tutti_err find(struct flat *flat, const char *name, struct list *matches)
+{
+    matches->count = 0;
+    if (flat->system->single)
+        TRY(tutti_flat_match(flat, 1, name, matches));
+    return matches->count > 0 ? TUTTI_OK : tutti_flat_match(flat, 0, name, matches);
+}
+
+static enum tutti_err fail_unknown(struct flat *flat, const char *option, const char *name)
+{
+    const char *nearest = tutti_flat_nearest(flat, 0, name);
+    if (!nearest && flat->system->single)
+        nearest = tutti_flat_nearest(flat, 1, name);
+    if (nearest)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
+                          nearest);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option, name);
+}
+
+/* ---- --connect ---- */
+
+static enum tutti_err end_of(struct flat *flat, const char *name, const struct match *match, struct edge_end *end)
+{
+    const struct item *item = tutti_flat_item(flat, match->item);
+    *end = (struct edge_end){.inner = match->item == 0, .index_count = match->element.count};
+    if (match->element.count > 0) {
+        uint64_t *indices = tutti_arena_array(&flat->arena, match->element.count, sizeof *indices);
+        if (!indices)
+            return tutti_fail_memory();
+        memcpy(indices, match->element.index, match->element.count * sizeof *indices);
+        end->indices = indices;
+    }
+    if (match->connector != TUTTI_NONE) {
+        end->node = item->nodes[match->connector];
+    } else {
+        const struct tutti_var *var = &tutti_flat_component(flat, item->component)->fmu->desc->vars[match->variable];
+        uint32_t connector = tutti_flat_connector(flat, match->item, var->name);
+        end->node = connector == TUTTI_NONE ? TUTTI_NONE : item->nodes[connector];
+        if (end->node == TUTTI_NONE)
+            end->node = tutti_flat_add_variable(flat, match->item, match->variable);
+        if (end->node == TUTTI_NONE)
+            return tutti_fail_memory();
+        if (var->causality == TUTTI_INDEPENDENT)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect: '%s' is the time, which cannot be connected", name);
+    }
+    end->kind = tutti_flat_node(flat, end->node)->kind;
+    return TUTTI_OK;
+}
+
+/* Both names, cut at one of the '='; *found says if both mean something. */
+static enum tutti_err connect_at(struct flat *flat, const char *text, const char *equals, bool *found)
+{
+    struct list left = {0}, right = {0};
+    struct edge edge = {.text = text};
+    char *from = strndup(text, (size_t)(equals - text));
+    const char *to = equals + 1;
+    enum tutti_err err = from ? find(flat, from, &left) : tutti_fail_memory();
+    if (!err)
+        err = find(flat, to, &right);
+    *found = !err && left.count > 0 && right.count > 0;
+    if (*found && (left.count > 1 || right.count > 1))
+        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--connect %s: '%s' means several variables", text,
+                         left.count > 1 ? from : to);
+    if (*found && !err)
+        err = end_of(flat, from, left.items, &edge.from);
+    if (*found && !err)
+        err = end_of(flat, to, right.items, &edge.to);
+    if (*found && !err)
+        err = tutti_edge_add(flat, &edge);
+    tutti_list_fini(&left);
+    tutti_list_fini(&right);
+    free(from);
+    return err;
+}
+
+static enum tutti_err fail_connect(struct flat *flat, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect takes A.y=B.u, not '%s'", text);
+    struct list matches = {0};
+    char *from = strndup(text, (size_t)(equals - text));
+    enum tutti_err err = from ? find(flat, from, &matches) : tutti_fail_memory();
+    if (!err)
+        err = fail_unknown(flat, "--connect", matches.count > 0 ? equals + 1 : from);
+    tutti_list_fini(&matches);
+    free(from);
+    return err;
+}
+
+enum tutti_err tutti_command_line_connect(struct flat *flat)
+{
+    for (size_t i = 0; i < flat->source->connect_count; i++) {
+        const char *text = flat->source->connect[i];
+        bool found = false;
+        for (const char *equals = strchr(text, '='); equals && !found; equals = strchr(equals + 1, '='))
+            TRY(connect_at(flat, text, equals, &found));
+        if (!found)
+            return fail_connect(flat, text);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- --set ---- */
+
+static enum tutti_err set(struct flat *flat, size_t number, const struct list *matches, const char *text)
+{
+    const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);
+    if (!texts)
+        return tutti_fail_memory();
+    *texts = text;
+    struct value value = {
+        .rank = TUTTI_RANK_SET + number,
+        .origin = flat->source->set[number],
+        .texts = true,
+        .count = 1,
+        .data = texts,
+    };
+    for (size_t i = 0; i < matches->count; i++)
+        TRY(tutti_value_apply(flat, &value, (const struct match *)matches->items + i, false, NULL));
+    return flat->err;
+}
+
+enum tutti_err tutti_command_line_set(struct flat *flat)
+{
+    for (size_t i = 0; i < flat->source->set_count; i++) {
+        const char *text = flat->source->set[i], *equals = strchr(text, '=');
+        if (!equals || equals == text)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--set takes NAME=VALUE, not '%s'", text);
+        struct list matches = {0};
+        enum tutti_err err = TUTTI_OK;
+        const char *first = NULL;
+        for (; equals && !err && matches.count == 0; equals = strchr(equals + 1, '=')) {
+            const char *name = tutti_arena_text(&flat->arena, text, (size_t)(equals - text));
+            first = first ? first : name;
+            err = name ? find(flat, name, &matches) : tutti_fail_memory();
+            if (!err && matches.count > 0)
+                err = set(flat, i, &matches, equals + 1);
+        }
+        if (!err && matches.count == 0)
+            err = fail_unknown(flat, "--set", first);
+        tutti_list_fini(&matches);
+        TRY(err);
+    }
+    return TUTTI_OK;
+}

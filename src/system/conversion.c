@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/conversion.h"
+
+#include <string.h>
+
+#include "base/number.h"
+
+/* Wide enough for Int64 and UInt64 at once. */
+__extension__ typedef __int128 wide;
+
+static bool is_whole(enum tutti_type type)
+{
+    return tutti_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
+}
+
+bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to)
+{
+    if (from == to || (tutti_type_is_float(from) && tutti_type_is_float(to)))
+        return true;
+    return is_whole(from) && (is_whole(to) || tutti_type_is_float(to));
+}
+
+bool tutti_conversion_is_identity(const struct tutti_conversion *conversion)
+{
+    return conversion->from == conversion->to && !conversion->linear && conversion->map_count == 0;
+}
+
+enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const struct tutti_unit_def *to,
+                                      double *factor, double *offset, bool *known)
+{
+    *factor = 1;
+    *offset = 0;
+    *known = true;
+    if (!from || !to || from == to)
+        return TUTTI_OK;
+    if (!from->has_base || !to->has_base) {
+        *known = strcmp(from->name, to->name) == 0;
+        return TUTTI_OK;
+    }
+    if (memcmp(from->exponents, to->exponents, sizeof from->exponents) != 0)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "the units '%s' and '%s' measure different things; correct one of them, or suppress the conversion",
+            from->name, to->name);
+    if (to->factor == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the unit '%s' has the factor 0", to->name);
+    /* base = from.factor x + from.offset = to.factor y + to.offset. Equal definitions must not cost a rounding. */
+    if (from->factor != to->factor)
+        *factor = from->factor / to->factor;
+    if (from->offset != to->offset)
+        *offset = (from->offset - to->offset) / to->factor;
+    return TUTTI_OK;
+}
+
+static wide read_whole(enum tutti_type type, const void *from)
+{
+    switch (type) {
+#define X(name, ctype)                                                                                                 \
+    case TUTTI_TYPE_##name: return *(const ctype *)from;
+        X(INT8, int8_t)
+        X(UINT8, uint8_t)
+        X(INT16, int16_t)
+        X(UINT16, uint16_t)
+        X(INT32, int32_t)
+        X(UINT32, uint32_t)
+        X(UINT64, uint64_t)
+        X(BOOLEAN, bool)
+#undef X
+    default: return *(const int64_t *)from;
+    }
+}
+
+static enum tutti_err no_fit(enum tutti_type type, wide value)
+{
+    char text[TUTTI_NUMBER_MAX + 1] = {0};
+    if (value < 0)
+        tutti_number_write_int(text, (int64_t)value);
+    else
+        tutti_number_write_uint(text, (uint64_t)value);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s does not fit into %s", text, tutti_type_name(type));
+}
+
+static enum tutti_err write_whole(enum tutti_type type, void *to, wide value)
+{
+    switch (type) {
+#define X(name, ctype, min, max)                                                                                       \
+    case TUTTI_TYPE_##name:                                                                                            \
+        if (value < (min) || value > (max))                                                                            \
+            return no_fit(type, value);                                                                                \
+        *(ctype *)to = (ctype)value;                                                                                   \
+        return TUTTI_OK;
+        X(INT8, int8_t, INT8_MIN, INT8_MAX)
+        X(UINT8, uint8_t, 0, UINT8_MAX)
+        X(INT16, int16_t, INT16_MIN, INT16_MAX)
+        X(UINT16, uint16_t, 0, UINT16_MAX)
+        X(INT32, int32_t, INT32_MIN, INT32_MAX)
+        X(UINT32, uint32_t, 0, UINT32_MAX)
+        X(UINT64, uint64_t, 0, UINT64_MAX)
+        X(BOOLEAN, bool, 0, 1)
+    default: X(ENUMERATION, int64_t, INT64_MIN, INT64_MAX)
+#undef X
+    }
+}
+
+static wide look_up(const struct tutti_value_map *map, wide value)
+{
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->from[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < map->count && map->from[low] == value ? map->to[low] : value;
+}
+
+static enum tutti_err convert_whole(const struct tutti_conversion *conversion, const char *from, char *to, size_t count)
+{
+    size_t from_size = tutti_type_size(conversion->from), to_size = tutti_type_size(conversion->to);
+    for (size_t i = 0; i < count; i++) {
+        wide value = read_whole(conversion->from, from + i * from_size);
+        for (size_t m = 0; m < conversion->map_count; m++)
+            value = look_up(&conversion->maps[m], value);
+        double number = conversion->factor * (double)value + conversion->offset;
+        if (conversion->to == TUTTI_TYPE_FLOAT64)
+            ((double *)to)[i] = conversion->linear ? number : (double)value;
+        else if (conversion->to == TUTTI_TYPE_FLOAT32)
+            ((float *)to)[i] = conversion->linear ? (float)number : (float)value;
+        else
+            TRY(write_whole(conversion->to, to + i * to_size, value));
+    }
+    return TUTTI_OK;
+}
+
+static void convert_floats(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
+{
+    double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
+    bool wide_from = conversion->from == TUTTI_TYPE_FLOAT64, wide_to = conversion->to == TUTTI_TYPE_FLOAT64;
+    const double *from64 = from;
+    const float *from32 = from;
+    double *to64 = to;
+    float *to32 = to;
+    for (size_t i = 0; i < count; i++) {
+        double value = factor * (wide_from ? from64[i] : (double)from32[i]) + offset;
+        if (wide_to)
+            to64[i] = value;
+        else
+            to32[i] = (float)value;
+    }
+}
+
+enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
+{
+    if (tutti_conversion_is_identity(conversion)) {
+        if (count > 0)
+            memcpy(to, from, count * tutti_type_size(conversion->from));
+        return TUTTI_OK;
+    }
+    if (tutti_type_is_float(conversion->from)) {
+        convert_floats(conversion, from, to, count);
+        return TUTTI_OK;
+    }
+    return convert_whole(conversion, from, to, count);
+}

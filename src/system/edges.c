@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections and which way they go: SSP 2.0, 5.3.2 (Allowed Connections). */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/flat.h"
+
+void tutti_edge_error(struct flat *flat, struct edge *edge, const char *format, ...)
+{
+    char text[1024];
+    if (edge->reported)
+        return;
+    edge->reported = true;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (edge->file)
+        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, edge->file, edge->line, "%s", text);
+    else if (!flat->err)
+        flat->err = tutti_fail(TUTTI_ERR_ARGUMENT, "--connect %s: %s", edge->text, text);
+}
+
+void tutti_edge_unknown_units(struct flat *flat, struct edge *edge)
+{
+    if (edge->file && !edge->warned)
+        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
+                           "'%s' to '%s': it is unknown how their units relate, because not both are defined; values "
+                           "are not converted",
+                           tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+    else if (!edge->warned)
+        tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, flat->system->name,
+                         "--connect %s: it is unknown how the units relate, because not both are defined; values are "
+                         "not converted",
+                         edge->text);
+    edge->warned = true;
+}
+
+enum role { SOURCE, DESTINATION, EITHER };
+
+/* Inside of a system its inputs are where values come from; outside they are where values go. */
+static enum role role_of(const struct edge_end *end)
+{
+    switch ((enum tutti_ssp_kind)end->kind) {
+    case TUTTI_SSP_INPUT:
+    case TUTTI_SSP_PARAMETER:
+    case TUTTI_SSP_STRUCTURAL_PARAMETER: return end->inner ? SOURCE : DESTINATION;
+    case TUTTI_SSP_OUTPUT:
+    case TUTTI_SSP_CALCULATED_PARAMETER:
+    case TUTTI_SSP_CONSTANT:
+    case TUTTI_SSP_LOCAL: return end->inner ? DESTINATION : SOURCE;
+    case TUTTI_SSP_INOUT:
+    case TUTTI_SSP_UNSPECIFIED: break;
+    }
+    return EITHER;
+}
+
+/* How constant a source is: 3 from before the initialisation on, 2 from its end on, 1 not at all. */
+static int constancy_of(bool inner, enum tutti_ssp_kind kind)
+{
+    switch (kind) {
+    case TUTTI_SSP_CONSTANT: return inner ? 0 : 3;
+    case TUTTI_SSP_CALCULATED_PARAMETER: return inner ? 0 : 2;
+    case TUTTI_SSP_OUTPUT:
+    case TUTTI_SSP_LOCAL: return inner ? 0 : 1;
+    case TUTTI_SSP_STRUCTURAL_PARAMETER: return inner ? 3 : 0;
+    case TUTTI_SSP_PARAMETER: return inner ? 2 : 0;
+    case TUTTI_SSP_INPUT: return inner ? 1 : 0;
+    case TUTTI_SSP_INOUT: return 1;
+    case TUTTI_SSP_UNSPECIFIED: break;
+    }
+    return 3;
+}
+
+/* How constant a destination needs its source to be; 4: it is none. */
+static int need_of(bool inner, enum tutti_ssp_kind kind)
+{
+    switch (kind) {
+    case TUTTI_SSP_STRUCTURAL_PARAMETER: return inner ? 4 : 3;
+    case TUTTI_SSP_PARAMETER: return inner ? 4 : 2;
+    case TUTTI_SSP_INPUT: return inner ? 4 : 1;
+    case TUTTI_SSP_CONSTANT: return inner ? 3 : 4;
+    case TUTTI_SSP_CALCULATED_PARAMETER: return inner ? 2 : 4;
+    case TUTTI_SSP_OUTPUT:
+    case TUTTI_SSP_LOCAL: return inner ? 1 : 4;
+    case TUTTI_SSP_INOUT: return 1;
+    case TUTTI_SSP_UNSPECIFIED: break;
+    }
+    return 0;
+}
+
+bool tutti_edge_allowed(bool from_inner, enum tutti_ssp_kind from, bool to_inner, enum tutti_ssp_kind to)
+{
+    int constancy = constancy_of(from_inner, from);
+    /* A system's structural parameter is no constant. */
+    bool excluded = to_inner && to == TUTTI_SSP_CONSTANT && from_inner && from == TUTTI_SSP_STRUCTURAL_PARAMETER;
+    return constancy > 0 && constancy >= need_of(to_inner, to) && !excluded;
+}
+
+static bool same_place(const struct edge_end *a, const struct edge_end *b)
+{
+    if (a->node != b->node || (a->index_count && b->index_count && a->index_count != b->index_count))
+        return false;
+    return a->index_count == 0 || b->index_count == 0 ||
+           memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices) == 0;
+}
+
+static void report_direction(struct flat *flat, struct edge *edge, enum role role)
+{
+    const char *words = role == SOURCE ? "values come out of both, so that none goes anywhere; connect an output to an "
+                                         "input"
+                                       : "values go into both, so that none comes from anywhere; connect an output to "
+                                         "an input";
+    tutti_edge_error(flat, edge, "'%s' (%s%s) and '%s' (%s%s) cannot be connected: %s",
+                     tutti_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
+                     tutti_ssp_kind_name(edge->from.kind), tutti_flat_end_name(flat, &edge->to),
+                     edge->to.inner ? "the system's " : "", tutti_ssp_kind_name(edge->to.kind), words);
+}
+
+static void report_kinds(struct flat *flat, struct edge *edge)
+{
+    static const char *const takes[] = {"", "values that change",
+                                        "parameters, constants and calculated parameters only",
+                                        "constants and structural parameters of the system only"};
+    int need = need_of(edge->to.inner, edge->to.kind);
+    tutti_edge_error(flat, edge, "'%s' (%s%s) cannot be connected to '%s' (%s%s), which takes %s",
+                     tutti_flat_end_name(flat, &edge->from), edge->from.inner ? "the system's " : "",
+                     tutti_ssp_kind_name(edge->from.kind), tutti_flat_end_name(flat, &edge->to),
+                     edge->to.inner ? "the system's " : "", tutti_ssp_kind_name(edge->to.kind),
+                     takes[need < 4 ? need : 0]);
+}
+
+enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
+{
+    struct edge edge = *given;
+    enum role first = role_of(&edge.from), second = role_of(&edge.to);
+    if (same_place(&edge.from, &edge.to)) {
+        tutti_edge_error(flat, &edge, "'%s' is connected to itself; remove the connection or name another connector",
+                         tutti_flat_end_name(flat, &edge.from));
+        return flat->err;
+    }
+    if (first == second && first != EITHER) {
+        report_direction(flat, &edge, first);
+        return flat->err;
+    }
+    edge.ambiguous = first == EITHER && second == EITHER;
+    if (first == DESTINATION || second == SOURCE) {
+        struct edge_end end = edge.from;
+        edge.from = edge.to;
+        edge.to = end;
+    }
+    if (!edge.ambiguous && !tutti_edge_allowed(edge.from.inner, edge.from.kind, edge.to.inner, edge.to.kind)) {
+        report_kinds(flat, &edge);
+        return flat->err;
+    }
+    struct edge *place = tutti_list_push(&flat->edges, sizeof *place);
+    if (!place)
+        return tutti_fail_memory();
+    *place = edge;
+    return TUTTI_OK;
+}
+
+/* ---- connections that go either way ---- */
+
+/* Both ends' edges, node by node. */
+struct around {
+    uint32_t *first, *edges, *queue;
+    bool *driven, *queued;
+    uint32_t begin, end;
+};
+
+static void around_fini(struct around *around)
+{
+    free(around->first);
+    free(around->edges);
+    free(around->queue);
+    free(around->driven);
+    free(around->queued);
+}
+
+static enum tutti_err around_init(struct around *around, const struct flat *flat)
+{
+    size_t nodes = flat->nodes.count, edges = flat->edges.count;
+    *around = (struct around){
+        .first = calloc(nodes + 2, sizeof *around->first),
+        .edges = calloc(2 * edges + 1, sizeof *around->edges),
+        .queue = calloc(nodes + 1, sizeof *around->queue),
+        .driven = calloc(nodes + 1, sizeof *around->driven),
+        .queued = calloc(nodes + 1, sizeof *around->queued),
+    };
+    if (!around->first || !around->edges || !around->queue || !around->driven || !around->queued) {
+        around_fini(around);
+        return tutti_fail_memory();
+    }
+    for (uint32_t i = 0; i < edges; i++) {
+        const struct edge *edge = tutti_flat_edge(flat, i);
+        if (edge->ambiguous) {
+            around->first[edge->from.node + 2]++;
+            around->first[edge->to.node + 2]++;
+        }
+    }
+    for (size_t i = 2; i < nodes + 2; i++)
+        around->first[i] += around->first[i - 1];
+    for (uint32_t i = 0; i < edges; i++) {
+        const struct edge *edge = tutti_flat_edge(flat, i);
+        if (edge->ambiguous) {
+            around->edges[around->first[edge->from.node + 1]++] = i;
+            around->edges[around->first[edge->to.node + 1]++] = i;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static void enqueue(struct around *around, uint32_t node)
+{
+    if (!around->queued[node])
+        around->queue[around->end++] = node;
+    around->queued[node] = true;
+}
+
+/* The edge leads from `node` from now on. */
+static uint32_t lead_from(struct edge *edge, uint32_t node)
+{
+    if (edge->from.node != node) {
+        struct edge_end end = edge->from;
+        edge->from = edge->to;
+        edge->to = end;
+    }
+    edge->ambiguous = false;
+    return edge->to.node;
+}
+
+/* Where values come in they go out by every other way. */
+static void spread(struct around *around, const struct flat *flat)
+{
+    while (around->begin < around->end) {
+        uint32_t node = around->queue[around->begin++];
+        for (uint32_t i = around->first[node]; i < around->first[node + 1]; i++) {
+            struct edge *edge = tutti_flat_edge(flat, around->edges[i]);
+            if (!edge->ambiguous)
+                continue;
+            uint32_t other = lead_from(edge, node);
+            around->driven[other] = true;
+            enqueue(around, other);
+        }
+    }
+}
+
+/* Where values are taken and none comes in, they come by the first way that is left. */
+static void draw(struct around *around, const struct flat *flat)
+{
+    while (around->begin < around->end) {
+        uint32_t node = around->queue[around->begin++];
+        for (uint32_t i = around->first[node]; i < around->first[node + 1]; i++) {
+            struct edge *edge = tutti_flat_edge(flat, around->edges[i]);
+            if (!edge->ambiguous)
+                continue;
+            uint32_t other = edge->from.node == node ? edge->to.node : edge->from.node;
+            bool comes_in = !around->driven[node];
+            lead_from(edge, comes_in ? other : node);
+            around->driven[comes_in ? node : other] = true;
+            enqueue(around, other);
+        }
+    }
+}
+
+static void drop_ambiguous(struct flat *flat)
+{
+    size_t kept = 0;
+    for (uint32_t i = 0; i < flat->edges.count; i++) {
+        struct edge *edge = tutti_flat_edge(flat, i);
+        if (edge->ambiguous)
+            tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
+                               "the connection of '%s' and '%s' goes either way, and nothing near them says which; it "
+                               "is left out",
+                               tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+        else
+            *tutti_flat_edge(flat, (uint32_t)kept++) = *edge;
+    }
+    flat->edges.count = kept;
+}
+
+enum tutti_err tutti_edges_settle(struct flat *flat)
+{
+    struct around around;
+    bool any = false;
+    for (uint32_t i = 0; i < flat->edges.count && !any; i++)
+        any = tutti_flat_edge(flat, i)->ambiguous;
+    if (!any)
+        return TUTTI_OK;
+    TRY(around_init(&around, flat));
+    for (uint32_t i = 0; i < flat->edges.count; i++) {
+        const struct edge *edge = tutti_flat_edge(flat, i);
+        if (!edge->ambiguous) {
+            around.driven[edge->to.node] = true;
+            enqueue(&around, edge->to.node);
+        }
+    }
+    spread(&around, flat);
+    around.begin = around.end = 0;
+    memset(around.queued, 0, flat->nodes.count * sizeof *around.queued);
+    for (uint32_t i = 0; i < flat->edges.count; i++)
+        if (!tutti_flat_edge(flat, i)->ambiguous)
+            enqueue(&around, tutti_flat_edge(flat, i)->from.node);
+    draw(&around, flat);
+    drop_ambiguous(flat);
+    around_fini(&around);
+    return TUTTI_OK;
+}

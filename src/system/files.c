@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of a system, each opened once. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+#include "ssp/uri.h"
+#include "system/flat.h"
+
+/* The entry of `key`, new or known. `shown` names it in messages. */
+static enum tutti_err get_keyed(struct flat *flat, const char *key, const char *shown, struct file **out)
+{
+    int64_t known = tutti_map_find(&flat->files_by_path, key);
+    *out = known == TUTTI_MAP_NONE ? NULL : ((struct file **)flat->files.items)[known];
+    if (*out)
+        return TUTTI_OK;
+    struct file *file = calloc(1, sizeof *file);
+    struct file **slot = file ? tutti_list_push(&flat->files, sizeof *slot) : NULL;
+    if (!slot) {
+        free(file);
+        return tutti_fail_memory();
+    }
+    *slot = file;
+    file->fmu = TUTTI_NONE;
+    file->index = (uint32_t)flat->files.count - 1;
+    file->place.path = tutti_str_copy(key);
+    file->place.shown = tutti_str_copy(shown);
+    file->shown = tutti_arena_text(&flat->system->arena, shown, strlen(shown));
+    if (!file->place.path || !file->place.shown || !file->shown)
+        return tutti_fail_memory();
+    *out = file;
+    return tutti_map_add(&flat->files_by_path, file->place.path, file->index, NULL);
+}
+
+static enum tutti_err get(struct flat *flat, const char *path, const char *shown, struct file **out)
+{
+    char *real = realpath(path, NULL);
+    if (!real)
+        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
+    enum tutti_err err = get_keyed(flat, real, shown, out);
+    free(real);
+    return err;
+}
+
+void tutti_files_fini(struct flat *flat)
+{
+    for (size_t i = 0; i < flat->files.count; i++) {
+        struct file *file = ((struct file **)flat->files.items)[i];
+        tutti_ssd_free(file->ssd);
+        tutti_ssv_free(file->ssv);
+        tutti_ssm_free(file->ssm);
+        tutti_ssb_free(file->ssb);
+        tutti_map_fini(&file->sources);
+        tutti_map_fini(&file->ids);
+        tutti_map_fini(&file->parameters);
+        tutti_place_fini(&file->place);
+        free(file);
+    }
+    tutti_list_fini(&flat->files);
+    tutti_map_fini(&flat->files_by_path);
+}
+
+/* ---- FMUs ---- */
+
+enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *shown, struct file **out)
+{
+    TRY(get(flat, path, shown, out));
+    struct file *file = *out;
+    if (file->fmu != TUTTI_NONE)
+        return TUTTI_OK;
+    struct tutti_findings flaws = {0};
+    struct tutti_fmu **slot = tutti_list_push(&flat->fmus, sizeof *slot);
+    if (!slot)
+        return tutti_fail_memory();
+    TRY(tutti_fmu_open_as(slot, file->place.path, shown, &flaws));
+    TRY(tutti_desc_check((*slot)->desc, (*slot)->description, &flaws));
+    if (flaws.errors + flaws.warnings > 0)
+        tutti_log_printf(flat->source->log, TUTTI_LOG_WARNING, shown,
+                         "the model description has %u flaw%s; going on (`tutti check` lists them)",
+                         flaws.errors + flaws.warnings, flaws.errors + flaws.warnings == 1 ? "" : "s");
+    file->fmu = (uint32_t)flat->fmus.count - 1;
+    return TUTTI_OK;
+}
+
+/* ---- documents ---- */
+
+static enum tutti_err read_as(struct flat *flat, struct file *file, enum document kind, struct tutti_reader *reader)
+{
+    switch (kind) {
+    case DOCUMENT_SSD: return tutti_ssd_read(&file->ssd, file->shown, reader, flat->findings);
+    case DOCUMENT_SSV: return tutti_ssv_read(&file->ssv, file->shown, reader, flat->findings);
+    case DOCUMENT_SSM: return tutti_ssm_read(&file->ssm, file->shown, reader, flat->findings);
+    case DOCUMENT_SSB: return tutti_ssb_read(&file->ssb, file->shown, reader, flat->findings);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_document(struct flat *flat, struct file *file, enum document kind)
+{
+    struct tutti_reader reader;
+    const void *read[] = {file->ssd, file->ssv, file->ssm, file->ssb};
+    if (read[kind])
+        return TUTTI_OK;
+    if (file->archive) {
+        TRY(tutti_archive_begin_entry(file->archive, file->entry, &reader));
+        enum tutti_err err = read_as(flat, file, kind, &reader);
+        tutti_archive_end_entry(file->archive);
+        return err;
+    }
+    enum tutti_err err = tutti_place_begin_read(&file->place, &reader);
+    if (!err)
+        err = read_as(flat, file, kind, &reader);
+    tutti_place_end_read(&reader);
+    return err;
+}
+
+static enum tutti_err open_document(struct flat *flat, const struct tutti_place *place, struct tutti_package *package,
+                                    struct file **out)
+{
+    TRY(get(flat, place->path, place->shown, out));
+    if (!(*out)->package)
+        (*out)->package = package;
+    return read_document(flat, *out, DOCUMENT_SSD);
+}
+
+enum tutti_err tutti_files_package(struct flat *flat, const char *path, const char *shown, const char *variant,
+                                   struct file **out)
+{
+    struct file *archive;
+    struct tutti_place place;
+    TRY(get(flat, path, shown, &archive));
+    if (!archive->opened) {
+        struct tutti_package **slot = tutti_list_push(&flat->packages, sizeof *slot);
+        if (!slot)
+            return tutti_fail_memory();
+        TRY(tutti_package_open(slot, path, shown));
+        archive->opened = *slot;
+    }
+    TRY(tutti_package_ssd(archive->opened, variant, &place));
+    enum tutti_err err = open_document(flat, &place, archive->opened, out);
+    tutti_place_fini(&place);
+    return err;
+}
+
+/* ---- what documents refer to ---- */
+
+static bool is_type(const char *type, const char *wanted)
+{
+    return strncmp(type, wanted, strlen(wanted)) == 0 && strchr("; \t", type[strlen(wanted)]);
+}
+
+static enum tutti_err open_source(struct flat *flat, const struct file *base, const struct tutti_ssp_element *element,
+                                  const struct tutti_place *place, struct file **out)
+{
+    const char *type = element->type;
+    if (!type && tutti_package_is(place->path)) {
+        size_t n = strlen(place->path);
+        bool package = n > 4 && strcasecmp(place->path + n - 4, ".ssd") != 0;
+        type = package ? "application/x-ssp-package" : "application/x-ssp-definition";
+        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, base->shown, element->line,
+                           "the component '%s' has no type, and so should be an FMU, but its source \"%s\" is a "
+                           "system; write type=\"%s\"",
+                           element->name, element->source, type);
+    }
+    if (!type || is_type(type, "application/x-fmu-sharedlibrary"))
+        return tutti_files_fmu(flat, place->path, place->shown, out);
+    if (is_type(type, "application/x-ssp-package"))
+        return tutti_files_package(flat, place->path, place->shown, place->fragment, out);
+    return open_document(flat, place, base->package, out);
+}
+
+enum tutti_err tutti_files_component(struct flat *flat, struct file *base, const struct tutti_ssp_element *element,
+                                     struct file **out)
+{
+    /* Thousands of components may have the same source: the disk is asked once. */
+    bool fmu = !element->type || is_type(element->type, "application/x-fmu-sharedlibrary");
+    int64_t known = fmu ? tutti_map_find(&base->sources, element->source) : TUTTI_MAP_NONE;
+    if (known != TUTTI_MAP_NONE) {
+        *out = ((struct file **)flat->files.items)[known];
+        return TUTTI_OK;
+    }
+    struct tutti_place place;
+    enum tutti_err err = tutti_package_resolve(base->package, &base->place, element->source, &place);
+    if (err)
+        return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
+    err = open_source(flat, base, element, &place, out);
+    tutti_place_fini(&place);
+    if (err)
+        return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
+    fmu = (*out)->fmu != TUTTI_NONE;
+    return fmu ? tutti_map_add(&base->sources, element->source, (*out)->index, NULL) : TUTTI_OK;
+}
+
+bool tutti_files_supports(const char *type)
+{
+    return !type || is_type(type, "application/x-fmu-sharedlibrary") || is_type(type, "application/x-ssp-definition") ||
+           is_type(type, "application/x-ssp-package");
+}
+
+/* Collects the systems of a document that have an id. As deep as the XML is. */
+static enum tutti_err collect_ids(struct file *file, const struct tutti_ssp_element *element)
+{
+    if (element->id)
+        TRY(tutti_map_add(&file->ids, element->id, (int64_t)(intptr_t)element, NULL));
+    for (size_t i = 0; i < element->element_count; i++)
+        if (element->elements[i].kind == TUTTI_SSP_SYSTEM)
+            TRY(collect_ids(file, &element->elements[i]));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_files_system(struct file *file, const char *id, const struct tutti_ssp_element **out)
+{
+    if (file->ids.count == 0)
+        TRY(collect_ids(file, &file->ssd->system));
+    int64_t found = tutti_map_find(&file->ids, id);
+    *out = found == TUTTI_MAP_NONE ? NULL : (const struct tutti_ssp_element *)(intptr_t)found;
+    return TUTTI_OK;
+}
+
+/* A document inside of an FMU: sourceBase="component". */
+static enum tutti_err find_in_fmu(struct flat *flat, const struct tutti_fmu *fmu, const char *key, const char *source,
+                                  struct file **out)
+{
+    struct tutti_uri uri;
+    char *entry = NULL;
+    struct tutti_text full = {0}, shown = {0};
+    TRY(tutti_uri_read(&uri, source));
+    enum tutti_err err = tutti_uri_join("", uri.path, &entry);
+    if (!err && !tutti_archive_has(fmu->archive, entry))
+        err = tutti_fail(TUTTI_ERR_IO, "there is no %s in %s", tutti_str_show(entry).text, fmu->path);
+    if (!err) {
+        tutti_text_printf(&full, "%s/%s", key, entry);
+        tutti_text_printf(&shown, "%s/%s", fmu->path, entry);
+        err = full.failed || shown.failed ? tutti_fail_memory() : get_keyed(flat, full.text, shown.text, out);
+    }
+    if (!err) {
+        (*out)->archive = fmu->archive;
+        (*out)->entry = (*out)->place.path + strlen(key) + 1;
+    }
+    tutti_text_fini(&full);
+    tutti_text_fini(&shown);
+    free(entry);
+    tutti_uri_fini(&uri);
+    return err;
+}
+
+enum tutti_err tutti_files_document(struct flat *flat, struct file *base, const char *source, enum document kind,
+                                    struct file **out)
+{
+    if (base->fmu != TUTTI_NONE) {
+        const struct tutti_fmu *fmu = ((struct tutti_fmu **)flat->fmus.items)[base->fmu];
+        TRY(find_in_fmu(flat, fmu, base->place.path, source, out));
+    } else {
+        struct tutti_place place;
+        TRY(tutti_package_resolve(base->package, &base->place, source, &place));
+        enum tutti_err err = get(flat, place.path, place.shown, out);
+        tutti_place_fini(&place);
+        TRY(err);
+    }
+    return read_document(flat, *out, kind);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of a loaded system: from text to variables and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "system/system.h"
+
+static const struct tutti_desc *desc_of(const struct tutti_system *system, int64_t component)
+{
+    return system->components[component].fmu->desc;
+}
+
+/* No component of the name has such a variable: says what comes near. */
+static enum tutti_err fail_unknown(const struct tutti_system *system, const char *name, const char *option,
+                                   int64_t component, const char *variable)
+{
+    struct tutti_nearest nearest = {.wanted = name};
+    if (component == TUTTI_MAP_NONE && system->single) {
+        component = 0;
+        variable = name;
+    }
+    if (component != TUTTI_MAP_NONE) {
+        const char *owner = system->components[component].name;
+        const char *best = tutti_desc_nearest(desc_of(system, component), variable);
+        if (best && system->single)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option,
+                              name, best);
+        if (best)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s.%s'?", option,
+                              name, owner, best);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option,
+                          name);
+    }
+    for (uint32_t i = 0; i < system->component_count; i++)
+        tutti_nearest_offer(&nearest, system->components[i].name);
+    if (!nearest.best && strrchr(name, '.')) {
+        char *owner = strndup(name, (size_t)(strrchr(name, '.') - name));
+        nearest.wanted = owner;
+        for (uint32_t i = 0; owner && i < system->component_count; i++)
+            tutti_nearest_offer(&nearest, system->components[i].name);
+        free(owner);
+    }
+    if (nearest.best)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no variable of any component; did you mean one of '%s'?",
+                          option, name, nearest.best);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no variable of any component, written COMPONENT.VARIABLE",
+                      option, name);
+}
+
+enum tutti_err tutti_system_find(const struct tutti_system *system, const char *name, const char *option,
+                                 uint32_t *component, uint32_t *variable, struct tutti_indices *element)
+{
+    char *copy = tutti_str_copy(name);
+    if (!copy)
+        return tutti_fail_memory();
+    int64_t longest = TUTTI_MAP_NONE, found = TUTTI_MAP_NONE;
+    const char *rest = NULL;
+    if (system->single && tutti_setting_look_up(desc_of(system, 0), name, variable, element))
+        found = 0;
+    for (size_t i = strlen(copy); i > 0 && found == TUTTI_MAP_NONE; i--) {
+        if (copy[i - 1] != '.')
+            continue;
+        copy[i - 1] = '\0';
+        int64_t owner = tutti_map_find(&system->names, copy);
+        copy[i - 1] = '.';
+        if (owner == TUTTI_MAP_NONE)
+            continue;
+        if (tutti_setting_look_up(desc_of(system, owner), name + i, variable, element))
+            found = owner;
+        else if (longest == TUTTI_MAP_NONE) {
+            longest = owner;
+            rest = name + i;
+        }
+    }
+    free(copy);
+    if (found == TUTTI_MAP_NONE)
+        return fail_unknown(system, name, option, longest, rest);
+    *component = (uint32_t)found;
+    return TUTTI_OK;
+}
+
+/* Is it the destination of one of the connections? Then it is an output of the system, not an input. */
+static bool is_destination(const struct tutti_system *system, const struct tutti_end *end)
+{
+    for (uint32_t i = system->connection_count; i > 0; i--) {
+        const struct tutti_connection *connection = &system->connections[i - 1];
+        if (connection->to.component != TUTTI_NONE)
+            return false; /* outputs of the system come last */
+        if (&connection->to == end)
+            return true;
+    }
+    return false;
+}
+
+const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size)
+{
+    const char *owner = "", *dot = "", *name;
+    if (end->component == TUTTI_NONE) {
+        name = is_destination(system, end) ? system->outputs[end->variable].name : system->inputs[end->variable].name;
+    } else {
+        name = desc_of(system, end->component)->vars[end->variable].name;
+        if (!system->single) {
+            owner = system->components[end->component].name;
+            dot = ".";
+        }
+    }
+    int n = snprintf(out, size, "%s%s%s", owner, dot, name);
+    for (unsigned i = 0; i < end->element.count && n >= 0 && (size_t)n < size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%c%llu%s", i ? ',' : '[', (unsigned long long)end->element.index[i],
+                      i + 1 == end->element.count ? "]" : "");
+    return out;
+}

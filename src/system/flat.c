@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/flat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+void *tutti_list_push(struct list *list, size_t size)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        void *items = capacity > SIZE_MAX / 2 / size ? NULL : realloc(list->items, capacity * size);
+        if (!items)
+            return NULL;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    return memset((char *)list->items + size * list->count++, 0, size);
+}
+
+void tutti_list_fini(struct list *list)
+{
+    free(list->items);
+    *list = (struct list){0};
+}
+
+/* ---- names for messages ---- */
+
+static const char *no_memory_for_name = "(a name)";
+
+const char *tutti_flat_path(struct flat *flat, uint32_t item, const char *name)
+{
+    const char *owner = tutti_flat_item(flat, item)->name;
+    size_t n = strlen(owner), m = strlen(name);
+    if (n == 0 || flat->system->single)
+        return name;
+    char *path = tutti_arena_alloc(&flat->arena, n + m + 2);
+    if (!path)
+        return no_memory_for_name;
+    memcpy(path, owner, n);
+    path[n] = '.';
+    memcpy(path + n + 1, name, m);
+    return path;
+}
+
+const char *tutti_flat_node_name(struct flat *flat, uint32_t node)
+{
+    return tutti_flat_path(flat, tutti_flat_node(flat, node)->item, tutti_flat_node(flat, node)->name);
+}
+
+const char *tutti_flat_end_name(struct flat *flat, const struct edge_end *end)
+{
+    const char *name = tutti_flat_node_name(flat, end->node);
+    if (end->index_count == 0)
+        return name;
+    struct tutti_text text = {0};
+    tutti_text_append(&text, name);
+    for (uint32_t i = 0; i < end->index_count; i++)
+        tutti_text_printf(&text, "%c%llu", i ? ',' : '[', (unsigned long long)end->indices[i]);
+    tutti_text_append(&text, "]");
+    name = text.failed ? NULL : tutti_arena_text(&flat->arena, text.text, text.length);
+    tutti_text_fini(&text);
+    return name ? name : no_memory_for_name;
+}
+
+/* ---- variables of FMUs ---- */
+
+enum tutti_ssp_kind tutti_flat_variable_kind(const struct tutti_var *var)
+{
+    if (var->variability == TUTTI_CONSTANT)
+        return TUTTI_SSP_CONSTANT;
+    switch ((enum tutti_causality)var->causality) {
+    case TUTTI_INPUT: return TUTTI_SSP_INPUT;
+    case TUTTI_OUTPUT:
+        /* FMI 1.0: an output that is a parameter is calculated in the initialisation. */
+        return var->variability == TUTTI_FIXED ? TUTTI_SSP_CALCULATED_PARAMETER : TUTTI_SSP_OUTPUT;
+    case TUTTI_PARAMETER: return TUTTI_SSP_PARAMETER;
+    case TUTTI_CALCULATED_PARAMETER: return TUTTI_SSP_CALCULATED_PARAMETER;
+    case TUTTI_STRUCTURAL_PARAMETER: return TUTTI_SSP_STRUCTURAL_PARAMETER;
+    case TUTTI_LOCAL:
+    case TUTTI_INDEPENDENT: break;
+    }
+    return TUTTI_SSP_LOCAL;
+}
+
+struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    struct look look = {.typed = true, .type = var->type, .dimensions = var->dimension_count};
+    if (tutti_type_is_float(var->type) && var->unit != TUTTI_NONE)
+        look.unit = &desc->units[var->unit];
+    if (var->type == TUTTI_TYPE_ENUMERATION && var->type_def != TUTTI_NONE) {
+        look.items = desc->types[var->type_def].items;
+        look.item_count = desc->types[var->type_def].item_count;
+    }
+    return look;
+}
+
+uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t variable)
+{
+    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    if (!node)
+        return TUTTI_NONE;
+    const struct item *owner = tutti_flat_item(flat, item);
+    const struct tutti_desc *desc = tutti_flat_component(flat, owner->component)->fmu->desc;
+    const struct tutti_var *var = &desc->vars[variable];
+    *node = (struct node){
+        .name = var->name,
+        .item = item,
+        .component = owner->component,
+        .variable = variable,
+        .kind = (uint8_t)tutti_flat_variable_kind(var),
+        .look = tutti_flat_variable_look(desc, var),
+    };
+    return (uint32_t)flat->nodes.count - 1;
+}
+
+/* ---- names to items, connectors and variables ---- */
+
+enum { FEW = 8 }; /* so many names are faster compared than looked up */
+
+uint32_t tutti_flat_child(struct flat *flat, uint32_t index, const char *name)
+{
+    struct item *item = tutti_flat_item(flat, index);
+    if (item->child_count > FEW && item->children.count == 0) {
+        enum tutti_err err = tutti_map_reserve(&item->children, item->child_count);
+        for (uint32_t i = 0; i < item->child_count && !err; i++)
+            err = tutti_map_add(&item->children, tutti_flat_item(flat, item->first_child + i)->own_name, i, NULL);
+        if (err)
+            tutti_map_fini(&item->children);
+    }
+    if (item->children.count > 0) {
+        int64_t found = tutti_map_find(&item->children, name);
+        return found == TUTTI_MAP_NONE ? TUTTI_NONE : item->first_child + (uint32_t)found;
+    }
+    for (uint32_t i = 0; i < item->child_count; i++)
+        if (strcmp(tutti_flat_item(flat, item->first_child + i)->own_name, name) == 0)
+            return item->first_child + i;
+    return TUTTI_NONE;
+}
+
+uint32_t tutti_flat_connector(struct flat *flat, uint32_t index, const char *name)
+{
+    struct item *item = tutti_flat_item(flat, index);
+    if (item->connector_count > FEW && item->connectors_by_name.count == 0) {
+        enum tutti_err err = tutti_map_reserve(&item->connectors_by_name, item->connector_count);
+        for (uint32_t i = 0; i < item->connector_count && !err; i++)
+            err = tutti_map_add(&item->connectors_by_name, item->connectors[i].name, i, NULL);
+        if (err)
+            tutti_map_fini(&item->connectors_by_name);
+    }
+    if (item->connectors_by_name.count > 0) {
+        int64_t found = tutti_map_find(&item->connectors_by_name, name);
+        return found == TUTTI_MAP_NONE ? TUTTI_NONE : (uint32_t)found;
+    }
+    for (uint32_t i = 0; i < item->connector_count; i++)
+        if (strcmp(item->connectors[i].name, name) == 0)
+            return i;
+    return TUTTI_NONE;
+}
+
+static enum tutti_err add_match(struct list *matches, const struct match *match)
+{
+    struct match *place = tutti_list_push(matches, sizeof *place);
+    if (!place)
+        return tutti_fail_memory();
+    *place = *match;
+    return TUTTI_OK;
+}
+
+/* `name` is cut at its dots for a moment. The depth of the calls is that of the nesting. */
+static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name, struct list *matches)
+{
+    const struct item *item = tutti_flat_item(flat, index);
+    struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
+    if (item->component != TUTTI_NONE) {
+        const struct tutti_desc *desc = tutti_flat_component(flat, item->component)->fmu->desc;
+        return tutti_setting_look_up(desc, name, &match.variable, &match.element) ? add_match(matches, &match)
+                                                                                  : TUTTI_OK;
+    }
+    match.connector = item->body ? tutti_flat_connector(flat, index, name) : TUTTI_NONE;
+    if (match.connector != TUTTI_NONE && item->nodes[match.connector] != TUTTI_NONE)
+        TRY(add_match(matches, &match));
+    for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        *dot = '\0';
+        uint32_t child = tutti_flat_child(flat, index, name);
+        *dot = '.';
+        if (child != TUTTI_NONE)
+            TRY(match_inside(flat, child, dot + 1, matches));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches)
+{
+    char *copy = tutti_str_copy(name);
+    if (!copy)
+        return tutti_fail_memory();
+    enum tutti_err err = match_inside(flat, item, copy, matches);
+    free(copy);
+    return err;
+}
+
+/* ---- a name that means nothing ---- */
+
+static void offer_children(struct flat *flat, const struct item *item, struct tutti_nearest *nearest)
+{
+    for (uint32_t i = 0; i < item->child_count; i++)
+        tutti_nearest_offer(nearest, tutti_flat_item(flat, item->first_child + i)->own_name);
+}
+
+/* Goes down as long as the name's beginning is known; there, the nearest of what is. */
+const char *tutti_flat_nearest(struct flat *flat, uint32_t index, const char *name)
+{
+    const struct item *item = tutti_flat_item(flat, index);
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        char *begin = tutti_arena_text(&flat->arena, name, (size_t)(dot - name));
+        uint32_t child = begin ? tutti_flat_child(flat, index, begin) : TUTTI_NONE;
+        if (child != TUTTI_NONE)
+            return tutti_flat_nearest(flat, child, dot + 1);
+    }
+    struct tutti_nearest nearest = {.wanted = name};
+    for (uint32_t i = 0; i < item->connector_count; i++)
+        tutti_nearest_offer(&nearest, item->connectors[i].name);
+    if (item->component != TUTTI_NONE) {
+        const char *best = tutti_desc_nearest(tutti_flat_component(flat, item->component)->fmu->desc, name);
+        return best ? tutti_flat_path(flat, index, best) : NULL;
+    }
+    if (!nearest.best) {
+        /* "ca.x" for "car.x": a child's name with what follows it. */
+        const char *dot = strchr(name, '.');
+        char *begin = dot ? tutti_arena_text(&flat->arena, name, (size_t)(dot - name)) : NULL;
+        nearest.wanted = begin ? begin : name;
+        offer_children(flat, item, &nearest);
+        if (nearest.best && begin) {
+            struct tutti_text text = {0};
+            tutti_text_printf(&text, "%s%s", nearest.best, dot);
+            nearest.best = text.failed ? NULL : tutti_arena_text(&flat->arena, text.text, text.length);
+            tutti_text_fini(&text);
+        }
+    }
+    return nearest.best ? tutti_flat_path(flat, index, nearest.best) : NULL;
+}

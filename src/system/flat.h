@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* flat.h - private to src/system: the way from nested systems to a flat one.
+ *
+ * Items are the elements of all systems, as often as they are instantiated: FMUs, systems, dictionary references. Nodes are
+ * the places that values pass: variables of FMUs, and wires, which are connectors of systems and entries of dictionaries.
+ * Edges are connections from node to node, with a direction. From the edges follows for each variable of an FMU, and each
+ * output of the root system, where its values come from: feeds. Values that bindings and options give to nodes travel along
+ * the edges, too, and end as settings of variables.
+ *
+ * Everything here is gone once the system is made; what stays is in system->arena. */
+#ifndef TUTTI_SYSTEM_FLAT_H
+#define TUTTI_SYSTEM_FLAT_H
+
+#include "ssp/package.h"
+#include "ssp/ssp.h"
+#include "system/system.h"
+
+enum {
+    TUTTI_MOST_ITEMS = 1000000,  /* a few nested files could make far more */
+    TUTTI_MOST_FEEDS = 50000000, /* along wires */
+    TUTTI_MOST_LEVELS = 100,     /* of nesting */
+};
+
+/* What a place says about the values that pass it. */
+struct look {
+    bool typed, loose; /* as in struct tutti_ssp_type */
+    uint8_t type;      /* enum tutti_type */
+    uint8_t dimensions;
+    const struct tutti_unit_def *unit; /* NULL: none, or that of what comes in */
+    const struct tutti_enum_item *items;
+    size_t item_count;
+};
+
+/* Which value of several counts: options, then constants of FMUs, then bindings (level and order). */
+#define TUTTI_RANK_SET ((uint64_t)1 << 63)
+#define TUTTI_RANK_CONSTANT ((uint64_t)1 << 62)
+
+enum document { DOCUMENT_SSD, DOCUMENT_SSV, DOCUMENT_SSM, DOCUMENT_SSB };
+
+/* A file that was opened: on the disk, under its real path, or an entry of an FMU. */
+struct file {
+    struct tutti_place place;
+    const char *shown; /* the same as place.shown; stays with the system */
+    uint32_t index;
+    struct tutti_archive *archive; /* NULL: on the disk */
+    const char *entry;
+    struct tutti_package *package; /* that a document's sources are looked for in */
+    struct tutti_package *opened;  /* that this file is */
+    struct tutti_ssd *ssd;
+    struct tutti_ssv *ssv;
+    struct tutti_ssm *ssm;
+    struct tutti_ssb *ssb;
+    uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
+    struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids of systems -> element; names of an SSV */
+};
+
+struct item {
+    const char *name, *own_name;             /* the path from the root: "car.front"; the root's is "" */
+    const struct tutti_ssp_element *element; /* as it stands in its system; NULL: of the command line */
+    const struct tutti_ssp_element *body;    /* the system that it is, its own or a referenced one; NULL: no system */
+    struct file *file, *body_file;           /* the documents of both; NULL: the command line */
+    struct file *target;                     /* what a component's source names */
+    uint32_t parent, component;              /* component: TUTTI_NONE unless it is an FMU */
+    uint32_t first_child, child_count;
+    uint32_t first_dictionary; /* of body->dictionaries */
+    unsigned depth;
+    const struct tutti_ssp_connector *connectors; /* by which connections name its nodes */
+    uint32_t connector_count;
+    uint32_t *nodes;           /* of each connector; TUTTI_NONE: it is broken, and that was reported */
+    const struct look *looks;  /* NULL, or of each connector, where a node has more than one */
+    struct tutti_map children; /* by name; empty while they are few */
+    struct tutti_map connectors_by_name;
+};
+
+struct dictionary {
+    uint32_t item;
+    const struct tutti_ssp_dictionary *declaration;
+    const struct tutti_ssb *entries; /* NULL: nothing refers to it yet */
+    struct tutti_map names;          /* of entries */
+    uint32_t first_node;
+};
+
+/* A value on its way. Numbers in `type`; as texts while the type, or an enumeration's items, are unknown. */
+struct value {
+    uint64_t rank;      /* the higher wins */
+    const char *origin; /* the parameter's name, or what stands behind --set */
+    const char *file;   /* NULL: the command line */
+    unsigned line;
+    bool texts;
+    uint8_t dimensions; /* that it was given with */
+    struct look look;
+    size_t count;
+    const void *data; /* count values, or count texts */
+};
+
+struct node {
+    const char *name;
+    uint32_t item;
+    uint32_t component, variable; /* TUTTI_NONE: a wire */
+    uint8_t kind;                 /* enum tutti_ssp_kind, as it is written, or as the FMU has it */
+    uint8_t state;                /* while feeds are made */
+    bool entry;                   /* of a dictionary */
+    struct look look;
+    uint32_t first_edge, edge_count; /* that lead to it, once they are sorted */
+    uint32_t cursor;
+    size_t first_feed, feed_count;
+    const struct value *value;
+    const char *file;
+    unsigned line;
+};
+
+struct edge_end {
+    uint32_t node;
+    uint32_t index_count; /* 0: all of it */
+    const uint64_t *indices;
+    const struct look *look; /* NULL: the node's own */
+    bool inner;              /* seen from inside: the connector of the system whose connection it is */
+    uint8_t kind;            /* enum tutti_ssp_kind of the connector that is named */
+};
+
+struct edge {
+    struct edge_end from, to;
+    const struct tutti_ssp_transformation *transformation; /* NULL: none */
+    bool suppress, reported, warned, ambiguous;            /* reported: it is left out */
+    uint32_t order;
+    const char *file; /* NULL: the command line, and `text` has the option */
+    const char *text;
+    unsigned line;
+};
+
+/* What happened to values from their source on. */
+struct flow {
+    struct look look; /* now */
+    bool linear;
+    double factor, offset;
+    const struct flow_map *maps; /* the newest first */
+};
+
+struct flow_map {
+    struct tutti_value_map map;
+    const struct flow_map *previous;
+};
+
+struct feed {
+    uint32_t node, edge;                   /* the source, and the connection next to here */
+    const struct tutti_indices *from, *to; /* NULL: all of it */
+    struct flow flow;
+};
+
+/* A value for an FMU's variable, before it is known which wins. */
+struct candidate {
+    uint64_t rank;
+    uint32_t component, order;
+    struct tutti_setting setting;
+};
+
+/* A growing array. */
+struct list {
+    void *items;
+    size_t count, capacity;
+};
+
+struct flat {
+    struct tutti_system *system;
+    const struct tutti_system_source *source;
+    struct tutti_findings *findings;
+    struct list items, nodes, edges, feeds, components, candidates, dictionaries, fmus, packages;
+    struct list files; /* struct file * */
+    struct tutti_map files_by_path;
+    struct tutti_arena arena;
+    uint32_t values_given;
+    enum tutti_err err; /* the command line is wrong: found where no error can be returned */
+};
+
+/* ---- flat.c ---- */
+
+/* A zeroed place behind the last item, or NULL when memory is out. May move the others. */
+void *tutti_list_push(struct list *list, size_t size);
+void tutti_list_fini(struct list *list);
+
+static inline struct item *tutti_flat_item(const struct flat *flat, uint32_t index)
+{
+    return (struct item *)flat->items.items + index;
+}
+static inline struct node *tutti_flat_node(const struct flat *flat, uint32_t index)
+{
+    return (struct node *)flat->nodes.items + index;
+}
+static inline struct edge *tutti_flat_edge(const struct flat *flat, uint32_t index)
+{
+    return (struct edge *)flat->edges.items + index;
+}
+static inline struct tutti_component *tutti_flat_component(const struct flat *flat, uint32_t index)
+{
+    return (struct tutti_component *)flat->components.items + index;
+}
+
+/* "car.front.x" or "x[2]" of a node, an edge's end, an item's name of a connector. In the flat's arena, never NULL. */
+const char *tutti_flat_path(struct flat *flat, uint32_t item, const char *name);
+const char *tutti_flat_node_name(struct flat *flat, uint32_t node);
+const char *tutti_flat_end_name(struct flat *flat, const struct edge_end *end);
+
+/* A node for a variable of an FMU, for a connector of a system. TUTTI_NONE when memory is out. */
+uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t variable);
+/* What an FMU says about a variable. */
+struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct tutti_var *var);
+/* The kind of connector that a variable is. */
+enum tutti_ssp_kind tutti_flat_variable_kind(const struct tutti_var *var);
+
+/* An item's child, or connector, by name; TUTTI_NONE: there is none. */
+uint32_t tutti_flat_child(struct flat *flat, uint32_t item, const char *name);
+uint32_t tutti_flat_connector(struct flat *flat, uint32_t item, const char *name);
+
+/* What a hierarchical name means: there may be several. */
+struct match {
+    uint32_t item, connector, variable; /* a connector of a system, or a variable of an FMU; the other is TUTTI_NONE */
+    struct tutti_indices element;
+};
+/* Adds to `matches` all that `name` means inside of `item`. */
+TUTTI_CHECKED enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches);
+/* The nearest name that means something there, for messages; NULL: none is near. */
+const char *tutti_flat_nearest(struct flat *flat, uint32_t item, const char *name);
+
+/* ---- files.c ---- */
+
+/* The FMU, or the SSD of the package, at `path`; messages say `shown`. */
+TUTTI_CHECKED enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *shown, struct file **out);
+TUTTI_CHECKED enum tutti_err tutti_files_package(struct flat *flat, const char *path, const char *shown,
+                                                 const char *variant, struct file **out);
+/* What the source of a component of `base` names: file->fmu or file->ssd. */
+TUTTI_CHECKED enum tutti_err tutti_files_component(struct flat *flat, struct file *base,
+                                                   const struct tutti_ssp_element *element, struct file **out);
+/* A document that another one, or an FMU, has as `source`. */
+TUTTI_CHECKED enum tutti_err tutti_files_document(struct flat *flat, struct file *base, const char *source,
+                                                  enum document kind, struct file **out);
+/* The system of that id in a document; *out is NULL if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_files_system(struct file *file, const char *id,
+                                                const struct tutti_ssp_element **out);
+/* Can components be of that MIME type? */
+bool tutti_files_supports(const char *type);
+void tutti_files_fini(struct flat *flat);
+
+/* ---- hierarchy.c ---- */
+
+/* An item more. TUTTI_NONE when memory is out. */
+uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *name);
+/* Makes an item an FMU: a component of the system. */
+TUTTI_CHECKED enum tutti_err tutti_hierarchy_add_fmu(struct flat *flat, uint32_t item, uint32_t fmu);
+/* Opens what the item's element says, and all below it. */
+TUTTI_CHECKED enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t item);
+/* Experiment and annotation of the root document. */
+TUTTI_CHECKED enum tutti_err tutti_hierarchy_words(struct flat *flat, const struct file *file);
+
+/* ---- connectors.c, dictionary.c, connections.c ---- */
+
+/* Nodes for the connectors of an item. */
+TUTTI_CHECKED enum tutti_err tutti_connectors_make(struct flat *flat, uint32_t item);
+struct look tutti_connectors_look(struct flat *flat, const struct tutti_ssp_scope *scope,
+                                  const struct tutti_ssp_type *type, size_t dimensions);
+/* The dictionaries of a system; the nodes of a reference to one. */
+TUTTI_CHECKED enum tutti_err tutti_dictionaries_add(struct flat *flat, uint32_t item);
+TUTTI_CHECKED enum tutti_err tutti_dictionaries_refer(struct flat *flat, uint32_t item);
+/* Edges for the connections of all systems. */
+TUTTI_CHECKED enum tutti_err tutti_connections_add(struct flat *flat);
+
+/* ---- flow.c ---- */
+
+/* From a flow to what it is behind a connection (or a mapping): types, units, transformation. `via` (may be NULL) is what
+ * the source's end says, `view` what the destination's end says, `target` the place behind it. ARGUMENT, with words
+ * that fit behind "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not defined. */
+TUTTI_CHECKED enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const struct look *view,
+                                             const struct look *target, bool suppress,
+                                             const struct tutti_ssp_transformation *transformation,
+                                             struct tutti_arena *arena, bool *unknown_units);
+/* The conversion that a flow amounts to, from its source's type to `to`; *out is NULL if it changes nothing. */
+TUTTI_CHECKED enum tutti_err tutti_flow_conversion(const struct flow *flow, enum tutti_type from, enum tutti_type to,
+                                                   struct tutti_arena *arena, const struct tutti_conversion **out);
+
+/* ---- edges.c ---- */
+
+/* Adds a connection between two nodes; which way it goes follows from what they are. Reports it where there is no way. */
+TUTTI_CHECKED enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *edge);
+/* Directions of connections between places that go either way, from what is known of the others. */
+TUTTI_CHECKED enum tutti_err tutti_edges_settle(struct flat *flat);
+/* Is this flow of values allowed? `inner`: of the system whose connection it is. */
+bool tutti_edge_allowed(bool from_inner, enum tutti_ssp_kind from, bool to_inner, enum tutti_ssp_kind to);
+/* An error of a connection: a finding, or, for one of the command line, the end of the loading. */
+void tutti_edge_error(struct flat *flat, struct edge *edge, const char *format, ...) TUTTI_PRINTF(3, 4);
+void tutti_edge_unknown_units(struct flat *flat, struct edge *edge);
+
+/* ---- wiring.c, arrivals.c ---- */
+
+/* The feeds of all nodes, and what values come to them. */
+TUTTI_CHECKED enum tutti_err tutti_wiring_make(struct flat *flat);
+void tutti_wiring_report_double(struct flat *flat, const struct edge *first, struct edge *second);
+/* Connections and ports of the system from the feeds. */
+TUTTI_CHECKED enum tutti_err tutti_arrivals_make(struct flat *flat);
+
+/* ---- bindings.c, values.c, settle.c ---- */
+
+TUTTI_CHECKED enum tutti_err tutti_bindings_apply(struct flat *flat);
+
+/* Reads the texts of a value as a type. */
+TUTTI_CHECKED enum tutti_err tutti_value_parse(struct flat *flat, struct value *value, enum tutti_type type);
+/* Gives a value to a match: a node keeps the best, a variable gets a candidate. `transformation` and `suppress` are those
+ * of a mapping. What does not fit is reported, with ARGUMENT for the command line. */
+TUTTI_CHECKED enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, const struct match *match,
+                                               bool suppress, const struct tutti_ssp_transformation *transformation);
+/* The value behind an edge; *out is NULL if it cannot pass, which is reported. */
+TUTTI_CHECKED enum tutti_err tutti_value_pass(struct flat *flat, const struct value *value, struct edge *edge,
+                                              const struct value **out);
+/* A candidate for a variable. */
+TUTTI_CHECKED enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, uint32_t component,
+                                                uint32_t variable, const struct tutti_indices *element);
+void tutti_value_report(struct flat *flat, const struct value *value, enum tutti_severity severity, const char *format,
+                        ...) TUTTI_PRINTF(4, 5);
+/* Of each variable and element the best candidate becomes a setting. */
+TUTTI_CHECKED enum tutti_err tutti_values_settle(struct flat *flat);
+
+/* ---- command_line.c ---- */
+
+TUTTI_CHECKED enum tutti_err tutti_command_line_open(struct flat *flat);
+TUTTI_CHECKED enum tutti_err tutti_command_line_connect(struct flat *flat);
+TUTTI_CHECKED enum tutti_err tutti_command_line_set(struct flat *flat);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Of all values given for a variable, the one that counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/flat.h"
+
+static int compare_elements(const struct tutti_indices *a, const struct tutti_indices *b)
+{
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->index[i] != b->index[i])
+            return a->index[i] < b->index[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_ranks(const struct candidate *a, const struct candidate *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* By variable, all of it before elements, the best first. */
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    if (x->setting.variable != y->setting.variable)
+        return x->setting.variable < y->setting.variable ? -1 : 1;
+    int order = compare_elements(&x->setting.element, &y->setting.element);
+    return order ? order : -compare_ranks(x, y);
+}
+
+/* The values as they stay: texts and bytes with them. */
+static enum tutti_err keep(struct flat *flat, const struct candidate *candidate, struct tutti_setting *out)
+{
+    struct tutti_arena *arena = &flat->system->arena;
+    const struct tutti_desc *desc = tutti_flat_component(flat, candidate->component)->fmu->desc;
+    enum tutti_type type = desc->vars[candidate->setting.variable].type;
+    size_t count = candidate->setting.count;
+    void *values = tutti_arena_array(arena, count, tutti_type_size(type));
+    *out = candidate->setting;
+    out->values = values;
+    if (!values)
+        return tutti_fail_memory();
+    if (count > 0)
+        memcpy(values, candidate->setting.values, count * tutti_type_size(type));
+    for (size_t i = 0; i < count && type == TUTTI_TYPE_STRING; i++) {
+        const char **text = (const char **)values + i;
+        *text = tutti_arena_text(arena, *text, strlen(*text));
+        if (!*text)
+            return tutti_fail_memory();
+    }
+    for (size_t i = 0; i < count && type == TUTTI_TYPE_BINARY; i++) {
+        struct tutti_bytes *bytes = (struct tutti_bytes *)values + i;
+        uint8_t *copy = tutti_arena_alloc(arena, bytes->size + 1);
+        if (!copy)
+            return tutti_fail_memory();
+        if (bytes->size > 0)
+            memcpy(copy, bytes->data, bytes->size);
+        bytes->data = copy;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_values_settle(struct flat *flat)
+{
+    struct candidate *candidates = flat->candidates.items;
+    size_t count = flat->candidates.count;
+    const struct candidate *whole = NULL, *last = NULL;
+    struct tutti_setting *settings = tutti_arena_array(&flat->system->arena, count, sizeof *settings);
+    if (!settings)
+        return tutti_fail_memory();
+    if (count > 1)
+        qsort(candidates, count, sizeof *candidates, compare_candidates);
+    for (size_t i = 0; i < count; i++) {
+        const struct candidate *candidate = &candidates[i];
+        bool same = last && last->component == candidate->component &&
+                    last->setting.variable == candidate->setting.variable;
+        if (!same)
+            whole = candidate->setting.element.count == 0 ? candidate : NULL;
+        bool beaten = (same && compare_elements(&last->setting.element, &candidate->setting.element) == 0) ||
+                      (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
+        last = candidate;
+        if (beaten)
+            continue;
+        struct tutti_component *component = tutti_flat_component(flat, candidate->component);
+        TRY(keep(flat, candidate, settings));
+        if (component->setting_count++ == 0)
+            component->settings = settings;
+        settings++;
+    }
+    return TUTTI_OK;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/flat.h"
+
+/* The arrays that stay, and who owns them. */
+static enum tutti_err keep(struct flat *flat)
+{
+    struct tutti_system *system = flat->system;
+    system->component_count = (uint32_t)flat->components.count;
+    system->components = tutti_arena_array(&system->arena, flat->components.count, sizeof *system->components);
+    if (!system->components)
+        return tutti_fail_memory();
+    if (flat->components.count > 0)
+        memcpy(system->components, flat->components.items, flat->components.count * sizeof *system->components);
+    TRY(tutti_map_reserve(&system->names, system->component_count));
+    for (uint32_t i = 0; i < system->component_count; i++) {
+        int64_t earlier;
+        const struct tutti_component *component = &system->components[i];
+        TRY(tutti_map_add(&system->names, component->name, i, &earlier));
+        if (earlier != TUTTI_MAP_NONE)
+            tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, component->file, component->line,
+                               "two components have the path '%s'; their results cannot be told apart, so rename one",
+                               component->name);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err build(struct flat *flat)
+{
+    TRY(tutti_command_line_open(flat));
+    TRY(tutti_connections_add(flat));
+    TRY(tutti_command_line_connect(flat));
+    TRY(tutti_edges_settle(flat));
+    TRY(tutti_bindings_apply(flat));
+    TRY(tutti_command_line_set(flat));
+    TRY(tutti_wiring_make(flat));
+    TRY(tutti_arrivals_make(flat));
+    TRY(tutti_values_settle(flat));
+    TRY(keep(flat));
+    return flat->err;
+}
+
+/* FMUs and packages go to the system in any case, so that it frees them. */
+static void hand_over(struct flat *flat)
+{
+    struct tutti_system *system = flat->system;
+    system->fmus = flat->fmus.items;
+    system->fmu_count = (uint32_t)flat->fmus.count;
+    system->packages = flat->packages.items;
+    system->package_count = (uint32_t)flat->packages.count;
+    flat->fmus = flat->packages = (struct list){0};
+}
+
+static void flat_fini(struct flat *flat)
+{
+    for (uint32_t i = 0; i < flat->items.count; i++) {
+        tutti_map_fini(&tutti_flat_item(flat, i)->children);
+        tutti_map_fini(&tutti_flat_item(flat, i)->connectors_by_name);
+    }
+    for (size_t i = 0; i < flat->dictionaries.count; i++)
+        tutti_map_fini(&((struct dictionary *)flat->dictionaries.items)[i].names);
+    struct list *const lists[] = {&flat->items,      &flat->nodes,      &flat->edges,       &flat->feeds,
+                                  &flat->components, &flat->candidates, &flat->dictionaries};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        tutti_list_fini(lists[i]);
+    tutti_files_fini(flat);
+    tutti_arena_fini(&flat->arena);
+}
+
+enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_system_source *source,
+                                 struct tutti_findings *findings)
+{
+    *out = NULL;
+    struct tutti_system *system = calloc(1, sizeof *system);
+    if (!system)
+        return tutti_fail_memory();
+    struct flat flat = {.system = system, .source = source, .findings = findings};
+    enum tutti_err err = build(&flat);
+    hand_over(&flat);
+    flat_fini(&flat);
+    if (err)
+        tutti_system_free(system);
+    else
+        *out = system;
+    return err;
+}
+
+void tutti_system_free(struct tutti_system *system)
+{
+    if (!system)
+        return;
+    for (uint32_t i = 0; i < system->fmu_count; i++)
+        tutti_fmu_free(system->fmus[i]);
+    for (uint32_t i = 0; i < system->package_count; i++)
+        tutti_package_free(system->packages[i]);
+    free(system->fmus);
+    free(system->packages);
+    tutti_map_fini(&system->names);
+    tutti_arena_fini(&system->arena);
+    free(system);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the values of each place come from, however many wires lie between. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "system/flat.h"
+
+enum { UNSEEN, OPEN, DONE };
+
+/* ---- edges by destination, one source for each ---- */
+
+static int compare_ends(const struct edge_end *a, const struct edge_end *b)
+{
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    if (a->index_count != b->index_count)
+        return a->index_count < b->index_count ? -1 : 1;
+    for (uint32_t i = 0; i < a->index_count; i++)
+        if (a->indices[i] != b->indices[i])
+            return a->indices[i] < b->indices[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    int order = compare_ends(&x->to, &y->to);
+    return order ? order : x->order < y->order ? -1 : x->order > y->order;
+}
+
+void tutti_wiring_report_double(struct flat *flat, const struct edge *first, struct edge *second)
+{
+    char where[512] = "the command line";
+    if (first->file)
+        snprintf(where, sizeof where, "%s:%u", first->file, first->line);
+    tutti_edge_error(flat, second, "'%s' has two sources, '%s' and, from %s, '%s'; remove one of the connections",
+                     tutti_flat_end_name(flat, &second->to), tutti_flat_end_name(flat, &second->from), where,
+                     tutti_flat_end_name(flat, &first->from));
+}
+
+/* Variables of FMUs are looked at where values arrive: two connectors may name the same one. */
+static void check_wire(struct flat *flat, const struct node *node)
+{
+    if (node->component != TUTTI_NONE)
+        return;
+    const struct edge *first = tutti_flat_edge(flat, node->first_edge);
+    for (uint32_t i = 1; i < node->edge_count; i++) {
+        struct edge *edge = tutti_flat_edge(flat, node->first_edge + i);
+        if (first->to.index_count == 0 || compare_ends(&first->to, &edge->to) == 0)
+            tutti_wiring_report_double(flat, first, edge);
+        else
+            first = edge;
+    }
+}
+
+static enum tutti_err sort_edges(struct flat *flat)
+{
+    if (flat->edges.count > TUTTI_NONE / 2 || flat->nodes.count > TUTTI_NONE / 2)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: too many connections", flat->system->path);
+    for (uint32_t i = 0; i < flat->edges.count; i++)
+        tutti_flat_edge(flat, i)->order = i;
+    if (flat->edges.count > 1)
+        qsort(flat->edges.items, flat->edges.count, sizeof(struct edge), compare_edges);
+    for (uint32_t i = 0; i < flat->edges.count; i++) {
+        struct node *node = tutti_flat_node(flat, tutti_flat_edge(flat, i)->to.node);
+        if (node->edge_count++ == 0)
+            node->first_edge = i;
+    }
+    for (uint32_t i = 0; i < flat->nodes.count; i++)
+        if (tutti_flat_node(flat, i)->edge_count > 1)
+            check_wire(flat, tutti_flat_node(flat, i));
+    return flat->err;
+}
+
+/* ---- feeds ---- */
+
+/* An input of the whole system: of the root, and nothing leads to it. */
+static bool is_port(const struct node *node)
+{
+    return node->component == TUTTI_NONE && node->item == 0 && node->edge_count == 0 && !node->entry &&
+           (node->kind == TUTTI_SSP_INPUT || node->kind == TUTTI_SSP_INOUT || node->kind == TUTTI_SSP_UNSPECIFIED);
+}
+
+static enum tutti_err copy_indices(struct flat *flat, const struct edge_end *end, const struct tutti_indices **out)
+{
+    struct tutti_indices *copy = tutti_arena_alloc(&flat->arena, sizeof *copy);
+    *out = copy;
+    if (!copy)
+        return tutti_fail_memory();
+    copy->count = end->index_count;
+    for (uint32_t i = 0; i < end->index_count; i++)
+        copy->index[i] = end->indices[i];
+    return TUTTI_OK;
+}
+
+static int compare_indices(const struct tutti_indices *a, const struct edge_end *b)
+{
+    if (a->count != b->index_count)
+        return a->count < b->index_count ? -1 : 1;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->index[i] != b->indices[i])
+            return a->index[i] < b->indices[i] ? -1 : 1;
+    return 0;
+}
+
+/* The feed of one element among those of a wire, which are sorted by element; NULL: it has none. */
+static const struct feed *feed_of_element(const struct feed *feeds, size_t count, const struct edge_end *element)
+{
+    size_t low = 0, high = count;
+    if (count > 0 && !feeds[0].to)
+        return &feeds[0];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_indices(feeds[middle].to, element) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && compare_indices(feeds[low].to, element) == 0 ? &feeds[low] : NULL;
+}
+
+/* A flow through an edge; *passed is false, and that is reported, if it cannot be. */
+static enum tutti_err pass(struct flat *flat, struct flow *flow, struct edge *edge, bool *passed)
+{
+    const struct look *target = &tutti_flat_node(flat, edge->to.node)->look;
+    const struct look *view = edge->to.look ? edge->to.look : target;
+    bool unknown = false;
+    enum tutti_err err = tutti_flow_pass(flow, edge->from.look, view, target, edge->suppress, edge->transformation,
+                                         &flat->system->arena, &unknown);
+    *passed = err == TUTTI_OK;
+    if (err == TUTTI_ERR_MEMORY)
+        return err;
+    if (err)
+        tutti_edge_error(flat, edge, "'%s' to '%s': %s", tutti_flat_end_name(flat, &edge->from),
+                         tutti_flat_end_name(flat, &edge->to), tutti_err_message());
+    else if (unknown)
+        tutti_edge_unknown_units(flat, edge);
+    return flat->err;
+}
+
+static enum tutti_err add_feed(struct flat *flat, const struct feed *source, uint32_t index)
+{
+    struct edge *edge = tutti_flat_edge(flat, index);
+    struct feed feed = *source;
+    bool passed;
+    feed.edge = index;
+    if (edge->from.index_count > 0) {
+        feed.to = NULL;
+        if (!feed.from)
+            TRY(copy_indices(flat, &edge->from, &feed.from));
+    }
+    if (edge->to.index_count > 0) {
+        if (feed.to) {
+            tutti_edge_error(flat, edge, "'%s' is an array, but '%s' is one element; add startIndices or endIndices",
+                             tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+            return flat->err;
+        }
+        TRY(copy_indices(flat, &edge->to, &feed.to));
+    }
+    TRY(pass(flat, &feed.flow, edge, &passed));
+    if (!passed)
+        return TUTTI_OK;
+    if (flat->feeds.count >= TUTTI_MOST_FEEDS)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the connections of elements multiply beyond any use",
+                          flat->system->path);
+    struct feed *place = tutti_list_push(&flat->feeds, sizeof *place);
+    if (!place)
+        return tutti_fail_memory();
+    *place = feed;
+    return TUTTI_OK;
+}
+
+static enum tutti_err feed_through(struct flat *flat, uint32_t index)
+{
+    const struct edge *edge = tutti_flat_edge(flat, index);
+    const struct node *from = tutti_flat_node(flat, edge->from.node);
+    if (from->component != TUTTI_NONE || is_port(from)) {
+        struct feed feed = {.node = edge->from.node, .flow = {.look = from->look}};
+        return add_feed(flat, &feed, index);
+    }
+    /* The list of feeds grows and moves. */
+    for (size_t i = 0; i < from->feed_count; i++) {
+        const struct feed *feeds = (const struct feed *)flat->feeds.items + from->first_feed;
+        const struct feed *feed = &feeds[i];
+        if (edge->from.index_count > 0)
+            feed = feed_of_element(feeds, from->feed_count, &edge->from);
+        if (feed) {
+            struct feed copy = *feed;
+            TRY(add_feed(flat, &copy, index));
+        }
+        if (edge->from.index_count > 0)
+            break;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- values ---- */
+
+/* The value that comes along an edge: a wire keeps the best, a variable gets one more candidate. */
+static enum tutti_err value_through(struct flat *flat, struct edge *edge, struct node *to)
+{
+    const struct value *value = tutti_flat_node(flat, edge->from.node)->value;
+    if (!value)
+        return TUTTI_OK;
+    TRY(tutti_value_pass(flat, value, edge, &value));
+    if (!value)
+        return flat->err;
+    if (to->component != TUTTI_NONE) {
+        struct tutti_indices element = {.count = edge->to.index_count};
+        for (uint32_t i = 0; i < element.count; i++)
+            element.index[i] = edge->to.indices[i];
+        return tutti_value_arrive(flat, value, to->component, to->variable, &element);
+    }
+    if (edge->to.index_count > 0)
+        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
+                           "the value of '%s' ends at '%s': values of single elements do not pass connectors of "
+                           "systems; set it behind",
+                           tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
+    else if (!to->value || value->rank > to->value->rank)
+        to->value = value;
+    return TUTTI_OK;
+}
+
+static enum tutti_err finish_node(struct flat *flat, struct node *node)
+{
+    node->first_feed = flat->feeds.count;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        struct edge *edge = tutti_flat_edge(flat, node->first_edge + i);
+        if (edge->reported)
+            continue;
+        TRY(feed_through(flat, node->first_edge + i));
+        if (!edge->reported)
+            TRY(value_through(flat, edge, node));
+    }
+    node->feed_count = flat->feeds.count - node->first_feed;
+    node->state = DONE;
+    return flat->err;
+}
+
+/* ---- the order: what lies upstream comes first ---- */
+
+static void report_cycle(struct flat *flat, const struct list *stack, struct edge *closing)
+{
+    const uint32_t *path = stack->items;
+    char chain[600] = "";
+    size_t begin = stack->count, used = 0;
+    while (begin > 0 && path[begin - 1] != closing->from.node)
+        begin--;
+    /* The stack goes upstream; people read downstream. */
+    for (size_t i = stack->count; i + 1 > begin && i > 0 && used < sizeof chain - 120; i--)
+        used += (size_t)snprintf(chain + used, sizeof chain - used, "%s'%.100s'", used ? " to " : "",
+                                 tutti_flat_node_name(flat, path[i - 1]));
+    tutti_edge_error(flat, closing, "connectors of systems are connected in a circle, and no FMU gives a value: %s",
+                     chain);
+}
+
+static enum tutti_err visit(struct flat *flat, struct list *stack, uint32_t start)
+{
+    uint32_t *top = tutti_list_push(stack, sizeof *top);
+    if (!top)
+        return tutti_fail_memory();
+    *top = start;
+    tutti_flat_node(flat, start)->state = OPEN;
+    while (stack->count > 0) {
+        struct node *node = tutti_flat_node(flat, ((uint32_t *)stack->items)[stack->count - 1]);
+        if (node->cursor == node->edge_count) {
+            TRY(finish_node(flat, node));
+            stack->count--;
+            continue;
+        }
+        struct edge *edge = tutti_flat_edge(flat, node->first_edge + node->cursor++);
+        struct node *from = tutti_flat_node(flat, edge->from.node);
+        if (edge->reported || from->component != TUTTI_NONE || from->state == DONE)
+            continue;
+        if (from->state == OPEN) {
+            report_cycle(flat, stack, edge);
+            continue;
+        }
+        from->state = OPEN;
+        top = tutti_list_push(stack, sizeof *top);
+        if (!top)
+            return tutti_fail_memory();
+        *top = edge->from.node;
+    }
+    return flat->err;
+}
+
+enum tutti_err tutti_wiring_make(struct flat *flat)
+{
+    struct list stack = {0};
+    enum tutti_err err = sort_edges(flat);
+    for (uint32_t i = 0; i < flat->nodes.count && !err; i++)
+        if (tutti_flat_node(flat, i)->state == UNSEEN && tutti_flat_node(flat, i)->edge_count > 0)
+            err = visit(flat, &stack, i);
+    tutti_list_fini(&stack);
+    return err;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents as trees: namespaces, texts, and writing what was read. */
+#include "ssp_helper.h"
+
+static enum tutti_err try_tree(struct tutti_tree **tree, const char *text, size_t size, size_t piece)
+{
+    struct memory memory = {text, size, 0, piece};
+    struct tutti_reader reader = {memory_read, &memory};
+    return tutti_tree_read(tree, "test.xml", &reader);
+}
+
+static struct tutti_tree *read_tree(const char *text, size_t piece)
+{
+    struct tutti_tree *tree;
+    if (try_tree(&tree, text, strlen(text), piece) != TUTTI_OK)
+        fail_msg("%s", tutti_err_message());
+    return tree;
+}
+
+static void refuse_tree(const char *text, enum tutti_err wanted, const char *words)
+{
+    struct tutti_tree *tree;
+    assert_int_equal(try_tree(&tree, text, strlen(text), SIZE_MAX), wanted);
+    assert_null(tree);
+    if (!strstr(tutti_err_message(), words))
+        fail_msg("\"%s\" is not in \"%s\"", words, tutti_err_message());
+}
+
+/* All but the lines. */
+static void assert_same_nodes(const struct tutti_node *a, const struct tutti_node *b)
+{
+    assert_text(a->text, b->text);
+    assert_text(a->name, b->name);
+    assert_text(a->local, b->local);
+    assert_int_equal(a->space, b->space);
+    assert_int_equal(a->attribute_count, b->attribute_count);
+    for (unsigned i = 0; i < a->attribute_count; i++) {
+        assert_text(a->attributes[i].name, b->attributes[i].name);
+        assert_text(a->attributes[i].value, b->attributes[i].value);
+    }
+    const struct tutti_node *left = a->first, *right = b->first, *last = NULL;
+    for (; left && right; left = left->next, right = right->next) {
+        assert_same_nodes(left, right);
+        assert_ptr_equal(left->parent, a);
+        last = left;
+    }
+    if (left || right)
+        fail_msg("<%s> has another number of children", a->name);
+    assert_ptr_equal(a->last, last);
+}
+
+/* The document, written; the caller's. Reading it again gives the same tree, and writing that the same text. */
+static char *round_trip(const char *text)
+{
+    struct tutti_tree *tree = read_tree(text, SIZE_MAX);
+    struct tutti_text first = {0}, second = {0};
+    tutti_tree_write(tree, &first);
+    assert_false(first.failed);
+    static const size_t pieces[] = {1, 7, SIZE_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        struct tutti_tree *again = read_tree(first.text, pieces[i]);
+        assert_same_nodes(tree->root, again->root);
+        second.length = 0;
+        tutti_tree_write(again, &second);
+        assert_string_equal(first.text, second.text);
+        tutti_tree_free(again);
+    }
+    tutti_text_fini(&second);
+    tutti_tree_free(tree);
+    return first.text;
+}
+
+static void assert_written(const char *text, const char *wanted)
+{
+    char *written = round_trip(text);
+    static const char declaration[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    assert_int_equal(strncmp(written, declaration, sizeof declaration - 1), 0);
+    assert_string_equal(written + sizeof declaration - 1, wanted);
+    free(written);
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    struct tutti_tree *tree = read_tree("<a x='1' y='2'>\n <b/>\n\n <c>text</c><b\nz='3'/></a>", 1);
+    struct tutti_node *root = tree->root;
+    assert_string_equal(tree->file, "test.xml");
+    assert_string_equal(root->name, "a");
+    assert_int_equal(root->attribute_count, 2);
+    assert_string_equal(tutti_node_attribute(root, "y"), "2");
+    assert_null(tutti_node_attribute(root, "z"));
+    struct tutti_node *b = tutti_node_child(root, TUTTI_SPACE_FOREIGN, "b");
+    assert_ptr_equal(b, root->first);
+    assert_int_equal(b->line, 2);
+    assert_int_equal(b->next->line, 4);
+    assert_string_equal(b->next->first->text, "text");
+    struct tutti_node *second = tutti_node_next(b, TUTTI_SPACE_FOREIGN, "b");
+    assert_ptr_equal(second, root->last);
+    assert_null(tutti_node_next(second, TUTTI_SPACE_FOREIGN, "b"));
+    assert_null(tutti_node_child(root, TUTTI_SPACE_SSD, "b"));
+    tutti_tree_free(tree);
+    tutti_tree_free(NULL);
+}
+
+#define SSD_URI "http://ssp-standard.org/SSP1/SystemStructureDescription"
+#define SSC_URI "http://ssp-standard.org/SSP1/SystemStructureCommon"
+
+/* The address counts, wherever it is declared and whatever its prefix. */
+static void test_namespaces(void **state)
+{
+    (void)state;
+    struct tutti_tree *tree = read_tree("<a xmlns='" SSD_URI "' xmlns:q='" SSC_URI "'>"
+                                        "<q:b xmlns:q='" SSD_URI "'><q:c/></q:b><q:d/>"
+                                        "<e xmlns=''><f/></e><g xmlns='urn:x'/><h/>"
+                                        "<ssd:i xmlns:ssd='urn:not-ours'/><xml:j/></a>",
+                                        SIZE_MAX);
+    static const struct {
+        const char *local;
+        enum tutti_space space;
+    } wanted[] = {{"b", TUTTI_SPACE_SSD},     {"d", TUTTI_SPACE_SSC}, {"e", TUTTI_SPACE_FOREIGN},
+                  {"g", TUTTI_SPACE_FOREIGN}, {"h", TUTTI_SPACE_SSD}, {"i", TUTTI_SPACE_FOREIGN},
+                  {"j", TUTTI_SPACE_FOREIGN}};
+    assert_int_equal(tree->root->space, TUTTI_SPACE_SSD);
+    const struct tutti_node *node = tree->root->first;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++, node = node->next) {
+        assert_string_equal(node->local, wanted[i].local);
+        assert_int_equal(node->space, wanted[i].space);
+    }
+    assert_null(node);
+    assert_int_equal(tree->root->first->first->space, TUTTI_SPACE_SSD);
+    assert_int_equal(tree->root->first->next->next->first->space, TUTTI_SPACE_FOREIGN);
+    tutti_tree_free(tree);
+    refuse_tree("<a>\n<ssd:b/></a>", TUTTI_ERR_FORMAT, "test.xml:2: <ssd:b>: the prefix \"ssd\" is not declared");
+    refuse_tree("<a><q:b xmlns:q='u'/>\n\n<q:c/></a>", TUTTI_ERR_FORMAT, "test.xml:3: <q:c>");
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    assert_written("<a>\n  <b/>\n</a>", "<a>\n  <b/>\n</a>\n");
+    assert_written("<a>one <b>two</b> <c/> three</a>", "<a>one <b>two</b> <c/> three</a>\n");
+    assert_written("<a>x<b>\n<c><d/></c>\n</b></a>", "<a>x<b><c><d/></c></b></a>\n");
+    assert_written("<a><b> </b><c>\n</c></a>", "<a>\n  <b> </b>\n  <c>\n</c>\n</a>\n");
+    assert_written("<a> x<!-- no -->y <?pi?></a>", "<a> xy </a>\n");
+    assert_written("<a><![CDATA[<&>]]]]><![CDATA[>]]></a>", "<a>&lt;&amp;&gt;]]&gt;</a>\n");
+    assert_written("<a>&#13;\n\t&quot;&#x20ac;</a>", "<a>&#13;\n\t\"\xe2\x82\xac</a>\n");
+    assert_written("<a x='&#10;&#13;&#9; &lt;\"&apos;&amp;' y=' \n '/>",
+                   "<a x=\"&#10;&#13;&#9; &lt;&quot;'&amp;\" y=\"   \"/>\n");
+    assert_written("<a xml:space='preserve'> <b> <c/></b></a>", "<a xml:space=\"preserve\"> <b> <c/></b></a>\n");
+    assert_written("<a xml:space='preserve'><b xml:space='default'> <c/> </b></a>",
+                   "<a xml:space=\"preserve\"><b xml:space=\"default\"><c/></b></a>\n");
+    /* In SSP's own elements white space is layout, in annotations it may be more. */
+    assert_written("<s:a xmlns:s='" SSC_URI "'> <s:b> </s:b><s:Annotation> </s:Annotation></s:a>",
+                   "<s:a xmlns:s=\"" SSC_URI "\">\n  <s:b/>\n  <s:Annotation/>\n</s:a>\n");
+    assert_written("<Annotation xmlns='" SSC_URI "'><b> </b>x <i>y</i> <i>z</i></Annotation>",
+                   "<Annotation xmlns=\"" SSC_URI "\"><b> </b>x <i>y</i> <i>z</i></Annotation>\n");
+}
+
+static void test_foreign_parts_survive(void **state)
+{
+    (void)state;
+    char *written = round_trip(
+        "<?xml version='1.0'?><!-- a comment -->\n"
+        "<ssd:SystemStructureDescription" SPACES " version='1.0' name='&lt;&#x1F600;&gt;'>\n"
+        "<ssd:System name='r'><ssd:ElementGeometry x1='0.10' y1='-1e3' x2='1' y2='2' iconSource='a%20b.png'/>\n"
+        "<ssd:Annotations><ssc:Annotation type='com.example'>Say <v:b xmlns:v='urn:v' v:at='&#10;'>this</v:b> and\n"
+        "<v:c xmlns:v='urn:w'><![CDATA[ <raw> ]]></v:c></ssc:Annotation>\n"
+        "<ssc:Annotation type='org.other'><x xmlns='urn:x'><y> <z/> </y></x></ssc:Annotation></ssd:Annotations>\n"
+        "</ssd:System></ssd:SystemStructureDescription>");
+    static const char *const kept[] = {
+        "name=\"&lt;\xf0\x9f\x98\x80&gt;\"",
+        "<ssd:ElementGeometry x1=\"0.10\" y1=\"-1e3\" x2=\"1\" y2=\"2\" iconSource=\"a%20b.png\"/>",
+        ">Say <v:b xmlns:v=\"urn:v\" v:at=\"&#10;\">this</v:b> and\n<v:c xmlns:v=\"urn:w\"> &lt;raw&gt; "
+        "</v:c></ssc:Annotation>",
+        "<x xmlns=\"urn:x\">"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!strstr(written, kept[i]))
+            fail_msg("'%s' is not in\n%s", kept[i], written);
+    free(written);
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    struct tutti_tree tree = {0};
+    char name[] = "s:System", value[] = SSD_URI;
+    struct tutti_node *root = tutti_node_add(&tree, NULL, name);
+    assert_ptr_equal(tree.root, root);
+    assert_int_equal(root->space, TUTTI_SPACE_FOREIGN);
+    struct tutti_node *early = tutti_node_add(&tree, root, "s:Early");
+    assert_true(tutti_node_set(&tree, root, "xmlns:s", value));
+    memset(name, 'x', sizeof name - 1); /* copies are taken */
+    memset(value, 'x', sizeof value - 1);
+    assert_int_equal(root->space, TUTTI_SPACE_SSD);
+    assert_int_equal(early->space, TUTTI_SPACE_SSD);
+    assert_string_equal(root->local, "System");
+    struct tutti_node *second = tutti_node_add(&tree, root, "s:B"), *third = tutti_node_add(&tree, root, "C");
+    assert_int_equal(second->space, TUTTI_SPACE_SSD);
+    assert_int_equal(third->space, TUTTI_SPACE_FOREIGN);
+    for (int i = 0; i < 20; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "a%d", i);
+        assert_true(tutti_node_set(&tree, second, number, "old"));
+        assert_true(tutti_node_set(&tree, second, number, number));
+    }
+    assert_int_equal(second->attribute_count, 20);
+    assert_string_equal(tutti_node_attribute(second, "a17"), "a17");
+    assert_true(tutti_node_set(&tree, third, "odd", "\x01\xff<\xef\xbf\xbe"));
+    tutti_node_remove(early);
+    assert_ptr_equal(root->first, second);
+    assert_null(early->parent);
+    tutti_node_remove(root); /* has no parent */
+    struct tutti_text text = {0};
+    tutti_node_remove(second);
+    tutti_tree_write(&tree, &text);
+    assert_string_equal(text.text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<s:System xmlns:s=\"" SSD_URI "\">\n"
+                                   "  <C odd=\"\xef\xbf\xbd\xef\xbf\xbd&lt;\xef\xbf\xbd\"/>\n</s:System>\n");
+    tutti_node_remove(third);
+    assert_null(root->first);
+    assert_null(root->last);
+    tutti_text_fini(&text);
+    tutti_arena_fini(&tree.arena);
+
+    /* Attributes beside those that were read. */
+    struct tutti_tree *read = read_tree("<a b='1' c='2' d='3'/>", SIZE_MAX);
+    for (int i = 0; i < 9; i++)
+        assert_true(tutti_node_set(read, read->root, (char[]){(char)('c' + i), '\0'}, "new"));
+    assert_int_equal(read->root->attribute_count, 10);
+    assert_string_equal(tutti_node_attribute(read->root, "b"), "1");
+    assert_string_equal(tutti_node_attribute(read->root, "d"), "new");
+    assert_string_equal(tutti_node_attribute(read->root, "k"), "new");
+    tutti_tree_free(read);
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    refuse_tree("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", TUTTI_ERR_FORMAT, "DOCTYPE");
+    refuse_tree("<a>&b;</a>", TUTTI_ERR_FORMAT, "test.xml:1: ");
+    refuse_tree("<a><b></a>", TUTTI_ERR_FORMAT, "mismatched tag");
+    refuse_tree("<a", TUTTI_ERR_FORMAT, "test.xml:1");
+    refuse_tree("", TUTTI_ERR_FORMAT, "no element");
+    refuse_tree("<a b='1' b='2'/>", TUTTI_ERR_FORMAT, "duplicate");
+    refuse_tree("<a>\xff</a>", TUTTI_ERR_FORMAT, "test.xml:1");
+    struct tutti_text text = {0};
+    for (int i = 0; i < 200; i++)
+        tutti_text_append(&text, "<a>");
+    refuse_tree(text.text, TUTTI_ERR_LIMIT, "deep");
+    text.length = 0;
+    for (int i = 0; i < 100; i++)
+        tutti_text_printf(&text, "<a%s xmlns:b%d='c'>", i ? "" : " x='1'", i);
+    refuse_tree(text.text, TUTTI_ERR_LIMIT, "more than 64 namespaces");
+    tutti_text_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nodes),   cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_texts),   cmocka_unit_test(test_foreign_parts_survive),
+        cmocka_unit_test(test_changes), cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
