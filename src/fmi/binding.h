@@ -34,9 +34,9 @@ struct tutti_messages {
     unsigned long passed, dropped;                      /* to the log, not to the log */
     /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
     char deferred_text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
-    unsigned deferred;
 };
 
+/* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
 struct tutti_instance {
     const struct tutti_binding *binding;
     struct tutti_library *library;
@@ -47,13 +47,14 @@ struct tutti_instance {
     enum tutti_call call; /* the last one made, for messages and crash reports */
     enum tutti_type call_type;
     double time;
+    unsigned deferred; /* messages->deferred_text that are not told yet */
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
     bool logging_on;               /* as the FMU was told */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;
-    struct tutti_messages messages;
+    struct tutti_messages *messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
         struct {

@@ -60,7 +60,7 @@ enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_
 /* The end of an error message: what the FMU said last. */
 static void append_messages(struct tutti_instance *in, struct tutti_text *text)
 {
-    struct tutti_messages *messages = &in->messages;
+    struct tutti_messages *messages = in->messages;
     pthread_mutex_lock(&messages->lock);
     unsigned long first = messages->count > TUTTI_MESSAGES_KEPT ? messages->count - TUTTI_MESSAGES_KEPT : 0;
     tutti_text_append(text, messages->count ? ". The FMU's last messages: " : ". The FMU gave no message");
@@ -75,7 +75,7 @@ enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, co
     call_name(in, name, sizeof name);
     struct tutti_text text = {0};
     append_messages(in, &text);
-    in->messages.deferred = 0; /* they are in the message */
+    in->deferred = 0; /* they are in the message */
     tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
                text.text ? text.text : "");
     tutti_text_fini(&text);

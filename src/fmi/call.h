@@ -51,7 +51,7 @@ static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum
 {
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return tutti_call_unusual(in, call, status);
-    if (__builtin_expect(in->messages.deferred != 0, 0))
+    if (__builtin_expect(in->deferred != 0, 0))
         tutti_instance_log_deferred(in);
     in->state = tutti_state_after(in->library->kind, call, in->state, in->event_mode);
     return TUTTI_OK;

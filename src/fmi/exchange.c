@@ -7,7 +7,7 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_cal
 {
     if (status != TUTTI_STATUS_DISCARD)
         return tutti_call_unusual(in, call, status);
-    in->messages.deferred = 0; /* an answer, not an error, whatever the FMU calls it */
+    in->deferred = 0; /* an answer, not an error, whatever the FMU calls it */
     *discarded = true;
     return TUTTI_OK;
 }
@@ -19,7 +19,7 @@ static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call
 {
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return conclude_unusual(in, call, status, discarded);
-    if (__builtin_expect(in->messages.deferred != 0, 0))
+    if (__builtin_expect(in->deferred != 0, 0))
         tutti_instance_log_deferred(in);
     return TUTTI_OK;
 }
@@ -106,7 +106,7 @@ enum tutti_err tutti_instance_get_state_references(struct tutti_instance *in, ui
     tutti_call_leave(outer);
     if (status <= TUTTI_STATUS_WARNING || status == TUTTI_STATUS_FATAL || status == TUTTI_STATUS_MEMORY)
         return tutti_call_conclude(in, TUTTI_CALL_GET_STATE_REFERENCES, status);
-    in->messages.deferred = 0; /* it does no harm */
+    in->deferred = 0; /* it does no harm */
     return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU does not tell which variables its states are",
                       in->options.name, in->library->file);
 }

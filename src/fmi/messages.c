@@ -126,7 +126,7 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     expand(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
     tutti_str_make_printable(clean);
 
-    struct tutti_messages *messages = &in->messages;
+    struct tutti_messages *messages = in->messages;
     enum tutti_log_level level = level_of(status);
     bool debug = tutti_log_wants(in->options.log, TUTTI_LOG_DEBUG);
     unsigned long limit = debug ? PASSED_LIMIT_DEBUG : PASSED_LIMIT;
@@ -139,8 +139,8 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     bool last = pass && messages->passed == limit;
     pthread_mutex_unlock(&messages->lock);
 
-    if (defer && messages->deferred < TUTTI_MESSAGES_KEPT)
-        memcpy(messages->deferred_text[messages->deferred++], clean, sizeof clean);
+    if (defer && in->deferred < TUTTI_MESSAGES_KEPT)
+        memcpy(messages->deferred_text[in->deferred++], clean, sizeof clean);
     else if (pass)
         pass_on(in, level, category, clean);
     if (last)
@@ -156,8 +156,8 @@ enum tutti_status tutti_instance_missing(struct tutti_instance *in)
 
 void tutti_instance_log_deferred(struct tutti_instance *in)
 {
-    struct tutti_messages *messages = &in->messages;
-    for (unsigned i = 0; i < messages->deferred; i++)
+    struct tutti_messages *messages = in->messages;
+    for (unsigned i = 0; i < in->deferred; i++)
         pass_on(in, TUTTI_LOG_ERROR, NULL, messages->deferred_text[i]);
-    messages->deferred = 0;
+    in->deferred = 0;
 }

@@ -48,7 +48,7 @@ static enum tutti_err conclude_step(struct tutti_instance *in, double t, double 
         in->time = step->reached;
         return tutti_call_conclude(in, TUTTI_CALL_DO_STEP, status);
     }
-    in->messages.deferred = 0;
+    in->deferred = 0;
     if (in->binding->fmi == 3) {
         *step = (struct tutti_step){.reached = t, .discarded = true, .can_retry = true};
         return TUTTI_OK;
@@ -93,7 +93,7 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
         TRY(look_at_step(in, t, end, step));
     else
         step->reached = end;
-    if (__builtin_expect(in->messages.deferred != 0, 0))
+    if (__builtin_expect(in->deferred != 0, 0))
         tutti_instance_log_deferred(in);
     in->state = TUTTI_STATE_STEP;
     in->time = step->reached;

@@ -145,9 +145,10 @@ static enum tutti_err add_feed(struct flat *flat, const struct feed *source, uin
     bool passed;
     feed.edge = index;
     if (edge->from.index_count > 0) {
-        feed.to = NULL;
-        if (!feed.from)
+        /* Of an array that came as a whole; or the element came by itself. */
+        if (!feed.to && !feed.from)
             TRY(copy_indices(flat, &edge->from, &feed.from));
+        feed.to = NULL;
     }
     if (edge->to.index_count > 0) {
         if (feed.to) {

@@ -86,7 +86,6 @@ static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_exp
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
-    unit->counts.init_evaluations++;
     return tutti_instance_exit_initialization(((struct cs *)unit)->instance);
 }
 

@@ -59,7 +59,6 @@ static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_exp
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    unit->counts.init_evaluations++;
     TRY(tutti_instance_exit_initialization(me->instance));
     TRY(tutti_instance_count_states(me->instance, &me->states, &me->indicators));
     TRY(tutti_me_events_init(me));
