@@ -22,15 +22,12 @@ static struct tutti_member *member_of(struct run *run, uint32_t component)
 
 static enum tutti_err enter(struct run *run, struct tutti_member *member, const struct tutti_component *component)
 {
-    double tolerance = member->integration.solver ? member->integration.rtol : run->times.tolerance;
-    if (tolerance <= 0 && component->fmu->desc->experiment.has_tolerance)
-        tolerance = component->fmu->desc->experiment.tolerance;
     struct tutti_experiment_setup setup = {
         .start = run->times.start,
         .stop = run->times.stop,
         .has_stop = true,
-        .tolerance = tolerance,
-        .has_tolerance = tolerance > 0,
+        .tolerance = member->tolerance,
+        .has_tolerance = member->tolerance > 0,
     };
     TRY(member->unit->kind->enter_init(member->unit, &setup));
     TRY(tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count));

@@ -183,13 +183,8 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
     if ((*kind)->interface != TUTTI_ME)
         return run->system->single ? tutti_integration_refuse(options) : TUTTI_OK;
-    const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
-    double tolerance = options->has_rtol           ? options->rtol
-                       : run->times.tolerance > 0  ? run->times.tolerance
-                       : experiment->has_tolerance ? experiment->tolerance
-                                                   : 0;
     bool driven = member->inputs || has_wired_inputs(run, c);
-    return tutti_integration_resolve(&member->integration, options, &run->times, tolerance, driven);
+    return tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven);
 }
 
 static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_run_options *own)
@@ -243,6 +238,11 @@ static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutt
     struct tutti_run_options own = *run->asked;
     TRY(tutti_words_of_component(&own, run->system, component, &member->own_step));
     TRY(own_step(run, component->name, used, &member->own_step));
+    const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
+    member->tolerance = own.has_rtol                ? own.rtol
+                        : run->times.tolerance > 0  ? run->times.tolerance
+                        : experiment->has_tolerance ? experiment->tolerance
+                                                    : 0;
     TRY(open_inputs(run, c, drive, &own));
     TRY(make_unit(run, c, &own));
     return member->inputs ? tutti_inputs_bind(member->inputs, member->unit) : TUTTI_OK;

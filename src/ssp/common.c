@@ -196,6 +196,10 @@ void tutti_parts_type(struct tutti_parts *parts, const struct tutti_node *node, 
     *type = (struct tutti_ssp_type){.given = true, .loose = types[index].loose, .type = types[index].type};
     if (tutti_type_is_float(type->type)) {
         type->unit = tutti_node_attribute(node, "unit");
+        if (type->unit && !*type->unit) {
+            tutti_parts_warn(parts, node, "unit is empty; it is read as if it were absent");
+            type->unit = NULL;
+        }
         if (type->unit && tutti_map_find(&parts->names.units, type->unit) == TUTTI_MAP_NONE)
             tutti_parts_warn(parts, node, "the unit \"%s\" is not among the <Units> of this document",
                              tutti_str_show(type->unit).text);

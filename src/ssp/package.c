@@ -240,24 +240,19 @@ void tutti_package_free(struct tutti_package *package)
 
 /* ---- places ---- */
 
-/* The path without links, of as much of it as is there; NULL if that is nothing, or memory is out. */
-static char *existing_path(const char *path)
-{
-    char *cut = tutti_str_copy(path), *real = NULL;
-    while (cut && *cut && !(real = realpath(cut, NULL))) {
-        char *slash = strrchr(cut, '/');
-        *(slash ? slash : cut) = '\0';
-    }
-    free(cut);
-    return real;
-}
-
-/* Links of an unpacked folder must not lead out of it. */
+/* Links of an unpacked folder must not lead out of it. Where the file is not there, the folders before it count. */
 static enum tutti_err check_inside(const struct tutti_package *package, const struct tutti_place *place)
 {
     if (package->bare)
         return TUTTI_OK;
-    char *real = existing_path(place->path);
+    char *cut = tutti_str_copy(place->path), *real = NULL;
+    if (!cut)
+        return tutti_fail_memory();
+    while (*cut && !(real = realpath(cut, NULL))) {
+        char *slash = strrchr(cut, '/');
+        *(slash ? slash : cut) = '\0';
+    }
+    free(cut);
     size_t n = strlen(package->folder);
     bool inside = real && strncmp(real, package->folder, n) == 0 && (real[n] == '/' || real[n] == '\0');
     free(real);

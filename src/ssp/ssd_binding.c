@@ -27,7 +27,7 @@ static enum tutti_err read_base(struct tutti_parts *parts, const struct tutti_no
     return TUTTI_OK;
 }
 
-/* The one inline document in `holder`, which may be NULL, of the default type; or none, if `source` says where it is. */
+/* The one inline document in `holder`, which may be NULL; none if `source` says where it is. */
 static enum tutti_err find_inline(const struct tutti_parts *parts, const struct tutti_node *node,
                                   const struct tutti_node *holder, const char *source, const char *local,
                                   const struct tutti_node **found)

@@ -155,7 +155,7 @@ static enum tutti_err check_count(const struct tutti_parts *parts, const struct 
                             parameter->value_count, (unsigned long long)wanted);
 }
 
-static enum tutti_err read_parameter(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_map *names,
+static enum tutti_err read_parameter(struct tutti_parts *parts, const struct tutti_node *node,
                                      struct tutti_ssp_parameter *parameter)
 {
     static const struct tutti_shape_word attributes[] = {SHAPE_BASE_ATTRIBUTES, {"name", false}, {NULL, false}};
@@ -167,7 +167,6 @@ static enum tutti_err read_parameter(struct tutti_parts *parts, const struct tut
     TRY(tutti_parts_check(parts, node, &shape));
     parameter->line = node->line;
     TRY(tutti_parts_required(parts, node, "name", &parameter->name));
-    TRY(tutti_parts_unique(parts, names, node, parameter->name, "parameters of this set"));
     const struct tutti_node *child = tutti_parts_type_node(node);
     if (!child || tutti_parts_is(child, "Clock"))
         return tutti_parts_fail(parts, node, "it has no value; add <ssv:Real value=\"...\"/> or another type");
@@ -177,6 +176,24 @@ static enum tutti_err read_parameter(struct tutti_parts *parts, const struct tut
     return check_count(parts, node, parameter);
 }
 
+/* Adds a parameter that was read behind the others. Names should be unique; files of well-known examples have some
+ * twice, and then the last one counts, as it does among bindings. */
+static enum tutti_err keep_parameter(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_map *names,
+                                     struct tutti_ssp_parameter *parameters, size_t *count)
+{
+    const struct tutti_ssp_parameter *parameter = &parameters[*count];
+    int64_t earlier;
+    TRY(tutti_map_add(names, parameter->name, (int64_t)*count, &earlier));
+    if (earlier == TUTTI_MAP_NONE) {
+        ++*count;
+        return TUTTI_OK;
+    }
+    tutti_parts_warn(parts, node, "line %u has a value for the same name, which is ignored", parameters[earlier].line);
+    parameters[earlier] = *parameter;
+    parameters[*count] = (struct tutti_ssp_parameter){0};
+    return TUTTI_OK;
+}
+
 static enum tutti_err read_parameters(struct tutti_parts *parts, const struct tutti_node *list, struct tutti_ssv *ssv)
 {
     static const struct tutti_shape_word none[] = {{NULL, false}};
@@ -184,14 +201,18 @@ static enum tutti_err read_parameters(struct tutti_parts *parts, const struct tu
                                                         {NULL, TUTTI_SPACE_SSV, TUTTI_SHAPE_ONE, false}};
     static const struct tutti_shape shape = {none, children};
     TRY(tutti_parts_check(parts, list, &shape));
-    struct tutti_ssp_parameter *parameter;
-    TRY(tutti_parts_array(parts, list, "Parameter", sizeof *parameter, &parameter, &ssv->count));
-    ssv->parameters = parameter;
+    struct tutti_ssp_parameter *parameters;
+    TRY(tutti_parts_array(parts, list, "Parameter", sizeof *parameters, &parameters, &ssv->count));
+    ssv->parameters = parameters;
+    ssv->count = 0;
     struct tutti_map names = {0};
     enum tutti_err err = TUTTI_OK;
     for (const struct tutti_node *node = tutti_parts_child(list, "Parameter"); node && err == TUTTI_OK;
-         node = tutti_parts_next(node, "Parameter"))
-        err = read_parameter(parts, node, &names, parameter++);
+         node = tutti_parts_next(node, "Parameter")) {
+        err = read_parameter(parts, node, &parameters[ssv->count]);
+        if (err == TUTTI_OK)
+            err = keep_parameter(parts, node, &names, parameters, &ssv->count);
+    }
     tutti_map_fini(&names);
     return err;
 }

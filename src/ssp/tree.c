@@ -8,7 +8,7 @@
 #include "fmi/xml.h"
 #include "ssp/parts.h"
 
-/* TREE_BYTES: a system of some million elements. NAMESPACES: declarations in scope; every element looks through them. */
+/* NAMESPACES: declarations in scope; every element looks through them. TREE_BYTES: a system of some million parts. */
 enum { NAMESPACES = 64 };
 #define TREE_BYTES ((size_t)1 << 30)
 
@@ -84,18 +84,17 @@ struct builder {
     bool preserve[TUTTI_XML_DEPTH + 1]; /* by depth: xml:space="preserve" is in force */
 };
 
-static enum tutti_err intern(struct builder *builder, const char *text, const struct name **out)
+/* Valid until the next call; NULL when memory is out. */
+static const struct name *intern(struct builder *builder, const char *text)
 {
     int64_t index = tutti_map_find(&builder->map, text);
-    if (index != TUTTI_MAP_NONE) {
-        *out = &builder->names[index];
-        return TUTTI_OK;
-    }
+    if (index != TUTTI_MAP_NONE)
+        return &builder->names[index];
     if (builder->name_count == builder->name_room) {
         size_t room = builder->name_room ? 2 * builder->name_room : 64;
         struct name *names = reallocarray(builder->names, room, sizeof *names);
         if (!names)
-            return tutti_fail_memory();
+            return NULL;
         builder->names = names;
         builder->name_room = room;
     }
@@ -104,11 +103,12 @@ static enum tutti_err intern(struct builder *builder, const char *text, const st
     name->full = tutti_arena_text(&builder->tree->arena, text, strlen(text));
     name->prefix = colon ? tutti_arena_text(&builder->tree->arena, text, (size_t)(colon - text)) : "";
     if (!name->full || !name->prefix)
-        return tutti_fail_memory();
+        return NULL;
     name->local = colon ? name->full + (colon - text) + 1 : name->full;
-    TRY(tutti_map_add(&builder->map, name->full, (int64_t)builder->name_count++, NULL));
-    *out = name;
-    return TUTTI_OK;
+    if (tutti_map_add(&builder->map, name->full, (int64_t)builder->name_count, NULL) != TUTTI_OK)
+        return NULL;
+    builder->name_count++;
+    return name;
 }
 
 /* Does the element hold what others fill in? That may be text and elements mixed, which SSP itself never has. */
@@ -218,10 +218,9 @@ static enum tutti_err read_attributes(struct builder *builder, struct tutti_xml 
     if (!node->attributes)
         return tutti_fail_memory();
     for (unsigned i = 0; i < count; i++) {
-        const struct name *name;
-        TRY(intern(builder, attributes[2 * i], &name));
+        const struct name *name = intern(builder, attributes[2 * i]);
         const char *value = tutti_arena_text(arena, attributes[2 * i + 1], strlen(attributes[2 * i + 1]));
-        if (!value)
+        if (!name || !value)
             return tutti_fail_memory();
         node->attributes[i] = (struct tutti_attribute){name->full, value};
         node->attribute_count++;
@@ -247,8 +246,9 @@ static enum tutti_err on_start(void *context, struct tutti_xml *xml, const char 
     builder->preserve[builder->depth] = builder->preserve[builder->depth - 1];
     tutti_xml_want_text(xml, true);
     TRY(read_attributes(builder, xml, node, attributes));
-    const struct name *name;
-    TRY(intern(builder, tag, &name));
+    const struct name *name = intern(builder, tag);
+    if (!name)
+        return tutti_fail_memory();
     TRY(resolve(builder, xml, name, &node->space));
     node->name = name->full;
     node->local = name->local;

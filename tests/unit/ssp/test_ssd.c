@@ -499,12 +499,44 @@ static void test_deep(void **state)
     tutti_text_fini(&text);
 }
 
+/* 10,000 components take some dozen megabytes, and names are looked up, not searched. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    struct tutti_text text = {0};
+    tutti_text_append(&text, TOP("2.0", "<ssd:System name='root'>\n<ssd:Elements>\n"));
+    for (int i = 0; i < COUNT; i++) {
+        tutti_text_printf(&text, "<ssd:Component name='mass%d' source='resources/mass.fmu'>\n<ssd:Connectors>\n", i);
+        for (int k = 0; k < 6; k++)
+            tutti_text_printf(&text, "<ssd:Connector name='x%d' kind='%s'><ssc:Real/></ssd:Connector>\n", k,
+                              k < 3 ? "input" : "output");
+        tutti_text_append(&text, "</ssd:Connectors>\n</ssd:Component>\n");
+    }
+    tutti_text_append(&text, "</ssd:Elements>\n<ssd:Connections>\n");
+    for (int i = 0; i < 3 * COUNT; i++)
+        tutti_text_printf(&text,
+                          "<ssd:Connection startElement='mass%d' startConnector='x%d' endElement='mass%d'"
+                          " endConnector='x%d'/>\n",
+                          i / 3, 3 + i % 3, (i / 3 + 1) % COUNT, i % 3);
+    tutti_text_append(&text, "</ssd:Connections>\n</ssd:System>\n</ssd:SystemStructureDescription>\n");
+    struct tutti_ssd *ssd = read_ssd(text.text);
+    expect_clean();
+    assert_int_equal(ssd->system.element_count, COUNT);
+    assert_int_equal(ssd->system.connection_count, 3 * COUNT);
+    assert_string_equal(ssd->system.elements[COUNT - 1].connectors[5].name, "x5");
+    assert_string_equal(ssd->system.connections[3 * COUNT - 1].end.element, "mass0");
+    assert_true(ssd->tree->arena.total + ssd->arena.total < 45u << 20);
+    tutti_ssd_free(ssd);
+    tutti_text_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),         cmocka_unit_test(test_cut),     cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_settings),      cmocka_unit_test(test_refused), cmocka_unit_test(test_warned),
-        cmocka_unit_test(test_many_warnings), cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_many_warnings), cmocka_unit_test(test_deep),    cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

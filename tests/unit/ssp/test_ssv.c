@@ -72,8 +72,6 @@ static void test_refused(void **state)
         {"<ssv:ParameterSet" SPACES " name='n'/>", 1, "version is missing"},
         {"<ssv:ParameterSet" SPACES " version='1.0'/>", 1, "name is missing"},
         {SET("<ssv:Parameter/>"), 3, "name is missing"},
-        {SET("<ssv:Parameter name='p'><ssv:Real value='1'/></ssv:Parameter>\n<ssv:Parameter name='p'/>"), 4,
-         "two parameters of this set are called \"p\", the other one in line 3"},
         {SET("<ssv:Parameter name='p'/>"), 3, "<Parameter> \"p\": it has no value"},
         {ONE("<ssv:Clock/>"), 3, "it has no value"},
         {ONE("<ssv:Real/>"), 3, "value is missing"},
@@ -112,6 +110,7 @@ static void test_warned(void **state)
         {TOP("0.9", "<ssv:Parameters/>"), 1, "version is \"0.9\""},
         {TOP("1.0", ""), 1, "<Parameters> is missing"},
         {ONE("<ssv:Real value='1' unit='V'/>"), 3, "unit \"V\""},
+        {ONE("<ssv:Real value='1' unit=''/>"), 3, "unit is empty"},
         {ONE("<ssv:Enumeration value='1' name='E'/>"), 3, "not among the <Enumerations>"},
         {ONE("<ssc:Real value='1'/>"), 3, "namespace ssc, expected ssv"},
         {ONE("<ssv:Integer value='1' unit='V'/>"), 3, "unknown attribute unit"},
@@ -124,12 +123,32 @@ static void test_warned(void **state)
     }
 }
 
+/* Names should be unique; where they are not, the last value counts. */
+static void test_twice(void **state)
+{
+    (void)state;
+    struct tutti_ssv *ssv = read_ssv(SET("<ssv:Parameter name='p'><ssv:Real value='1'/></ssv:Parameter>\n"
+                                         "<ssv:Parameter name='q'><ssv:Real value='2'/></ssv:Parameter>\n"
+                                         "<ssv:Parameter name='p'><ssv:Integer value='3'/></ssv:Parameter>\n"
+                                         "<ssv:Parameter name='r'><ssv:Real value='4'/></ssv:Parameter>\n"));
+    expect_only(WARNING, 5, "<Parameter> \"p\": line 3 has a value for the same name");
+    assert_int_equal(ssv->count, 3);
+    static const char *const names[] = {"p", "q", "r"}, *const values[] = {"3", "2", "4"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(ssv->parameters[i].name, names[i]);
+        assert_int_equal(ssv->parameters[i].value_count, 1);
+        assert_string_equal(ssv->parameters[i].values[0], values[i]);
+    }
+    tutti_ssv_free(ssv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_warned),
+        cmocka_unit_test(test_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
