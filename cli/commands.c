@@ -72,6 +72,16 @@ static const struct option run_options[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+static const struct option graph_options[] = {
+    {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)"},
+    {"--phase", NULL, "PHASE",
+     "which dependencies: initial (those that hold while start values are computed) or run (those of a running model) "
+     "(initial)"},
+    SYSTEM_OPTIONS,
+    {"--set", NULL, "UNIT.VAR=VALUE", "parameter or start value; repeatable"},
+    {NULL, NULL, NULL, NULL},
+};
+
 static const struct option linearize_options[] = {
     {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)"},
     {"--at", NULL, "T", "time of the run at which to linearise, after the events there (the start time)"},
@@ -129,6 +139,12 @@ const struct command commands[] = {
      "values that are pointless because a connection overwrites them; the spectral radius of DL, which decides whether "
      "explicit coupling can be stable.",
      1, SIZE_MAX, analyze_options, command_analyze},
+    {"graph", "FILE...", "draw a system and its dependency graph",
+     "Draws the units of a system with what connects them, which outputs depend directly on which inputs, and "
+     "algebraic loops in colour: as SVG picture (needs Graphviz, Debian package graphviz), as DOT text for Graphviz, or "
+     "as JSON with nodes, dependencies, loops and the order of evaluation. FILE... as for run. Only descriptions are "
+     "read; no code of an FMU runs.",
+     1, SIZE_MAX, graph_options, command_graph},
     {"linearize", "FMU", "linear system of an FMU at a point of time",
      "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "

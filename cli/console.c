@@ -101,7 +101,8 @@ static void print_units(const struct tutti_run_stats *stats)
 {
     for (size_t i = 0; i < stats->unit_count && i < MOST_UNITS_SHOWN; i++)
         fprintf(stderr, "%-10s %s (FMI %s, %s)%s\n", "unit", stats->units[i].name, stats->units[i].fmi,
-                stats->units[i].interface, stats->uses_events && !stats->units[i].solver ? ", with event mode" : "");
+                stats->units[i].interface,
+                stats->units[i].uses_events && !stats->units[i].solver ? ", with event mode" : "");
     if (stats->unit_count > MOST_UNITS_SHOWN)
         fprintf(stderr, "%-10s and %zu more (--stats lists all)\n", "", stats->unit_count - MOST_UNITS_SHOWN);
 }

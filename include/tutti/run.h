@@ -72,6 +72,7 @@ struct tutti_unit_stats {
     char *name, *fmu;
     const char *fmi, *interface; /* "2.0", "cs" */
     int rank;
+    bool uses_events;   /* event mode is used */
     const char *solver; /* of Model Exchange, else NULL */
     unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
         jacobian_evaluations, directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;

@@ -121,6 +121,7 @@ static bool count_member(const struct tutti_member *member, struct tutti_unit_st
         .fmu = tutti_str_copy(unit->fmu->path),
         .fmi = versions[unit->fmu->desc->fmi],
         .interface = unit->kind->name,
+        .uses_events = unit->has_events,
         .do_steps = counts->do_steps,
         .gets = counts->gets,
         .sets = counts->sets,

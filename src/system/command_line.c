@@ -110,9 +110,8 @@ static enum tutti_err add_files(struct flat *flat, const struct argument *argume
             return tutti_fail_memory();
         TRY(tutti_map_add(names, name, (int64_t)i, &earlier));
         if (earlier != TUTTI_MAP_NONE)
-            return tutti_fail(TUTTI_ERR_ARGUMENT,
-                              "two files are called '%s'; name them, for instance %s1=%s and %s2=%s", name, name,
-                              arguments[earlier].path, name, arguments[i].path);
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'; name them, for instance a=%s and b=%s",
+                              name, arguments[earlier].path, arguments[i].path);
     }
     tutti_map_fini(names);
     tutti_flat_item(flat, 0)->first_child = 1;

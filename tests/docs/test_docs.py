@@ -23,7 +23,7 @@ TUTTI = pathlib.Path(os.environ["TUTTI"])
 FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md",
+MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md", "graph": "graph.md",
           "linearize": "linearize.md"}  # command -> its page
 PATIENCE = 120  # seconds, for a block
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* graph.h - what `tutti graph` draws: a system, what depends on what in it, loops and order. */
+#ifndef TUTTI_CLI_GRAPH_H
+#define TUTTI_CLI_GRAPH_H
+
+#include <stdio.h>
+
+#include "plan/order.h"
+
+struct graph {
+    const struct tutti_system *system;
+    enum tutti_phase phase;
+    struct tutti_structure structure;
+    struct tutti_order order;
+    uint32_t single_evaluations; /* if outputs were not grouped */
+    uint32_t *loop_of;           /* per strongly connected component: the number of the loop that it is, from 1, or 0 */
+};
+
+/* The loop that a variable is in, from 1; 0: none, or not part of the graph. */
+uint32_t graph_loop(const struct graph *graph, const struct tutti_end *end, bool output);
+/* Is the component one whose dependencies are not told? */
+bool graph_is_assumed(const struct graph *graph, uint32_t component);
+
+/* A text for Graphviz: units with their ports, or without them if they are many. False: out of memory. */
+bool graph_write_dot(FILE *out, const struct graph *graph);
+/* All of it, for programs. False: out of memory. */
+bool graph_write_json(FILE *out, const struct graph *graph);
+
+#endif
