@@ -1,48 +1,144 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
 #include "fmi/fmu.h"
+#include "system_file.h"
 
-static void print_finding(void *context, enum tutti_severity severity, const char *file, unsigned line,
-                          const char *text)
+/* Findings so far. Variants share files, and what is wrong with a file is said once. */
+struct checker {
+    struct tutti_findings findings; /* its counts are of no use: they are before repetitions are sorted out */
+    unsigned errors, warnings;
+    struct tutti_map said;
+    struct tutti_arena arena;
+};
+
+/* Was it said before? From now on it was. */
+static bool is_repeated(struct checker *checker, const char *text, size_t length)
 {
-    (void)context;
-    const char *word = severity == TUTTI_FINDING_ERROR ? "error" : "warning";
-    if (line > 0)
-        printf("%s: %s:%u: %s\n", word, file, line, text);
-    else
-        printf("%s: %s: %s\n", word, file, text);
+    int64_t earlier = TUTTI_MAP_NONE;
+    const char *copy = tutti_arena_text(&checker->arena, text, length);
+    return copy && tutti_map_add(&checker->said, copy, 0, &earlier) == TUTTI_OK && earlier != TUTTI_MAP_NONE;
 }
 
-static void print_count(const char *file, const struct tutti_findings *findings)
+static void say(struct checker *checker, enum tutti_severity severity, const struct tutti_text *text)
+{
+    if (text->failed || is_repeated(checker, text->text, text->length))
+        return;
+    ++*(severity == TUTTI_FINDING_ERROR ? &checker->errors : &checker->warnings);
+    printf("%s: %s\n", severity == TUTTI_FINDING_ERROR ? "error" : "warning", text->text);
+}
+
+static void report(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+{
+    struct tutti_text all = {0};
+    tutti_text_append(&all, file);
+    if (line > 0)
+        tutti_text_printf(&all, ":%u", line);
+    tutti_text_append(&all, ": ");
+    tutti_text_append(&all, text);
+    say(context, severity, &all);
+    tutti_text_fini(&all);
+}
+
+/* What makes a file unusable is a finding as well; its message names file and line. */
+static void report_failure(struct checker *checker, enum tutti_err err)
+{
+    struct tutti_text text = {0};
+    if (!err)
+        return;
+    tutti_text_append(&text, tutti_err_message());
+    say(checker, TUTTI_FINDING_ERROR, &text);
+    tutti_text_fini(&text);
+}
+
+static void print_count(const char *file, const struct checker *checker)
 {
     char *name = tutti_str_copy(file);
     if (name)
         tutti_str_make_printable(name);
-    fprintf(stderr, "%s: %u error%s, %u warning%s\n", name ? name : "", findings->errors,
-            findings->errors == 1 ? "" : "s", findings->warnings, findings->warnings == 1 ? "" : "s");
+    fprintf(stderr, "%s: %u error%s, %u warning%s\n", name ? name : "", checker->errors,
+            checker->errors == 1 ? "" : "s", checker->warnings, checker->warnings == 1 ? "" : "s");
     free(name);
+}
+
+static void check_fmu(struct checker *checker, const char *path)
+{
+    struct tutti_fmu *fmu;
+    enum tutti_err err = tutti_fmu_open(&fmu, path, &checker->findings);
+    if (!err)
+        err = tutti_fmu_check(fmu, &checker->findings);
+    tutti_fmu_free(fmu);
+    report_failure(checker, err);
+}
+
+/* ---- systems ---- */
+
+/* An FMU of a system that was loaded, which says nothing about its descriptions. */
+static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fmu)
+{
+    struct tutti_reader reader;
+    struct tutti_desc *desc = NULL;
+    if (is_repeated(checker, fmu->path, strlen(fmu->path)))
+        return TUTTI_OK;
+    TRY(tutti_archive_begin_entry(fmu->archive, "modelDescription.xml", &reader));
+    enum tutti_err err = tutti_desc_read(&desc, fmu->description, &reader, &checker->findings);
+    tutti_archive_end_entry(fmu->archive);
+    tutti_desc_free(desc);
+    return err ? err : tutti_fmu_check(fmu, &checker->findings);
+}
+
+static void check_variant(struct checker *checker, const char *path, const char *variant)
+{
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%s#%s", path, variant);
+    const char *file = text.text;
+    struct tutti_system_source source = {.files = &file, .file_count = 1};
+    struct tutti_system *system = NULL;
+    enum tutti_err err = text.failed ? tutti_fail_memory() : tutti_system_load(&system, &source, &checker->findings);
+    report_failure(checker, err);
+    for (uint32_t i = 0; system && i < system->fmu_count; i++)
+        report_failure(checker, check_member(checker, system->fmus[i]));
+    tutti_system_free(system);
+    tutti_text_fini(&text);
+}
+
+static void check_system(struct checker *checker, const char *text)
+{
+    struct system_file file;
+    enum tutti_err err = system_file_split(&file, text);
+    if (!err)
+        err = tutti_package_open(&file.package, file.path, file.path);
+    if (!err) {
+        struct tutti_place place = {0};
+        err = tutti_package_ssd(file.package, file.variant, &place);
+        tutti_place_fini(&place);
+    }
+    report_failure(checker, err);
+    if (file.package && file.variant && !err)
+        check_variant(checker, file.path, file.variant);
+    for (size_t i = 0; file.package && !file.variant && i < tutti_package_variant_count(file.package); i++)
+        check_variant(checker, file.path, tutti_package_variant(file.package, i));
+    system_file_close(&file);
 }
 
 int command_check(const struct arguments *arguments)
 {
-    struct tutti_findings findings = {.report = print_finding};
-    struct tutti_fmu *fmu;
-    enum tutti_err err = tutti_fmu_open(&fmu, arguments->operands[0], &findings);
-    if (!err)
-        err = tutti_fmu_check(fmu, &findings);
-    tutti_fmu_free(fmu);
-    if (err) {
-        /* What makes the file unusable is a finding as well; its message names file and line. */
-        printf("error: %s\n", tutti_err_message());
-        findings.errors++;
-    }
+    const char *name = arguments->operands[0];
+    struct checker checker = {.findings = {.report = report}};
+    checker.findings.context = &checker;
+    if (system_file_is(name))
+        check_system(&checker, name);
+    else
+        check_fmu(&checker, name);
     fflush(stdout); /* findings before the count, also where both go to one file */
     if (!arguments_value(arguments, "--quiet"))
-        print_count(arguments->operands[0], &findings);
-    return findings.errors ? EXIT_FAILED : EXIT_DONE;
+        print_count(name, &checker);
+    tutti_map_fini(&checker.said);
+    tutti_arena_fini(&checker.arena);
+    return checker.errors ? EXIT_FAILED : EXIT_DONE;
 }

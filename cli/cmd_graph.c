@@ -14,8 +14,6 @@
 #include "run_options.h"
 #include "system/system.h"
 
-extern char **environ;
-
 enum format { FORMAT_SVG, FORMAT_DOT, FORMAT_JSON, FORMAT_NONE };
 
 static enum format format_of(const char *output)

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "console.h"
 #include "info.h"
+#include "system_file.h"
 
 /* A table reads best as one. */
 /* clang-format off */
@@ -27,7 +28,7 @@ const struct info_capability info_capabilities[] = {
 const size_t info_capability_count = sizeof info_capabilities / sizeof *info_capabilities;
 
 /* Texts come from the file: nothing in them may steer the terminal. */
-static void put(const char *text)
+void info_put(const char *text)
 {
     struct tutti_text clean = {0};
     tutti_text_append(&clean, text);
@@ -38,12 +39,12 @@ static void put(const char *text)
     tutti_text_fini(&clean);
 }
 
-static void line(const char *word, const char *text)
+void info_line(const char *word, const char *text)
 {
     if (!text || !*text)
         return;
     printf("%-13s", word);
-    put(text);
+    info_put(text);
     putchar('\n');
 }
 
@@ -61,11 +62,11 @@ static void print_interfaces(const struct tutti_desc *desc)
         if (interface->flags & TUTTI_ONCE_PER_PROCESS)
             tutti_text_append(&text, " (one instance per process)");
     }
-    line("interfaces", text.length ? text.text : "none");
+    info_line("interfaces", text.length ? text.text : "none");
     tutti_text_fini(&text);
 }
 
-static void print_experiment(const struct tutti_experiment *experiment)
+void info_print_experiment(const struct tutti_experiment *experiment)
 {
     const struct {
         bool given;
@@ -81,7 +82,7 @@ static void print_experiment(const struct tutti_experiment *experiment)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].given)
             tutti_text_printf(&text, "%s%s %g", text.length ? ", " : "", parts[i].name, parts[i].value);
-    line("experiment", text.text);
+    info_line("experiment", text.text);
     tutti_text_fini(&text);
 }
 
@@ -99,7 +100,7 @@ static void print_counts(const struct tutti_desc *desc)
         tutti_text_printf(&text, "%s%lu %s", separator, by_causality[c], tutti_causality_name((enum tutti_causality)c));
         separator = ", ";
     }
-    line("variables", text.text);
+    info_line("variables", text.text);
     tutti_text_fini(&text);
     if (desc->state_count > 0)
         printf("%-13s%u, with %u event indicator%s\n", "states", (unsigned)desc->state_count,
@@ -163,7 +164,7 @@ static void print_start(const struct tutti_var *var)
     case TUTTI_TYPE_BOOLEAN: printf(" = %s", *(const bool *)var->start ? "true" : "false"); return;
     case TUTTI_TYPE_STRING:
         fputs(" = \"", stdout);
-        put(*(const char *const *)var->start);
+        info_put(*(const char *const *)var->start);
         fputs("\"", stdout);
         return;
     default: return;
@@ -180,7 +181,7 @@ static void print_dimensions(const struct tutti_desc *desc, const struct tutti_v
         if (dimension->variable == TUTTI_NONE)
             printf("%llu", (unsigned long long)dimension->start);
         else
-            put(desc->vars[dimension->variable].name);
+            info_put(desc->vars[dimension->variable].name);
     }
     fputs(var->dimension_count ? "]" : "", stdout);
 }
@@ -190,7 +191,7 @@ static void print_items(const struct tutti_desc *desc, const struct tutti_var *v
     const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
     for (uint32_t i = 0; def && i < def->item_count; i++) {
         fputs(i ? ", " : " {", stdout);
-        put(def->items[i].name);
+        info_put(def->items[i].name);
         printf("=%lld", (long long)def->items[i].value);
     }
     fputs(def && def->item_count ? "}" : "", stdout);
@@ -202,26 +203,26 @@ static void print_variables(const struct tutti_desc *desc)
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
         printf("  %-19s %-11s ", tutti_causality_name(var->causality), tutti_type_name(var->type));
-        put(var->name);
+        info_put(var->name);
         print_dimensions(desc, var);
         print_start(var);
         print_items(desc, var);
         if (var->unit != TUTTI_NONE) {
             fputs(" [", stdout);
-            put(desc->units[var->unit].name);
+            info_put(desc->units[var->unit].name);
             fputs("]", stdout);
         }
         if (var->description) {
             fputs("  ", stdout);
-            put(var->description);
+            info_put(var->description);
         }
         putchar('\n');
     }
     for (uint32_t i = 0; i < desc->alias_count; i++) {
         printf("  %-19s %-11s ", "alias", "");
-        put(desc->aliases[i].name);
+        info_put(desc->aliases[i].name);
         fputs(" = ", stdout);
-        put(desc->vars[desc->aliases[i].variable].name);
+        info_put(desc->vars[desc->aliases[i].variable].name);
         putchar('\n');
     }
 }
@@ -229,20 +230,20 @@ static void print_variables(const struct tutti_desc *desc)
 static void print_info(const struct tutti_fmu *fmu, bool variables)
 {
     const struct tutti_desc *desc = fmu->desc;
-    put(desc->model_name ? desc->model_name : fmu->path);
+    info_put(desc->model_name ? desc->model_name : fmu->path);
     printf(", FMI %s\n", desc->fmi_version);
-    line("description", desc->description);
-    line("made by", desc->tool);
-    line("author", desc->author);
-    line("version", desc->version);
-    line("license", desc->license);
-    line("date", desc->date);
+    info_line("description", desc->description);
+    info_line("made by", desc->tool);
+    info_line("author", desc->author);
+    info_line("version", desc->version);
+    info_line("license", desc->license);
+    info_line("date", desc->date);
     print_interfaces(desc);
     struct tutti_text platforms = {0};
     tutti_library_list_platforms(fmu->archive, &platforms);
-    line("platforms", platforms.length ? platforms.text : "none");
+    info_line("platforms", platforms.length ? platforms.text : "none");
     tutti_text_fini(&platforms);
-    print_experiment(&desc->experiment);
+    info_print_experiment(&desc->experiment);
     print_counts(desc);
     print_capabilities(desc);
     print_exchange(desc);
@@ -253,6 +254,8 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
 int command_info(const struct arguments *arguments)
 {
     struct tutti_fmu *fmu;
+    if (system_file_is(arguments->operands[0]))
+        return info_system(arguments);
     if (tutti_fmu_open(&fmu, arguments->operands[0], NULL) != TUTTI_OK) {
         console_error(tutti_err_message());
         return EXIT_FAILED;

@@ -23,9 +23,11 @@ static const struct option check_options[] = {
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
     {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500); UNIT=H for a unit of a system that is to step less often, with a multiple of it"}
-#define MODEL_OPTIONS \
+#define SET_OPTION \
     {"--set", NULL, "UNIT.VAR=VALUE", \
-     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}, \
+     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
+#define MODEL_OPTIONS \
+    SET_OPTION, \
     {"--input", NULL, "FILE.csv", \
      "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
      "FMU) VAR; Real inputs are linear " \
@@ -52,18 +54,24 @@ static const struct option check_options[] = {
 
 #define SYSTEM_OPTIONS \
     {"--connect", NULL, "A.y=B.u", "connect an output to an input; repeatable"}
+#define OUTPUT_STEP_OPTION \
+    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"}
+#define INTERFACE_OPTION \
+    {"--interface", NULL, "KIND", \
+     "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no " \
+     "--solver is named (auto)"}
+#define COUPLING_OPTIONS \
+    {"--coupling", NULL, "HOW", "how units are coupled: jacobi, all at once with inputs held over a step (jacobi)"}, \
+    {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"}
 
 static const struct option run_options[] = {
     SYSTEM_OPTIONS,
     TIME_OPTIONS,
-    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"},
+    OUTPUT_STEP_OPTION,
     MODEL_OPTIONS,
-    {"--interface", NULL, "KIND",
-     "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no "
-     "--solver is named (auto)"},
+    INTERFACE_OPTION,
     SOLVER_OPTIONS,
-    {"--coupling", NULL, "HOW", "how units are coupled: jacobi, all at once with inputs held over a step (jacobi)"},
-    {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"},
+    COUPLING_OPTIONS,
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
@@ -79,6 +87,18 @@ static const struct option graph_options[] = {
      "(initial)"},
     SYSTEM_OPTIONS,
     {"--set", NULL, "UNIT.VAR=VALUE", "parameter or start value; repeatable"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct option new_options[] = {
+    SYSTEM_OPTIONS,
+    SET_OPTION,
+    TIME_OPTIONS,
+    OUTPUT_STEP_OPTION,
+    INTERFACE_OPTION,
+    SOLVER_OPTIONS,
+    COUPLING_OPTIONS,
+    {"--quiet", NULL, NULL, "errors only, no warnings"},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -115,15 +135,16 @@ static const struct option help_options[] = {
 };
 
 const struct command commands[] = {
-    {"info", "FILE", "say what an FMU is",
-     "Shows version, interfaces, variables, capabilities, default experiment, and what Tutti makes up for where the "
-     "FMU "
-     "lacks something. FILE is an .fmu or a folder with an unpacked one. Only the description is read; no code of the "
-     "FMU runs.",
+    {"info", "FILE", "say what an FMU or SSP is",
+     "Of an FMU: version, interfaces, variables, capabilities, default experiment, and what Tutti makes up for where the "
+     "FMU lacks something. Of a system (x.ssp, x.ssp#Variant.ssd, x.ssd): its variants, components, connectors, "
+     "connections, values and settings. Folders with the same, unpacked, will do. Only descriptions are read; no code of "
+     "an FMU runs.",
      1, 1, info_options, command_info},
-    {"check", "FILE", "validate an FMU",
+    {"check", "FILE", "validate an FMU or SSP",
      "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
-     "which is loaded but not run. "
+     "which is loaded but not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
+     "every FMU in it. "
      "One line per finding, 'error:' or 'warning:', with file, line and what is wrong. Exit status 1 if there is any "
      "error.",
      1, 1, check_options, command_check},
@@ -150,6 +171,12 @@ const struct command commands[] = {
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "
      "A, and says whether it is stable.",
      1, 1, linearize_options, command_linearize},
+    {"new", "OUT.ssp FILE...", "write a system as SSP",
+     "Writes what 'tutti run FILE...' with the same options would simulate: FMUs, connections, values, start and stop, and "
+     "Tutti's own settings. FMUs become a new system with all of them inside; OUT.ssd is written beside FMUs, which stay "
+     "where they are. An SSP (x.ssp, x.ssp#Variant.ssd, x.ssd) is copied with the changes that the options say; all else "
+     "in it stays.",
+     2, SIZE_MAX, new_options, command_new},
     {"plot", "RESULT", "draw a result",
      "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "
      "gnuplot (Debian package gnuplot-nox).",

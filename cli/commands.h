@@ -10,6 +10,7 @@ int command_graph(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);
 int command_info(const struct arguments *arguments);
 int command_linearize(const struct arguments *arguments);
+int command_new(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 

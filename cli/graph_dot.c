@@ -289,7 +289,7 @@ static void print_head(const struct picture *picture)
     if (picture->with_ports)
         fputs("  graph [rankdir=LR nodesep=0.3 ranksep=0.8", picture->out);
     else
-        fprintf(picture->out, "  graph [layout=sfdp overlap=prism K=0.7 splines=%s",
+        fprintf(picture->out, "  graph [layout=sfdp overlap=prism sep=\"+12\" K=0.7 splines=%s",
                 picture->system->component_count <= MOST_CURVED ? "true" : "line");
     fputs(" bgcolor=\"#ffffff\" pad=0.2 labelloc=b labeljust=l fontname=\"Helvetica\" fontsize=11 "
           "fontcolor=\"#333333\"];\n",

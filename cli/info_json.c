@@ -21,7 +21,7 @@ static json_t *text(const char *value)
     return json ? json : json_null();
 }
 
-static void add_text(json_t *object, const char *key, const char *value)
+void info_json_add_text(json_t *object, const char *key, const char *value)
 {
     if (value)
         json_object_set_new(object, key, text(value));
@@ -57,7 +57,7 @@ static json_t *unsigned_json(uint64_t value)
 }
 
 /* Value i of a typed array. */
-static json_t *value_json(enum tutti_type type, const void *values, size_t i)
+json_t *info_json_value(enum tutti_type type, const void *values, size_t i)
 {
     switch (type) {
     case TUTTI_TYPE_FLOAT64: return number(((const double *)values)[i]);
@@ -82,10 +82,10 @@ static json_t *value_json(enum tutti_type type, const void *values, size_t i)
 static json_t *start_json(const struct tutti_var *var)
 {
     if (var->dimension_count == 0)
-        return value_json(var->type, var->start, 0);
+        return info_json_value(var->type, var->start, 0);
     json_t *list = json_array();
     for (uint32_t i = 0; i < var->start_count; i++)
-        json_array_append_new(list, value_json(var->type, var->start, i));
+        json_array_append_new(list, info_json_value(var->type, var->start, i));
     return list;
 }
 
@@ -103,34 +103,36 @@ static json_t *dimensions_json(const struct tutti_desc *desc, const struct tutti
 static json_t *variable_json(const struct tutti_desc *desc, const struct tutti_var *var)
 {
     json_t *json = json_object();
-    add_text(json, "name", var->name);
+    info_json_add_text(json, "name", var->name);
     json_object_set_new(json, "valueReference", json_integer(var->reference));
-    add_text(json, "type", tutti_type_name(var->type));
-    add_text(json, "causality", tutti_causality_name(var->causality));
-    add_text(json, "variability", tutti_variability_name(var->variability));
+    info_json_add_text(json, "type", tutti_type_name(var->type));
+    info_json_add_text(json, "causality", tutti_causality_name(var->causality));
+    info_json_add_text(json, "variability", tutti_variability_name(var->variability));
     if (var->initial != TUTTI_INITIAL_NONE)
-        add_text(json, "initial", tutti_initial_name(var->initial));
+        info_json_add_text(json, "initial", tutti_initial_name(var->initial));
     if (var->dimension_count > 0)
         json_object_set_new(json, "dimensions", dimensions_json(desc, var));
     if (var->start && var->start_count > 0)
         json_object_set_new(json, "start", start_json(var));
-    add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
-    add_text(json, "displayUnit", var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
-    add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
-    add_text(json, "derivativeOf", var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
+    info_json_add_text(json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
+    info_json_add_text(json, "displayUnit",
+                       var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
+    info_json_add_text(json, "declaredType", var->type_def == TUTTI_NONE ? NULL : desc->types[var->type_def].name);
+    info_json_add_text(json, "derivativeOf",
+                       var->derivative_of == TUTTI_NONE ? NULL : desc->vars[var->derivative_of].name);
     if (var->bounds) {
         add_number(json, "min", var->bounds->has_min, var->bounds->min);
         add_number(json, "max", var->bounds->has_max, var->bounds->max);
         add_number(json, "nominal", var->bounds->has_nominal, var->bounds->nominal);
     }
-    add_text(json, "description", var->description);
+    info_json_add_text(json, "description", var->description);
     return json;
 }
 
 static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_unknown *unknown)
 {
     json_t *json = json_object();
-    add_text(json, "variable", desc->vars[unknown->variable].name);
+    info_json_add_text(json, "variable", desc->vars[unknown->variable].name);
     if (unknown->has_dependencies) {
         json_t *dependencies = json_array();
         for (uint32_t d = 0; d < unknown->dependency_count; d++)
@@ -143,7 +145,7 @@ static json_t *unknown_json(const struct tutti_desc *desc, const struct tutti_un
 static json_t *interface_json(const struct tutti_desc *desc, const struct tutti_interface *interface)
 {
     json_t *json = json_object();
-    add_text(json, "modelIdentifier", interface->model_identifier);
+    info_json_add_text(json, "modelIdentifier", interface->model_identifier);
     for (size_t i = 0; i < info_capability_count; i++)
         if (desc->fmi >= info_capabilities[i].since && desc->fmi <= info_capabilities[i].until)
             json_object_set_new(json, info_capabilities[i].name,
@@ -161,10 +163,10 @@ static json_t *types_json(const struct tutti_desc *desc)
     for (uint32_t i = 0; i < desc->type_count; i++) {
         const struct tutti_type_def *def = &desc->types[i];
         json_t *json = json_object();
-        add_text(json, "name", def->name);
-        add_text(json, "type", tutti_type_name(def->type));
-        add_text(json, "quantity", def->quantity);
-        add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
+        info_json_add_text(json, "name", def->name);
+        info_json_add_text(json, "type", tutti_type_name(def->type));
+        info_json_add_text(json, "quantity", def->quantity);
+        info_json_add_text(json, "unit", def->unit == TUTTI_NONE ? NULL : desc->units[def->unit].name);
         if (def->item_count > 0) {
             json_t *items = json_object();
             for (uint32_t k = 0; k < def->item_count; k++)
@@ -179,9 +181,9 @@ static json_t *types_json(const struct tutti_desc *desc)
 static json_t *alias_json(const struct tutti_desc *desc, const struct tutti_alias *alias)
 {
     json_t *json = json_object();
-    add_text(json, "name", alias->name);
-    add_text(json, "variable", desc->vars[alias->variable].name);
-    add_text(json, "description", alias->description);
+    info_json_add_text(json, "name", alias->name);
+    info_json_add_text(json, "variable", desc->vars[alias->variable].name);
+    info_json_add_text(json, "description", alias->description);
     return json;
 }
 
@@ -190,7 +192,7 @@ static json_t *units_json(const struct tutti_desc *desc)
     json_t *list = json_array();
     for (uint32_t i = 0; i < desc->unit_count; i++) {
         json_t *json = json_object();
-        add_text(json, "name", desc->units[i].name);
+        info_json_add_text(json, "name", desc->units[i].name);
         add_number(json, "factor", desc->units[i].has_base, desc->units[i].factor);
         add_number(json, "offset", desc->units[i].has_base, desc->units[i].offset);
         json_array_append_new(list, json);
@@ -201,16 +203,16 @@ static json_t *units_json(const struct tutti_desc *desc)
 static void add_header(json_t *json, const struct tutti_fmu *fmu)
 {
     const struct tutti_desc *desc = fmu->desc;
-    add_text(json, "file", fmu->path);
-    add_text(json, "fmiVersion", desc->fmi_version);
-    add_text(json, "modelName", desc->model_name);
-    add_text(json, "token", desc->token);
-    add_text(json, "description", desc->description);
-    add_text(json, "author", desc->author);
-    add_text(json, "version", desc->version);
-    add_text(json, "license", desc->license);
-    add_text(json, "generationTool", desc->tool);
-    add_text(json, "generationDateAndTime", desc->date);
+    info_json_add_text(json, "file", fmu->path);
+    info_json_add_text(json, "fmiVersion", desc->fmi_version);
+    info_json_add_text(json, "modelName", desc->model_name);
+    info_json_add_text(json, "token", desc->token);
+    info_json_add_text(json, "description", desc->description);
+    info_json_add_text(json, "author", desc->author);
+    info_json_add_text(json, "version", desc->version);
+    info_json_add_text(json, "license", desc->license);
+    info_json_add_text(json, "generationTool", desc->tool);
+    info_json_add_text(json, "generationDateAndTime", desc->date);
     struct tutti_text platforms = {0};
     tutti_library_list_platforms(fmu->archive, &platforms);
     json_t *list = json_array();
@@ -221,7 +223,7 @@ static void add_header(json_t *json, const struct tutti_fmu *fmu)
     tutti_text_fini(&platforms);
 }
 
-static json_t *experiment_json(const struct tutti_experiment *experiment)
+json_t *info_json_experiment(const struct tutti_experiment *experiment)
 {
     json_t *json = json_object();
     add_number(json, "start", experiment->has_start, experiment->start);
@@ -242,7 +244,7 @@ static json_t *head_json(const struct tutti_fmu *fmu)
         if (desc->interfaces[kind].present)
             json_object_set_new(interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
     json_object_set_new(json, "interfaces", interfaces);
-    json_object_set_new(json, "defaultExperiment", experiment_json(&desc->experiment));
+    json_object_set_new(json, "defaultExperiment", info_json_experiment(&desc->experiment));
     json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
     json_object_set_new(json, "units", units_json(desc));
     json_object_set_new(json, "types", types_json(desc));

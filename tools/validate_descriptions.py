@@ -59,7 +59,8 @@ def problems_of(path, schemas):
                 continue
             schema = schemas / kinds[version.group(1).decode()]
             command = ["xmllint", "--noout", "--nonet", "--schema", schema, "-"]
-            result = subprocess.run(command, input=content, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            result = subprocess.run(command, input=content, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    check=False)
             if result.returncode != 0:
                 yield f"{name}: {result.stdout.decode(errors='replace').strip()}"
     except (OSError, KeyError, zipfile.BadZipFile) as error:

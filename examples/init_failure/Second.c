@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Second - the second of two coupled models whose start values can be had in order (Andersson's thesis, eq. 5.2). It
- * divides by its input and does not look whether that is zero. Built with OPAQUE it is SecondOpaque, which does not
- * tell what its output depends on. */
+ * divides by its input; whether it looks for a zero there, says `careful`. Built with OPAQUE it is SecondOpaque, which
+ * does not tell what its output depends on. */
 #include "kit.h"
 
 #ifdef OPAQUE
@@ -14,6 +14,7 @@
 
 struct second {
     double x, der_x, u, y;
+    bool careful;
 };
 #define KIT_SELF struct second
 
@@ -22,6 +23,7 @@ static const struct kit_var variables[] = {
     KIT_DERIVATIVE(der_x, .name = "der(x)", .depends = DEPENDS("x:constant u:constant")),
     KIT_INPUT(u, .start = "0"),
     KIT_OUTPUT(y, .depends = DEPENDS("x u")),
+    KIT_PARAMETER(careful, .start = "false", .description = "refuse u = 0 instead of dividing by it"),
 };
 
 static enum kit_status derivatives(struct kit *kit, void *self, double t)
@@ -34,6 +36,10 @@ static enum kit_status derivatives(struct kit *kit, void *self, double t)
 static enum kit_status outputs(struct kit *kit, void *self, double t)
 {
     struct second *m = self;
+    if (m->careful && m->u == 0) {
+        kit_log(kit, KIT_DISCARD, "x / u has no value at u = 0");
+        return KIT_DISCARD;
+    }
     m->y = m->x / m->u;
     return KIT_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Chassis - a rigid body on four wheels. It stands for the chassis of the race car in Andersson's thesis (section
- * 5.3.2, appendix A.4), whose equations are not public: as there, its outputs depend on its states only. What the wheels
- * get as acceleration is therefore a filtered one. Angles are small: their speeds are the body's angular speeds. */
+ * 5.3.2, appendix A.4), whose equations are not public: as there, its outputs depend on its states only. What the
+ * wheels get as acceleration is therefore a filtered one. Angles are small: their speeds are the body's angular
+ * speeds. */
 #include "kit.h"
 
 #include <math.h>

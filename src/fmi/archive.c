@@ -162,6 +162,16 @@ const char *tutti_archive_name(const struct tutti_archive *archive, size_t index
     return archive->entries[index].name;
 }
 
+uint64_t tutti_archive_size(const struct tutti_archive *archive, size_t index)
+{
+    return archive->entries[index].size;
+}
+
+bool tutti_archive_is_program(const struct tutti_archive *archive, size_t index)
+{
+    return archive->entries[index].executable;
+}
+
 /* The first entry that does not sort before `name`, or NULL. */
 static const struct tutti_archive_entry *lower_bound(const struct tutti_archive *archive, const char *name)
 {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/reader.h"
@@ -24,6 +25,9 @@ void tutti_archive_free(struct tutti_archive *archive);
  * '/'. For an unpacked folder, names come sorted. */
 size_t tutti_archive_count(const struct tutti_archive *archive);
 const char *tutti_archive_name(const struct tutti_archive *archive, size_t index);
+/* Bytes of an entry, unpacked, and whether it is a program, for whoever packs it again. */
+uint64_t tutti_archive_size(const struct tutti_archive *archive, size_t index);
+bool tutti_archive_is_program(const struct tutti_archive *archive, size_t index);
 /* Is there a file of this name; or, for a name that ends in '/', such a folder, with or without an entry of its own? */
 bool tutti_archive_has(const struct tutti_archive *archive, const char *name);
 

@@ -53,7 +53,9 @@ static enum tutti_err list_one(struct walk *walk, int folder, size_t length, con
                           tutti_str_show(walk->name).text);
     memcpy(walk->name + length, last, n + 1);
     if (S_ISREG(st.st_mode))
-        return tutti_archive_add(base, walk->name, &(struct tutti_archive_entry){.size = (uint64_t)st.st_size});
+        return tutti_archive_add(
+            base, walk->name,
+            &(struct tutti_archive_entry){.size = (uint64_t)st.st_size, .executable = (st.st_mode & 0111) != 0});
     for (const struct place *p = place; p; p = p->outer)
         if (p->device == st.st_dev && p->inode == st.st_ino)
             return TUTTI_OK;

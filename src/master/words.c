@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/words.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -104,4 +105,26 @@ enum tutti_err tutti_words_of_component(struct tutti_run_options *options, const
                                                                                  : NULL;
     *options = own;
     return tutti_words_of_system(options, system);
+}
+
+enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
+                                 struct tutti_word *list, size_t *count)
+{
+    static_assert((int)WORD_COUNT <= (int)TUTTI_MOST_WORDS, "room for all words");
+    const char *base = (const char *)options;
+    *count = 0;
+    for (int i = 0; i < WORD_COUNT; i++) {
+        const char *text = NULL;
+        if (words[i].given == 0) {
+            text = *(const char *const *)(base + words[i].value);
+        } else if (*(const bool *)(base + words[i].given)) {
+            struct tutti_number_text number = tutti_number_show(*(const double *)(base + words[i].value));
+            text = tutti_arena_text(arena, number.text, strlen(number.text));
+            if (!text)
+                return tutti_fail_memory();
+        }
+        if (text)
+            list[(*count)++] = (struct tutti_word){.name = words[i].name, .value = text};
+    }
+    return TUTTI_OK;
 }

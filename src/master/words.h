@@ -16,4 +16,10 @@ TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *
                                                       const struct tutti_system *system,
                                                       const struct tutti_component *component, double *step);
 
+/* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_MOST_WORDS; numbers
+ * become texts in the arena. */
+enum { TUTTI_MOST_WORDS = 32 };
+TUTTI_CHECKED enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
+                                               struct tutti_word *list, size_t *count);
+
 #endif

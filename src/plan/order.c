@@ -286,16 +286,12 @@ static bool run(struct tutti_order_schedule *schedule)
             return false;
     if (!spread(schedule))
         return false;
-    for (;;) {
-        uint32_t component;
+    while (schedule->solve.count > 0 || schedule->evaluate.count > 0) {
+        uint32_t component = TUTTI_NONE;
         if (schedule->solve.count > 0) {
             if (!solve_loop(schedule, (uint32_t)queue_pop(&schedule->solve)))
                 return false;
-        } else if (!choose(schedule, &component)) {
-            return false;
-        } else if (component == TUTTI_NONE) {
-            break;
-        } else if (!get_outputs(schedule, component)) {
+        } else if (!choose(schedule, &component) || (component != TUTTI_NONE && !get_outputs(schedule, component))) {
             return false;
         }
     }

@@ -103,7 +103,7 @@ static enum tutti_err make_nodes(struct build *build)
         return tutti_fail(TUTTI_ERR_LIMIT, "%u connections; the limit is %u", system->connection_count,
                           UINT32_MAX / 2 - 1);
     structure->component_first = calloc((size_t)system->component_count + 2, sizeof *structure->component_first);
-    structure->nodes = malloc((2 * (size_t)system->connection_count + 1) * sizeof *structure->nodes);
+    structure->nodes = calloc(2 * (size_t)system->connection_count + 1, sizeof *structure->nodes);
     if (!structure->component_first || !structure->nodes)
         return tutti_fail_memory();
     /* Counted two places too far: placing moves each start to where it belongs. */

@@ -2,6 +2,7 @@
 /* Trees as text. Reading it again gives the same tree. */
 #include <string.h>
 
+#include "ssp/make.h"
 #include "ssp/tree.h"
 
 /* What XML has no way to say: control characters, broken UTF-8, and two code points that are no characters. */
@@ -14,6 +15,14 @@ static size_t unsayable(const char *c)
     if (byte < 0x20)
         return byte != '\t' && byte != '\n' && byte != '\r';
     return byte == 0xef && (unsigned char)c[1] == 0xbf && (unsigned char)c[2] > 0xbd ? 3 : 0;
+}
+
+bool tutti_tree_can_say(const char *text)
+{
+    for (; *text; text += tutti_str_utf8_length(text))
+        if (unsayable(text))
+            return false;
+    return true;
 }
 
 static const char *escape_of(char c, bool attribute)

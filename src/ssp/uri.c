@@ -166,3 +166,15 @@ enum tutti_err tutti_uri_join(const char *base, const char *path, char **out)
     (*out)[length] = '\0';
     return TUTTI_OK;
 }
+
+/* RFC 3986, 2.3 and 3.3. A colon in the first part would make a scheme of what stands before it, so it is encoded. */
+void tutti_uri_write(struct tutti_text *out, const char *path)
+{
+    for (; *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        if (is_letter(*path) || (c >= '0' && c <= '9') || strchr("-._~/!$&'()*+,;=@", c))
+            tutti_text_append_n(out, path, 1);
+        else
+            tutti_text_printf(out, "%%%02X", c);
+    }
+}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 /* Texts are the caller's (tutti_uri_fini). */
 struct tutti_uri {
@@ -21,5 +22,8 @@ void tutti_uri_fini(struct tutti_uri *uri);
 /* `path`, which is relative, from the folder of `base`, which is relative to the same root; "." and ".." are gone.
  * *out is the caller's. ARGUMENT if it leads above the root. */
 TUTTI_CHECKED enum tutti_err tutti_uri_join(const char *base, const char *path, char **out);
+
+/* Appends a path as a relative reference: what is more than letters, digits and a few marks is percent-encoded. */
+void tutti_uri_write(struct tutti_text *out, const char *path);
 
 #endif

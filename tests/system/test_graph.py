@@ -110,7 +110,8 @@ class Graph(CommandTest):
 
     def test_conversion(self):
         """Between units of the same quantity, factor and offset are told."""
-        length = 'description="displacement of the left neighbour" causality="input" variability="continuous"><Real unit="'
+        length = ('description="displacement of the left neighbour" causality="input" variability="continuous">'
+                  '<Real unit="')
         fmu = self.altered(
             kit_fmu("ChainMass", "2"), (f'{length}m"', f'{length}km"'),
             ('</UnitDefinitions>', '<Unit name="km"><BaseUnit m="1" factor="1000"/></Unit></UnitDefinitions>'),
@@ -167,6 +168,47 @@ class Graph(CommandTest):
                                   stderr=subprocess.PIPE, check=True)
             self.assertEqual(done.stderr, b"")
 
+    def write_system(self, more=""):
+        """Two masses, one of them in a system of its own, driven from outside."""
+        shutil.copy(kit_fmu("ChainMass", "2"), self.path("mass.fmu"))
+        connectors = "".join(f'<ssd:Connector name="{name}" kind="{kind}"><ssc:Real/></ssd:Connector>'
+                             for name, kind in (("x", "output"), ("F", "output"), ("x_left", "input")))
+        mass = ('<ssd:Component name="{}" type="application/x-fmu-sharedlibrary" source="mass.fmu">'
+                f"<ssd:Connectors>{connectors}</ssd:Connectors></ssd:Component>")
+        return self.write("two.ssd", f"""<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+ xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon" version="1.0" name="two">
+<ssd:System name="two">
+<ssd:Connectors><ssd:Connector name="drive" kind="input"><ssc:Real/></ssd:Connector></ssd:Connectors>
+<ssd:Elements>{mass.format("first")}<ssd:System name="inner">
+<ssd:Connectors><ssd:Connector name="in" kind="input"><ssc:Real/></ssd:Connector></ssd:Connectors>
+<ssd:Elements>{mass.format("second")}</ssd:Elements>
+<ssd:Connections><ssd:Connection startConnector="in" endElement="second" endConnector="x_left"/></ssd:Connections>
+</ssd:System></ssd:Elements>
+<ssd:Connections>
+<ssd:Connection startConnector="drive" endElement="first" endConnector="x_left"/>
+<ssd:Connection startElement="first" startConnector="x" endElement="inner" endConnector="in"/>
+{more}</ssd:Connections></ssd:System></ssd:SystemStructureDescription>""")
+
+    def test_nested_systems(self):
+        """Only FMUs are units; ports of the system itself are ends of connections, but no nodes."""
+        graph = self.json(self.write_system())
+        self.assertEqual([unit["name"] for unit in graph["units"]], ["first", "inner.second"])
+        self.assertEqual(graph["inputs"], ["drive"])
+        ends = [(connection["from"], connection["to"]) for connection in graph["connections"]]
+        self.assertIn(({"port": "drive"}, {"unit": "first", "variable": "x_left"}), ends)
+        self.assertIn(({"unit": "first", "variable": "x"}, {"unit": "inner.second", "variable": "x_left"}), ends)
+        self.assertEqual(self.names(graph, range(len(graph["nodes"]))), {"first.x", "inner.second.x_left"})
+        self.assertRegex(self.graph(self.path("two.ssd"), output="out.dot"), r"p0 -> u0:i\d+:w")
+
+    def test_system_with_a_mistake(self):
+        """What is wrong is said, the rest is drawn."""
+        system = self.write_system('<ssd:Connection startElement="first" startConnector="F" endElement="nobody" '
+                                   'endConnector="x"/>\n')
+        outcome = self.tutti("graph", system, "-o", "out.json", status=1)
+        self.assertRegex(outcome.err, r"^tutti: error: .*two\.ssd:\d+: .*nobody")
+        self.assertEqual(len(json.loads(pathlib.Path(self.path("out.json")).read_text(encoding="utf-8"))["units"]), 2)
+
     def test_single_fmu(self):
         graph = self.json(kit_fmu("VanDerPol", "3"))
         self.assertEqual((len(graph["units"]), graph["connections"], graph["nodes"], graph["order"]), (1, [], [], []))
@@ -184,7 +226,8 @@ class Graph(CommandTest):
 
     def test_no_graphviz(self):
         self.write("out.svg", "an older picture")
-        self.refused("graph", *LOOP, "-o", "out.svg", status=1, says="Debian package graphviz", env={"PATH": "/nowhere"})
+        self.refused("graph", *LOOP, "-o", "out.svg", status=1, says="Debian package graphviz",
+                     env={"PATH": "/nowhere"})
         self.assertEqual(pathlib.Path(self.path("out.svg")).read_text(encoding="utf-8"), "an older picture")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "console.h"
+#include "info.h"
+
+static const char *attribute(const struct system_file *file, const char *name)
+{
+    return tutti_node_attribute(file->ssd->tree->root, name);
+}
+
+static void print_words(const char *name, const struct tutti_word *words, size_t count)
+{
+    struct tutti_text text = {0};
+    for (size_t i = 0; i < count; i++)
+        tutti_text_printf(&text, "%s%s %s", i ? ", " : "", words[i].name, words[i].value);
+    info_line(name, text.text);
+    tutti_text_fini(&text);
+}
+
+static void print_variants(const struct system_file *file)
+{
+    struct tutti_text text = {0};
+    size_t count = tutti_package_variant_count(file->package);
+    for (size_t i = 0; i < count && count > 1; i++)
+        tutti_text_printf(&text, "%s%s", i ? ", " : "", tutti_package_variant(file->package, i));
+    info_line("variants", text.text);
+    tutti_text_fini(&text);
+}
+
+static void print_head(const struct system_file *file)
+{
+    const struct tutti_system *system = file->system;
+    size_t values = 0;
+    for (uint32_t i = 0; i < system->component_count; i++)
+        values += system->components[i].setting_count;
+    info_put(file->ssd->name ? file->ssd->name : file->path);
+    printf(", SSP %s\n", file->ssd->version ? file->ssd->version : "of no version");
+    info_line("description", attribute(file, "description"));
+    info_line("made by", attribute(file, "generationTool"));
+    info_line("author", attribute(file, "author"));
+    info_line("version", attribute(file, "fileversion"));
+    info_line("license", attribute(file, "license"));
+    info_line("date", attribute(file, "generationDateAndTime"));
+    print_variants(file);
+    info_print_experiment(&system->experiment);
+    print_words("settings", system->words, system->word_count);
+    printf("%-13s%u, of %u FMU%s\n", "components", system->component_count, system->fmu_count,
+           system->fmu_count == 1 ? "" : "s");
+    printf("%-13s%u\n%-13s%zu\n", "connections", system->connection_count, "values set", values);
+    if (file->errors > 0)
+        printf("%-13s%u; `tutti check` lists them\n", "errors", file->errors);
+}
+
+/* ---- the tree ---- */
+
+static void print_component(const struct tutti_component *component, int indent, const char *name)
+{
+    const struct tutti_desc *desc = component->fmu->desc;
+    printf("  %*s", indent, "");
+    info_put(name);
+    fputs(": ", stdout);
+    info_put(strrchr(component->fmu->path, '/') ? strrchr(component->fmu->path, '/') + 1 : component->fmu->path);
+    printf(", FMI %s", desc->fmi_version);
+    const char *separator = ", ";
+    for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
+        const char *word = tutti_interface_name((enum tutti_interface_kind)kind);
+        if (!desc->interfaces[kind].present)
+            continue;
+        printf("%s%s", separator, word);
+        separator = " or ";
+    }
+    if (component->implementation)
+        printf(", used as %s", component->implementation);
+    for (size_t i = 0; i < component->word_count; i++) {
+        fputs(", ", stdout);
+        info_put(component->words[i].name);
+        putchar(' ');
+        info_put(component->words[i].value);
+    }
+    putchar('\n');
+}
+
+/* What a component brings that is a system in another file: all FMUs whose paths begin with its own. */
+static void print_inner(const struct system_file *file, const char *path, int indent)
+{
+    size_t n = strlen(path);
+    for (uint32_t i = 0; i < file->system->component_count; i++) {
+        const struct tutti_component *component = &file->system->components[i];
+        if (strncmp(component->name, path, n) == 0 && component->name[n] == '.')
+            print_component(component, indent, component->name + n + 1);
+    }
+}
+
+static void print_elements(const struct system_file *file, const struct tutti_ssp_element *system,
+                           struct tutti_text *path, int indent)
+{
+    size_t length = path->length;
+    for (size_t i = 0; i < system->element_count; i++) {
+        const struct tutti_ssp_element *element = &system->elements[i];
+        tutti_text_printf(path, "%s%s", length ? "." : "", element->name);
+        if (path->failed)
+            return;
+        int64_t component = tutti_map_find(&file->system->names, path->text);
+        if (component != TUTTI_MAP_NONE && element->kind == TUTTI_SSP_COMPONENT) {
+            print_component(&file->system->components[component], indent, element->name);
+        } else {
+            printf("  %*s", indent, "");
+            info_put(element->name);
+            fputs(element->kind == TUTTI_SSP_SYSTEM                 ? ": system"
+                  : element->kind == TUTTI_SSP_DICTIONARY_REFERENCE ? ": dictionary "
+                                                                    : ": ",
+                  stdout);
+            info_put(element->kind == TUTTI_SSP_DICTIONARY_REFERENCE ? element->dictionary
+                     : element->source                               ? element->source
+                                                                     : "");
+            putchar('\n');
+            if (element->kind == TUTTI_SSP_COMPONENT)
+                print_inner(file, path->text, indent + 2);
+            else
+                print_elements(file, element, path, indent + 2);
+        }
+        path->length = length;
+        path->text[length] = '\0';
+    }
+}
+
+/* ---- the rest ---- */
+
+static void print_connectors(const struct tutti_ssp_element *system)
+{
+    if (system->connector_count > 0)
+        puts("\nConnectors");
+    for (size_t i = 0; i < system->connector_count; i++) {
+        const struct tutti_ssp_connector *connector = &system->connectors[i];
+        printf("  %-19s %-11s ", tutti_ssp_kind_name(connector->kind),
+               connector->type.given ? tutti_type_name(connector->type.type) : "");
+        info_put(connector->name);
+        if (connector->type.unit) {
+            fputs(" [", stdout);
+            info_put(connector->type.unit);
+            fputs("]", stdout);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_connections(const struct tutti_system *system)
+{
+    char name[1024];
+    if (system->connection_count > 0)
+        puts("\nConnections");
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        fputs("  ", stdout);
+        info_put(tutti_system_name(system, &system->connections[i].from, name, sizeof name));
+        fputs(" -> ", stdout);
+        info_put(tutti_system_name(system, &system->connections[i].to, name, sizeof name));
+        puts(system->connections[i].conversion ? ", converted" : "");
+    }
+}
+
+/* As JSON writes it. */
+static void print_value(enum tutti_type type, const void *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = info_json_value(type, values, i);
+        char *text = json_dumps(json, JSON_ENCODE_ANY);
+        fputs(i ? ", " : " = ", stdout);
+        info_put(text ? text : "?");
+        free(text);
+        json_decref(json);
+    }
+    putchar('\n');
+}
+
+static void print_values(const struct tutti_system *system)
+{
+    char name[1024];
+    bool any = false;
+    for (uint32_t c = 0; c < system->component_count; c++)
+        for (size_t i = 0; i < system->components[c].setting_count; i++) {
+            const struct tutti_setting *setting = &system->components[c].settings[i];
+            struct tutti_end end = {c, setting->variable, setting->element};
+            fputs(any ? "  " : "\nValues\n  ", stdout);
+            any = true;
+            info_put(tutti_system_name(system, &end, name, sizeof name));
+            print_value(system->components[c].fmu->desc->vars[setting->variable].type, setting->values, setting->count);
+        }
+}
+
+int info_system(const struct arguments *arguments)
+{
+    struct system_file file;
+    if (system_file_open(&file, arguments->operands[0]) != TUTTI_OK) {
+        console_error(tutti_err_message());
+        system_file_close(&file);
+        return EXIT_FAILED;
+    }
+    bool done = true;
+    if (arguments_value(arguments, "--json")) {
+        done = info_print_system_json(&file);
+    } else {
+        struct tutti_text path = {0};
+        print_head(&file);
+        print_connectors(&file.ssd->system);
+        puts("\nSystem");
+        print_elements(&file, &file.ssd->system, &path, 0);
+        tutti_text_fini(&path);
+        if (arguments_value(arguments, "--variables")) {
+            print_connections(file.system);
+            print_values(file.system);
+        }
+    }
+    system_file_close(&file);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "system_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+enum tutti_err system_file_split(struct system_file *file, const char *text)
+{
+    const char *hash = access(text, F_OK) == 0 ? NULL : strrchr(text, '#');
+    *file = (struct system_file){0};
+    file->path = hash ? strndup(text, (size_t)(hash - text)) : tutti_str_copy(text);
+    file->variant = hash ? tutti_str_copy(hash + 1) : NULL;
+    return file->path && (!hash || file->variant) ? TUTTI_OK : tutti_fail_memory();
+}
+
+bool system_file_is(const char *text)
+{
+    struct system_file file;
+    bool is = system_file_split(&file, text) == TUTTI_OK && tutti_package_is(file.path);
+    system_file_close(&file);
+    return is;
+}
+
+static enum tutti_err read_ssd(struct system_file *file)
+{
+    struct tutti_place place = {0};
+    struct tutti_reader reader = {0};
+    TRY(tutti_package_ssd(file->package, file->variant, &place));
+    enum tutti_err err = tutti_place_begin_read(&place, &reader);
+    if (!err)
+        err = tutti_ssd_read(&file->ssd, place.shown, &reader, NULL);
+    tutti_place_end_read(&reader);
+    tutti_place_fini(&place);
+    return err;
+}
+
+enum tutti_err system_file_open(struct system_file *file, const char *text)
+{
+    struct tutti_findings findings = {0};
+    struct tutti_system_source source = {.files = &text, .file_count = 1};
+    TRY(system_file_split(file, text));
+    TRY(tutti_package_open(&file->package, file->path, file->path));
+    TRY(read_ssd(file));
+    TRY(tutti_system_load(&file->system, &source, &findings));
+    file->errors = findings.errors;
+    return TUTTI_OK;
+}
+
+void system_file_close(struct system_file *file)
+{
+    tutti_system_free(file->system);
+    tutti_ssd_free(file->ssd);
+    tutti_package_free(file->package);
+    free(file->path);
+    free(file->variant);
+}

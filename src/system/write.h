@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* write.h - systems as documents of SSP: a new one for FMUs of a command line, or changes to one that is there. */
+#ifndef TUTTI_SYSTEM_WRITE_H
+#define TUTTI_SYSTEM_WRITE_H
+
+#include "ssp/ssp.h"
+#include "system/system.h"
+
+/* A setting for one component: the step of its own. */
+struct tutti_write_step {
+    uint32_t component;
+    const char *value;
+};
+
+/* What a document is to say. All of it is borrowed. */
+struct tutti_write {
+    const struct tutti_system *system; /* as it was loaded, with `set` and `connect` */
+    bool has_start, has_stop; /* of the default experiment; a document that is changed keeps its own otherwise */
+    double start, stop;
+    const struct tutti_word *words; /* of the annotation */
+    size_t word_count;
+    const struct tutti_write_step *steps;
+    size_t step_count;
+    const char *name;           /* a new document: of the system */
+    const char *tool;           /* a new document: who writes it */
+    const char *const *sources; /* a new document: for each FMU of the system, its URI */
+    const char *const *set;     /* a changed document: "A.x=1" */
+    size_t set_count;
+    const char *const *connect; /* a changed document: "A.y=B.u" */
+    size_t connect_count;
+};
+
+/* A system of FMUs (no SSP among its files) as a system structure description: components with connectors for all inputs
+ * and outputs and whatever else is set or connected, connections, values, geometry, experiment and settings. SSP 1.0 where
+ * that has words for all of it, else 2.0. ARGUMENT for texts that XML cannot say. *tree is the caller's. */
+TUTTI_CHECKED enum tutti_err tutti_write_ssd(struct tutti_tree **tree, const struct tutti_write *write);
+
+/* Changes the tree of a document, which `system` was loaded from. Values become the last binding of the root system, above
+ * all others; everything that is not concerned stays. ARGUMENT where a change would be in another document. */
+TUTTI_CHECKED enum tutti_err tutti_write_changes(struct tutti_ssd *ssd, const struct tutti_write *write);
+
+#endif

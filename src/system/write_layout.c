@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Where components are drawn: a column for those that depend on nobody, the next for those that depend on them only, and
+ * so on, as readers of block diagrams expect. Loops are opened at the component that was named first. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "system/write_parts.h"
+
+/* In the units of the drawing, of which other tools take some hundred for a window. */
+enum { WIDTH = 80, HEAD = 20, PITCH = 10, GAP_X = 60, GAP_Y = 20, FEWEST_ROWS = 8 };
+
+struct layout {
+    const struct tutti_system *system;
+    uint32_t *first, *target;       /* destinations of component c: target[first[c]] to target[first[c + 1] - 1] */
+    uint32_t *waits, *layer;        /* sources that have no place yet; the column, before columns are split */
+    uint32_t *queue, head, tail;    /* components whose sources have all got their places */
+    uint32_t *column, column_count; /* where it is in the end */
+    double *heights;                /* of columns */
+};
+
+static bool is_between(const struct tutti_connection *connection)
+{
+    return connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
+           connection->from.component != connection->to.component;
+}
+
+static void list_targets(struct layout *layout)
+{
+    const struct tutti_system *system = layout->system;
+    for (uint32_t i = 0; i < system->connection_count; i++)
+        if (is_between(&system->connections[i])) {
+            layout->first[system->connections[i].from.component + 1]++;
+            layout->waits[system->connections[i].to.component]++;
+        }
+    for (uint32_t c = 0; c < system->component_count; c++)
+        layout->first[c + 1] += layout->first[c];
+    for (uint32_t i = system->connection_count; i > 0; i--)
+        if (is_between(&system->connections[i - 1])) {
+            const struct tutti_connection *connection = &system->connections[i - 1];
+            /* The lists are filled from their ends, which moves their beginnings. */
+            layout->target[--layout->first[connection->from.component + 1]] = connection->to.component;
+        }
+    for (uint32_t c = 0; c < system->component_count; c++)
+        layout->first[c] = layout->first[c + 1];
+}
+
+static void place(struct layout *layout, uint32_t component, uint32_t end)
+{
+    for (uint32_t i = layout->first[component]; i < end; i++) {
+        uint32_t target = layout->target[i];
+        if (layout->waits[target] == 0)
+            continue; /* it opened a loop */
+        if (layout->layer[target] <= layout->layer[component])
+            layout->layer[target] = layout->layer[component] + 1;
+        if (--layout->waits[target] == 0)
+            layout->queue[layout->tail++] = target;
+    }
+}
+
+static void find_layers(struct layout *layout, uint32_t edges)
+{
+    uint32_t count = layout->system->component_count, next = 0;
+    for (uint32_t c = 0; c < count; c++)
+        if (layout->waits[c] == 0)
+            layout->queue[layout->tail++] = c;
+    while (layout->head < count) {
+        if (layout->head == layout->tail) {
+            while (layout->waits[next] == 0)
+                next++;
+            layout->waits[next] = 0;
+            layout->queue[layout->tail++] = next;
+        }
+        uint32_t component = layout->queue[layout->head++];
+        place(layout, component, component + 1 < count ? layout->first[component + 1] : edges);
+    }
+}
+
+/* The higher one of its two sides. */
+static double height_of(const struct tutti_desc *desc)
+{
+    uint32_t inputs = 0, outputs = 0;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        inputs += desc->vars[i].causality == TUTTI_INPUT;
+        outputs += desc->vars[i].causality == TUTTI_OUTPUT;
+    }
+    return HEAD + PITCH * (inputs > outputs ? (double)inputs : (double)outputs);
+}
+
+/* Layers become columns; one that has very many components, several. */
+static void make_columns(struct layout *layout, struct tutti_write_box *boxes)
+{
+    uint32_t count = layout->system->component_count, layers = 0;
+    double rows = fmax(FEWEST_ROWS, ceil(sqrt(2.0 * count)));
+    uint32_t *size = layout->waits, *begin = layout->queue; /* both are free again; a layer has a component at least */
+    for (uint32_t c = 0; c < count; c++) {
+        layers = layout->layer[c] >= layers ? layout->layer[c] + 1 : layers;
+        size[c] = begin[c] = 0;
+    }
+    for (uint32_t c = 0; c < count; c++)
+        size[layout->layer[c]]++;
+    for (uint32_t l = 0; l < layers; l++) {
+        begin[l] = layout->column_count;
+        layout->column_count += (uint32_t)ceil(size[l] / rows);
+        size[l] = 0;
+    }
+    for (uint32_t c = 0; c < count; c++) {
+        uint32_t layer = layout->layer[c], column = begin[layer] + (uint32_t)(size[layer]++ / rows);
+        double height = height_of(layout->system->components[c].fmu->desc);
+        layout->column[c] = column;
+        boxes[c].y1 = layout->heights[column];
+        boxes[c].y2 = boxes[c].y1 + height;
+        layout->heights[column] += height + GAP_Y;
+    }
+}
+
+/* So far y is measured downwards in each column; SSP's axis points up, and columns are centred. */
+static void place_boxes(const struct layout *layout, struct tutti_write_box *boxes)
+{
+    uint32_t count = layout->system->component_count;
+    double highest = 0;
+    for (uint32_t k = 0; k < layout->column_count; k++)
+        highest = fmax(highest, layout->heights[k]);
+    for (uint32_t c = 0; c < count; c++) {
+        uint32_t column = layout->column[c];
+        double top = highest - floor((highest - layout->heights[column]) / 2);
+        struct tutti_write_box box = {.x1 = GAP_X + column * (double)(WIDTH + GAP_X)};
+        box.x2 = box.x1 + WIDTH;
+        box.y1 = top - boxes[c].y2;
+        box.y2 = top - boxes[c].y1;
+        boxes[c] = box;
+    }
+    boxes[count] =
+        (struct tutti_write_box){.x2 = GAP_X + layout->column_count * (double)(WIDTH + GAP_X), .y2 = highest + GAP_Y};
+}
+
+enum tutti_err tutti_write_layout(const struct tutti_system *system, struct tutti_write_box *boxes)
+{
+    size_t count = (size_t)system->component_count + 2;
+    uint32_t *room = calloc(5 * count + system->connection_count, sizeof *room);
+    double *heights = calloc(count, sizeof *heights);
+    if (room && heights) {
+        struct layout layout = {.system = system, .heights = heights};
+        layout.first = room;
+        layout.waits = room + count;
+        layout.layer = room + 2 * count;
+        layout.queue = room + 3 * count;
+        layout.column = room + 4 * count;
+        layout.target = room + 5 * count;
+        list_targets(&layout);
+        uint32_t edges = 0;
+        for (uint32_t i = 0; i < system->connection_count; i++)
+            edges += is_between(&system->connections[i]);
+        find_layers(&layout, edges);
+        make_columns(&layout, boxes);
+        place_boxes(&layout, boxes);
+    }
+    enum tutti_err err = room && heights ? TUTTI_OK : tutti_fail_memory();
+    free(room);
+    free(heights);
+    return err;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "system/write_parts.h"
+
+/* A variable that gets a connector though it is neither input nor output. */
+struct extra {
+    uint32_t component, variable;
+};
+
+struct writer {
+    const struct tutti_write *write;
+    const struct tutti_system *system;
+    struct tutti_maker maker;
+    struct tutti_write_scope scope;
+    struct tutti_write_box *boxes;
+    struct extra *extras; /* sorted, each once */
+    size_t extra_count, extra_room;
+    bool version_2;
+};
+
+static const struct tutti_desc *desc_of(const struct writer *writer, uint32_t component)
+{
+    return writer->system->components[component].fmu->desc;
+}
+
+static bool is_signal(const struct tutti_var *var)
+{
+    return var->causality == TUTTI_INPUT || var->causality == TUTTI_OUTPUT;
+}
+
+/* ---- which variables have connectors ---- */
+
+static enum tutti_err add_extra(struct writer *writer, uint32_t component, uint32_t variable)
+{
+    if (is_signal(&desc_of(writer, component)->vars[variable]))
+        return TUTTI_OK;
+    if (writer->extra_count == writer->extra_room) {
+        size_t room = writer->extra_room ? 2 * writer->extra_room : 64;
+        struct extra *extras = reallocarray(writer->extras, room, sizeof *extras);
+        if (!extras)
+            return tutti_fail_memory();
+        writer->extras = extras;
+        writer->extra_room = room;
+    }
+    writer->extras[writer->extra_count++] = (struct extra){component, variable};
+    return TUTTI_OK;
+}
+
+/* The sizes of an array are connectors as well. */
+static enum tutti_err add_sizes(struct writer *writer, uint32_t component, const struct tutti_var *var)
+{
+    for (unsigned i = 0; i < var->dimension_count; i++)
+        if (var->dimensions[i].variable != TUTTI_NONE)
+            TRY(add_extra(writer, component, var->dimensions[i].variable));
+    return TUTTI_OK;
+}
+
+static int compare_extras(const void *a, const void *b)
+{
+    const struct extra *x = a, *y = b;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    return x->variable < y->variable ? -1 : x->variable > y->variable;
+}
+
+static enum tutti_err collect_of_component(struct writer *writer, uint32_t c)
+{
+    const struct tutti_component *component = &writer->system->components[c];
+    const struct tutti_desc *desc = component->fmu->desc;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (is_signal(&desc->vars[i]))
+            TRY(add_sizes(writer, c, &desc->vars[i]));
+    for (size_t i = 0; i < component->setting_count; i++) {
+        uint32_t variable = component->settings[i].variable;
+        const struct tutti_var *var = &desc->vars[variable];
+        TRY(add_sizes(writer, c, var));
+        /* SSP 1.0 has no word for the kind of a local variable; its value goes without a connector. */
+        if (var->causality != TUTTI_LOCAL)
+            TRY(add_extra(writer, c, variable));
+        writer->version_2 |= var->causality != TUTTI_LOCAL && tutti_write_needs_2(var);
+        writer->version_2 |= var->causality == TUTTI_LOCAL && var->dimension_count > 0;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err collect(struct writer *writer)
+{
+    const struct tutti_system *system = writer->system;
+    for (uint32_t c = 0; c < system->component_count; c++)
+        TRY(collect_of_component(writer, c));
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        TRY(add_extra(writer, system->connections[i].from.component, system->connections[i].from.variable));
+        TRY(add_extra(writer, system->connections[i].to.component, system->connections[i].to.variable));
+    }
+    if (writer->extra_count > 1)
+        qsort(writer->extras, writer->extra_count, sizeof *writer->extras, compare_extras);
+    size_t kept = 0;
+    for (size_t i = 0; i < writer->extra_count; i++)
+        if (kept == 0 || compare_extras(&writer->extras[kept - 1], &writer->extras[i]) != 0)
+            writer->extras[kept++] = writer->extras[i];
+    writer->extra_count = kept;
+    return TUTTI_OK;
+}
+
+static void find_version(struct writer *writer)
+{
+    for (uint32_t c = 0; c < writer->system->component_count; c++) {
+        const struct tutti_desc *desc = desc_of(writer, c);
+        for (uint32_t i = 0; i < desc->var_count; i++)
+            writer->version_2 |= is_signal(&desc->vars[i]) && tutti_write_needs_2(&desc->vars[i]);
+    }
+    for (size_t i = 0; i < writer->extra_count; i++)
+        writer->version_2 |=
+            tutti_write_needs_2(&desc_of(writer, writer->extras[i].component)->vars[writer->extras[i].variable]);
+}
+
+/* ---- components ---- */
+
+/* Inputs are drawn on the left, outputs on the right, from top to bottom. */
+static void write_signals(struct writer *writer, struct tutti_node *connectors, const struct tutti_desc *desc)
+{
+    uint32_t total[2] = {0}, next[2] = {0};
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (is_signal(&desc->vars[i]))
+            total[desc->vars[i].causality == TUTTI_OUTPUT]++;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        if (!is_signal(var))
+            continue;
+        struct tutti_node *node =
+            tutti_write_connector(&writer->maker, connectors, desc, var, writer->version_2, &writer->scope);
+        struct tutti_node *geometry = tutti_make(&writer->maker, node, TUTTI_SPACE_SSD, "ConnectorGeometry");
+        bool output = var->causality == TUTTI_OUTPUT;
+        tutti_make_number(&writer->maker, geometry, "x", output);
+        double y = 1 - (next[output]++ + 0.5) / total[output];
+        tutti_make_number(&writer->maker, geometry, "y", nearbyint(1e4 * y) / 1e4);
+    }
+}
+
+static void write_box(struct tutti_maker *maker, struct tutti_node *node, const struct tutti_write_box *box)
+{
+    tutti_make_number(maker, node, "x1", box->x1);
+    tutti_make_number(maker, node, "y1", box->y1);
+    tutti_make_number(maker, node, "x2", box->x2);
+    tutti_make_number(maker, node, "y2", box->y2);
+}
+
+static enum tutti_err write_values(struct writer *writer, struct tutti_node *node,
+                                   const struct tutti_component *component)
+{
+    if (component->setting_count == 0)
+        return TUTTI_OK;
+    struct tutti_maker *maker = &writer->maker;
+    struct tutti_node *bindings = tutti_make(maker, node, TUTTI_SPACE_SSD, "ParameterBindings");
+    struct tutti_node *parameters = tutti_write_binding(maker, bindings, writer->version_2 ? "2.0" : "1.0");
+    for (size_t i = 0; i < component->setting_count; i++) {
+        uint32_t variable = component->settings[i].variable;
+        if (i == 0 || component->settings[i - 1].variable != variable) /* elements of one array are side by side */
+            TRY(tutti_write_parameter(maker, parameters, component->fmu->desc->vars[variable].name, component, variable,
+                                      writer->version_2));
+    }
+    return TUTTI_OK;
+}
+
+static uint32_t fmu_index(const struct tutti_system *system, const struct tutti_fmu *fmu, uint32_t guess)
+{
+    for (uint32_t i = 0; i < system->fmu_count; i++) {
+        uint32_t at = (guess + i) % system->fmu_count;
+        if (system->fmus[at] == fmu)
+            return at;
+    }
+    return 0;
+}
+
+static enum tutti_err write_component(struct writer *writer, struct tutti_node *elements, uint32_t c, size_t *extra,
+                                      uint32_t *fmu)
+{
+    const struct tutti_component *component = &writer->system->components[c];
+    const struct tutti_desc *desc = component->fmu->desc;
+    struct tutti_maker *maker = &writer->maker;
+    TRY(tutti_write_check(component->name, "the name"));
+    *fmu = fmu_index(writer->system, component->fmu, *fmu);
+    struct tutti_node *node = tutti_make(maker, elements, TUTTI_SPACE_SSD, "Component");
+    tutti_make_set(maker, node, "name", component->name);
+    tutti_make_set(maker, node, "type", "application/x-fmu-sharedlibrary");
+    tutti_make_set(maker, node, "source", writer->write->sources[*fmu]);
+    struct tutti_node *connectors = tutti_make(maker, node, TUTTI_SPACE_SSD, "Connectors");
+    write_signals(writer, connectors, desc);
+    for (; *extra < writer->extra_count && writer->extras[*extra].component == c; ++*extra)
+        tutti_write_connector(maker, connectors, desc, &desc->vars[writer->extras[*extra].variable], writer->version_2,
+                              &writer->scope);
+    if (!connectors->first)
+        tutti_node_remove(connectors); /* the schema wants one at least */
+    write_box(maker, tutti_make(maker, node, TUTTI_SPACE_SSD, "ElementGeometry"), &writer->boxes[c]);
+    TRY(write_values(writer, node, component));
+    for (size_t i = 0; i < writer->write->step_count; i++)
+        if (writer->write->steps[i].component == c)
+            tutti_make_set(maker, tutti_make_settings(maker, node), "step", writer->write->steps[i].value);
+    return maker->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+/* ---- the rest ---- */
+
+static void write_end(struct writer *writer, struct tutti_node *node, const struct tutti_end *end,
+                      const char *const names[3])
+{
+    struct tutti_maker *maker = &writer->maker;
+    tutti_make_set(maker, node, names[0], writer->system->components[end->component].name);
+    tutti_make_set(maker, node, names[1], desc_of(writer, end->component)->vars[end->variable].name);
+    struct tutti_text indices = {0};
+    for (unsigned i = 0; i < end->element.count; i++)
+        tutti_text_printf(&indices, "%s%llu", i ? " " : "", (unsigned long long)end->element.index[i]);
+    if (indices.length > 0)
+        tutti_make_set(maker, node, names[2], indices.text);
+    maker->failed |= indices.failed;
+    tutti_text_fini(&indices);
+}
+
+static void write_connections(struct writer *writer, struct tutti_node *system)
+{
+    static const char *const start[] = {"startElement", "startConnector", "startIndices"};
+    static const char *const end[] = {"endElement", "endConnector", "endIndices"};
+    if (writer->system->connection_count == 0)
+        return;
+    struct tutti_node *connections = tutti_make(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
+    for (uint32_t i = 0; i < writer->system->connection_count; i++) {
+        struct tutti_node *node = tutti_make(&writer->maker, connections, TUTTI_SPACE_SSD, "Connection");
+        write_end(writer, node, &writer->system->connections[i].from, start);
+        write_end(writer, node, &writer->system->connections[i].to, end);
+    }
+}
+
+void tutti_write_experiment(struct tutti_maker *maker, struct tutti_node *root, const struct tutti_write *write)
+{
+    if (write->has_start || write->has_stop) {
+        struct tutti_node *experiment = tutti_make_once(maker, root, TUTTI_SPACE_SSD, "DefaultExperiment");
+        if (write->has_start)
+            tutti_make_number(maker, experiment, "startTime", write->start);
+        if (write->has_stop)
+            tutti_make_number(maker, experiment, "stopTime", write->stop);
+    }
+    for (size_t i = 0; i < write->word_count; i++)
+        tutti_make_set(maker, tutti_make_settings(maker, root), write->words[i].name, write->words[i].value);
+}
+
+static enum tutti_err write_document(struct writer *writer)
+{
+    static const enum tutti_space spaces[] = {TUTTI_SPACE_SSD, TUTTI_SPACE_SSC, TUTTI_SPACE_SSV};
+    const struct tutti_write *write = writer->write;
+    struct tutti_maker *maker = &writer->maker;
+    TRY(tutti_write_check(write->name, "the name"));
+    struct tutti_node *root = tutti_make_root(maker, "SystemStructureDescription", spaces, 3);
+    tutti_make_set(maker, root, "version", writer->version_2 ? "2.0" : "1.0");
+    tutti_make_set(maker, root, "name", write->name);
+    tutti_make_set(maker, root, "generationTool", write->tool);
+    struct tutti_node *system = tutti_make(maker, root, TUTTI_SPACE_SSD, "System");
+    tutti_make_set(maker, system, "name", write->name);
+    struct tutti_node *elements = tutti_make(maker, system, TUTTI_SPACE_SSD, "Elements");
+    size_t extra = 0;
+    uint32_t fmu = 0;
+    for (uint32_t c = 0; c < writer->system->component_count; c++)
+        TRY(write_component(writer, elements, c, &extra, &fmu));
+    write_connections(writer, system);
+    write_box(maker, tutti_make(maker, system, TUTTI_SPACE_SSD, "SystemGeometry"),
+              &writer->boxes[writer->system->component_count]);
+    tutti_write_scope_end(&writer->scope, root);
+    tutti_write_experiment(maker, root, write);
+    return maker->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err build(struct writer *writer)
+{
+    writer->boxes = calloc((size_t)writer->system->component_count + 1, sizeof *writer->boxes);
+    if (!writer->boxes || !writer->maker.tree)
+        return tutti_fail_memory();
+    TRY(collect(writer));
+    find_version(writer);
+    TRY(tutti_write_layout(writer->system, writer->boxes));
+    return write_document(writer);
+}
+
+enum tutti_err tutti_write_ssd(struct tutti_tree **tree, const struct tutti_write *write)
+{
+    struct writer writer = {.write = write, .system = write->system};
+    writer.maker.tree = tutti_tree_new("SystemStructure.ssd");
+    writer.scope.maker = &writer.maker;
+    enum tutti_err err = build(&writer);
+    tutti_write_scope_fini(&writer.scope);
+    free(writer.boxes);
+    free(writer.extras);
+    *tree = writer.maker.tree;
+    if (err) {
+        tutti_tree_free(*tree);
+        *tree = NULL;
+    }
+    return err;
+}
