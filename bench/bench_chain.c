@@ -16,7 +16,7 @@
 #include "fmi/api2.h"
 #include "fmi/fmu.h"
 
-enum { ROUNDS = 15, UNIT_STEPS = 300000 };
+enum { ROUNDS = 40, UNIT_STEPS = 100000 };
 #define STEP 1e-3
 #define WALL 0.1 /* where the wall is that holds the first mass: not where it rests */
 
