@@ -294,6 +294,18 @@ static enum tutti_err make_both_ports(struct flat *flat)
     return err;
 }
 
+static enum tutti_err keep_connections(struct tutti_system *system, const struct list *connections)
+{
+    struct tutti_connection *copy = tutti_arena_array(&system->arena, connections->count, sizeof *copy);
+    if (!copy)
+        return tutti_fail_memory();
+    if (connections->count > 0)
+        memcpy(copy, connections->items, connections->count * sizeof *copy);
+    system->connections = copy;
+    system->connection_count = (uint32_t)connections->count;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_arrivals_make(struct flat *flat)
 {
     struct list arrivals = {0}, connections = {0};
@@ -304,16 +316,10 @@ enum tutti_err tutti_arrivals_make(struct flat *flat)
     for (size_t i = 0; i < arrivals.count && !err; i++)
         err = emit(flat, (const struct arrival *)arrivals.items + i, &connections);
     err = err ? err : flat->err;
-    if (!err) {
-        system->connections = tutti_arena_array(&system->arena, connections.count, sizeof *system->connections);
-        err = system->connections ? TUTTI_OK : tutti_fail_memory();
-    }
-    if (!err && connections.count > 0)
-        memcpy(system->connections, connections.items, connections.count * sizeof *system->connections);
-    if (!err) {
-        system->connection_count = (uint32_t)connections.count;
+    if (!err)
+        err = keep_connections(system, &connections);
+    if (!err)
         err = make_both_ports(flat);
-    }
     tutti_list_fini(&arrivals);
     tutti_list_fini(&connections);
     return err;

@@ -12,7 +12,7 @@ struct bound {
     const struct tutti_ssp_binding *binding;
     struct file *file; /* whose binding it is */
     const struct tutti_ssv *values;
-    struct tutti_map *parameters; /* by name, of `values` */
+    struct tutti_map *parameters; /* of a file, by name; NULL: of an inline set */
 };
 
 /* ---- sources ---- */
@@ -30,8 +30,8 @@ static struct file *base_of(struct flat *flat, const struct bound *bound, bool i
         return bound->file;
     if (!item->target)
         tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, bound->file->shown, bound->binding->line,
-                           "sourceBase=\"component\" is for components that have a file; '%s' has none",
-                           item->name[0] ? item->name : "the root system");
+                           "sourceBase=\"component\" is for components that have a file; '%s' is none",
+                           item->element->name);
     return item->target;
 }
 
@@ -132,14 +132,14 @@ static enum tutti_err apply_all(struct flat *flat, const struct bound *bound)
     return err;
 }
 
-static enum tutti_err apply_mapping(struct flat *flat, const struct bound *bound, const struct tutti_ssm *ssm,
-                                    const struct tutti_ssp_mapping *mapping)
+static enum tutti_err apply_mapping(struct flat *flat, const struct bound *bound, const struct tutti_map *parameters,
+                                    const struct tutti_ssm *ssm, const struct tutti_ssp_mapping *mapping)
 {
     const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
     size_t n = strlen(prefix), count;
     int64_t found = TUTTI_MAP_NONE;
     if (strncmp(mapping->source, prefix, n) == 0)
-        found = tutti_map_find(bound->parameters, mapping->source + n);
+        found = tutti_map_find(parameters, mapping->source + n);
     if (found == TUTTI_MAP_NONE) {
         tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, ssm->file, mapping->line,
                            "the mapping's source '%s' is no parameter of the source of values", mapping->source);
@@ -152,16 +152,14 @@ static enum tutti_err apply_mapping(struct flat *flat, const struct bound *bound
     return TUTTI_OK;
 }
 
-static enum tutti_err apply_mappings(struct flat *flat, struct bound *bound, const struct tutti_ssm *ssm)
+static enum tutti_err apply_mappings(struct flat *flat, const struct bound *bound, const struct tutti_ssm *ssm)
 {
-    struct tutti_map own = {0};
+    struct tutti_map own = {0}, *parameters = bound->parameters ? bound->parameters : &own;
     enum tutti_err err = TUTTI_OK;
-    if (!bound->parameters)
-        bound->parameters = &own;
-    for (size_t i = 0; i < bound->values->count && bound->parameters->count <= i && !err; i++)
-        err = tutti_map_add(bound->parameters, bound->values->parameters[i].name, (int64_t)i, NULL);
+    for (size_t i = parameters->count; i < bound->values->count && !err; i++)
+        err = tutti_map_add(parameters, bound->values->parameters[i].name, (int64_t)i, NULL);
     for (size_t i = 0; i < ssm->count && !err; i++)
-        err = apply_mapping(flat, bound, ssm, &ssm->mappings[i]);
+        err = apply_mapping(flat, bound, parameters, ssm, &ssm->mappings[i]);
     tutti_map_fini(&own);
     return err;
 }

@@ -45,8 +45,9 @@ static char *stem_of(const char *path)
     return strndup(path + begin, end - begin);
 }
 
-/* "NAME=FILE", "FILE", "FILE#VARIANT"; a file that is there is no other thing, whatever its name. */
-static enum tutti_err read_argument(const char *text, struct argument *out)
+/* "NAME=FILE", "FILE", "FILE#VARIANT"; a file that is there is no other thing, whatever its name.
+ * False: memory is out. */
+static bool read_argument(const char *text, struct argument *out)
 {
     *out = (struct argument){0};
     const char *path = text, *equals = exists(text) ? NULL : strchr(text, '=');
@@ -58,11 +59,11 @@ static enum tutti_err read_argument(const char *text, struct argument *out)
     out->path = hash ? strndup(path, (size_t)(hash - path)) : tutti_str_copy(path);
     out->variant = hash ? tutti_str_copy(hash + 1) : NULL;
     if (!out->path || (hash && !out->variant))
-        return tutti_fail_memory();
+        return false;
     out->system = tutti_package_is(out->path);
     if (!out->name)
         out->name = stem_of(out->path);
-    return out->name ? TUTTI_OK : tutti_fail_memory();
+    return out->name != NULL;
 }
 
 static enum tutti_err open_root(struct flat *flat, const struct argument *argument)
@@ -110,8 +111,9 @@ static enum tutti_err add_files(struct flat *flat, const struct argument *argume
             return tutti_fail_memory();
         TRY(tutti_map_add(names, name, (int64_t)i, &earlier));
         if (earlier != TUTTI_MAP_NONE)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "two units are called '%s'; name them, for instance a=%s and b=%s",
-                              name, arguments[earlier].path, arguments[i].path);
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "two files are called '%s'; name them, for instance %s1=%s and %s2=%s", name, name,
+                              arguments[earlier].path, name, arguments[i].path);
     }
     tutti_map_fini(names);
     tutti_flat_item(flat, 0)->first_child = 1;
@@ -121,30 +123,37 @@ static enum tutti_err add_files(struct flat *flat, const struct argument *argume
     return TUTTI_OK;
 }
 
+static enum tutti_err open_arguments(struct flat *flat, const struct argument *arguments, size_t count)
+{
+    struct tutti_system *system = flat->system;
+    const char *name = count == 1 ? arguments[0].name : "system";
+    system->path = tutti_arena_text(&system->arena, arguments[0].path, strlen(arguments[0].path));
+    system->name = tutti_arena_text(&system->arena, name, strlen(name));
+    system->single = count == 1 && !arguments[0].system;
+    if (!system->path || !system->name)
+        return tutti_fail_memory();
+    if (count == 1 && arguments[0].system)
+        return open_root(flat, &arguments[0]);
+    TRY(add_files(flat, arguments, count));
+    if (system->single)
+        system->experiment = tutti_flat_component(flat, 0)->fmu->desc->experiment;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_command_line_open(struct flat *flat)
 {
-    size_t count = flat->source->file_count;
-    struct tutti_system *system = flat->system;
+    size_t count = flat->source->file_count, read = 0;
     if (count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
     struct argument *arguments = calloc(count, sizeof *arguments);
-    enum tutti_err err = arguments ? TUTTI_OK : tutti_fail_memory();
-    for (size_t i = 0; i < count && !err; i++)
-        err = read_argument(flat->source->files[i], &arguments[i]);
-    if (!err) {
-        system->path = tutti_arena_text(&system->arena, arguments[0].path, strlen(arguments[0].path));
-        const char *name = count == 1 ? arguments[0].name : "system";
-        system->name = tutti_arena_text(&system->arena, name, strlen(name));
-        system->single = count == 1 && !arguments[0].system;
-        err = system->path && system->name ? TUTTI_OK : tutti_fail_memory();
-    }
-    if (!err)
-        err = count == 1 && arguments[0].system ? open_root(flat, &arguments[0]) : add_files(flat, arguments, count);
-    for (size_t i = 0; i < count && arguments; i++)
+    if (!arguments)
+        return tutti_fail_memory();
+    while (read < count && read_argument(flat->source->files[read], &arguments[read]))
+        read++;
+    enum tutti_err err = read < count ? tutti_fail_memory() : open_arguments(flat, arguments, count);
+    for (size_t i = 0; i < count; i++)
         argument_fini(&arguments[i]);
     free(arguments);
-    if (!err && system->single)
-        system->experiment = tutti_flat_component(flat, 0)->fmu->desc->experiment;
     return err;
 }
 
@@ -196,7 +205,10 @@ static enum tutti_err end_of(struct flat *flat, const char *name, const struct m
         if (var->causality == TUTTI_INDEPENDENT)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect: '%s' is the time, which cannot be connected", name);
     }
-    end->kind = tutti_flat_node(flat, end->node)->kind;
+    const struct node *node = tutti_flat_node(flat, end->node);
+    end->kind = node->kind;
+    if (!tutti_flat_has_element(flat, node, end->indices, end->index_count))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect: there is no element '%s'", name);
     return TUTTI_OK;
 }
 

@@ -31,7 +31,8 @@ static void report_element(struct flat *flat, const struct written *written)
 {
     const struct item *system = tutti_flat_item(flat, written->system);
     struct tutti_nearest nearest = {.wanted = written->end->element};
-    for (uint32_t i = 0; i < system->child_count; i++)
+    bool guess = tutti_flat_may_guess(flat);
+    for (uint32_t i = 0; guess && i < system->child_count; i++)
         tutti_nearest_offer(&nearest, tutti_flat_item(flat, system->first_child + i)->own_name);
     report(flat, written, nearest.best, "a connection names the element '%s', which the system '%s' does not have",
            written->end->element, system->body->name);
@@ -42,7 +43,8 @@ static void report_connector(struct flat *flat, const struct written *written, u
     const struct item *item = tutti_flat_item(flat, owner);
     const char *name = tutti_flat_path(flat, owner, written->end->connector);
     struct tutti_nearest nearest = {.wanted = written->end->connector};
-    for (uint32_t i = 0; i < item->connector_count; i++)
+    bool guess = tutti_flat_may_guess(flat);
+    for (uint32_t i = 0; guess && i < item->connector_count; i++)
         tutti_nearest_offer(&nearest, item->connectors[i].name);
     const struct tutti_desc *desc =
         item->component == TUTTI_NONE ? NULL : tutti_flat_component(flat, item->component)->fmu->desc;
@@ -54,23 +56,6 @@ static void report_connector(struct flat *flat, const struct written *written, u
                name, tutti_ssp_kind_name(tutti_flat_variable_kind(&desc->vars[variable])));
     else
         report(flat, written, nearest.best, "a connection names the connector '%s', which is not declared", name);
-}
-
-static bool indices_fit(struct flat *flat, const struct tutti_ssp_end *end, const struct node *node)
-{
-    if (end->index_count == 0)
-        return true;
-    if (end->index_count > TUTTI_MOST_INDICES)
-        return false;
-    if (node->component == TUTTI_NONE)
-        return node->look.dimensions == 0 || node->look.dimensions == end->index_count;
-    const struct tutti_var *var = &tutti_flat_component(flat, node->component)->fmu->desc->vars[node->variable];
-    if (end->index_count != var->dimension_count)
-        return false;
-    for (size_t i = 0; i < end->index_count; i++)
-        if (var->dimensions[i].variable == TUTTI_NONE && end->indices[i] > var->dimensions[i].start)
-            return false;
-    return true;
 }
 
 /* The component has no implementation, which is reported already. */
@@ -104,7 +89,7 @@ static bool find_end(struct flat *flat, const struct written *written, struct ed
         .kind = item->looks ? (uint8_t)item->connectors[connector].kind : node->kind,
         .look = item->looks ? &item->looks[connector] : NULL,
     };
-    if (indices_fit(flat, written->end, node))
+    if (tutti_flat_has_element(flat, node, written->end->indices, written->end->index_count))
         return true;
     report(flat, written, NULL, "a connection gives indices for '%s' that are of no element of it",
            tutti_flat_path(flat, owner, written->end->connector));

@@ -105,7 +105,7 @@ static enum tutti_err add_fmu_connector(struct flat *flat, uint32_t index, uint3
     const struct tutti_desc *desc = tutti_flat_component(flat, item->component)->fmu->desc;
     uint32_t variable = tutti_desc_find(desc, connector->name);
     if (variable == TUTTI_NONE) {
-        const char *nearest = tutti_desc_nearest(desc, connector->name);
+        const char *nearest = tutti_flat_may_guess(flat) ? tutti_desc_nearest(desc, connector->name) : NULL;
         tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
                            "the connector '%s' is no variable of its FMU%s%s%s",
                            tutti_flat_path(flat, index, connector->name), nearest ? "; did you mean '" : "",

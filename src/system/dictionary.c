@@ -86,7 +86,8 @@ static enum tutti_err refer(struct flat *flat, uint32_t index, uint32_t c, struc
     int64_t entry = tutti_map_find(&dictionary->names, connector->name);
     if (entry == TUTTI_MAP_NONE) {
         struct tutti_nearest nearest = {.wanted = connector->name};
-        for (size_t i = 0; dictionary->entries && i < dictionary->entries->count; i++)
+        bool guess = dictionary->entries && tutti_flat_may_guess(flat);
+        for (size_t i = 0; guess && i < dictionary->entries->count; i++)
             tutti_nearest_offer(&nearest, dictionary->entries->entries[i].name);
         tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
                            "the connector '%s' is no entry of the signal dictionary '%s'%s%s%s",

@@ -180,7 +180,8 @@ static void around_fini(struct around *around)
     free(around->queued);
 }
 
-static enum tutti_err around_init(struct around *around, const struct flat *flat)
+/* False: memory is out. */
+static bool around_init(struct around *around, const struct flat *flat)
 {
     size_t nodes = flat->nodes.count, edges = flat->edges.count;
     *around = (struct around){
@@ -192,7 +193,7 @@ static enum tutti_err around_init(struct around *around, const struct flat *flat
     };
     if (!around->first || !around->edges || !around->queue || !around->driven || !around->queued) {
         around_fini(around);
-        return tutti_fail_memory();
+        return false;
     }
     for (uint32_t i = 0; i < edges; i++) {
         const struct edge *edge = tutti_flat_edge(flat, i);
@@ -210,7 +211,7 @@ static enum tutti_err around_init(struct around *around, const struct flat *flat
             around->edges[around->first[edge->to.node + 1]++] = i;
         }
     }
-    return TUTTI_OK;
+    return true;
 }
 
 static void enqueue(struct around *around, uint32_t node)
@@ -290,7 +291,8 @@ enum tutti_err tutti_edges_settle(struct flat *flat)
         any = tutti_flat_edge(flat, i)->ambiguous;
     if (!any)
         return TUTTI_OK;
-    TRY(around_init(&around, flat));
+    if (!around_init(&around, flat))
+        return tutti_fail_memory();
     for (uint32_t i = 0; i < flat->edges.count; i++) {
         const struct edge *edge = tutti_flat_edge(flat, i);
         if (!edge->ambiguous) {

@@ -9,18 +9,14 @@
 #include "ssp/uri.h"
 #include "system/flat.h"
 
-/* The entry of `key`, new or known. `shown` names it in messages. */
-static enum tutti_err get_keyed(struct flat *flat, const char *key, const char *shown, struct file **out)
+/* A new entry; what of it is made already is freed with all the others. */
+static struct file *add(struct flat *flat, const char *key, const char *shown)
 {
-    int64_t known = tutti_map_find(&flat->files_by_path, key);
-    *out = known == TUTTI_MAP_NONE ? NULL : ((struct file **)flat->files.items)[known];
-    if (*out)
-        return TUTTI_OK;
     struct file *file = calloc(1, sizeof *file);
     struct file **slot = file ? tutti_list_push(&flat->files, sizeof *slot) : NULL;
     if (!slot) {
         free(file);
-        return tutti_fail_memory();
+        return NULL;
     }
     *slot = file;
     file->fmu = TUTTI_NONE;
@@ -29,19 +25,29 @@ static enum tutti_err get_keyed(struct flat *flat, const char *key, const char *
     file->place.shown = tutti_str_copy(shown);
     file->shown = tutti_arena_text(&flat->system->arena, shown, strlen(shown));
     if (!file->place.path || !file->place.shown || !file->shown)
-        return tutti_fail_memory();
-    *out = file;
-    return tutti_map_add(&flat->files_by_path, file->place.path, file->index, NULL);
+        return NULL;
+    return tutti_map_add(&flat->files_by_path, file->place.path, file->index, NULL) ? NULL : file;
 }
 
-static enum tutti_err get(struct flat *flat, const char *path, const char *shown, struct file **out)
+/* The entry of `key`, new or known; NULL when memory is out, and *err tells it. `shown` names it in messages. */
+static struct file *get_keyed(struct flat *flat, const char *key, const char *shown, enum tutti_err *err)
+{
+    int64_t known = tutti_map_find(&flat->files_by_path, key);
+    struct file *file = known == TUTTI_MAP_NONE ? add(flat, key, shown) : ((struct file **)flat->files.items)[known];
+    *err = file ? TUTTI_OK : tutti_fail_memory();
+    return file;
+}
+
+static struct file *get(struct flat *flat, const char *path, const char *shown, enum tutti_err *err)
 {
     char *real = realpath(path, NULL);
-    if (!real)
-        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
-    enum tutti_err err = get_keyed(flat, real, shown, out);
+    if (!real) {
+        *err = tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
+        return NULL;
+    }
+    struct file *file = get_keyed(flat, real, shown, err);
     free(real);
-    return err;
+    return file;
 }
 
 void tutti_files_fini(struct flat *flat)
@@ -54,6 +60,7 @@ void tutti_files_fini(struct flat *flat)
         tutti_ssb_free(file->ssb);
         tutti_map_fini(&file->sources);
         tutti_map_fini(&file->ids);
+        tutti_list_fini(&file->systems);
         tutti_map_fini(&file->parameters);
         tutti_place_fini(&file->place);
         free(file);
@@ -66,8 +73,11 @@ void tutti_files_fini(struct flat *flat)
 
 enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *shown, struct file **out)
 {
-    TRY(get(flat, path, shown, out));
-    struct file *file = *out;
+    enum tutti_err err;
+    struct file *file = get(flat, path, shown, &err);
+    *out = file;
+    if (!file)
+        return err;
     if (file->fmu != TUTTI_NONE)
         return TUTTI_OK;
     struct tutti_findings flaws = {0};
@@ -119,18 +129,24 @@ static enum tutti_err read_document(struct flat *flat, struct file *file, enum d
 static enum tutti_err open_document(struct flat *flat, const struct tutti_place *place, struct tutti_package *package,
                                     struct file **out)
 {
-    TRY(get(flat, place->path, place->shown, out));
-    if (!(*out)->package)
-        (*out)->package = package;
-    return read_document(flat, *out, DOCUMENT_SSD);
+    enum tutti_err err;
+    struct file *file = get(flat, place->path, place->shown, &err);
+    *out = file;
+    if (!file)
+        return err;
+    if (!file->package)
+        file->package = package;
+    return read_document(flat, file, DOCUMENT_SSD);
 }
 
 enum tutti_err tutti_files_package(struct flat *flat, const char *path, const char *shown, const char *variant,
                                    struct file **out)
 {
-    struct file *archive;
     struct tutti_place place;
-    TRY(get(flat, path, shown, &archive));
+    enum tutti_err err;
+    struct file *archive = get(flat, path, shown, &err);
+    if (!archive)
+        return err;
     if (!archive->opened) {
         struct tutti_package **slot = tutti_list_push(&flat->packages, sizeof *slot);
         if (!slot)
@@ -139,7 +155,7 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
         archive->opened = *slot;
     }
     TRY(tutti_package_ssd(archive->opened, variant, &place));
-    enum tutti_err err = open_document(flat, &place, archive->opened, out);
+    err = open_document(flat, &place, archive->opened, out);
     tutti_place_fini(&place);
     return err;
 }
@@ -189,7 +205,7 @@ enum tutti_err tutti_files_component(struct flat *flat, struct file *base, const
     tutti_place_fini(&place);
     if (err)
         return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
-    fmu = (*out)->fmu != TUTTI_NONE;
+    fmu = *out && (*out)->fmu != TUTTI_NONE;
     return fmu ? tutti_map_add(&base->sources, element->source, (*out)->index, NULL) : TUTTI_OK;
 }
 
@@ -202,8 +218,13 @@ bool tutti_files_supports(const char *type)
 /* Collects the systems of a document that have an id. As deep as the XML is. */
 static enum tutti_err collect_ids(struct file *file, const struct tutti_ssp_element *element)
 {
-    if (element->id)
-        TRY(tutti_map_add(&file->ids, element->id, (int64_t)(intptr_t)element, NULL));
+    if (element->id) {
+        const struct tutti_ssp_element **slot = tutti_list_push(&file->systems, sizeof *slot);
+        if (!slot)
+            return tutti_fail_memory();
+        *slot = element;
+        TRY(tutti_map_add(&file->ids, element->id, (int64_t)file->systems.count - 1, NULL));
+    }
     for (size_t i = 0; i < element->element_count; i++)
         if (element->elements[i].kind == TUTTI_SSP_SYSTEM)
             TRY(collect_ids(file, &element->elements[i]));
@@ -215,49 +236,57 @@ enum tutti_err tutti_files_system(struct file *file, const char *id, const struc
     if (file->ids.count == 0)
         TRY(collect_ids(file, &file->ssd->system));
     int64_t found = tutti_map_find(&file->ids, id);
-    *out = found == TUTTI_MAP_NONE ? NULL : (const struct tutti_ssp_element *)(intptr_t)found;
+    *out = found == TUTTI_MAP_NONE ? NULL : ((const struct tutti_ssp_element **)file->systems.items)[found];
     return TUTTI_OK;
 }
 
-/* A document inside of an FMU: sourceBase="component". */
-static enum tutti_err find_in_fmu(struct flat *flat, const struct tutti_fmu *fmu, const char *key, const char *source,
-                                  struct file **out)
+/* A document inside of an FMU: sourceBase="component". NULL, and *err, if there is none. */
+static struct file *find_in_fmu(struct flat *flat, const struct file *base, const char *source, enum tutti_err *err)
 {
+    const struct tutti_fmu *fmu = ((struct tutti_fmu **)flat->fmus.items)[base->fmu];
+    const char *key = base->place.path;
+    struct file *file = NULL;
     struct tutti_uri uri;
     char *entry = NULL;
     struct tutti_text full = {0}, shown = {0};
-    TRY(tutti_uri_read(&uri, source));
-    enum tutti_err err = tutti_uri_join("", uri.path, &entry);
-    if (!err && !tutti_archive_has(fmu->archive, entry))
-        err = tutti_fail(TUTTI_ERR_IO, "there is no %s in %s", tutti_str_show(entry).text, fmu->path);
-    if (!err) {
+    *err = tutti_uri_read(&uri, source);
+    if (*err)
+        return NULL;
+    *err = tutti_uri_join("", uri.path, &entry);
+    if (!*err && !tutti_archive_has(fmu->archive, entry))
+        *err = tutti_fail(TUTTI_ERR_IO, "there is no %s in %s", tutti_str_show(entry).text, fmu->path);
+    if (!*err) {
         tutti_text_printf(&full, "%s/%s", key, entry);
         tutti_text_printf(&shown, "%s/%s", fmu->path, entry);
-        err = full.failed || shown.failed ? tutti_fail_memory() : get_keyed(flat, full.text, shown.text, out);
+        if (full.failed || shown.failed)
+            *err = tutti_fail_memory();
+        else
+            file = get_keyed(flat, full.text, shown.text, err);
     }
-    if (!err) {
-        (*out)->archive = fmu->archive;
-        (*out)->entry = (*out)->place.path + strlen(key) + 1;
+    if (file) {
+        file->archive = fmu->archive;
+        file->entry = file->place.path + strlen(key) + 1;
     }
     tutti_text_fini(&full);
     tutti_text_fini(&shown);
     free(entry);
     tutti_uri_fini(&uri);
-    return err;
+    return file;
 }
 
 enum tutti_err tutti_files_document(struct flat *flat, struct file *base, const char *source, enum document kind,
                                     struct file **out)
 {
+    enum tutti_err err;
+    struct file *file;
     if (base->fmu != TUTTI_NONE) {
-        const struct tutti_fmu *fmu = ((struct tutti_fmu **)flat->fmus.items)[base->fmu];
-        TRY(find_in_fmu(flat, fmu, base->place.path, source, out));
+        file = find_in_fmu(flat, base, source, &err);
     } else {
         struct tutti_place place;
         TRY(tutti_package_resolve(base->package, &base->place, source, &place));
-        enum tutti_err err = get(flat, place.path, place.shown, out);
+        file = get(flat, place.path, place.shown, &err);
         tutti_place_fini(&place);
-        TRY(err);
     }
-    return read_document(flat, *out, kind);
+    *out = file;
+    return file ? read_document(flat, file, kind) : err;
 }

@@ -33,15 +33,12 @@ static const char *no_memory_for_name = "(a name)";
 const char *tutti_flat_path(struct flat *flat, uint32_t item, const char *name)
 {
     const char *owner = tutti_flat_item(flat, item)->name;
-    size_t n = strlen(owner), m = strlen(name);
-    if (n == 0 || flat->system->single)
+    if (!owner[0] || flat->system->single)
         return name;
-    char *path = tutti_arena_alloc(&flat->arena, n + m + 2);
+    char *path = tutti_arena_alloc(&flat->arena, strlen(owner) + strlen(name) + 2);
     if (!path)
         return no_memory_for_name;
-    memcpy(path, owner, n);
-    path[n] = '.';
-    memcpy(path + n + 1, name, m);
+    stpcpy(stpcpy(stpcpy(path, owner), "."), name);
     return path;
 }
 
@@ -116,13 +113,30 @@ uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t vari
     return (uint32_t)flat->nodes.count - 1;
 }
 
+bool tutti_flat_has_element(const struct flat *flat, const struct node *node, const uint64_t *indices, size_t count)
+{
+    if (count == 0)
+        return true;
+    if (count > TUTTI_MOST_INDICES)
+        return false;
+    if (node->component == TUTTI_NONE)
+        return node->look.dimensions == 0 || node->look.dimensions == count;
+    const struct tutti_var *var = &tutti_flat_component(flat, node->component)->fmu->desc->vars[node->variable];
+    if (count != var->dimension_count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (var->dimensions[i].variable == TUTTI_NONE && indices[i] > var->dimensions[i].start)
+            return false;
+    return true;
+}
+
 /* ---- names to items, connectors and variables ---- */
 
 enum { FEW = 8 }; /* so many names are faster compared than looked up */
 
-uint32_t tutti_flat_child(struct flat *flat, uint32_t index, const char *name)
+uint32_t tutti_flat_child(struct flat *flat, uint32_t owner, const char *name)
 {
-    struct item *item = tutti_flat_item(flat, index);
+    struct item *item = tutti_flat_item(flat, owner);
     if (item->child_count > FEW && item->children.count == 0) {
         enum tutti_err err = tutti_map_reserve(&item->children, item->child_count);
         for (uint32_t i = 0; i < item->child_count && !err; i++)
@@ -140,9 +154,9 @@ uint32_t tutti_flat_child(struct flat *flat, uint32_t index, const char *name)
     return TUTTI_NONE;
 }
 
-uint32_t tutti_flat_connector(struct flat *flat, uint32_t index, const char *name)
+uint32_t tutti_flat_connector(struct flat *flat, uint32_t owner, const char *name)
 {
-    struct item *item = tutti_flat_item(flat, index);
+    struct item *item = tutti_flat_item(flat, owner);
     if (item->connector_count > FEW && item->connectors_by_name.count == 0) {
         enum tutti_err err = tutti_map_reserve(&item->connectors_by_name, item->connector_count);
         for (uint32_t i = 0; i < item->connector_count && !err; i++)
@@ -169,16 +183,21 @@ static enum tutti_err add_match(struct list *matches, const struct match *match)
     return TUTTI_OK;
 }
 
+static enum tutti_err match_variable(struct flat *flat, uint32_t index, const char *name, struct list *matches)
+{
+    struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
+    const struct tutti_desc *desc = tutti_flat_component(flat, tutti_flat_item(flat, index)->component)->fmu->desc;
+    bool found = tutti_setting_look_up(desc, name, &match.variable, &match.element);
+    return found ? add_match(matches, &match) : TUTTI_OK;
+}
+
 /* `name` is cut at its dots for a moment. The depth of the calls is that of the nesting. */
 static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name, struct list *matches)
 {
     const struct item *item = tutti_flat_item(flat, index);
     struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
-    if (item->component != TUTTI_NONE) {
-        const struct tutti_desc *desc = tutti_flat_component(flat, item->component)->fmu->desc;
-        return tutti_setting_look_up(desc, name, &match.variable, &match.element) ? add_match(matches, &match)
-                                                                                  : TUTTI_OK;
-    }
+    if (item->component != TUTTI_NONE)
+        return match_variable(flat, index, name, matches);
     match.connector = item->body ? tutti_flat_connector(flat, index, name) : TUTTI_NONE;
     if (match.connector != TUTTI_NONE && item->nodes[match.connector] != TUTTI_NONE)
         TRY(add_match(matches, &match));
@@ -194,6 +213,8 @@ static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name
 
 enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches)
 {
+    if (tutti_flat_item(flat, item)->component != TUTTI_NONE)
+        return match_variable(flat, item, name, matches);
     char *copy = tutti_str_copy(name);
     if (!copy)
         return tutti_fail_memory();
@@ -203,6 +224,11 @@ enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *na
 }
 
 /* ---- a name that means nothing ---- */
+
+bool tutti_flat_may_guess(struct flat *flat)
+{
+    return flat->guesses < 50 && ++flat->guesses;
+}
 
 static void offer_children(struct flat *flat, const struct item *item, struct tutti_nearest *nearest)
 {

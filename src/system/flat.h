@@ -21,6 +21,12 @@ enum {
     TUTTI_MOST_LEVELS = 100,     /* of nesting */
 };
 
+/* A growing array. */
+struct list {
+    void *items;
+    size_t count, capacity;
+};
+
 /* What a place says about the values that pass it. */
 struct look {
     bool typed, loose; /* as in struct tutti_ssp_type */
@@ -51,7 +57,8 @@ struct file {
     struct tutti_ssm *ssm;
     struct tutti_ssb *ssb;
     uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
-    struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids of systems -> element; names of an SSV */
+    struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids -> systems; names of an SSV */
+    struct list systems;                       /* that have an id: const struct tutti_ssp_element * */
 };
 
 struct item {
@@ -154,12 +161,6 @@ struct candidate {
     struct tutti_setting setting;
 };
 
-/* A growing array. */
-struct list {
-    void *items;
-    size_t count, capacity;
-};
-
 struct flat {
     struct tutti_system *system;
     const struct tutti_system_source *source;
@@ -168,7 +169,7 @@ struct flat {
     struct list files; /* struct file * */
     struct tutti_map files_by_path;
     struct tutti_arena arena;
-    uint32_t values_given;
+    uint32_t values_given, guesses;
     enum tutti_err err; /* the command line is wrong: found where no error can be returned */
 };
 
@@ -207,9 +208,12 @@ struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct
 /* The kind of connector that a variable is. */
 enum tutti_ssp_kind tutti_flat_variable_kind(const struct tutti_var *var);
 
+/* Can there be such an element of it? Extents that may still change are not looked at. */
+bool tutti_flat_has_element(const struct flat *flat, const struct node *node, const uint64_t *indices, size_t count);
+
 /* An item's child, or connector, by name; TUTTI_NONE: there is none. */
-uint32_t tutti_flat_child(struct flat *flat, uint32_t item, const char *name);
-uint32_t tutti_flat_connector(struct flat *flat, uint32_t item, const char *name);
+uint32_t tutti_flat_child(struct flat *flat, uint32_t owner, const char *name);
+uint32_t tutti_flat_connector(struct flat *flat, uint32_t owner, const char *name);
 
 /* What a hierarchical name means: there may be several. */
 struct match {
@@ -218,8 +222,10 @@ struct match {
 };
 /* Adds to `matches` all that `name` means inside of `item`. */
 TUTTI_CHECKED enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches);
+/* Is a nearest name worth its time? After some dozens of wrong names it is not: the rest of them is wrong alike. */
+bool tutti_flat_may_guess(struct flat *flat);
 /* The nearest name that means something there, for messages; NULL: none is near. */
-const char *tutti_flat_nearest(struct flat *flat, uint32_t item, const char *name);
+const char *tutti_flat_nearest(struct flat *flat, uint32_t index, const char *name);
 
 /* ---- files.c ---- */
 

@@ -173,7 +173,13 @@ uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *nam
         return 0;
     const struct item *owner = tutti_flat_item(flat, parent);
     item->depth = owner->depth + 1;
-    item->name = owner->name[0] ? tutti_flat_path(flat, parent, name) : name;
+    if (owner->name[0]) {
+        char *path = tutti_arena_alloc(&flat->arena, strlen(owner->name) + strlen(name) + 2);
+        if (!path)
+            return TUTTI_NONE;
+        stpcpy(stpcpy(stpcpy(path, owner->name), "."), name);
+        item->name = path;
+    }
     return (uint32_t)flat->items.count - 1;
 }
 

@@ -31,13 +31,14 @@ static void report_units(struct flat *flat, const struct value *value, const str
 }
 
 /* What failed is reported and the loading goes on, except without memory. */
-static enum tutti_err report_failure(struct flat *flat, const struct value *value, enum tutti_err err)
+static enum tutti_err report_failure(struct flat *flat, const struct value *value, enum tutti_err err,
+                                     enum tutti_severity severity)
 {
     if (err == TUTTI_ERR_MEMORY)
         return err;
     char text[1024];
     snprintf(text, sizeof text, "%s", tutti_err_message());
-    tutti_value_report(flat, value, TUTTI_FINDING_ERROR, "%s", text);
+    tutti_value_report(flat, value, severity, "%s", text);
     return flat->err;
 }
 
@@ -46,7 +47,7 @@ static enum tutti_err report_failure(struct flat *flat, const struct value *valu
 enum tutti_err tutti_value_parse(struct flat *flat, struct value *value, enum tutti_type type)
 {
     const char *const *texts = value->data;
-    struct tutti_var var = {.name = "the value", .type = (uint8_t)type, .type_def = TUTTI_NONE};
+    struct tutti_var var = {.name = "value", .type = (uint8_t)type, .type_def = TUTTI_NONE};
     size_t size = tutti_type_size(type);
     value->look.typed = true;
     value->look.type = (uint8_t)type;
@@ -108,7 +109,7 @@ static enum tutti_err number_items(struct flat *flat, struct value *value, const
     int64_t *numbers = tutti_arena_array(&flat->arena, value->count, sizeof *numbers);
     struct tutti_type_def def = {.items = look->items, .item_count = (uint32_t)look->item_count};
     struct tutti_desc desc = {.types = &def};
-    struct tutti_var var = {.name = "it", .type = TUTTI_TYPE_ENUMERATION};
+    struct tutti_var var = {.name = "value", .type = TUTTI_TYPE_ENUMERATION};
     if (!numbers)
         return tutti_fail_memory();
     for (size_t i = 0; i < value->count; i++)
@@ -222,7 +223,7 @@ enum tutti_err tutti_value_pass(struct flat *flat, const struct value *value, st
     enum tutti_err err = pass(flat, copy, &way);
     if (err) {
         err = tutti_fail_context(err, "'%s'", tutti_flat_end_name(flat, &edge->to));
-        return report_failure(flat, value, err);
+        return report_failure(flat, value, err, TUTTI_FINDING_ERROR);
     }
     *out = copy;
     return TUTTI_OK;
@@ -257,7 +258,7 @@ enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, c
         if (err) {
             const struct tutti_desc *desc = tutti_flat_component(flat, item->component)->fmu->desc;
             const char *name = tutti_flat_path(flat, match->item, desc->vars[match->variable].name);
-            return report_failure(flat, value, tutti_fail_context(err, "'%s'", name));
+            return report_failure(flat, value, tutti_fail_context(err, "'%s'", name), TUTTI_FINDING_ERROR);
         }
         return tutti_value_arrive(flat, &copy, item->component, match->variable, &match->element);
     }
@@ -271,7 +272,7 @@ enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, c
     enum tutti_err err = pass(flat, copy, &way);
     if (err) {
         const char *name = tutti_flat_node_name(flat, item->nodes[match->connector]);
-        return report_failure(flat, value, tutti_fail_context(err, "'%s'", name));
+        return report_failure(flat, value, tutti_fail_context(err, "'%s'", name), TUTTI_FINDING_ERROR);
     }
     node->value = copy;
     return TUTTI_OK;
@@ -303,7 +304,6 @@ static enum tutti_err read_candidate(struct flat *flat, const struct value *valu
 {
     const struct tutti_var *var = &desc->vars[setting->variable];
     size_t size = tutti_type_size(var->type);
-    TRY(tutti_setting_check_settable(var));
     if (value->texts && !value->look.typed)
         return tutti_setting_read_text(setting, &flat->arena, desc, *(const char *const *)value->data);
     TRY(check_count(var, &setting->element, value));
@@ -336,10 +336,14 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
                                   .component = component,
                                   .order = (uint32_t)flat->candidates.count,
                                   .setting = {.variable = variable, .element = *element}};
-    enum tutti_err err = read_candidate(flat, value, desc, &candidate.setting);
+    /* What cannot be set is no parameter; a set may hold far more than those. */
+    enum tutti_err err = tutti_setting_check_settable(&desc->vars[variable]);
+    enum tutti_severity severity = err ? TUTTI_FINDING_WARNING : TUTTI_FINDING_ERROR;
+    if (!err)
+        err = read_candidate(flat, value, desc, &candidate.setting);
     if (err) {
         err = tutti_fail_context(err, "'%s'", tutti_flat_component(flat, component)->name);
-        return report_failure(flat, value, err);
+        return report_failure(flat, value, err, severity);
     }
     struct candidate *place = tutti_list_push(&flat->candidates, sizeof *place);
     if (!place)

@@ -222,8 +222,20 @@ static enum tutti_err value_through(struct flat *flat, struct edge *edge, struct
     return TUTTI_OK;
 }
 
+/* What a connector is given, and what comes to it from an FMU: the latter counts. */
+static void warn_unused(struct flat *flat, const struct node *node, const struct value *given)
+{
+    bool output = node->kind != TUTTI_SSP_INPUT && node->kind != TUTTI_SSP_PARAMETER &&
+                  node->kind != TUTTI_SSP_STRUCTURAL_PARAMETER;
+    if (given && output && node->feed_count > 0)
+        tutti_value_report(flat, given, TUTTI_FINDING_WARNING,
+                           "'%s' has its values from inside; the one given is not used",
+                           tutti_flat_path(flat, node->item, node->name));
+}
+
 static enum tutti_err finish_node(struct flat *flat, struct node *node)
 {
+    const struct value *given = node->value;
     node->first_feed = flat->feeds.count;
     for (uint32_t i = 0; i < node->edge_count; i++) {
         struct edge *edge = tutti_flat_edge(flat, node->first_edge + i);
@@ -235,6 +247,7 @@ static enum tutti_err finish_node(struct flat *flat, struct node *node)
     }
     node->feed_count = flat->feeds.count - node->first_feed;
     node->state = DONE;
+    warn_unused(flat, node, given);
     return flat->err;
 }
 

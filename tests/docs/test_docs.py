@@ -3,7 +3,7 @@
 """The user documentation says what is so: its commands work, its outputs, messages, options and links exist.
 
 Every ```sh block of README.md and docs/*.md is run, block by block and from top to bottom of a page, in a folder of the
-page's own. There, build/tutti and build/fmus/ are those of the running build (as links: nothing of the build is written
+page's own. There, build/tutti, build/fmus/ and the SSPs in build/examples/ are those of the running build (as links: nothing of the build is written
 to), and `tutti` is on the PATH. In such a block
   ./dev COMMAND and sudo ... are not run; ./dev's command has to exist.
 Around it
@@ -24,7 +24,7 @@ FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md", "graph": "graph.md",
-          "linearize": "linearize.md"}  # command -> its page
+          "analyze": "systems.md", "linearize": "linearize.md"}  # command -> its page
 PATIENCE = 120  # seconds, for a block
 
 
@@ -89,6 +89,9 @@ class Commands(unittest.TestCase):
         (folder / "build" / "tutti").symlink_to(TUTTI)
         for fmu in FMUS.glob("*.fmu"):
             (folder / "build" / "fmus" / fmu.name).symlink_to(fmu)
+        for ssp in (FMUS.parent / "examples").glob("*/*.ssp"):
+            (folder / "build" / "examples" / ssp.stem).mkdir(parents=True, exist_ok=True)
+            (folder / "build" / "examples" / ssp.stem / ssp.name).symlink_to(ssp)
         outputs = {}
         for block in read_blocks(page):
             if block.name:

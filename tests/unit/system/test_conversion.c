@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "../test.h"
+#include "system/conversion.h"
+
+static void test_possible(void **state)
+{
+    (void)state;
+    for (int from = 0; from < TUTTI_TYPE_COUNT; from++)
+        for (int to = 0; to < TUTTI_TYPE_COUNT; to++) {
+            bool from_float = from <= TUTTI_TYPE_FLOAT32, to_float = to <= TUTTI_TYPE_FLOAT32;
+            bool from_whole = (from >= TUTTI_TYPE_INT8 && from <= TUTTI_TYPE_UINT64) || from == TUTTI_TYPE_ENUMERATION;
+            bool to_whole = (to >= TUTTI_TYPE_INT8 && to <= TUTTI_TYPE_UINT64) || to == TUTTI_TYPE_ENUMERATION;
+            bool expected = from == to || (from_float && to_float) || (from_whole && (to_whole || to_float));
+            if (tutti_conversion_possible((enum tutti_type)from, (enum tutti_type)to) != expected)
+                fail_msg("%s to %s", tutti_type_name((enum tutti_type)from), tutti_type_name((enum tutti_type)to));
+        }
+}
+
+static void test_floats(void **state)
+{
+    (void)state;
+    struct tutti_conversion c = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT64, true, 1.8, 32, NULL, 0};
+    double from[] = {100, -40, 0}, to[3];
+    float narrow[3];
+    assert_ok(tutti_convert(&c, from, to, 3));
+    assert_same_double(to[0], 1.8 * 100 + 32);
+    assert_same_double(to[1], -40);
+    assert_same_double(to[2], 32);
+    c.to = TUTTI_TYPE_FLOAT32;
+    c.linear = false;
+    assert_ok(tutti_convert(&c, from, narrow, 3));
+    assert_true(narrow[1] == -40.0f);
+    c.from = TUTTI_TYPE_FLOAT32;
+    c.to = TUTTI_TYPE_FLOAT64;
+    assert_ok(tutti_convert(&c, narrow, to, 3));
+    assert_same_double(to[1], -40);
+    assert_false(tutti_conversion_is_identity(&c));
+    c.to = TUTTI_TYPE_FLOAT32;
+    assert_true(tutti_conversion_is_identity(&c));
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    struct tutti_conversion c = {.from = TUTTI_TYPE_INT64, .to = TUTTI_TYPE_UINT8};
+    int64_t wide[] = {0, 255, 256, -1, INT64_MIN};
+    uint8_t small[2];
+    uint64_t largest = UINT64_MAX, same = 0;
+    int64_t from_large = 0;
+    double number = 0;
+    assert_ok(tutti_convert(&c, wide, small, 2));
+    assert_int_equal(small[1], 255);
+    assert_fails(tutti_convert(&c, wide + 2, small, 1), TUTTI_ERR_ARGUMENT, "256 does not fit into UInt8");
+    assert_fails(tutti_convert(&c, wide + 3, small, 1), TUTTI_ERR_ARGUMENT, "-1 does not fit into UInt8");
+    c.to = TUTTI_TYPE_UINT64;
+    assert_fails(tutti_convert(&c, wide + 4, &same, 1), TUTTI_ERR_ARGUMENT,
+                 "-9223372036854775808 does not fit into UInt64");
+    c = (struct tutti_conversion){.from = TUTTI_TYPE_UINT64, .to = TUTTI_TYPE_INT64};
+    assert_fails(tutti_convert(&c, &largest, &from_large, 1), TUTTI_ERR_ARGUMENT, "18446744073709551615 does not fit");
+    c.to = TUTTI_TYPE_UINT64;
+    assert_ok(tutti_convert(&c, &largest, &same, 1));
+    assert_true(same == UINT64_MAX);
+    c = (struct tutti_conversion){
+        .from = TUTTI_TYPE_UINT64, .to = TUTTI_TYPE_FLOAT64, .linear = true, .factor = 2, .offset = 1};
+    assert_ok(tutti_convert(&c, &largest, &number, 1));
+    assert_same_double(number, 2 * 18446744073709551615.0 + 1);
+    c = (struct tutti_conversion){.from = TUTTI_TYPE_ENUMERATION, .to = TUTTI_TYPE_INT64};
+    assert_ok(tutti_convert(&c, wide + 1, &from_large, 1));
+    assert_int_equal(from_large, 255);
+}
+
+static void test_maps(void **state)
+{
+    (void)state;
+    static const int64_t from[] = {-3, 0, 5}, to[] = {100, 1, 5000};
+    struct tutti_value_map map = {from, to, 3};
+    struct tutti_conversion c = {.from = TUTTI_TYPE_INT32, .to = TUTTI_TYPE_INT16, .maps = &map, .map_count = 1};
+    int32_t values[] = {-3, 0, 5, 4, -4, 6};
+    int16_t results[6];
+    assert_ok(tutti_convert(&c, values, results, 6));
+    static const int16_t expected[] = {100, 1, 5000, 4, -4, 6};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(results[i], expected[i]);
+    c.to = TUTTI_TYPE_INT8; /* what the map says does not fit any more */
+    assert_fails(tutti_convert(&c, values + 2, results, 1), TUTTI_ERR_ARGUMENT, "5000 does not fit into Int8");
+}
+
+static void test_units(void **state)
+{
+    (void)state;
+    double factor, offset;
+    bool known;
+    struct tutti_unit_def kelvin = {.name = "K", .has_base = true, .exponents = {0, 0, 0, 0, 1}, .factor = 1};
+    struct tutti_unit_def fahrenheit = kelvin,
+                          metre = {.name = "m", .has_base = true, .exponents = {0, 1}, .factor = 1};
+    struct tutti_unit_def odd = {.name = "odd"}, other = {.name = "other"}, same = {.name = "odd"};
+    fahrenheit.name = "degF";
+    fahrenheit.factor = 5.0 / 9.0;
+    fahrenheit.offset = 459.67 * 5 / 9;
+    assert_ok(tutti_conversion_units(&fahrenheit, &kelvin, &factor, &offset, &known));
+    assert_near(factor * 212 + offset, 373.15, 1e-12);
+    assert_true(known);
+    assert_ok(tutti_conversion_units(&kelvin, &fahrenheit, &factor, &offset, &known));
+    assert_near(factor * 373.15 + offset, 212, 1e-12);
+    assert_fails(tutti_conversion_units(&kelvin, &metre, &factor, &offset, &known), TUTTI_ERR_ARGUMENT,
+                 "the units 'K' and 'm' measure different things");
+    assert_ok(tutti_conversion_units(&odd, &other, &factor, &offset, &known));
+    assert_false(known);
+    assert_ok(tutti_conversion_units(&odd, &same, &factor, &offset, &known));
+    assert_true(known);
+    assert_ok(tutti_conversion_units(&odd, &kelvin, &factor, &offset, &known));
+    assert_false(known);
+    assert_ok(tutti_conversion_units(NULL, &kelvin, &factor, &offset, &known));
+    assert_true(known && factor == 1 && offset == 0);
+    metre.factor = 0;
+    struct tutti_unit_def inch = metre;
+    inch.factor = 0.0254;
+    assert_fails(tutti_conversion_units(&inch, &metre, &factor, &offset, &known), TUTTI_ERR_ARGUMENT,
+                 "has the factor 0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_possible), cmocka_unit_test(test_floats), cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_maps),     cmocka_unit_test(test_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
