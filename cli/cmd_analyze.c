@@ -142,7 +142,7 @@ static void print_rho(const struct tutti_analysis *analysis)
         printf("%-12s 0: there is no algebraic loop\n", "rho(DL)");
     else
         printf("%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)", analysis->rho,
-               analysis->rho < 1 ? "is stable for small steps" : "is unstable, however small the step");
+               analysis->rho <= 1 ? "is stable for small steps" : "is unstable, however small the step");
 }
 
 static void print_words(const struct tutti_analysis *analysis)
