@@ -26,14 +26,18 @@ enum tutti_status {
 
 enum { TUTTI_MESSAGES_KEPT = 6, TUTTI_MESSAGE_SIZE = 512 };
 
+struct tutti_message_texts {
+    char kept[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
+    /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
+    char deferred[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
+};
+
 /* What the FMU said; written from whatever thread the FMU calls back on. */
 struct tutti_messages {
     pthread_mutex_t lock;
-    char text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
-    unsigned long count;                                /* ever */
-    unsigned long passed, dropped;                      /* to the log, not to the log */
-    /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
-    char deferred_text[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
+    unsigned long count;               /* ever */
+    unsigned long passed, dropped;     /* to the log, not to the log */
+    struct tutti_message_texts *texts; /* made for the first message: of thousands of instances most say nothing */
 };
 
 /* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
@@ -47,14 +51,14 @@ struct tutti_instance {
     enum tutti_call call; /* the last one made, for messages and crash reports */
     enum tutti_type call_type;
     double time;
-    unsigned deferred; /* messages->deferred_text that are not told yet */
+    unsigned deferred; /* messages.texts->deferred that are not told yet */
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
     bool logging_on;               /* as the FMU was told */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;
-    struct tutti_messages *messages;
+    struct tutti_messages messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
         struct {

@@ -60,12 +60,12 @@ enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_
 /* The end of an error message: what the FMU said last. */
 static void append_messages(struct tutti_instance *in, struct tutti_text *text)
 {
-    struct tutti_messages *messages = in->messages;
+    struct tutti_messages *messages = &in->messages;
     pthread_mutex_lock(&messages->lock);
     unsigned long first = messages->count > TUTTI_MESSAGES_KEPT ? messages->count - TUTTI_MESSAGES_KEPT : 0;
     tutti_text_append(text, messages->count ? ". The FMU's last messages: " : ". The FMU gave no message");
     for (unsigned long i = first; i < messages->count; i++)
-        tutti_text_printf(text, "%s\"%s\"", i > first ? ", " : "", messages->text[i % TUTTI_MESSAGES_KEPT]);
+        tutti_text_printf(text, "%s\"%s\"", i > first ? ", " : "", messages->texts->kept[i % TUTTI_MESSAGES_KEPT]);
     pthread_mutex_unlock(&messages->lock);
 }
 

@@ -85,16 +85,13 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     *out = NULL;
     TRY(claim(library, options->name));
     struct tutti_instance *in = calloc(1, sizeof *in);
-    struct tutti_messages *messages = calloc(1, sizeof *messages);
     char *name = tutti_str_copy(options->name);
-    if (!in || !messages || !name) {
+    if (!in || !name) {
         free(in);
-        free(messages);
         free(name);
         atomic_fetch_sub(&library->instances, 1);
         return tutti_fail_memory();
     }
-    in->messages = messages;
     in->binding = library->binding;
     in->library = library;
     in->functions = library->functions;
@@ -104,7 +101,7 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->event_mode = library->kind == TUTTI_ME || (options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE));
     in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
-    pthread_mutex_init(&in->messages->lock, NULL);
+    pthread_mutex_init(&in->messages.lock, NULL);
     enum tutti_err err = instantiate(in);
     if (err) {
         tutti_instance_free(in);
@@ -134,8 +131,8 @@ void tutti_instance_free(struct tutti_instance *in)
         in->options.log = NULL;
         return;
     }
-    pthread_mutex_destroy(&in->messages->lock);
-    free(in->messages);
+    pthread_mutex_destroy(&in->messages.lock);
+    free(in->messages.texts);
     free((char *)in->options.name);
     free(in->scratch);
     free(in);
@@ -163,7 +160,7 @@ unsigned long tutti_instance_warnings(const struct tutti_instance *in)
 
 unsigned long tutti_instance_dropped_messages(const struct tutti_instance *in)
 {
-    return in->messages->dropped;
+    return in->messages.dropped;
 }
 
 enum tutti_err tutti_instance_enter_configuration(struct tutti_instance *in)

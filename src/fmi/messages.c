@@ -96,18 +96,23 @@ static bool alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* M1, M2: keeps the text; true if nothing like it is in the ring. Called with the lock held. */
+/* M1, M2: keeps the text; true if nothing like it is in the ring. Called with the lock held. Without memory for a ring
+ * every text is new. */
 static bool keep(struct tutti_messages *messages, const char *text)
 {
+    if (!messages->texts)
+        messages->texts = calloc(1, sizeof *messages->texts);
+    if (!messages->texts)
+        return true;
     unsigned long kept = messages->count < TUTTI_MESSAGES_KEPT ? messages->count : TUTTI_MESSAGES_KEPT;
     unsigned long place = messages->count % TUTTI_MESSAGES_KEPT;
     bool fresh = true;
     for (unsigned long i = 0; i < kept && fresh; i++)
-        if (alike(messages->text[i], text)) {
+        if (alike(messages->texts->kept[i], text)) {
             place = i;
             fresh = false;
         }
-    snprintf(messages->text[place], TUTTI_MESSAGE_SIZE, "%s", text);
+    snprintf(messages->texts->kept[place], TUTTI_MESSAGE_SIZE, "%s", text);
     messages->count += fresh;
     return fresh;
 }
@@ -126,21 +131,21 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
     expand(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
     tutti_str_make_printable(clean);
 
-    struct tutti_messages *messages = in->messages;
+    struct tutti_messages *messages = &in->messages;
     enum tutti_log_level level = level_of(status);
     bool debug = tutti_log_wants(in->options.log, TUTTI_LOG_DEBUG);
     unsigned long limit = debug ? PASSED_LIMIT_DEBUG : PASSED_LIMIT;
     pthread_mutex_lock(&messages->lock);
     bool fresh = keep(messages, clean) || debug;
     bool pass = fresh && messages->passed < limit;
-    bool defer = pass && level == TUTTI_LOG_ERROR && tutti_instance_current() == in;
+    bool defer = pass && messages->texts && level == TUTTI_LOG_ERROR && tutti_instance_current() == in;
     messages->passed += pass;
     messages->dropped += !pass;
     bool last = pass && messages->passed == limit;
     pthread_mutex_unlock(&messages->lock);
 
     if (defer && in->deferred < TUTTI_MESSAGES_KEPT)
-        memcpy(messages->deferred_text[in->deferred++], clean, sizeof clean);
+        memcpy(messages->texts->deferred[in->deferred++], clean, sizeof clean);
     else if (pass)
         pass_on(in, level, category, clean);
     if (last)
@@ -156,8 +161,7 @@ enum tutti_status tutti_instance_missing(struct tutti_instance *in)
 
 void tutti_instance_log_deferred(struct tutti_instance *in)
 {
-    struct tutti_messages *messages = in->messages;
     for (unsigned i = 0; i < in->deferred; i++)
-        pass_on(in, TUTTI_LOG_ERROR, NULL, messages->deferred_text[i]);
+        pass_on(in, TUTTI_LOG_ERROR, NULL, in->messages.texts->deferred[i]);
     in->deferred = 0;
 }
