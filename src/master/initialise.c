@@ -3,7 +3,8 @@
  * dependencies, loops as blocks; then every unit leaves its initialisation mode.
  *
  * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by
- * then; those that come later are set before the first step. */
+ * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
+ * so that it may be part of a loop. */
 #include <math.h>
 
 #include "master/block.h"
@@ -77,6 +78,11 @@ static enum tutti_err act(struct run *run, const struct tutti_order *order, cons
     case TUTTI_ACTION_SOLVE: break;
     }
     run->stats->init_loops++;
+    for (uint32_t i = 0; i < action->count; i++) {
+        struct tutti_member *member = member_of(run, run->structure.nodes[nodes[i]].component);
+        if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
+            TRY(leave(member));
+    }
     return tutti_block_solve(run, nodes, action->count);
 }
 

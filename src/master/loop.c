@@ -19,8 +19,8 @@ static double earlier(double a, double b, double span)
     return b < a || tutti_time_same(a, b, span) ? b : a;
 }
 
-/* What a unit and its inputs announce. A unit that cannot vary its step goes from point to point of its grid, and events
- * wait for the next one. */
+/* What a unit and its inputs announce. A unit with a grid of its own goes from point to point of it: what lies between is
+ * not for the others (tutti_member_step). */
 static double earliest_of(struct run *run, struct tutti_member *member, double target)
 {
     struct tutti_inputs *inputs = member->inputs;
@@ -28,13 +28,13 @@ static double earliest_of(struct run *run, struct tutti_member *member, double t
         inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
         inputs->kink = tutti_inputs_horizon(inputs, member->unit, inputs->time);
     }
-    if (member->unit->uniform)
+    if (member->has_grid)
         return target;
     if (inputs && isfinite(inputs->kink))
         target = earlier(target, inputs->kink, run->span);
     if (inputs && inputs->event < INFINITY)
         target = earlier(target, inputs->event, run->span);
-    if (member->next_event < INFINITY && !member->has_grid)
+    if (member->next_event < INFINITY)
         target = earlier(target, member->next_event, run->span);
     return target;
 }

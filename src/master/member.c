@@ -87,8 +87,14 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
 /* An event in the middle of a step: nobody else is there, so nothing is recorded. */
 static enum tutti_err cross_alone(struct run *run, struct tutti_member *member)
 {
+    struct tutti_inputs *inputs = member->inputs;
     member->event = false;
     TRY(member->unit->kind->enter_event(member->unit));
+    if (inputs && inputs->jumped) {
+        inputs->jumped = false;
+        tutti_inputs_sample(inputs, inputs->time, true);
+        TRY(tutti_inputs_set_all(inputs, member->unit));
+    }
     run->stats->events_located++;
     return tutti_member_settle(run, member);
 }
@@ -106,14 +112,47 @@ static void arrive(struct run *run, struct tutti_member *member, double target, 
         tutti_grid_pass(&member->grid, member->t);
 }
 
+/* The earlier of goal and event; goal, to the bit, if both mean the same point. */
+static double halt_at(double goal, double event, double span)
+{
+    return event < goal && !tutti_time_same(event, goal, span) ? event : goal;
+}
+
+/* Where the unit has to halt on its way: an announced event is a hard end. So is what its input file brings in the middle
+ * of a step of its own; other units' macro steps end there. */
+static double next_halt(const struct run *run, const struct tutti_member *member, double target)
+{
+    const struct tutti_inputs *inputs = member->inputs;
+    if (member->unit->uniform)
+        return target;
+    double goal = halt_at(target, member->next_event, run->span);
+    if (!inputs || !member->has_grid)
+        return goal;
+    goal = halt_at(goal, inputs->event, run->span);
+    return isfinite(inputs->kink) ? halt_at(goal, inputs->kink, run->span) : goal;
+}
+
+/* The input file, seen from the middle of a step. */
+static void look_at_inputs(const struct run *run, struct tutti_member *member)
+{
+    struct tutti_inputs *inputs = member->inputs;
+    inputs->jumped = tutti_time_reached(member->t, inputs->event, run->span);
+    inputs->time = inputs->jumped ? fmax(member->t, inputs->event) : member->t;
+    inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
+    inputs->kink = tutti_inputs_horizon(inputs, member->unit, inputs->time);
+    if (inputs->jumped && member->unit->has_events)
+        member->event = true;
+    else if (inputs->jumped)
+        tutti_inputs_note_event(inputs);
+}
+
 static enum tutti_err go(struct run *run, struct tutti_member *member, double target)
 {
     struct tutti_step step;
     int standstills = 0;
     for (;;) {
         double before = member->t;
-        /* An announced event is a hard end, also in the middle of a step. */
-        double goal = member->next_event < target && !member->unit->uniform ? member->next_event : target;
+        double goal = next_halt(run, member, target);
         TRY(advance(run, member, goal, &step));
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->member_count == 1 || run->ended == member, 1))
@@ -121,12 +160,12 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
         standstills = member->t > before ? 0 : standstills + 1;
         if (standstills == MOST_STANDSTILLS)
             return stands_still(run, member, "came back 1000 times from there");
+        if (member->inputs)
+            look_at_inputs(run, member);
         if (member->event || tutti_time_reached(member->t, member->next_event, run->span))
             TRY(cross_alone(run, member));
         if (run->ended == member)
             return TUTTI_OK;
-        if (member->inputs)
-            member->inputs->time = member->t;
     }
 }
 

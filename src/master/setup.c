@@ -122,6 +122,7 @@ static enum tutti_err own_step(const struct run *run, const char *name, bool *us
         used[i] = true;
         if (!tutti_number_read_double(equals + 1, strlen(equals + 1), step))
             return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+        TRY(tutti_times_check_step(&run->times, *step, "--step UNIT=H"));
     }
     return TUTTI_OK;
 }
@@ -211,7 +212,11 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
     }
     TRY(tutti_unit_new(&member->unit, component->fmu, &options));
     run->units[c] = member->unit;
-    return tutti_unit_apply(member->unit, component->settings, component->setting_count);
+    TRY(tutti_unit_apply(member->unit, component->settings, component->setting_count));
+    /* Elements of arrays that nobody drives or connects are read soon, and kept: they have to be those of the settings. */
+    return component->fmu->desc->fmi == 3
+               ? tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count)
+               : TUTTI_OK;
 }
 
 /* Needs the interface, which decides how inputs can be followed; but is needed before the unit is made. */

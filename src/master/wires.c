@@ -17,7 +17,7 @@ static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tu
 {
     char from[256], to[256];
     return err ? tutti_fail_context(
-                     err, "from '%s' to '%s'",
+                     TUTTI_ERR_LIMIT, "from '%s' to '%s'",
                      tutti_system_name(wires->structure->system, &wire->connection->from, from, sizeof from),
                      tutti_system_name(wires->structure->system, &wire->connection->to, to, sizeof to))
                : TUTTI_OK;

@@ -64,7 +64,8 @@ struct tutti_wires {
     struct tutti_arena arena;
 };
 
-/* Lays out the signals of units that are configured (arrays have their extents). `units` is per component. */
+/* Lays out the signals of units that are configured (arrays have their extents, and inputs of FMI 3.0 their start values:
+ * elements that no connection reaches keep these). `units` is per component. */
 TUTTI_CHECKED enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
                                               struct tutti_unit *const *units);
 void tutti_wires_fini(struct tutti_wires *wires);

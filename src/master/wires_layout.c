@@ -257,14 +257,15 @@ static enum tutti_err sizes_differ(const struct layout *layout, const struct tut
                       line, from, from_count, from_count == 1 ? "" : "s", to, to_count);
 }
 
-/* The conversion of a wire, with the signs of negated aliases in it. */
+/* The conversion of a wire, with the signs of negated aliases in it: the source's acts before it, the destination's
+ * behind it. */
 static enum tutti_err conversion_of(struct layout *layout, const struct tutti_connection *connection,
                                     const struct tutti_slot *from, const struct tutti_slot *to,
                                     const struct tutti_conversion **out)
 {
     *out = connection->conversion;
-    bool negate = is_negated(layout, &connection->from) != is_negated(layout, &connection->to);
-    if (*out && !negate)
+    bool before = is_negated(layout, &connection->from), behind = is_negated(layout, &connection->to);
+    if (*out && !before && !behind)
         return TUTTI_OK;
     struct tutti_conversion *own = tutti_arena_alloc(&layout->wires->arena, sizeof *own);
     if (!own)
@@ -272,7 +273,9 @@ static enum tutti_err conversion_of(struct layout *layout, const struct tutti_co
     *own = *out ? **out
                 : (struct tutti_conversion){
                       .from = (enum tutti_type)from->type, .to = (enum tutti_type)to->type, .factor = 1};
-    if (negate && !tutti_type_is_float(own->to)) {
+    *out = own;
+    bool plain = before == behind && !own->linear && own->map_count == 0; /* both signs, and nothing between them */
+    if ((before || behind) && !plain && (!tutti_type_is_float(own->to) || own->map_count > 0)) {
         char name[256];
         tutti_system_name(layout->system, &connection->to, name, sizeof name);
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
@@ -280,14 +283,12 @@ static enum tutti_err conversion_of(struct layout *layout, const struct tutti_co
                           "it is an alias of",
                           name);
     }
-    if (negate) {
-        /* The source's sign acts before the conversion, the destination's behind it. */
-        bool source = is_negated(layout, &connection->from);
-        own->factor = -own->factor;
-        own->offset = source ? own->offset : -own->offset;
+    if ((before || behind) && !plain) {
+        double factor = own->linear ? own->factor : 1, offset = own->linear ? own->offset : 0;
+        own->factor = before == behind ? factor : -factor;
+        own->offset = behind ? -offset : offset;
         own->linear = true;
     }
-    *out = own;
     return TUTTI_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "master/words.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -58,10 +59,10 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct word 
         return TUTTI_OK;
     }
     double number;
-    if (!tutti_number_read_double(given->value, strlen(given->value), &number)) {
+    if (!tutti_number_read_double(given->value, strlen(given->value), &number) || !(number > 0 && isfinite(number))) {
         struct tutti_shown shown = tutti_str_show(given->value);
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: %s takes a number, not '%s'", file, given->line, word->name,
-                          shown.text);
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: %s takes a number greater than 0, not '%s'", file, given->line,
+                          word->name, shown.text);
     }
     bool *has = (bool *)(base + word->given);
     if (!*has)

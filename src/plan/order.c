@@ -6,7 +6,9 @@
  * 2. An output is ready once all that it needs is known. A component is evaluated for all its ready outputs.
  * 3. Evaluating a component whose outstanding outputs are all ready costs no evaluation that another schedule could save:
  *    it has to be evaluated once more anyway, and afterwards never again. Loops are solved as soon as they can be.
- * 4. Only where every component waits for another one is there a choice (see choose_partial). */
+ * 4. Only where every component waits for another one is there a choice (see choose_partial).
+ * 5. The first evaluation of an FMI 1.0 component initialises it for good, so it comes last: when all its inputs are known,
+ *    or when nothing else leads on. */
 #include "plan/order.h"
 
 #include <stdlib.h>
@@ -15,6 +17,9 @@
 
 /* How far choose_partial looks: so many candidates, and over all so many times the size of the graph. */
 enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
+
+/* In keys of components that can wait; see invariant 5. */
+#define TOO_EARLY (UINT64_C(1) << 63)
 
 static bool queue_push(struct tutti_order_queue *queue, uint64_t key)
 {
@@ -59,6 +64,7 @@ static void schedule_fini(struct tutti_order_schedule *schedule)
     free(schedule->output_first);
     free(schedule->outstanding);
     free(schedule->urgency);
+    free(schedule->unknown_inputs);
     free(schedule->fresh);
     free(schedule->evaluate.keys);
     free(schedule->solve.keys);
@@ -98,6 +104,7 @@ static void count_outputs(struct tutti_order_schedule *schedule)
         while (node < end && !structure->nodes[node].output)
             node++;
         schedule->output_first[c] = node;
+        schedule->unknown_inputs[c] = node - structure->component_first[c];
         for (; node < end; node++)
             schedule->outstanding[c] += !tutti_order_is_loop(&structure->scc, structure->scc.of[node]);
     }
@@ -117,14 +124,15 @@ static enum tutti_err schedule_init(struct tutti_order_schedule *schedule, const
         .output_first = malloc(components * sizeof *schedule->output_first),
         .outstanding = calloc(components, sizeof *schedule->outstanding),
         .urgency = malloc(components * sizeof *schedule->urgency),
+        .unknown_inputs = calloc(components, sizeof *schedule->unknown_inputs),
         .fresh = malloc(nodes * sizeof *schedule->fresh),
         .search = {.met = malloc(nodes * sizeof *schedule->search.met),
                    .met_by = calloc(nodes, sizeof *schedule->search.met_by),
                    .chain = malloc(nodes * sizeof *schedule->search.chain),
                    .patience = (uint64_t)MOST_PASSES * (nodes + structure->graph.first[nodes - 1])}};
     if (!schedule->missing || !schedule->waiting || !schedule->input_waiting || !schedule->output_waiting ||
-        !schedule->output_first || !schedule->outstanding || !schedule->urgency || !schedule->fresh ||
-        !schedule->search.met || !schedule->search.met_by || !schedule->search.chain)
+        !schedule->output_first || !schedule->outstanding || !schedule->urgency || !schedule->unknown_inputs ||
+        !schedule->fresh || !schedule->search.met || !schedule->search.met_by || !schedule->search.chain)
         return tutti_fail_memory();
     count_outputs(schedule);
     return turn_round(schedule);
@@ -157,11 +165,33 @@ static uint32_t left_over(const struct tutti_order_schedule *schedule, uint32_t 
     return schedule->outstanding[component] - schedule->output_waiting[component];
 }
 
+/* Would it be initialised before it has all its inputs? */
+static bool is_too_early(const struct tutti_order_schedule *schedule, uint32_t component)
+{
+    return schedule->unknown_inputs[component] > 0 &&
+           schedule->structure->system->components[component].fmu->desc->fmi == 1;
+}
+
+static bool queue_component(struct tutti_order_schedule *schedule, uint32_t component)
+{
+    uint64_t key = (uint64_t)left_over(schedule, component) << 32 | component;
+    schedule->urgency[component] = is_too_early(schedule, component) ? key | TOO_EARLY : key;
+    return queue_push(&schedule->evaluate, schedule->urgency[component]);
+}
+
 static bool output_is_ready(struct tutti_order_schedule *schedule, uint32_t component, uint32_t node)
 {
     schedule->waiting[schedule->output_first[component] + schedule->output_waiting[component]++] = node;
-    schedule->urgency[component] = (uint64_t)left_over(schedule, component) << 32 | component;
-    return queue_push(&schedule->evaluate, schedule->urgency[component]);
+    return queue_component(schedule, component);
+}
+
+/* The last input to become known may make the component ready for more. */
+static bool input_is_known(struct tutti_order_schedule *schedule, uint32_t node)
+{
+    uint32_t component = schedule->structure->nodes[node].component;
+    schedule->fresh[schedule->fresh_count++] = node;
+    bool queued = schedule->output_waiting[component] > 0 && schedule->urgency[component] >= TOO_EARLY;
+    return --schedule->unknown_inputs[component] > 0 || !queued || queue_component(schedule, component);
 }
 
 /* Is a key of `evaluate` still true? */
@@ -180,8 +210,7 @@ static bool block_is_ready(struct tutti_order_schedule *schedule, uint32_t block
     if (structure->nodes[node].output)
         return output_is_ready(schedule, component, node);
     schedule->waiting[structure->component_first[component] + schedule->input_waiting[component]++] = node;
-    schedule->fresh[schedule->fresh_count++] = node;
-    return true;
+    return input_is_known(schedule, node);
 }
 
 /* Tells everybody who needs the fresh nodes, and those who need what becomes known by that. */
@@ -221,7 +250,10 @@ static bool solve_loop(struct tutti_order_schedule *schedule, uint32_t block)
     uint32_t count = structure->scc.first[block + 1] - structure->scc.first[block];
     for (uint32_t i = 0; i < count; i++) {
         set_inputs(schedule, structure->nodes[nodes[i]].component);
-        schedule->fresh[schedule->fresh_count++] = nodes[i];
+        if (structure->nodes[nodes[i]].output)
+            schedule->fresh[schedule->fresh_count++] = nodes[i];
+        else if (!input_is_known(schedule, nodes[i]))
+            return false;
     }
     act(schedule, TUTTI_ACTION_SOLVE, TUTTI_NONE, nodes, count);
     schedule->order->loop_count++;
@@ -244,6 +276,8 @@ static bool choose_partial(struct tutti_order_schedule *schedule, uint32_t *chos
     struct tutti_order_candidate best = {.component = TUTTI_NONE, .lost = UINT32_MAX};
     uint32_t count = 0;
     while (schedule->evaluate.count > 0 && count < MOST_CANDIDATES && best.lost > 0) {
+        if (schedule->evaluate.keys[0] >= TOO_EARLY && best.component != TUTTI_NONE)
+            break; /* rather one evaluation more */
         uint64_t key = queue_pop(&schedule->evaluate);
         uint32_t component = (uint32_t)key;
         if (!is_valid(schedule, key))

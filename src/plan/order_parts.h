@@ -30,6 +30,7 @@ struct tutti_order_schedule {
     uint32_t *output_first;                   /* per component: its first output */
     uint32_t *outstanding;                    /* outputs in no action yet, those of loops left out */
     uint64_t *urgency;                        /* per component: its valid key in `evaluate` */
+    uint32_t *unknown_inputs;                 /* per component */
     uint32_t *fresh;                          /* a stack: known nodes whose dependents have not heard of it */
     uint32_t fresh_count;
     /* Components with ready outputs, by outputs that would be left over; keys that are no longer valid are passed over. */

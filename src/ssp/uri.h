@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uri.h - the references of SSP documents (RFC 3986) taken apart; only for src/ssp/. */
+/* uri.h - the references of SSP documents (RFC 3986) taken apart; for src/ssp/ and src/system/files.c. */
 #ifndef TUTTI_SSP_URI_H
 #define TUTTI_SSP_URI_H
 

@@ -115,20 +115,24 @@ static wide look_up(const struct tutti_value_map *map, wide value)
     return low < map->count && map->from[low] == value ? map->to[low] : value;
 }
 
-static enum tutti_err convert_whole(const struct tutti_conversion *conversion, const char *from, char *to, size_t count)
+static enum tutti_err convert_whole(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
 {
+    const char *in = from;
+    char *out = to;
+    double *out64 = to;
+    float *out32 = to;
     size_t from_size = tutti_type_size(conversion->from), to_size = tutti_type_size(conversion->to);
     for (size_t i = 0; i < count; i++) {
-        wide value = read_whole(conversion->from, from + i * from_size);
+        wide value = read_whole(conversion->from, in + i * from_size);
         for (size_t m = 0; m < conversion->map_count; m++)
             value = look_up(&conversion->maps[m], value);
         double number = conversion->factor * (double)value + conversion->offset;
         if (conversion->to == TUTTI_TYPE_FLOAT64)
-            ((double *)to)[i] = conversion->linear ? number : (double)value;
+            out64[i] = conversion->linear ? number : (double)value;
         else if (conversion->to == TUTTI_TYPE_FLOAT32)
-            ((float *)to)[i] = conversion->linear ? (float)number : (float)value;
+            out32[i] = conversion->linear ? (float)number : (float)value;
         else
-            TRY(write_whole(conversion->to, to + i * to_size, value));
+            TRY(write_whole(conversion->to, out + i * to_size, value));
     }
     return TUTTI_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* flat.h - private to src/system: the way from nested systems to a flat one.
  *
- * Items are the elements of all systems, as often as they are instantiated: FMUs, systems, dictionary references. Nodes are
- * the places that values pass: variables of FMUs, and wires, which are connectors of systems and entries of dictionaries.
- * Edges are connections from node to node, with a direction. From the edges follows for each variable of an FMU, and each
- * output of the root system, where its values come from: feeds. Values that bindings and options give to nodes travel along
- * the edges, too, and end as settings of variables.
+ * Items are the elements of all systems, as often as they are instantiated: FMUs, systems, dictionary references.
+ * Nodes are the places that values pass: variables of FMUs, and wires, which are connectors of systems and entries of
+ * dictionaries. Edges are connections from node to node, with a direction. From the edges follows for each variable of
+ * an FMU, and each output of the root system, where its values come from: feeds. Values that bindings and options give
+ * to nodes travel along the edges, too, and end as settings of variables.
  *
  * Everything here is gone once the system is made; what stays is in system->arena. */
 #ifndef TUTTI_SYSTEM_FLAT_H
@@ -271,9 +271,10 @@ TUTTI_CHECKED enum tutti_err tutti_connections_add(struct flat *flat);
 
 /* ---- flow.c ---- */
 
-/* From a flow to what it is behind a connection (or a mapping): types, units, transformation. `via` (may be NULL) is what
- * the source's end says, `view` what the destination's end says, `target` the place behind it. ARGUMENT, with words
- * that fit behind "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not defined. */
+/* From a flow to what it is behind a connection (or a mapping): types, units, transformation. `via` (may be NULL) is
+ * what the source's end says, `view` what the destination's end says, `target` the place behind it. ARGUMENT, with
+ * words that fit behind "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not
+ * defined. */
 TUTTI_CHECKED enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const struct look *view,
                                              const struct look *target, bool suppress,
                                              const struct tutti_ssp_transformation *transformation,
@@ -284,7 +285,7 @@ TUTTI_CHECKED enum tutti_err tutti_flow_conversion(const struct flow *flow, enum
 
 /* ---- edges.c ---- */
 
-/* Adds a connection between two nodes; which way it goes follows from what they are. Reports it where there is no way. */
+/* Adds a connection between two nodes; which way it goes follows from what they are. Reports it where there is none. */
 TUTTI_CHECKED enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *edge);
 /* Directions of connections between places that go either way, from what is known of the others. */
 TUTTI_CHECKED enum tutti_err tutti_edges_settle(struct flat *flat);
@@ -308,8 +309,8 @@ TUTTI_CHECKED enum tutti_err tutti_bindings_apply(struct flat *flat);
 
 /* Reads the texts of a value as a type. */
 TUTTI_CHECKED enum tutti_err tutti_value_parse(struct flat *flat, struct value *value, enum tutti_type type);
-/* Gives a value to a match: a node keeps the best, a variable gets a candidate. `transformation` and `suppress` are those
- * of a mapping. What does not fit is reported, with ARGUMENT for the command line. */
+/* Gives a value to a match: a node keeps the best, a variable gets a candidate. `transformation` and `suppress` are
+ * those of a mapping. What does not fit is reported, with ARGUMENT for the command line. */
 TUTTI_CHECKED enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, const struct match *match,
                                                bool suppress, const struct tutti_ssp_transformation *transformation);
 /* The value behind an edge; *out is NULL if it cannot pass, which is reported. */

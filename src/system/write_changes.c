@@ -126,7 +126,7 @@ static struct tutti_node *own_parameters(struct editor *editor, struct tutti_nod
     bool own = name && list && strcmp(name, tutti_write_set_name) == 0 && last->attribute_count == 0 &&
                values->next == NULL;
     list = own ? list : tutti_write_binding(maker, bindings, "1.0");
-    *set = list->parent;
+    *set = list->parent ? list->parent : list; /* a spare element has no parent */
     return list;
 }
 
@@ -218,7 +218,7 @@ static enum tutti_err set_one(struct editor *editor, const char *text)
             if (meaning.element.count > 0) /* the parameter is the whole array */
                 *strrchr(name, '[') = '\0';
             err = set_variable(editor, &meaning, name, equals + 1);
-        } else if (!err && (found = find(editor, name, &meaning))) {
+        } else if (!err && (found = find(editor, name, &meaning) && meaning.declared)) {
             err = set_connector(editor, &meaning, name, equals + 1);
         }
         free(name);

@@ -75,14 +75,14 @@ static void write_unit(struct tutti_maker *maker, struct tutti_node *units, cons
 /* ---- enumerations ---- */
 
 /* SSP wants 32 bits and different names; FMI does not. */
-static bool can_be_written(const struct tutti_type_def *def)
+static bool can_be_written(struct tutti_maker *maker, const struct tutti_type_def *def)
 {
     struct tutti_map names = {0};
     bool good = def->item_count > 0;
-    for (uint32_t i = 0; i < def->item_count && good; i++) {
+    for (uint32_t i = 0; i < def->item_count && good && !maker->failed; i++) {
         int64_t earlier = TUTTI_MAP_NONE;
-        good = def->items[i].value >= INT32_MIN && def->items[i].value <= INT32_MAX &&
-               tutti_map_add(&names, def->items[i].name, i, &earlier) == TUTTI_OK && earlier == TUTTI_MAP_NONE;
+        maker->failed = tutti_map_add(&names, def->items[i].name, i, &earlier) != TUTTI_OK;
+        good = def->items[i].value >= INT32_MIN && def->items[i].value <= INT32_MAX && earlier == TUTTI_MAP_NONE;
     }
     tutti_map_fini(&names);
     return good;
@@ -115,7 +115,7 @@ const char *tutti_write_scope_enumeration(struct tutti_write_scope *scope, const
                                           const struct tutti_var *var)
 {
     const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
-    if (!def || !can_be_written(def))
+    if (!def || !can_be_written(scope->maker, def))
         return NULL;
     struct tutti_text name = {0};
     const char *found = NULL;

@@ -168,6 +168,42 @@ static void race_car(void **state)
     assert_int_equal(order.action_count, 10);
 }
 
+/* An FMI 1.0 component is read when its inputs are known, though its output does not need them; in a ring of such
+ * components one has to be the first. */
+static void fmi1_comes_last(void **state)
+{
+    (void)state;
+    for (uint32_t first = 0; first < 2; first++) {
+        uint32_t a = coupled_add(&coupled, 1, "0"), b = coupled_add(&coupled, 1, "0");
+        coupled.fmus[first].desc->fmi = 1;
+        coupled_connect(&coupled, b, "y1", a, "u1");
+        coupled_connect(&coupled, a, "y1", b, "u1");
+        analyse();
+        expect_actions(&order, first == 0 ? "get 2.y1; set 1.u1; get 1.y1; set 2.u1"
+                                          : "get 1.y1; set 2.u1; get 2.y1; set 1.u1");
+        release();
+    }
+    uint32_t a = coupled_add(&coupled, 1, "0"), b = coupled_add(&coupled, 1, "0");
+    coupled.fmus[a].desc->fmi = coupled.fmus[b].desc->fmi = 1;
+    coupled_connect(&coupled, b, "y1", a, "u1");
+    coupled_connect(&coupled, a, "y1", b, "u1");
+    analyse();
+    expect_actions(&order, "get 1.y1; set 2.u1; get 2.y1; set 1.u1");
+}
+
+/* ... also if another one has to be evaluated twice for it: y1 is read before u1, which y2 needs, is known. */
+static void fmi1_comes_last_at_a_price(void **state)
+{
+    (void)state;
+    uint32_t old = coupled_add(&coupled, 1, "0"), other = coupled_add(&coupled, 1, "0 1");
+    coupled.fmus[old].desc->fmi = 1;
+    coupled_connect(&coupled, other, "y1", old, "u1");
+    coupled_connect(&coupled, old, "y1", other, "u1");
+    coupled_connect(&coupled, other, "y2", coupled_add(&coupled, 1, "0"), "u1");
+    analyse();
+    expect_actions(&order, "get 2.y1; set 1.u1; get 1.y1; set 2.u1; get 2.y2; set 3.u1");
+}
+
 static void nothing_connected(void **state)
 {
     (void)state;
@@ -198,7 +234,10 @@ static void a_ladder_of_many_rungs(void **state)
 {
     (void)state;
     enum { RUNGS = 100000, NODES = 4 * RUNGS };
-    struct tutti_system system = {.component_count = 2};
+    struct tutti_desc desc = {.fmi = 2};
+    struct tutti_fmu fmu = {.desc = &desc};
+    struct tutti_component components[] = {{.fmu = &fmu}, {.fmu = &fmu}};
+    struct tutti_system system = {.components = components, .component_count = 2};
     uint32_t component_first[] = {0, 2 * RUNGS, NODES};
     structure = (struct tutti_structure){.system = &system, .node_count = NODES};
     structure.nodes = calloc(NODES, sizeof *structure.nodes);
@@ -301,6 +340,8 @@ int main(void)
         cmocka_unit_test_teardown(example_5_2_1, teardown),
         cmocka_unit_test_teardown(example_5_2_2, teardown),
         cmocka_unit_test_teardown(race_car, teardown),
+        cmocka_unit_test_teardown(fmi1_comes_last, teardown),
+        cmocka_unit_test_teardown(fmi1_comes_last_at_a_price, teardown),
         cmocka_unit_test_teardown(nothing_connected, teardown),
         cmocka_unit_test_teardown(loops_in_a_row, teardown),
         cmocka_unit_test_teardown(a_ladder_of_many_rungs, teardown),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* system_test.h - systems from texts: a folder with an FMU of everything in it, documents written by the tests, and what
- * was found wrong with them. */
+/* system_test.h - systems from texts: a folder with an FMU of everything in it, documents written by the tests, and
+ * what was found wrong with them. */
 #ifndef TUTTI_SYSTEM_TEST_H
 #define TUTTI_SYSTEM_TEST_H
 
@@ -131,8 +131,9 @@ static inline int tear_down(void **state)
 
 /* ---- documents in short ----
  *
- * Tests write tags and attributes by short names: <M n='a'><C><c n='y' k='output'/></C></M> is a component of the FMU above
- * with a connector, <x f='a.y' t='b.u'/> a connection of elements' connectors, or of the system's own without a dot. */
+ * Tests write tags and attributes by short names: <M n='a'><C><c n='y' k='output'/></C></M> is a component of the FMU
+ * above with a connector, <x f='a.y' t='b.u'/> a connection of elements' connectors, or of the system's own without a
+ * dot. */
 
 static const struct {
     const char *tag, *begin, *end;
