@@ -121,13 +121,19 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* Of UInt64, what lies beyond JSON's integers here becomes a real number. */
+static json_t *whole(tutti_wide value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+}
+
 static json_t *map_of(const struct tutti_value_map *map)
 {
     json_t *pairs = json_array();
     for (size_t i = 0; i < map->count; i++) {
         json_t *pair = json_array();
-        json_array_append_new(pair, json_integer(map->from[i]));
-        json_array_append_new(pair, json_integer(map->to[i]));
+        json_array_append_new(pair, whole(map->from[i]));
+        json_array_append_new(pair, whole(map->to[i]));
         json_array_append_new(pairs, pair);
     }
     return pairs;

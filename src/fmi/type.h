@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Holds every Int64 and every UInt64. */
+__extension__ typedef __int128 tutti_wide;
+
 struct tutti_bytes {
     size_t size;
     const uint8_t *data;

@@ -16,6 +16,9 @@
 
 enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
 
+/* FMUs that solve equations of their own may not give more digits than these. */
+#define GOOD_ENOUGH 1e-6
+
 struct block {
     struct run *run;
     struct tutti_wires *wires;
@@ -235,9 +238,14 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     struct tutti_newton_counts counts = {0};
     enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
     block->run->stats->init_iterations += counts.iterations;
-    if (err == TUTTI_ERR_SOLVER)
+    if (err == TUTTI_ERR_SOLVER && !(counts.residual <= GOOD_ENOUGH))
         return not_solved(block, x, residuals);
-    TRY(err);
+    if (err == TUTTI_ERR_SOLVER)
+        tutti_log_printf(block->run->options->log, TUTTI_LOG_WARNING, block->run->system->name,
+                         "an algebraic loop at the start is solved to %.1e only; going on (%s)", counts.residual,
+                         tutti_err_message());
+    else
+        TRY(err);
     put(block, x);
     return write_inputs(block); /* the inputs that belong to the solution, whatever was tried last */
 }

@@ -359,11 +359,10 @@ static enum tutti_err explain(struct newton *newton, int flag)
     if (newton->ending == NO_DERIVATIVE)
         return tutti_fail(TUTTI_ERR_SOLVER,
                           "Newton's method: the equations have no derivative with respect to unknown %zu at the last "
-                          "iterate (iteration %lu); give other start values",
+                          "iterate (iteration %lu)",
                           newton->unknown, counts->iterations);
     if (flag == KIN_FIRST_SYSFUNC_ERR)
-        return tutti_fail(TUTTI_ERR_SOLVER,
-                          "Newton's method: the equations have no value at the start values; give others");
+        return tutti_fail(TUTTI_ERR_SOLVER, "Newton's method: the equations have no value at the start values");
     if (flag == KIN_MEM_FAIL)
         return tutti_fail_memory();
     bool stuck = at_minimum(newton);
@@ -374,28 +373,26 @@ static enum tutti_err explain(struct newton *newton, int flag)
             TUTTI_ERR_SOLVER,
             "Newton's method: the Jacobian is singular at the last iterate (iteration %lu, a "
             "relative change of %.1e makes it so; residual %.1e): the equations do not say what all of their unknowns "
-            "are, or contradict each other; look for a variable that depends on nothing but itself, or "
-            "give other start values",
+            "are, or contradict each other; look for a variable that depends on nothing but itself",
             counts->iterations, distance, counts->residual);
     if (newton->ending == TIRED && !stuck)
         return tutti_fail(TUTTI_ERR_SOLVER,
-                          "Newton's method: no convergence in %lu iterations (residual %.1e, allowed %.1e); give start "
-                          "values that are nearer to the solution, or allow more iterations",
+                          "Newton's method: no convergence in %lu iterations (residual %.1e, allowed %.1e)",
                           counts->iterations, counts->residual, allowed);
     if (flag == KIN_REPTD_SYSFUNC_ERR || flag == KIN_SYSFUNC_FAIL)
         return tutti_fail(
             TUTTI_ERR_SOLVER,
             "Newton's method: from the last iterate (iteration %lu, residual %.1e) even the shortest step "
-            "leads to where the equations have no value; give other start values",
+            "leads to where the equations have no value",
             counts->iterations, counts->residual);
     if (counts->residual < ROUGH && !stuck)
         return tutti_fail(TUTTI_ERR_SOLVER,
                           "Newton's method: the residual gets no smaller than %.1e (iteration %lu), but %.1e is asked "
-                          "for: more digits than the models give; allow a larger residual",
+                          "for: more digits than the models give",
                           counts->residual, counts->iterations, allowed);
     return tutti_fail(TUTTI_ERR_SOLVER,
                       "Newton's method is stuck in a local minimum of the residual (iteration %lu, residual %.1e, "
-                      "allowed %.1e): there is no solution nearby; give other start values",
+                      "allowed %.1e): there is no solution nearby",
                       counts->iterations, counts->residual, allowed);
 }
 

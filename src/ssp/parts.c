@@ -253,6 +253,23 @@ enum tutti_err tutti_parts_int(const struct tutti_parts *parts, const struct tut
     return fail_value(parts, node, name, text, "a whole number of at most 64 bits");
 }
 
+enum tutti_err tutti_parts_wide(const struct tutti_parts *parts, const struct tutti_node *node, const char *name,
+                                tutti_wide *out)
+{
+    const char *text = tutti_node_attribute(node, name);
+    int64_t number = 0;
+    uint64_t large = 0;
+    if (!text)
+        return TUTTI_OK;
+    if (tutti_number_read_int(text, strlen(text), &number))
+        *out = number;
+    else if (tutti_number_read_uint(text, strlen(text), &large))
+        *out = large;
+    else
+        return fail_value(parts, node, name, text, "a whole number of at most 64 bits");
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_parts_word(struct tutti_parts *parts, const struct tutti_node *node, const char *name,
                                 const struct tutti_shape_word *words, size_t *out)
 {

@@ -144,6 +144,9 @@ TUTTI_CHECKED enum tutti_err tutti_parts_double(const struct tutti_parts *parts,
                                                 const char *name, double *out, bool *given);
 TUTTI_CHECKED enum tutti_err tutti_parts_int(const struct tutti_parts *parts, const struct tutti_node *node,
                                              const char *name, int64_t *out);
+/* Any Int64 or UInt64. */
+TUTTI_CHECKED enum tutti_err tutti_parts_wide(const struct tutti_parts *parts, const struct tutti_node *node,
+                                              const char *name, tutti_wide *out);
 /* The index of the word in a list that ends with a NULL text. */
 TUTTI_CHECKED enum tutti_err tutti_parts_word(struct tutti_parts *parts, const struct tutti_node *node,
                                               const char *name, const struct tutti_shape_word *words, size_t *out);

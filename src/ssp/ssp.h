@@ -74,7 +74,7 @@ enum tutti_ssp_transformation_kind {
 
 struct tutti_ssp_map_entry {
     const char *source_name, *target_name; /* ENUMERATION_MAP */
-    int64_t source, target;                /* the others; false and true are 0 and 1 */
+    tutti_wide source, target;             /* the others; false and true are 0 and 1 */
 };
 
 struct tutti_ssp_transformation {

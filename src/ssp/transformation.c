@@ -20,7 +20,7 @@ static const struct {
 };
 
 static enum tutti_err read_side(const struct tutti_parts *parts, const struct tutti_node *node,
-                                enum tutti_ssp_transformation_kind kind, const char *attribute, int64_t *number,
+                                enum tutti_ssp_transformation_kind kind, const char *attribute, tutti_wide *number,
                                 const char **name)
 {
     const char *text;
@@ -30,7 +30,7 @@ static enum tutti_err read_side(const struct tutti_parts *parts, const struct tu
         return TUTTI_OK;
     }
     if (kind == TUTTI_SSP_INTEGER_MAP)
-        return tutti_parts_int(parts, node, attribute, number);
+        return tutti_parts_wide(parts, node, attribute, number);
     bool value = false;
     TRY(tutti_parts_bool(parts, node, attribute, &value));
     *number = value;
@@ -38,7 +38,7 @@ static enum tutti_err read_side(const struct tutti_parts *parts, const struct tu
 }
 
 struct source {
-    int64_t value;
+    tutti_wide value;
     const struct tutti_node *node;
 };
 

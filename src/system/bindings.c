@@ -81,6 +81,7 @@ static enum tutti_err make_value(struct flat *flat, const struct bound *bound,
         .line = parameter->line,
         .texts = true,
         .dimensions = (uint8_t)parameter->dimension_count,
+        .shape = parameter->dimensions,
         .count = parameter->value_count,
         .data = parameter->values,
     };

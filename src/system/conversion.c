@@ -5,9 +5,6 @@
 
 #include "base/number.h"
 
-/* Wide enough for Int64 and UInt64 at once. */
-__extension__ typedef __int128 wide;
-
 static bool is_whole(enum tutti_type type)
 {
     return tutti_type_is_integer(type) || type == TUTTI_TYPE_ENUMERATION;
@@ -52,7 +49,7 @@ enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const s
     return TUTTI_OK;
 }
 
-static wide read_whole(enum tutti_type type, const void *from)
+static tutti_wide read_whole(enum tutti_type type, const void *from)
 {
     switch (type) {
 #define X(name, ctype)                                                                                                 \
@@ -70,39 +67,53 @@ static wide read_whole(enum tutti_type type, const void *from)
     }
 }
 
-static enum tutti_err no_fit(enum tutti_type type, wide value)
+static enum tutti_err no_fit(enum tutti_type type, tutti_wide value)
 {
     char text[TUTTI_NUMBER_MAX + 1] = {0};
     if (value < 0)
         tutti_number_write_int(text, (int64_t)value);
     else
         tutti_number_write_uint(text, (uint64_t)value);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s does not fit into %s", text, tutti_type_name(type));
+    return tutti_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tutti_type_name(type));
 }
 
-static enum tutti_err write_whole(enum tutti_type type, void *to, wide value)
+bool tutti_conversion_fits(enum tutti_type type, tutti_wide value)
 {
     switch (type) {
-#define X(name, ctype, min, max)                                                                                       \
-    case TUTTI_TYPE_##name:                                                                                            \
-        if (value < (min) || value > (max))                                                                            \
-            return no_fit(type, value);                                                                                \
-        *(ctype *)to = (ctype)value;                                                                                   \
-        return TUTTI_OK;
-        X(INT8, int8_t, INT8_MIN, INT8_MAX)
-        X(UINT8, uint8_t, 0, UINT8_MAX)
-        X(INT16, int16_t, INT16_MIN, INT16_MAX)
-        X(UINT16, uint16_t, 0, UINT16_MAX)
-        X(INT32, int32_t, INT32_MIN, INT32_MAX)
-        X(UINT32, uint32_t, 0, UINT32_MAX)
-        X(UINT64, uint64_t, 0, UINT64_MAX)
-        X(BOOLEAN, bool, 0, 1)
-    default: X(ENUMERATION, int64_t, INT64_MIN, INT64_MAX)
-#undef X
+    case TUTTI_TYPE_INT8: return value >= INT8_MIN && value <= INT8_MAX;
+    case TUTTI_TYPE_UINT8: return value >= 0 && value <= UINT8_MAX;
+    case TUTTI_TYPE_INT16: return value >= INT16_MIN && value <= INT16_MAX;
+    case TUTTI_TYPE_UINT16: return value >= 0 && value <= UINT16_MAX;
+    case TUTTI_TYPE_INT32: return value >= INT32_MIN && value <= INT32_MAX;
+    case TUTTI_TYPE_UINT32: return value >= 0 && value <= UINT32_MAX;
+    case TUTTI_TYPE_UINT64: return value >= 0 && value <= UINT64_MAX;
+    case TUTTI_TYPE_BOOLEAN: return value == 0 || value == 1;
+    default: return value >= INT64_MIN && value <= INT64_MAX;
     }
 }
 
-static wide look_up(const struct tutti_value_map *map, wide value)
+static enum tutti_err write_whole(enum tutti_type type, void *to, tutti_wide value)
+{
+    if (!tutti_conversion_fits(type, value))
+        return no_fit(type, value);
+    switch (type) {
+#define X(name, ctype)                                                                                                 \
+    case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break;
+        X(INT8, int8_t)
+        X(UINT8, uint8_t)
+        X(INT16, int16_t)
+        X(UINT16, uint16_t)
+        X(INT32, int32_t)
+        X(UINT32, uint32_t)
+        X(UINT64, uint64_t)
+        X(BOOLEAN, bool)
+#undef X
+    default: *(int64_t *)to = (int64_t)value;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_wide look_up(const struct tutti_value_map *map, tutti_wide value)
 {
     size_t low = 0, high = map->count;
     while (low < high) {
@@ -123,7 +134,7 @@ static enum tutti_err convert_whole(const struct tutti_conversion *conversion, c
     float *out32 = to;
     size_t from_size = tutti_type_size(conversion->from), to_size = tutti_type_size(conversion->to);
     for (size_t i = 0; i < count; i++) {
-        wide value = read_whole(conversion->from, in + i * from_size);
+        tutti_wide value = read_whole(conversion->from, in + i * from_size);
         for (size_t m = 0; m < conversion->map_count; m++)
             value = look_up(&conversion->maps[m], value);
         double number = conversion->factor * (double)value + conversion->offset;

@@ -16,7 +16,7 @@
 #include "fmi/type.h"
 
 struct tutti_value_map {
-    const int64_t *from, *to; /* sorted by from; values that are not in it stay */
+    const tutti_wide *from, *to; /* sorted by from; values that are not in it stay */
     size_t count;
 };
 
@@ -41,7 +41,10 @@ bool tutti_conversion_is_identity(const struct tutti_conversion *conversion);
 TUTTI_CHECKED enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const struct tutti_unit_def *to,
                                                     double *factor, double *offset, bool *known);
 
-/* Converts `count` values. ARGUMENT, with the value, if an integer does not fit into the destination's type. */
+/* Can a variable of an integer type, a Boolean or an Enumeration have this value? */
+bool tutti_conversion_fits(enum tutti_type type, tutti_wide value);
+
+/* Converts `count` values. LIMIT, with the value, if an integer does not fit into the destination's type. */
 TUTTI_CHECKED enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to,
                                            size_t count);
 

@@ -132,6 +132,27 @@ static void report_kinds(struct flat *flat, struct edge *edge)
                      takes[need < 4 ? need : 0]);
 }
 
+/* Only references to signal dictionaries have connectors that go both ways, and only for what does not. */
+static bool check_inout(struct flat *flat, struct edge *edge)
+{
+    const struct edge_end *first = &edge->from, *second = &edge->to;
+    const struct edge_end *own = first->inner && first->kind == TUTTI_SSP_INOUT     ? first
+                                 : second->inner && second->kind == TUTTI_SSP_INOUT ? second
+                                                                                    : NULL;
+    if (own)
+        tutti_edge_error(
+            flat, edge,
+            "'%s' cannot be connected to '%s': '%s' is a connector of the system itself of kind inout, which "
+            "is for references to signal dictionaries; make it an input or an output",
+            tutti_flat_end_name(flat, first), tutti_flat_end_name(flat, second), tutti_flat_end_name(flat, own));
+    else if (first->kind == TUTTI_SSP_INOUT && second->kind == TUTTI_SSP_INOUT)
+        tutti_edge_error(flat, edge,
+                         "'%s' and '%s' are both of kind inout, which does not say which way values go; make one of "
+                         "them an output and the other one an input",
+                         tutti_flat_end_name(flat, first), tutti_flat_end_name(flat, second));
+    return !edge->reported;
+}
+
 enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
 {
     struct edge edge = *given;
@@ -141,6 +162,8 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
                          tutti_flat_end_name(flat, &edge.from));
         return flat->err;
     }
+    if (!check_inout(flat, &edge))
+        return flat->err;
     if (first == second && first != EITHER) {
         report_direction(flat, &edge, first);
         return flat->err;

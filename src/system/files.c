@@ -187,6 +187,13 @@ static enum tutti_err open_source(struct flat *flat, const struct file *base, co
     return open_document(flat, place, base->package, out);
 }
 
+/* A wrong source is the document's fault, not the command line's. */
+static enum tutti_err fail_source(enum tutti_err err, const struct file *base, const struct tutti_ssp_element *element)
+{
+    err = err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err;
+    return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
+}
+
 enum tutti_err tutti_files_component(struct flat *flat, struct file *base, const struct tutti_ssp_element *element,
                                      struct file **out)
 {
@@ -200,11 +207,11 @@ enum tutti_err tutti_files_component(struct flat *flat, struct file *base, const
     struct tutti_place place;
     enum tutti_err err = tutti_package_resolve(base->package, &base->place, element->source, &place);
     if (err)
-        return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
+        return fail_source(err, base, element);
     err = open_source(flat, base, element, &place, out);
     tutti_place_fini(&place);
     if (err)
-        return tutti_fail_context(err, "%s:%u: component '%s'", base->shown, element->line, element->name);
+        return fail_source(err, base, element);
     fmu = *out && (*out)->fmu != TUTTI_NONE;
     return fmu ? tutti_map_add(&base->sources, element->source, (*out)->index, NULL) : TUTTI_OK;
 }
@@ -283,10 +290,12 @@ enum tutti_err tutti_files_document(struct flat *flat, struct file *base, const 
         file = find_in_fmu(flat, base, source, &err);
     } else {
         struct tutti_place place;
-        TRY(tutti_package_resolve(base->package, &base->place, source, &place));
-        file = get(flat, place.path, place.shown, &err);
+        err = tutti_package_resolve(base->package, &base->place, source, &place);
+        file = err ? NULL : get(flat, place.path, place.shown, &err);
         tutti_place_fini(&place);
     }
     *out = file;
-    return file ? read_document(flat, file, kind) : err;
+    if (file)
+        return read_document(flat, file, kind);
+    return err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err;
 }

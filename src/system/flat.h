@@ -95,6 +95,7 @@ struct value {
     unsigned line;
     bool texts;
     uint8_t dimensions; /* that it was given with */
+    const struct tutti_ssp_dimension *shape;
     struct look look;
     size_t count;
     const void *data; /* count values, or count texts */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "system/flat.h"
 
 static bool is_whole(enum tutti_type type)
@@ -67,11 +68,11 @@ static enum tutti_err pass_unit(struct flow *flow, const struct look *target, bo
 
 static int compare_entries(const void *a, const void *b)
 {
-    const int64_t *x = a, *y = b;
+    const tutti_wide *x = a, *y = b;
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
-static enum tutti_err add_map(struct flow *flow, int64_t (*pairs)[2], size_t count, struct tutti_arena *arena)
+static enum tutti_err add_map(struct flow *flow, tutti_wide (*pairs)[2], size_t count, struct tutti_arena *arena)
 {
     if (count > 1)
         qsort(pairs, count, sizeof *pairs, compare_entries);
@@ -80,7 +81,7 @@ static enum tutti_err add_map(struct flow *flow, int64_t (*pairs)[2], size_t cou
             return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping has two entries for the source %lld",
                               (long long)pairs[i][0]);
     struct flow_map *link = tutti_arena_alloc(arena, sizeof *link);
-    int64_t *from = tutti_arena_array(arena, count, sizeof *from), *to = tutti_arena_array(arena, count, sizeof *to);
+    tutti_wide *from = tutti_arena_array(arena, count, sizeof *from), *to = tutti_arena_array(arena, count, sizeof *to);
     if (!link || !from || !to)
         return tutti_fail_memory();
     for (size_t i = 0; i < count; i++) {
@@ -92,7 +93,7 @@ static enum tutti_err add_map(struct flow *flow, int64_t (*pairs)[2], size_t cou
     return TUTTI_OK;
 }
 
-static enum tutti_err find_entry(const struct look *look, const char *name, const char *end, int64_t *value)
+static enum tutti_err find_entry(const struct look *look, const char *name, const char *end, tutti_wide *value)
 {
     for (size_t i = 0; i < look->item_count; i++)
         if (strcmp(look->items[i].name, name) == 0) {
@@ -106,12 +107,31 @@ static enum tutti_err find_entry(const struct look *look, const char *name, cons
                       end);
 }
 
+/* Is a number that a mapping names one that the destination can have? */
+static enum tutti_err check_target(const struct look *target, tutti_wide value)
+{
+    bool found = target->item_count == 0;
+    for (size_t i = 0; i < target->item_count && !found; i++)
+        found = target->items[i].value == value;
+    bool whole = target->typed && (is_whole(target->type) || target->type == TUTTI_TYPE_BOOLEAN);
+    if (found && (!whole || tutti_conversion_fits(target->type, value)))
+        return TUTTI_OK;
+    char text[TUTTI_NUMBER_MAX + 1] = {0};
+    if (value < 0)
+        tutti_number_write_int(text, (int64_t)value);
+    else
+        tutti_number_write_uint(text, (uint64_t)value);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping has the target %s, which %s %s", text,
+                      found ? "does not fit into" : "is the value of no item of the enumeration at the destination;",
+                      found ? tutti_type_name(target->type) : "name one that is");
+}
+
 static enum tutti_err transform_map(struct flow *flow, const struct look *target,
                                     const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
 {
     size_t count = transformation->entry_count;
     bool by_name = transformation->kind == TUTTI_SSP_ENUMERATION_MAP;
-    int64_t(*pairs)[2] = calloc(count + 1, sizeof *pairs);
+    tutti_wide(*pairs)[2] = calloc(count + 1, sizeof *pairs);
     if (!pairs)
         return tutti_fail_memory();
     enum tutti_err err = TUTTI_OK;
@@ -123,6 +143,8 @@ static enum tutti_err transform_map(struct flow *flow, const struct look *target
             err = find_entry(&flow->look, entry->source_name, "source", &pairs[i][0]);
         if (by_name && !err)
             err = find_entry(target, entry->target_name, "destination", &pairs[i][1]);
+        if (!by_name)
+            err = check_target(target, pairs[i][1]);
     }
     if (!err)
         err = add_map(flow, pairs, count, arena);

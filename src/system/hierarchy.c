@@ -140,8 +140,9 @@ static enum tutti_err open_component(struct flat *flat, uint32_t index)
     const struct tutti_ssp_element *element = item->element;
     struct file *file;
     if (!element->source) {
-        report(flat, item, TUTTI_FINDING_ERROR,
-               "it has no source, and so no implementation; name an FMU or a system in source=\"...\"");
+        report(flat, item, TUTTI_FINDING_WARNING,
+               "it has no source, and so no implementation: nothing goes in or comes out; name an FMU or a system in "
+               "source=\"...\"");
         return TUTTI_OK;
     }
     if (!tutti_files_supports(element->type)) {

@@ -160,15 +160,17 @@ static enum tutti_err read_enumeration(const struct tutti_desc *desc, const stru
                                        size_t n, void *value)
 {
     const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
-    int64_t number;
+    int64_t number = 0, named = 0;
     bool numeric = tutti_number_read_int(text, n, &number);
-    bool known = numeric && (!def || def->item_count == 0);
-    for (uint32_t i = 0; def && i < def->item_count && !known; i++) {
-        known = numeric ? def->items[i].value == number
-                        : strlen(def->items[i].name) == n && memcmp(def->items[i].name, text, n) == 0;
-        if (known)
-            number = def->items[i].value;
+    bool known = numeric && (!def || def->item_count == 0), is_name = false;
+    for (uint32_t i = 0; def && i < def->item_count && !is_name; i++) {
+        is_name = strlen(def->items[i].name) == n && memcmp(def->items[i].name, text, n) == 0;
+        named = def->items[i].value;
+        known |= is_name || (numeric && named == number);
     }
+    /* An item may have a number for its name. */
+    if (is_name)
+        number = named;
     if (known) {
         *(int64_t *)value = number;
         return TUTTI_OK;

@@ -284,8 +284,13 @@ static enum tutti_err check_count(const struct tutti_var *var, const struct tutt
                                   const struct value *value)
 {
     bool fixed = true;
-    for (unsigned i = 0; i < var->dimension_count; i++)
-        fixed &= var->dimensions[i].variable == TUTTI_NONE;
+    const struct tutti_ssp_dimension *odd = NULL;
+    for (unsigned i = 0; i < var->dimension_count; i++) {
+        bool own = var->dimensions[i].variable == TUTTI_NONE;
+        fixed &= own;
+        if (own && value->dimensions == var->dimension_count && value->shape[i].size != var->dimensions[i].start)
+            odd = &value->shape[i];
+    }
     if (var->dimension_count == 0 || element->count > 0) {
         if (value->count != 1)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "it takes 1 value, not %zu", value->count);
@@ -295,6 +300,11 @@ static enum tutti_err check_count(const struct tutti_var *var, const struct tutt
     } else if (fixed && value->count != 1 && value->count != tutti_var_size(var)) {
         return tutti_fail(TUTTI_ERR_ARGUMENT, "it takes %llu values, not %zu", (unsigned long long)tutti_var_size(var),
                           value->count);
+    } else if (odd) {
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "dimension %d of the values has the size %llu, which is not that of the "
+                          "variable",
+                          (int)(odd - value->shape) + 1, (unsigned long long)odd->size);
     }
     return TUTTI_OK;
 }

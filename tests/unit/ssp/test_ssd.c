@@ -367,7 +367,7 @@ static void test_refused(void **state)
                     "<ssc:MapEntry source='1' target='0'/></ssc:IntegerMappingTransformation></ssd:Connection>"),
          7, "line 5 maps the same source"},
         {CONNECTION("<ssd:Connection startConnector='a' endConnector='b'><ssc:IntegerMappingTransformation>"
-                    "<ssc:MapEntry source='18446744073709551615' target='1'/>"
+                    "<ssc:MapEntry source='18446744073709551616' target='1'/>"
                     "</ssc:IntegerMappingTransformation></ssd:Connection>"),
          4, "at most 64 bits"},
         {CONNECTION("<ssd:Connection startConnector='a' endConnector='b'><ssc:EnumerationMappingTransformation>\n"

@@ -50,13 +50,13 @@ static void test_integers(void **state)
     double number = 0;
     assert_ok(tutti_convert(&c, wide, small, 2));
     assert_int_equal(small[1], 255);
-    assert_fails(tutti_convert(&c, wide + 2, small, 1), TUTTI_ERR_ARGUMENT, "256 does not fit into UInt8");
-    assert_fails(tutti_convert(&c, wide + 3, small, 1), TUTTI_ERR_ARGUMENT, "-1 does not fit into UInt8");
+    assert_fails(tutti_convert(&c, wide + 2, small, 1), TUTTI_ERR_LIMIT, "256 does not fit into UInt8");
+    assert_fails(tutti_convert(&c, wide + 3, small, 1), TUTTI_ERR_LIMIT, "-1 does not fit into UInt8");
     c.to = TUTTI_TYPE_UINT64;
-    assert_fails(tutti_convert(&c, wide + 4, &same, 1), TUTTI_ERR_ARGUMENT,
+    assert_fails(tutti_convert(&c, wide + 4, &same, 1), TUTTI_ERR_LIMIT,
                  "-9223372036854775808 does not fit into UInt64");
     c = (struct tutti_conversion){.from = TUTTI_TYPE_UINT64, .to = TUTTI_TYPE_INT64};
-    assert_fails(tutti_convert(&c, &largest, &from_large, 1), TUTTI_ERR_ARGUMENT, "18446744073709551615 does not fit");
+    assert_fails(tutti_convert(&c, &largest, &from_large, 1), TUTTI_ERR_LIMIT, "18446744073709551615 does not fit");
     c.to = TUTTI_TYPE_UINT64;
     assert_ok(tutti_convert(&c, &largest, &same, 1));
     assert_true(same == UINT64_MAX);
@@ -72,7 +72,7 @@ static void test_integers(void **state)
 static void test_maps(void **state)
 {
     (void)state;
-    static const int64_t from[] = {-3, 0, 5}, to[] = {100, 1, 5000};
+    static const tutti_wide from[] = {-3, 0, 5}, to[] = {100, 1, 5000};
     struct tutti_value_map map = {from, to, 3};
     struct tutti_conversion c = {.from = TUTTI_TYPE_INT32, .to = TUTTI_TYPE_INT16, .maps = &map, .map_count = 1};
     int32_t values[] = {-3, 0, 5, 4, -4, 6};
@@ -82,7 +82,7 @@ static void test_maps(void **state)
     for (int i = 0; i < 6; i++)
         assert_int_equal(results[i], expected[i]);
     c.to = TUTTI_TYPE_INT8; /* what the map says does not fit any more */
-    assert_fails(tutti_convert(&c, values + 2, results, 1), TUTTI_ERR_ARGUMENT, "5000 does not fit into Int8");
+    assert_fails(tutti_convert(&c, values + 2, results, 1), TUTTI_ERR_LIMIT, "5000 does not fit into Int8");
 }
 
 static void test_units(void **state)

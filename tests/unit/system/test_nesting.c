@@ -130,19 +130,19 @@ static void test_components(void **state)
            "<M n='c' implementation='ScheduledExecution'/>\n<M n='d' implementation='ModelExchange'/>\n"
            "<M n='e' implementation='CoSimulation'/><M n='f' implementation='any'/><M n='g'>" YU "</M></E>"
            "<X><x f='a.y' t='g.u'/></X></s>"));
-    assert_found(f, 4, 0, "error s.ssd:2: component 'a': it has no source, and so no implementation");
+    assert_found(f, 3, 1, "warning s.ssd:2: component 'a': it has no source, and so no implementation");
     assert_found(
-        f, 4, 0,
+        f, 3, 1,
         "error s.ssd:3: component 'b': its type \"text/x-modelica\" is not supported; what is: application/x-fmu");
-    assert_found(f, 4, 0, "error s.ssd:4: component 'c': implementation=\"ScheduledExecution\" is not supported");
-    assert_found(f, 4, 0,
+    assert_found(f, 3, 1, "error s.ssd:4: component 'c': implementation=\"ScheduledExecution\" is not supported");
+    assert_found(f, 3, 1,
                  "error s.ssd:5: component 'd': its FMU has no implementation ModelExchange; it has CoSimulation");
     assert_int_equal(f->system->component_count, 5);
     assert_string_equal(f->system->components[2].implementation, "CoSimulation");
     assert_null(f->system->components[3].implementation);
     assert_fails(load_text(f, "<s n='s'><E>\n<P n='a' source='none.fmu'/></E></s>"), TUTTI_ERR_IO,
                  "s.ssd:2: component 'a': cannot read ");
-    assert_fails(load_text(f, "<s n='s'><E>\n<P n='a' source='http://x/y.fmu'/></E></s>"), TUTTI_ERR_ARGUMENT,
+    assert_fails(load_text(f, "<s n='s'><E>\n<P n='a' source='http://x/y.fmu'/></E></s>"), TUTTI_ERR_FORMAT,
                  "s.ssd:2: component 'a': ");
 }
 
