@@ -137,6 +137,8 @@ static const char *const examples[][2] = {
     {"tutti info ball.fmu", "what is in the file"},
     {"tutti run ball.fmu --stop 3 --output-step 0.01 -o ball.csv", "simulate; a row every 0.01 s"},
     {"tutti run room.fmu --set T_set=295 --input weather.csv", "with a parameter, and inputs from a file"},
+    {"tutti new car.ssp body.fmu wheel.fmu --connect wheel.F=body.F",
+     "a system as SSP, which 'tutti run' and others take"},
     {"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
     {"tutti linearize room.fmu --at 100 -o room.mat", "a linear system about the state at t = 100"},
 };

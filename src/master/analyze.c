@@ -94,6 +94,25 @@ static bool is_in_loop(const struct tutti_structure *structure, uint32_t node)
     return structure->scc.first[c + 1] - structure->scc.first[c] > 1;
 }
 
+static bool is_same(const struct tutti_indices *a, const struct tutti_indices *b)
+{
+    return a->count == b->count && memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+}
+
+/* Do connections bring all that is set here? Where only elements of an array are connected, others keep their values. */
+static bool is_replaced(const struct run *run, uint32_t component, const struct tutti_setting *setting)
+{
+    uint32_t node = tutti_structure_find(&run->structure, component, setting->variable, false), count;
+    if (node == TUTTI_NONE || is_in_loop(&run->structure, node))
+        return false;
+    const struct tutti_connection *connections =
+        tutti_system_connections_to(run->system, component, setting->variable, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (connections[i].to.element.count == 0 || is_same(&connections[i].to.element, &setting->element))
+            return true;
+    return false;
+}
+
 static enum tutti_err find_pointless(struct analyst *analyst, const struct run *run)
 {
     const struct tutti_system *system = run->system;
@@ -106,8 +125,7 @@ static enum tutti_err find_pointless(struct analyst *analyst, const struct run *
     for (uint32_t c = 0; c < system->component_count; c++)
         for (size_t s = 0; s < system->components[c].setting_count; s++) {
             const struct tutti_setting *setting = &system->components[c].settings[s];
-            uint32_t node = tutti_structure_find(&run->structure, c, setting->variable, false);
-            if (node != TUTTI_NONE && !is_in_loop(&run->structure, node))
+            if (is_replaced(run, c, setting))
                 ends[analyst->analysis.pointless_count++] =
                     (struct tutti_end){.component = c, .variable = setting->variable, .element = setting->element};
         }

@@ -15,6 +15,8 @@
 #include "solve/newton.h"
 
 enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
+/* Of a matrix whose eigenvalues are wanted: that takes time with the cube of it. */
+enum { MOST_EIGENVALUES = 2000 };
 
 /* FMUs that solve equations of their own may not give more digits than these. */
 #define GOOD_ENOUGH 1e-6
@@ -369,10 +371,14 @@ enum tutti_err tutti_block_feedback(struct run *run, const uint32_t *nodes, uint
     TRY(make(&block, run, arena, nodes, count));
     if (!block.scalar)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has arrays or discrete values");
+    if (block.n > MOST_EIGENVALUES)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has %zu unknowns; the limit is %d", block.n,
+                          MOST_EIGENVALUES);
     *n = block.n;
     *matrix = tutti_arena_array(arena, block.n * block.n, sizeof **matrix);
     if (!*matrix)
         return tutti_fail_memory();
+    TRY(read_nodes(&block, block.reals, block.real_count)); /* differences begin at g(y); y itself is only near it */
     TRY(fill_jacobian(&block, NULL, *matrix));
     *exact = block.exact;
     return TUTTI_OK;

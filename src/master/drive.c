@@ -21,51 +21,63 @@ static void add(struct assignment *a, size_t column, const struct tutti_end *end
             .column = column, .variable = end->variable, .element = end->element, .conversion = conversion};
 }
 
-/* Is there another source for this input? */
+/* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
 static enum tutti_err check_free(const struct assignment *a, const char *name, const struct tutti_end *end)
 {
-    const struct tutti_system *system = a->system;
-    for (uint32_t i = 0; i < system->connection_count; i++) {
-        const struct tutti_connection *connection = &system->connections[i];
-        if (connection->to.component != end->component || connection->to.variable != end->variable ||
-            connection->from.component == TUTTI_NONE)
+    uint32_t count;
+    const struct tutti_connection *connections =
+        tutti_system_connections_to(a->system, end->component, end->variable, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (connections[i].from.component == TUTTI_NONE)
             continue;
         char from[256];
         return tutti_fail(TUTTI_ERR_ARGUMENT,
-                          "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them",
-                          a->file, name, tutti_system_name(system, &connection->from, from, sizeof from));
+                          "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them%s",
+                          a->file, name, tutti_system_name(a->system, &connections[i].from, from, sizeof from),
+                          end->element.count ? " (an array is driven or connected, not both)" : "");
     }
     return TUTTI_OK;
 }
 
-static bool drive_port(struct assignment *a, size_t column, const char *name)
+/* The input of the system itself that has this name; TUTTI_NONE: none. */
+static uint32_t find_port(const struct tutti_system *system, const char *name)
+{
+    for (uint32_t p = 0; p < system->input_count; p++)
+        if (strcmp(system->inputs[p].name, name) == 0)
+            return p;
+    return TUTTI_NONE;
+}
+
+static enum tutti_err drive(struct assignment *a, size_t column, const struct tutti_end *end,
+                            const struct tutti_conversion *conversion)
+{
+    if (!a->placing)
+        TRY(check_free(a, tutti_table_name(a->table, column), end));
+    add(a, column, end, conversion);
+    return TUTTI_OK;
+}
+
+static enum tutti_err drive_port(struct assignment *a, size_t column, uint32_t port)
 {
     const struct tutti_system *system = a->system;
-    for (uint32_t p = 0; p < system->input_count; p++) {
-        if (strcmp(system->inputs[p].name, name) != 0)
-            continue;
-        for (uint32_t i = 0; i < system->connection_count; i++) {
-            const struct tutti_connection *connection = &system->connections[i];
-            if (connection->from.component == TUTTI_NONE && connection->from.variable == p &&
-                connection->to.component != TUTTI_NONE)
-                add(a, column, &connection->to, connection->conversion);
-        }
-        return true;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        if (connection->from.component == TUTTI_NONE && connection->from.variable == port &&
+            connection->to.component != TUTTI_NONE)
+            TRY(drive(a, column, &connection->to, connection->conversion));
     }
-    return false;
+    return TUTTI_OK;
 }
 
 static enum tutti_err assign_column(struct assignment *a, size_t column)
 {
     const char *name = tutti_table_name(a->table, column);
-    if (drive_port(a, column, name))
-        return TUTTI_OK;
+    uint32_t port = find_port(a->system, name);
+    if (port != TUTTI_NONE)
+        return drive_port(a, column, port);
     struct tutti_end end = {0};
     TRY(tutti_system_find(a->system, name, a->file, &end.component, &end.variable, &end.element));
-    if (!a->placing)
-        TRY(check_free(a, name, &end));
-    add(a, column, &end, NULL);
-    return TUTTI_OK;
+    return drive(a, column, &end, NULL);
 }
 
 enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,

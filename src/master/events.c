@@ -23,12 +23,8 @@ static enum tutti_err cross(struct run *run, struct tutti_member *member)
     struct tutti_unit_wires *wires = member->wires;
     member->event = false;
     TRY(unit->kind->enter_event(unit));
-    if (member->inputs && member->inputs->jumped) {
-        member->inputs->jumped = false;
-        tutti_inputs_sample(member->inputs, member->inputs->time, true);
-        TRY(tutti_inputs_set_all(member->inputs, unit));
-    }
-    TRY(tutti_wires_gather(&run->wires, wires));
+    if (member->inputs)
+        TRY(tutti_inputs_cross(member->inputs, unit));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)
@@ -36,6 +32,24 @@ static enum tutti_err cross(struct run *run, struct tutti_member *member)
     wires->held_changed = false;
     TRY(tutti_member_settle(run, member));
     return tutti_wires_get(wires, unit);
+}
+
+static bool is_pending(const struct run *run, const struct tutti_member *member)
+{
+    return member->event && tutti_member_present(run, member);
+}
+
+/* All inputs are staged before the first unit moves on, as in a step: what a unit sees must not depend on its place in the
+ * list. */
+static enum tutti_err cross_all(struct run *run)
+{
+    for (uint32_t w = 0; w < run->watched_count; w++)
+        if (is_pending(run, run->watched[w]))
+            TRY(tutti_wires_gather(&run->wires, run->watched[w]->wires));
+    for (uint32_t w = 0; w < run->watched_count; w++)
+        if (is_pending(run, run->watched[w]))
+            TRY(cross(run, run->watched[w]));
+    return run->fabric->kind->exchange(run->fabric);
 }
 
 static enum tutti_err find_pending(struct run *run, struct tutti_member **first)
@@ -66,10 +80,7 @@ enum tutti_err tutti_events_cross(struct run *run, bool *crossed)
                               "%s: the discrete signals between units do not come to rest at t = %s: each round of "
                               "events causes the next",
                               pending->unit->name, NUMBER(run->t));
-        for (uint32_t w = 0; w < run->watched_count; w++)
-            if (run->watched[w]->event && tutti_member_present(run, run->watched[w]))
-                TRY(cross(run, run->watched[w]));
-        TRY(run->fabric->kind->exchange(run->fabric));
+        TRY(cross_all(run));
         TRY(find_pending(run, &pending));
     }
     run->stats->events_located++;

@@ -8,13 +8,13 @@
 /* The entry of one input and one output, both scalars of type Float64. */
 typedef enum tutti_err tutti_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
 
-/* Can a node take part: a continuous Float64 scalar or array? */
+/* Can a node take part: a continuous Float64 with one value? */
 bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node);
 
 /* Calls `entry` for every pair of the given inputs and outputs of one unit (nodes; reals with one value each), by
  * directional derivatives where the FMU has them, else by differences: the inputs are moved one by one and put back. The
  * unit must be where reading after setting is allowed (initialisation mode). On return its outputs in the signals are
- * those from before. *evaluations counts reads after a set; *exact becomes false where differences were used. */
+ * those from before. *exact becomes false where differences were used. */
 TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit,
                                                const uint32_t *inputs, size_t input_count, const uint32_t *outputs,
                                                size_t output_count, tutti_feedthrough_entry *entry, void *context,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/time.h"
+
 /* Which columns the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) where
  * intermediateUpdate says so. The unit decides later whether its FMU really takes them. */
 static bool has_slope(const struct tutti_desc *desc, const struct tutti_trajectory_input *input, bool by_update)
@@ -144,9 +146,21 @@ enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_un
     return tutti_unit_set(unit, &inputs->held.signals);
 }
 
-void tutti_inputs_note_event(struct tutti_inputs *inputs)
+void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span)
 {
-    inputs->held_changed = true;
+    inputs->jumped = tutti_time_reached(t, inputs->event, span);
+    inputs->time = inputs->jumped ? fmax(t, inputs->event) : t;
+    tutti_inputs_sample(inputs, inputs->time, false);
+    inputs->held_changed = inputs->held_changed || inputs->jumped;
+}
+
+enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit)
+{
+    if (!inputs->jumped)
+        return TUTTI_OK;
+    inputs->jumped = false;
+    tutti_inputs_sample(inputs, inputs->time, true);
+    return tutti_inputs_set_all(inputs, unit);
 }
 
 /* Units that keep slopes are told them once per straight stretch: between these, an input that is set again would look
@@ -156,9 +170,10 @@ static bool follows(const struct tutti_inputs *inputs, const struct tutti_unit *
     return unit->keeps_slopes && inputs->slope_count == inputs->continuous;
 }
 
-double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t)
+void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit)
 {
-    return follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, t) : -INFINITY;
+    inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
+    inputs->kink = follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, inputs->time) : -INFINITY;
 }
 
 static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)

@@ -18,7 +18,7 @@ struct tutti_inputs {
     struct tutti_trajectory *trajectory;
     double time;                   /* where the inputs are read: the unit's time, or the jump that is the same point */
     double event;                  /* the next jump */
-    double kink;                   /* until then the unit knows how its inputs move (tutti_inputs_horizon) */
+    double kink;                   /* the next change of a slope; -INFINITY: the unit is told anew before every step */
     bool jumped;                   /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
@@ -56,15 +56,16 @@ void tutti_inputs_sample_moving(void *context, double t, double *values);
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);
 /* Hands all values to the unit: at the initialisation, and inside an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
+/* When the unit has come to t: takes the values there, and sees whether it is a jump. */
+void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span);
+/* In event mode: hands over the values behind a jump, if there was one. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit);
 /* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only
- * if they changed since (tutti_inputs_note_event): for an FMU each set of a discrete input may be an event. */
+ * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
-/* Until when the unit knows its inputs from t on: the next change of a slope, if it follows them from one to the next;
- * -INFINITY if it is told anew before every step. */
-double tutti_inputs_horizon(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t);
-/* Held values changed, and no event mode will hand them on. */
-void tutti_inputs_note_event(struct tutti_inputs *inputs);
+/* Before a step: fills in `event` and `kink` from `time` on. */
+void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit);
 
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
 const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);

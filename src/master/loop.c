@@ -7,42 +7,40 @@
 #include "base/number.h"
 #include "master/coupling.h"
 
-/* How often an FMU may come back without moving in time before it is called stuck. */
-enum { MOST_STANDSTILLS = 1000 };
-
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
 enum { MOST_BLIND_STEPS = 4096 };
 
 /* The earlier of a and b; b, to the bit, if both mean the same point. */
 static double earlier(double a, double b, double span)
 {
-    return b < a || tutti_time_same(a, b, span) ? b : a;
+    return b < a || (b < INFINITY && tutti_time_same(a, b, span)) ? b : a;
 }
 
-/* What a unit and its inputs announce. A unit with a grid of its own goes from point to point of it: what lies between is
- * not for the others (tutti_member_step). */
-static double earliest_of(struct run *run, struct tutti_member *member, double target)
+/* The same among what is announced; of the same point the last name, at which it has come for everybody. */
+static double earlier_event(double a, double b, double span)
+{
+    return b < INFINITY && tutti_time_same(a, b, span) ? fmax(a, b) : fmin(a, b);
+}
+
+/* What a unit and its inputs announce. A unit with steps of its own hits that by itself (member.c). */
+static double earliest_of(struct run *run, struct tutti_member *member, double event)
 {
     struct tutti_inputs *inputs = member->inputs;
-    if (inputs) {
-        inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
-        inputs->kink = tutti_inputs_horizon(inputs, member->unit, inputs->time);
-    }
+    if (inputs)
+        tutti_inputs_look_ahead(inputs, member->unit);
     if (member->has_grid)
-        return target;
+        return event;
     if (inputs && isfinite(inputs->kink))
-        target = earlier(target, inputs->kink, run->span);
-    if (inputs && inputs->event < INFINITY)
-        target = earlier(target, inputs->event, run->span);
-    if (member->next_event < INFINITY)
-        target = earlier(target, member->next_event, run->span);
-    return target;
+        event = earlier_event(event, inputs->kink, run->span);
+    if (inputs)
+        event = earlier_event(event, inputs->event, run->span);
+    return earlier_event(event, member->next_event, run->span);
 }
 
 /* R2; the exact times of later lines win over those of earlier ones. */
 static double next_target(struct run *run)
 {
-    double target = run->communication.next;
+    double target = run->communication.next, event = INFINITY;
     if (run->plain)
         return target;
     if (run->times.output_step > 0)
@@ -50,8 +48,8 @@ static double next_target(struct run *run)
     if (run->visit)
         target = earlier(target, run->visit_at, run->span);
     for (uint32_t w = 0; w < run->watched_count; w++)
-        target = earliest_of(run, run->watched[w], target);
-    return target;
+        event = earliest_of(run, run->watched[w], event);
+    return earlier(target, event, run->span);
 }
 
 /* An FMU that comes back again and again without moving would keep the run here for ever. */
@@ -62,27 +60,10 @@ static enum tutti_err watch_standstill(struct run *run, double before)
         run->standstills = 0;
         return TUTTI_OK;
     }
-    if (++run->standstills < MOST_STANDSTILLS)
+    if (++run->standstills < TUTTI_MOST_STANDSTILLS)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
-                      unit->name, unit->fmu->path, NUMBER(run->t), MOST_STANDSTILLS);
-}
-
-/* What the input file and the unit itself announced for this point. */
-static void look_at_member(struct run *run, struct tutti_member *member)
-{
-    struct tutti_inputs *inputs = member->inputs;
-    if (inputs) {
-        inputs->jumped = tutti_time_reached(run->t, inputs->event, run->span);
-        inputs->time = inputs->jumped ? fmax(run->t, inputs->event) : run->t;
-        tutti_inputs_sample(inputs, inputs->time, false);
-        if (inputs->jumped)
-            tutti_inputs_note_event(inputs);
-    }
-    if (!member->unit->has_events)
-        return;
-    if ((inputs && inputs->jumped) || tutti_time_reached(run->t, member->next_event, run->span))
-        member->event = true;
+                      unit->name, unit->fmu->path, NUMBER(run->t), TUTTI_MOST_STANDSTILLS);
 }
 
 /* At the point reached: events first, else a row if one is due. */
@@ -91,7 +72,7 @@ static enum tutti_err look_around(struct run *run)
     bool due = true, crossed = false;
     for (uint32_t w = 0; w < run->watched_count; w++)
         if (tutti_member_present(run, run->watched[w]))
-            look_at_member(run, run->watched[w]);
+            tutti_member_look(run, run->watched[w]);
     if (run->times.output_step > 0) {
         double next = run->output.next;
         due = tutti_time_reached(run->t, next, run->span);
@@ -143,7 +124,7 @@ enum tutti_err tutti_loop(struct run *run)
         double before = run->t, target = next_target(run);
         TRY(run->coupling->step(run, target));
         run->stats->steps++;
-        run->t = run->member_count == 1 ? run->members[0].t : target;
+        run->t = run->alone ? run->members[0].t : target;
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)
             TRY(look_around(run));

@@ -24,6 +24,9 @@
 
 struct tutti_coupling;
 
+/* How often an FMU may come back without moving in time before it is called stuck. */
+enum { TUTTI_MOST_STANDSTILLS = 1000 };
+
 /* A unit in a run. */
 struct tutti_member {
     struct tutti_unit *unit;
@@ -57,6 +60,7 @@ struct run {
     struct tutti_member **watched;
     uint32_t watched_count;
     bool has_grids;            /* some member has one */
+    bool alone;                /* one member, with the steps of the run: the run is where it is, also on the way */
     struct tutti_table *table; /* the input file */
     struct tutti_observer observer;
     struct tutti_arena arena;
@@ -82,8 +86,10 @@ struct run {
 /* Lets a unit that is in event mode settle; once more if it announces the next event for the same time. */
 TUTTI_CHECKED enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member);
 /* Hands the staged inputs to the unit, steps it to `target` and reads its outputs. A unit that comes back on the way (an
- * event, a discarded step) crosses the event and goes on; only in a run of one unit may it stay there. */
+ * event, a discarded step) crosses the event and goes on; only where it is alone may it stay there. */
 TUTTI_CHECKED enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target);
+/* Where the member came to: does its input file jump there, or does it have an event to cross? */
+void tutti_member_look(const struct run *run, struct tutti_member *member);
 /* Does a macro step that ends at `target` end a step of this member? */
 static inline bool tutti_member_due(const struct run *run, const struct tutti_member *member, double target)
 {

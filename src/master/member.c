@@ -5,12 +5,8 @@
 #include "base/number.h"
 #include "master/loop.h"
 
-/* How often an FMU may come back without moving in time before it is called stuck. */
-enum { MOST_STANDSTILLS = 1000 };
-
-static enum tutti_err stands_still(const struct run *run, const struct tutti_member *member, const char *how)
+static enum tutti_err stands_still(const struct tutti_member *member, const char *how)
 {
-    (void)run;
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU %s", member->unit->name,
                       member->unit->fmu->path, NUMBER(member->t), how);
 }
@@ -21,8 +17,8 @@ enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member)
     struct tutti_unit_event event;
     TRY(unit->kind->settle(unit, &event));
     for (int round = 0; tutti_time_reached(member->t, event.next_event, run->span) && !event.terminate; round++) {
-        if (round == MOST_STANDSTILLS)
-            return stands_still(run, member, "announces one event after another for it");
+        if (round == TUTTI_MOST_STANDSTILLS)
+            return stands_still(member, "announces one event after another for it");
         TRY(unit->kind->enter_event(unit));
         TRY(unit->kind->settle(unit, &event));
     }
@@ -87,14 +83,10 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
 /* An event in the middle of a step: nobody else is there, so nothing is recorded. */
 static enum tutti_err cross_alone(struct run *run, struct tutti_member *member)
 {
-    struct tutti_inputs *inputs = member->inputs;
     member->event = false;
     TRY(member->unit->kind->enter_event(member->unit));
-    if (inputs && inputs->jumped) {
-        inputs->jumped = false;
-        tutti_inputs_sample(inputs, inputs->time, true);
-        TRY(tutti_inputs_set_all(inputs, member->unit));
-    }
+    if (member->inputs)
+        TRY(tutti_inputs_cross(member->inputs, member->unit));
     run->stats->events_located++;
     return tutti_member_settle(run, member);
 }
@@ -112,38 +104,34 @@ static void arrive(struct run *run, struct tutti_member *member, double target, 
         tutti_grid_pass(&member->grid, member->t);
 }
 
-/* The earlier of goal and event; goal, to the bit, if both mean the same point. */
-static double halt_at(double goal, double event, double span)
+void tutti_member_look(const struct run *run, struct tutti_member *member)
 {
-    return event < goal && !tutti_time_same(event, goal, span) ? event : goal;
+    struct tutti_inputs *inputs = member->inputs;
+    if (inputs)
+        tutti_inputs_arrive(inputs, member->t, run->span);
+    if (!member->unit->has_events)
+        return;
+    if ((inputs && inputs->jumped) || tutti_time_reached(member->t, member->next_event, run->span))
+        member->event = true;
 }
 
-/* Where the unit has to halt on its way: an announced event is a hard end. So is what its input file brings in the middle
- * of a step of its own; other units' macro steps end there. */
-static double next_halt(const struct run *run, const struct tutti_member *member, double target)
+static double cut(double target, double event, double span)
+{
+    return event < target && !tutti_time_same(event, target, span) ? event : target;
+}
+
+/* What is announced is a hard end, also in the middle of a step. A unit that cannot vary its step goes from point to
+ * point of its grid, and all that waits for the next one. */
+static double next_goal(const struct run *run, const struct tutti_member *member, double target)
 {
     const struct tutti_inputs *inputs = member->inputs;
     if (member->unit->uniform)
         return target;
-    double goal = halt_at(target, member->next_event, run->span);
-    if (!inputs || !member->has_grid)
-        return goal;
-    goal = halt_at(goal, inputs->event, run->span);
-    return isfinite(inputs->kink) ? halt_at(goal, inputs->kink, run->span) : goal;
-}
-
-/* The input file, seen from the middle of a step. */
-static void look_at_inputs(const struct run *run, struct tutti_member *member)
-{
-    struct tutti_inputs *inputs = member->inputs;
-    inputs->jumped = tutti_time_reached(member->t, inputs->event, run->span);
-    inputs->time = inputs->jumped ? fmax(member->t, inputs->event) : member->t;
-    inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
-    inputs->kink = tutti_inputs_horizon(inputs, member->unit, inputs->time);
-    if (inputs->jumped && member->unit->has_events)
-        member->event = true;
-    else if (inputs->jumped)
-        tutti_inputs_note_event(inputs);
+    if (inputs && isfinite(inputs->kink))
+        target = cut(target, inputs->kink, run->span);
+    if (inputs)
+        target = cut(target, inputs->event, run->span);
+    return cut(target, member->next_event, run->span);
 }
 
 static enum tutti_err go(struct run *run, struct tutti_member *member, double target)
@@ -151,21 +139,21 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
     struct tutti_step step;
     int standstills = 0;
     for (;;) {
-        double before = member->t;
-        double goal = next_halt(run, member, target);
+        double before = member->t, goal = next_goal(run, member, target);
         TRY(advance(run, member, goal, &step));
         arrive(run, member, goal, &step);
-        if (__builtin_expect(member->t == target || run->member_count == 1 || run->ended == member, 1))
+        if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
         standstills = member->t > before ? 0 : standstills + 1;
-        if (standstills == MOST_STANDSTILLS)
-            return stands_still(run, member, "came back 1000 times from there");
-        if (member->inputs)
-            look_at_inputs(run, member);
-        if (member->event || tutti_time_reached(member->t, member->next_event, run->span))
+        if (standstills == TUTTI_MOST_STANDSTILLS)
+            return stands_still(member, "came back 1000 times from there");
+        tutti_member_look(run, member);
+        if (member->event)
             TRY(cross_alone(run, member));
         if (run->ended == member)
             return TUTTI_OK;
+        if (member->inputs)
+            tutti_inputs_look_ahead(member->inputs, member->unit);
     }
 }
 

@@ -283,6 +283,24 @@ static enum tutti_err find_source(struct tutti_observer *observer, const struct 
     return TUTTI_OK;
 }
 
+/* FMI 1.0: a negated alias is minus what is read, before anything else is done to it. */
+static enum tutti_err negate(const struct tutti_conversion **conversion, const char *port, struct tutti_arena *arena)
+{
+    struct tutti_conversion *own = tutti_arena_alloc(arena, sizeof *own);
+    if (!own)
+        return tutti_fail_memory();
+    if (!tutti_type_is_float((*conversion)->to))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "the output '%s' shows an integer negatedAlias, converted; connect it to the variable that "
+                          "it is an alias of",
+                          port);
+    *own = **conversion;
+    own->factor = -own->factor;
+    own->linear = true;
+    *conversion = own;
+    return TUTTI_OK;
+}
+
 static enum tutti_err observe_port(struct tutti_observer *observer, struct chooser *chooser,
                                    const struct tutti_connection *connection)
 {
@@ -291,6 +309,7 @@ static enum tutti_err observe_port(struct tutti_observer *observer, struct choos
     if (end->component == TUTTI_NONE || !wants_port(chooser, port->name))
         return TUTTI_OK;
     const struct tutti_unit *unit = chooser->observed[end->component].unit;
+    bool negated = unit->fmu->desc->vars[end->variable].negated;
     struct tutti_shown_port shown = {.conversion = connection->conversion};
     const char *from;
     TRY(find_source(observer, chooser, end, &from, &shown.count));
@@ -302,6 +321,8 @@ static enum tutti_err observe_port(struct tutti_observer *observer, struct choos
         shown.to = tutti_arena_array(&observer->arena, shown.count, tutti_type_size(type));
         if (!shown.to)
             return tutti_fail_memory();
+        if (negated)
+            TRY(negate(&shown.conversion, port->name, &observer->arena));
         observer->ports[observer->port_count++] = shown;
     }
     for (size_t e = 0; e < shown.count; e++)
@@ -312,7 +333,7 @@ static enum tutti_err observe_port(struct tutti_observer *observer, struct choos
                                        : element_name(&observer->arena, unit, end->variable, port->name, e),
                            .unit = port->unit ? port->unit->name : NULL,
                            .type = (uint8_t)type,
-                           .negated = !converted && unit->fmu->desc->vars[end->variable].negated,
+                           .negated = !converted && negated,
                            .value = (const char *)shown.to + e * tutti_type_size(type),
                        }));
     return TUTTI_OK;

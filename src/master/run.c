@@ -75,6 +75,7 @@ static enum tutti_err choose_watched(struct run *run)
             run->watched[run->watched_count++] = member;
         run->has_grids = run->has_grids || member->has_grid;
     }
+    run->alone = run->member_count == 1 && tutti_time_same(run->members[0].grid.step, run->times.step, 0);
     run->plain = run->watched_count == 0 && !run->observer.format && !run->visit;
     return TUTTI_OK;
 }

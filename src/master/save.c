@@ -81,16 +81,52 @@ static void choose_times(struct saver *saver, bool is_new)
     saver->write.stop = saver->run.times.stop;
 }
 
+/* Whether a component would be integrated by Tutti, and the options for that are good. An FMU that Tutti cannot run may well
+ * be saved. */
+static enum tutti_err check_component(const struct saver *saver, uint32_t c, bool *exchange)
+{
+    const struct run *run = &saver->run;
+    const struct tutti_component *component = &run->system->components[c];
+    const struct tutti_unit_kind *kind;
+    struct tutti_run_options own = *saver->options;
+    struct tutti_integration unused;
+    enum tutti_interface_choice choice;
+    double step;
+    TRY(tutti_words_of_component(&own, run->system, component, &step));
+    TRY(tutti_interface_choose(&own, &choice));
+    bool solver = own.solver && component->fmu->desc->interfaces[TUTTI_ME].present;
+    if (tutti_unit_kind_for(component->fmu, choice, solver, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
+        return TUTTI_OK;
+    *exchange = true;
+    uint32_t first = run->structure.component_first[c], end = run->structure.component_first[c + 1];
+    bool driven = first < end && !run->structure.nodes[first].output;
+    return tutti_integration_resolve(&unused, &own, &run->times, own.has_rtol ? own.rtol : run->times.tolerance,
+                                     driven);
+}
+
+/* What a run would refuse, though it would load the FMUs for that. */
+static enum tutti_err check_options(const struct saver *saver)
+{
+    bool exchange = false;
+    for (uint32_t c = 0; c < saver->run.system->component_count; c++)
+        TRY(check_component(saver, c, &exchange));
+    if (exchange)
+        return TUTTI_OK;
+    if (saver->run.options->solver)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
+                          saver->run.options->solver);
+    return tutti_integration_refuse(saver->run.options);
+}
+
 static enum tutti_err prepare(struct saver *saver, bool is_new)
 {
     const struct tutti_run_options *options = saver->options;
-    struct tutti_integration unused;
     saver->write.system = saver->run.system;
     saver->write.set = options->set;
     saver->write.set_count = options->set_count;
     saver->write.connect = options->connect;
     saver->write.connect_count = options->connect_count;
-    TRY(tutti_integration_resolve(&unused, saver->run.options, &saver->run.times, saver->run.times.tolerance, false));
+    TRY(check_options(saver));
     saver->write.words = saver->words;
     TRY(tutti_words_given(options, &saver->arena, saver->words, &saver->write.word_count));
     TRY(read_steps(saver));

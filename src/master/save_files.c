@@ -12,7 +12,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "ssp/make.h"
+#include "ssp/package.h"
 #include "ssp/uri.h"
 
 void tutti_save_files_fini(struct tutti_save_files *files)
@@ -70,7 +70,7 @@ enum tutti_err tutti_save_files_copy(struct tutti_save_files *files, const char 
     TRY(tutti_archive_open(&files->archive, package));
     for (size_t i = 0; i < tutti_archive_count(files->archive); i++) {
         const char *name = tutti_archive_name(files->archive, i);
-        if (replaced && strcmp(name, replaced) == 0)
+        if (text && strcmp(name, replaced) == 0)
             TRY(tutti_save_files_text(files, name, text));
         else
             TRY(add(files, &(struct tutti_package_part){.name = name, .archive = files->archive, .index = i}));
@@ -99,7 +99,7 @@ static enum tutti_err name_resource(struct tutti_save_files *files, const char *
     }
     const char *dot = stem.text && !folder ? strrchr(stem.text, '.') : NULL;
     int length = dot && dot > stem.text ? (int)(dot - stem.text) : (int)stem.length;
-    const char *ending = folder ? ".fmu" : stem.text ? stem.text + length : "";
+    const char *ending = folder ? tutti_package_is(path) ? ".ssp" : ".fmu" : stem.text ? stem.text + length : "";
     *name = NULL;
     for (unsigned number = 1; !*name && !stem.failed && !text.failed; number++) {
         text.length = 0;
@@ -115,7 +115,7 @@ static enum tutti_err name_resource(struct tutti_save_files *files, const char *
     return *name ? TUTTI_OK : tutti_fail_memory();
 }
 
-/* Packs an unpacked FMU; *path becomes the packed one. */
+/* Packs an unpacked FMU or SSP; *path becomes the packed one. */
 static enum tutti_err pack_folder(struct tutti_save_files *files, const char **path)
 {
     struct tutti_save_files inner = {0};
@@ -124,7 +124,7 @@ static enum tutti_err pack_folder(struct tutti_save_files *files, const char **p
     if (!err)
         err = tutti_save_files_copy(&inner, *path, NULL, NULL);
     if (!err) {
-        tutti_text_printf(&text, "%s/%zu.fmu", tutti_tempdir_path(files->tempdir), files->count);
+        tutti_text_printf(&text, "%s/%zu.zip", tutti_tempdir_path(files->tempdir), files->count);
         *path = keep(files, &text);
         err = *path ? tutti_package_write(*path, inner.parts, inner.count) : tutti_fail_memory();
     }
@@ -199,15 +199,13 @@ enum tutti_err tutti_save_files_beside(struct tutti_save_files *files, const cha
 {
     char *folder = folder_of(files->output), *real = realpath(path, NULL);
     struct tutti_text text = {0};
-    enum tutti_err err = TUTTI_OK;
-    if (!folder || !real)
-        err = tutti_fail(TUTTI_ERR_IO, "cannot use %s: %s", folder ? path : files->output, strerror(errno));
-    if (!err)
-        err = tutti_save_files_check_input(files->output, real);
-    if (!err) {
+    enum tutti_err err;
+    if (folder && real) {
         write_relative(&text, folder, real);
         *uri = keep(files, &text);
-        err = *uri ? TUTTI_OK : tutti_fail_memory();
+        err = *uri ? tutti_save_files_check_input(files->output, real) : tutti_fail_memory();
+    } else {
+        err = tutti_fail(TUTTI_ERR_IO, "cannot use %s: %s", folder ? path : files->output, strerror(errno));
     }
     tutti_text_fini(&text);
     free(folder);
@@ -265,10 +263,12 @@ enum tutti_err tutti_save_files_move(struct tutti_save_files *files, struct tutt
 {
     char *folder = folder_of(from), *target = folder_of(files->output);
     enum tutti_err err = TUTTI_OK;
-    bool stays = folder && target && strcmp(folder, target) == 0 && !to_resources;
+    struct tutti_node *node = tree->root;
     if (!folder)
         err = tutti_fail(TUTTI_ERR_IO, "cannot use %s: %s", from, strerror(errno));
-    for (struct tutti_node *node = stays ? NULL : tree->root; node && !err;) {
+    if (!folder || (target && strcmp(folder, target) == 0 && !to_resources))
+        node = NULL; /* nothing moves */
+    while (node && !err) {
         if (!node->text && node->space != TUTTI_SPACE_FOREIGN && tutti_node_attribute(node, "source") &&
             !is_inner(node))
             err = move_one(files, tree, node, "source", folder, to_resources);

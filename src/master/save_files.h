@@ -28,7 +28,7 @@ TUTTI_CHECKED enum tutti_err tutti_save_files_text(struct tutti_save_files *file
  * reference from the top of the package, in the arena. */
 TUTTI_CHECKED enum tutti_err tutti_save_files_resource(struct tutti_save_files *files, const char *path,
                                                        const char **uri);
-/* All files of a package, with this text for that of the file `replaced` (NULL: none). */
+/* All files of a package, with this text for that of the file `replaced` (both NULL: none). */
 TUTTI_CHECKED enum tutti_err tutti_save_files_copy(struct tutti_save_files *files, const char *package,
                                                    const char *replaced, const struct tutti_text *text);
 /* The reference to a file on the disk from the folder of the output; in the arena. */

@@ -236,13 +236,26 @@ static enum tutti_err open_inputs(struct run *run, uint32_t c, const struct tutt
                              drive->inputs[c], drive->counts[c]);
 }
 
+/* What one unit is to have. */
+static enum tutti_err choose_options(struct run *run, uint32_t c, struct tutti_run_options *own, bool *used)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    struct tutti_member *member = &run->members[c];
+    *own = *run->asked;
+    TRY(tutti_words_of_component(own, run->system, component, &member->own_step));
+    TRY(own_step(run, component->name, used, &member->own_step));
+    /* In a system a solver is for those that need one. */
+    if (!run->system->single && own->interface && strcmp(own->interface, "cs") == 0)
+        own->solver = NULL;
+    return TUTTI_OK;
+}
+
 static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutti_drive *drive, bool *used)
 {
     const struct tutti_component *component = &run->system->components[c];
     struct tutti_member *member = &run->members[c];
-    struct tutti_run_options own = *run->asked;
-    TRY(tutti_words_of_component(&own, run->system, component, &member->own_step));
-    TRY(own_step(run, component->name, used, &member->own_step));
+    struct tutti_run_options own;
+    TRY(choose_options(run, c, &own, used));
     const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
     member->tolerance = own.has_rtol                ? own.rtol
                         : run->times.tolerance > 0  ? run->times.tolerance

@@ -19,11 +19,13 @@ struct layout {
     const struct tutti_system *system;
     const struct tutti_structure *structure;
     struct tutti_unit *const *units;
-    uint32_t *connection_first; /* per node: its first connection, sorted as the system's */
-    uint32_t *connection_count;
+    /* From unit to unit, sorted as the system's; per node: the first one that ends there, and how many do. */
+    const struct tutti_connection **connections;
+    uint32_t *connection_first, *connection_count;
     uint8_t *groups; /* per node */
     bool *plain;     /* per node: a MOVING Float64 whose connections copy */
     size_t reference_count, block_count, staged_size, owned_count;
+    size_t value_count; /* of all nodes */
     uint32_t constants; /* doubles behind the signals, for elements that are not connected */
     /* Where the second pass is. */
     uint32_t *references;
@@ -45,15 +47,21 @@ static bool has_pointers(enum tutti_type type)
     return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
 }
 
+/* Of connected variables. Places among the signals are 32-bit numbers, counted in doubles: a Binary takes two, an element
+ * that is not connected one more. */
+static const uint32_t MOST_VALUES = UINT32_MAX / 4;
+
 static size_t round_up(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
 
-/* Connections are sorted by destination, so those of one node are neighbours. */
-static enum tutti_err find_connections(struct layout *layout)
+/* Those of one node are neighbours: connections are sorted by destination. The system's own ports are left out: they may
+ * lie between the elements of an array. */
+static void find_connections(struct layout *layout)
 {
     const struct tutti_system *system = layout->system;
+    uint32_t count = 0;
     for (uint32_t c = 0; c < system->connection_count; c++) {
         const struct tutti_connection *connection = &system->connections[c];
         if (connection->from.component == TUTTI_NONE || connection->to.component == TUTTI_NONE)
@@ -61,9 +69,14 @@ static enum tutti_err find_connections(struct layout *layout)
         uint32_t node =
             tutti_structure_find(layout->structure, connection->to.component, connection->to.variable, false);
         if (layout->connection_count[node]++ == 0)
-            layout->connection_first[node] = c;
+            layout->connection_first[node] = count;
+        layout->connections[count++] = connection;
     }
-    return TUTTI_OK;
+}
+
+static const struct tutti_connection *connection_of(const struct layout *layout, uint32_t node, uint32_t k)
+{
+    return layout->connections[layout->connection_first[node] + k];
 }
 
 static enum group group_of(const struct layout *layout, uint32_t node)
@@ -71,14 +84,9 @@ static enum group group_of(const struct layout *layout, uint32_t node)
     const struct tutti_var *var = var_of(layout, node);
     if (layout->structure->nodes[node].output)
         return OUTPUT;
-    if (layout->system->connections[layout->connection_first[node]].at_start_only)
+    if (connection_of(layout, node, 0)->at_start_only)
         return START;
     return tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS ? MOVING : HELD;
-}
-
-static const struct tutti_connection *connection_of(const struct layout *layout, uint32_t node, uint32_t k)
-{
-    return &layout->system->connections[layout->connection_first[node] + k];
 }
 
 /* FMI 1.0: a negated alias is minus what its reference holds. */
@@ -110,6 +118,10 @@ static enum tutti_err count_node(struct layout *layout, uint32_t node, struct ta
     const struct tutti_var *var = var_of(layout, node);
     size_t extent;
     TRY(tutti_unit_extent(layout->units[n->component], n->variable, &extent));
+    layout->value_count += extent;
+    if (layout->value_count > MOST_VALUES)
+        return tutti_fail(TUTTI_ERR_LIMIT, "the connected variables of this system have more than %u values",
+                          MOST_VALUES);
     layout->wires->slots[node].count = (uint32_t)extent;
     enum group group = group_of(layout, node);
     layout->groups[node] = (uint8_t)group;
@@ -165,8 +177,6 @@ static enum tutti_err allocate(struct layout *layout)
     layout->owned = tutti_owned_array(arena, layout->owned_count);
     bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
                layout->references && layout->blocks && layout->staged && layout->owned;
-    if (wires->signal_size / sizeof(double) > UINT32_MAX)
-        return tutti_fail(TUTTI_ERR_LIMIT, "the signals of this system take more than 32 GB");
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
@@ -388,15 +398,17 @@ static enum tutti_err prepare_node(struct layout *layout, uint32_t node)
 static enum tutti_err lay_out(struct layout *layout, struct tutti_arena *scratch)
 {
     uint32_t nodes = layout->structure->node_count;
+    layout->connections =
+        tutti_arena_array(scratch, layout->system->connection_count, sizeof(const struct tutti_connection *));
     layout->connection_first = tutti_arena_array(scratch, nodes, sizeof *layout->connection_first);
     layout->connection_count = tutti_arena_array(scratch, nodes, sizeof *layout->connection_count);
     layout->groups = tutti_arena_array(scratch, nodes, sizeof *layout->groups);
     layout->plain = tutti_arena_array(scratch, nodes, sizeof *layout->plain);
     layout->wires->slots = tutti_arena_array(&layout->wires->arena, nodes, sizeof *layout->wires->slots);
-    if (!layout->connection_first || !layout->connection_count || !layout->groups || !layout->plain ||
-        !layout->wires->slots)
+    if (!layout->connections || !layout->connection_first || !layout->connection_count || !layout->groups ||
+        !layout->plain || !layout->wires->slots)
         return tutti_fail_memory();
-    TRY(find_connections(layout));
+    find_connections(layout);
     TRY(count_all(layout));
     TRY(allocate(layout));
     for (uint32_t c = 0; c < layout->system->component_count; c++)

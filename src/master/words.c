@@ -66,7 +66,7 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct word 
     }
     bool *has = (bool *)(base + word->given);
     if (!*has)
-        *(double *)(base + word->value) = number;
+        memcpy(base + word->value, &number, sizeof number);
     *has = true;
     return TUTTI_OK;
 }
@@ -119,7 +119,9 @@ enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct
         if (words[i].given == 0) {
             text = *(const char *const *)(base + words[i].value);
         } else if (*(const bool *)(base + words[i].given)) {
-            struct tutti_number_text number = tutti_number_show(*(const double *)(base + words[i].value));
+            double value;
+            memcpy(&value, base + words[i].value, sizeof value);
+            struct tutti_number_text number = tutti_number_show(value);
             text = tutti_arena_text(arena, number.text, strlen(number.text));
             if (!text)
                 return tutti_fail_memory();

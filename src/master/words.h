@@ -7,7 +7,7 @@
 
 #include "system/system.h"
 
-/* Fills in what `options` leaves open. Texts stay the system's. ARGUMENT with file and line for a word that is none, or one
+/* Fills in what `options` leaves open. Texts stay the system's. FORMAT with file and line for a word that is none, or one
  * that a component cannot have. */
 TUTTI_CHECKED enum tutti_err tutti_words_of_system(struct tutti_run_options *options,
                                                    const struct tutti_system *system);

@@ -81,6 +81,30 @@ enum tutti_err tutti_system_find(const struct tutti_system *system, const char *
     return TUTTI_OK;
 }
 
+/* The first connection to this variable or to one behind it. */
+static uint32_t first_to(const struct tutti_system *system, uint64_t key)
+{
+    uint32_t low = 0, high = system->connection_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct tutti_end *to = &system->connections[middle].to;
+        if (((uint64_t)to->component << 32 | to->variable) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
+                                                           uint32_t variable, uint32_t *count)
+{
+    uint64_t key = (uint64_t)component << 32 | variable;
+    uint32_t first = first_to(system, key);
+    *count = first_to(system, key + 1) - first;
+    return system->connections + first;
+}
+
 /* Is it the destination of one of the connections? Then it is an output of the system, not an input. */
 static bool is_destination(const struct tutti_system *system, const struct tutti_end *end)
 {

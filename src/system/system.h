@@ -107,6 +107,9 @@ void tutti_system_free(struct tutti_system *system);
  * `option` is for the message. In a single system the component's name may be left out. */
 TUTTI_CHECKED enum tutti_err tutti_system_find(const struct tutti_system *system, const char *name, const char *option,
                                                uint32_t *component, uint32_t *variable, struct tutti_indices *element);
+/* The connections that end at a variable, or at elements of it: the first one, and how many there are. */
+const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
+                                                           uint32_t variable, uint32_t *count);
 /* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. An end of the
  * system itself is taken for an input unless it is the `to` of one of system->connections. */
 const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size);

@@ -175,7 +175,7 @@ static enum tutti_err set_variable(struct editor *editor, const struct meaning *
     const struct tutti_desc *desc = meaning->component->fmu->desc;
     const struct tutti_var *var = &desc->vars[meaning->variable];
     struct tutti_node *set, *parameters = own_parameters(editor, &set);
-    if (tutti_write_needs_2(var))
+    if (tutti_write_value_needs_2(var))
         need_2(&editor->maker, set);
     const char *version = tutti_node_attribute(set, "version");
     bool version_2 = version && version[0] == '2';
@@ -210,15 +210,17 @@ static enum tutti_err set_one(struct editor *editor, const char *text)
     for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
         char *name = strndup(text, (size_t)(equals - text));
         uint32_t component = 0;
-        enum tutti_err err = name ? TUTTI_OK : tutti_fail_memory();
-        bool found = !err && tutti_system_find(editor->write->system, name, "--set", &component, &meaning.variable,
-                                               &meaning.element) == TUTTI_OK;
+        enum tutti_err err = TUTTI_OK;
+        if (!name)
+            return tutti_fail_memory();
+        bool found = tutti_system_find(editor->write->system, name, "--set", &component, &meaning.variable,
+                                       &meaning.element) == TUTTI_OK;
         if (found) {
             meaning.component = &editor->write->system->components[component];
             if (meaning.element.count > 0) /* the parameter is the whole array */
                 *strrchr(name, '[') = '\0';
             err = set_variable(editor, &meaning, name, equals + 1);
-        } else if (!err && (found = find(editor, name, &meaning) && meaning.declared)) {
+        } else if ((found = find(editor, name, &meaning) && meaning.declared)) {
             err = set_connector(editor, &meaning, name, equals + 1);
         }
         free(name);
@@ -243,7 +245,7 @@ static void declare_connector(struct editor *editor, const struct meaning *end)
     }
     const struct tutti_desc *desc = end->component->fmu->desc;
     const struct tutti_var *var = &desc->vars[end->variable];
-    if (tutti_write_needs_2(var))
+    if (tutti_write_connector_needs_2(var))
         need_2(maker, editor->ssd->tree->root);
     const char *version = tutti_node_attribute(editor->ssd->tree->root, "version");
     tutti_write_connector(maker, connectors, desc, var, version && version[0] == '2', NULL);

@@ -25,8 +25,9 @@ const char *tutti_write_scope_enumeration(struct tutti_write_scope *scope, const
 /* Writes all that were asked for. */
 void tutti_write_scope_end(struct tutti_write_scope *scope, struct tutti_node *root);
 
-/* Does SSP 1.0 lack the words for this variable as a connector, or for its value? */
-bool tutti_write_needs_2(const struct tutti_var *var);
+/* Does SSP 1.0 lack the words for the value of this variable; for a connector of it? */
+bool tutti_write_value_needs_2(const struct tutti_var *var);
+bool tutti_write_connector_needs_2(const struct tutti_var *var);
 /* "Real", "Float64", ...: the element for a type. */
 const char *tutti_write_type(const struct tutti_desc *desc, const struct tutti_var *var, bool version_2);
 /* "input", "structuralParameter", ... */

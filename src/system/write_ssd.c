@@ -81,8 +81,7 @@ static enum tutti_err collect_of_component(struct writer *writer, uint32_t c)
         /* SSP 1.0 has no word for the kind of a local variable; its value goes without a connector. */
         if (var->causality != TUTTI_LOCAL)
             TRY(add_extra(writer, c, variable));
-        writer->version_2 |= var->causality != TUTTI_LOCAL && tutti_write_needs_2(var);
-        writer->version_2 |= var->causality == TUTTI_LOCAL && var->dimension_count > 0;
+        writer->version_2 |= tutti_write_value_needs_2(var);
     }
     return TUTTI_OK;
 }
@@ -111,11 +110,11 @@ static void find_version(struct writer *writer)
     for (uint32_t c = 0; c < writer->system->component_count; c++) {
         const struct tutti_desc *desc = desc_of(writer, c);
         for (uint32_t i = 0; i < desc->var_count; i++)
-            writer->version_2 |= is_signal(&desc->vars[i]) && tutti_write_needs_2(&desc->vars[i]);
+            writer->version_2 |= is_signal(&desc->vars[i]) && tutti_write_connector_needs_2(&desc->vars[i]);
     }
     for (size_t i = 0; i < writer->extra_count; i++)
-        writer->version_2 |=
-            tutti_write_needs_2(&desc_of(writer, writer->extras[i].component)->vars[writer->extras[i].variable]);
+        writer->version_2 |= tutti_write_connector_needs_2(
+            &desc_of(writer, writer->extras[i].component)->vars[writer->extras[i].variable]);
 }
 
 /* ---- components ---- */

@@ -35,7 +35,7 @@ const char *tutti_write_kind(const struct tutti_var *var)
     return var->variability == TUTTI_CONSTANT ? "constant" : "local";
 }
 
-bool tutti_write_needs_2(const struct tutti_var *var)
+bool tutti_write_value_needs_2(const struct tutti_var *var)
 {
     switch ((enum tutti_type)var->type) {
     case TUTTI_TYPE_FLOAT64:
@@ -43,12 +43,15 @@ bool tutti_write_needs_2(const struct tutti_var *var)
     case TUTTI_TYPE_BOOLEAN:
     case TUTTI_TYPE_STRING:
     case TUTTI_TYPE_BINARY:
-    case TUTTI_TYPE_ENUMERATION: break;
+    case TUTTI_TYPE_ENUMERATION: return var->dimension_count > 0;
     default: return true;
     }
-    return var->dimension_count > 0 ||
-           (var->causality != TUTTI_INPUT && var->causality != TUTTI_OUTPUT && var->causality != TUTTI_PARAMETER &&
-            var->causality != TUTTI_CALCULATED_PARAMETER);
+}
+
+bool tutti_write_connector_needs_2(const struct tutti_var *var)
+{
+    return tutti_write_value_needs_2(var) || var->causality == TUTTI_STRUCTURAL_PARAMETER ||
+           var->causality == TUTTI_LOCAL || var->causality == TUTTI_INDEPENDENT;
 }
 
 const char *tutti_write_type(const struct tutti_desc *desc, const struct tutti_var *var, bool version_2)

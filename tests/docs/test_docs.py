@@ -24,7 +24,7 @@ FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md", "graph": "graph.md",
-          "analyze": "systems.md", "linearize": "linearize.md"}  # command -> its page
+          "analyze": "systems.md", "new": "ssp.md", "linearize": "linearize.md"}  # command -> its page
 PATIENCE = 120  # seconds, for a block
 
 
@@ -170,7 +170,7 @@ class Messages(unittest.TestCase):
 
     def test_messages_exist(self):
         rows = []
-        for page in ("run.md", "model-exchange.md", "linearize.md"):
+        for page in ("run.md", "ssp.md", "model-exchange.md", "linearize.md"):
             text = prose(SOURCE / "docs" / page)
             rows += re.findall(r"(?m)^\| (`[^|]*) \|", text[text.index("\n## Troubleshooting"):])
         messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]

@@ -240,7 +240,9 @@ class Refusals(SspTest):
                                 (("out.ssp", *MASSES, "--step", "a=x"), "number H"),
                                 (("out.ssp", *MASSES, "--step", "0.1", "--step", "a=0.15"), "multiple"),
                                 (("out.ssp", *MASSES, "--solver", "cvoed"), "cvoed"),
-                                (("out.ssp", *MASSES, "--jacobian", "fancy"), "fancy"),
+                                (("out.ssp", *MASSES, "--interface", "me", "--jacobian", "fancy"), "fancy"),
+                                (("out.ssp", *MASSES, "--jacobian", "dense"), "--jacobian is for Model Exchange"),
+                                (("out.ssp", *(f"{name}={kit_fmu('Heater', '1cs')}" for name in "ab"), "--solver", "bdf"), "no FMU of this system has"),
                                 (("out.ssp", *MASSES, "--coupling", "loose"), "loose"),
                                 (("out.ssp", *MASSES, "--start", "2", "--stop", "1"), "after the start"),
                                 (("out.ssp", *MASSES, "--set", "a.q=1"), "'a.q'"),
@@ -285,7 +287,7 @@ class Schemas(SspTest):
             self.tutti("new", "all.ssp", f"{HOSTILE}={fmu}", f"b c={fmu}", "--connect", f"{HOSTILE}.float64_out=b c.float64_in",
                        "--set", "b c.color_in=green", "--set", f"{HOSTILE}.string_in=<&>\"'\n", "--set", "b c.gain=NaN",
                        "--set", "b c.int32_in=-5", "--set", "b c.boolean_in=1", "--start", "0", "--stop", "1e-3", "--step",
-                       "1e-4", "--step", f"{HOSTILE}=2e-4", "--rtol", "1e-5", "--solver", "cvode")
+                       "1e-4", "--step", f"{HOSTILE}=2e-4", "--rtol", "1e-5", "--output-step", "5e-4")
             self.assert_valid("all.ssp", "2" if version == "3" else "12")
 
 

@@ -279,6 +279,18 @@ class Forms(SspTest):
             self.assertEqual(self.find(document, ".//ssd:ParameterBinding[@source]").get("source"), source)
             self.assert_same_result((f"folder/{SSD}", "--set", "a.k=7"), (name,))
 
+    def test_bare_with_unpacked_files(self):
+        """An unpacked FMU and an unpacked SSP are packed."""
+        self.unpack("folder")
+        os.mkdir(self.path("mass"))
+        with zipfile.ZipFile(MASS) as archive:
+            archive.extractall(self.path("mass"))
+        self.write("outer.ssd", ssd('<ssd:Component name="sub" type="application/x-ssp-package" source="folder"/>'
+                                    '<ssd:Component name="m" source="mass"/><ssd:Component name="n" source="./mass"/>'))
+        self.tutti("new", "out.ssp", "q=outer.ssd", "--set", "m.x=1")
+        self.assertEqual(set(self.entries("out.ssp")), {SSD, "resources/folder.ssp", "resources/mass.fmu"})
+        self.assert_same_result(("outer.ssd", "--set", "m.x=1"), ("out.ssp",))
+
     def test_bare_with_other_documents(self):
         self.unpack("folder")
         self.write("folder/outer.ssd", ssd(f'<ssd:Component name="sub" type="application/x-ssp-definition" source="{SSD}"/>'))

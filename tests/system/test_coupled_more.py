@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Coupled runs where two things meet: steps of a unit's own and what a file or an FMU announces inside of them, several events at
+one point, arrays of which parts are connected, options of a unit against those of the system."""
+import json
+import math
+import pathlib
+import shutil
+import unittest
+
+from command import ME_VERSIONS, CommandTest, kit_fmu, test_fmu
+
+SSD = """<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+    xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon" version="2.0" name="{name}">
+<ssd:System name="root">
+<ssd:Connectors>{connectors}</ssd:Connectors>
+<ssd:Elements>{elements}</ssd:Elements>
+{connections}
+</ssd:System>
+</ssd:SystemStructureDescription>
+"""
+LAG = 0.5  # T of the tracker
+
+
+def connector(name, kind, inside=""):
+    return f'<ssd:Connector name="{name}" kind="{kind}"><ssc:Float64/>{inside}</ssd:Connector>'
+
+
+def component(name, fmu, connectors="", attributes="", settings=""):
+    own = f'<ssc:Annotation type="org.tutti"><settings xmlns="org.tutti" {settings}/></ssc:Annotation>'
+    annotations = f"<ssd:Annotations>{own}</ssd:Annotations>" if settings else ""
+    return (f'<ssd:Component name="{name}" source="{pathlib.Path(fmu).name}" {attributes}>'
+            f"<ssd:Connectors>{connectors}</ssd:Connectors>{annotations}</ssd:Component>")
+
+
+def connection(start, end, more="", inside=""):
+    """From and to "element.connector", or a connector of the system itself."""
+    text = ""
+    for word, name in (("start", start), ("end", end)):
+        element, _, inner = name.rpartition(".")
+        text += (f'{word}Element="{element}" ' if element else "") + f'{word}Connector="{inner}" '
+    return f"<ssd:Connection {text}{more}>{inside}</ssd:Connection>"
+
+
+class SspTest(CommandTest):
+    def ssd(self, fmus, elements, connections=(), connectors="", name="system"):
+        """A structure next to copies of its FMUs."""
+        for fmu in fmus:
+            if not pathlib.Path(self.path(pathlib.Path(fmu).name)).exists():
+                shutil.copy(fmu, self.folder)
+        wires = f"<ssd:Connections>{''.join(connections)}</ssd:Connections>" if connections else ""
+        return self.write(f"{name}.ssd", SSD.format(name=name, connectors=connectors, elements="".join(elements),
+                                                    connections=wires))
+
+
+class StepsOfTheirOwn(SspTest):
+    def lagging(self, version, interface, csv, *options):
+        """Two trackers, the second one with the longer step and driven by a file: the table."""
+        fmu = kit_fmu("Tracker", version)
+        return self.simulate(f"a={fmu}", f"b={fmu}", "--connect", "b.y=a.u", "--interface", interface, "--input",
+                             self.write("input.csv", csv), "--step", "0.1", "--step", "b=0.4", "--stop", "1.2", "--record",
+                             "b.y", "--record", "a.u", *options)
+
+    def test_a_jump_of_the_file_inside_of_a_long_step_is_hit(self):
+        jump = "time,b.u\n0,0\n0.13,0\n0.13,1\n1,1\n"
+        for version in ("2", "3"):
+            for interface, tolerance in (("cs", 1e-8), ("me", 1e-8)):
+                with self.subTest(version=version, interface=interface):
+                    precise = ("--rtol", "1e-10") if interface == "me" else ()
+                    table = self.lagging(version, interface, jump, *precise)
+                    self.assertEqual(table.times, [n * 0.1 for n in range(12)] + [1.2])
+                    exact = [1 - math.exp(-(t - 0.13) / LAG) for t in (0.4, 0.8, 1.2)]
+                    self.assert_near([table["b.y"][n] for n in (4, 8, 12)], exact, tolerance)
+                    self.assertEqual([table["b.y"][n] for n in (5, 6, 7)], 3 * [table["b.y"][4]])  # seen at its end only
+
+    def test_a_kink_of_the_file_inside_of_a_long_step_is_hit(self):
+        kink = "time,b.u\n0,0\n0.13,0\n1.13,1\n2,1\n"
+        for version in ME_VERSIONS:
+            table = self.lagging(version, "me", kink, "--rtol", "1e-10")
+            ramp = [(t - 0.13) - LAG * (1 - math.exp(-(t - 0.13) / LAG)) for t in (0.4, 0.8)]
+            self.assert_near([table["b.y"][4], table["b.y"][8]], ramp, 1e-8)
+
+    def test_an_event_of_the_file_inside_of_a_long_step_reaches_event_mode(self):
+        fmu, alarm = kit_fmu("Feedthrough", "3"), test_fmu("Alarm", "3")
+        csv = self.write("input.csv", "time,b.int32_in\n0,0\n0.13,5\n1,5\n")
+        table = self.simulate(f"a={alarm}", f"b={fmu}", "--input", csv, "--step", "0.1", "--step", "b=0.4", "--stop", "0.8",
+                              "--record", "b.int32_out")
+        self.assertEqual(table["b.int32_out"], 4 * [0] + 5 * [5])
+
+    def test_what_a_unit_announces_inside_of_its_long_step_is_hit(self):
+        alarm = test_fmu("Alarm", "3")
+        table = self.simulate(f"a={alarm}", f"b={alarm}", "--set", "a.at=5", "--set", "b.at=0.13", "--step", "0.1", "--step",
+                              "b=0.4", "--stop", "0.8")
+        self.assertEqual(table["b.last"], 4 * [-1] + 5 * [0.13])
+
+    def test_one_unit_with_a_long_step_in_a_system(self):
+        ball = kit_fmu("BouncingBall", "3")
+        ssd = self.ssd([ball], [component("ball", ball)])
+        table = self.simulate(ssd, "--step", "0.1", "--step", "ball=0.2", "--stop", "1")
+        alone = self.simulate(ball, "--step", "0.2", "--stop", "1", "--record", "h")
+        last = dict(zip(alone.times, alone["h"]))  # behind events
+        self.assertEqual(table.times, [n * 0.1 for n in range(10)] + [1])
+        self.assert_near([table["ball.h"][n] for n in (2, 4, 6, 8, 10)], [last[n * 0.2] for n in range(1, 5)] + [last[1]],
+                         1e-9)
+
+
+class Events(CommandTest):
+    def test_what_units_see_at_an_event_does_not_hang_on_their_order(self):
+        units = {"s": kit_fmu("Stair", "3"), "d": kit_fmu("Dahlquist", "3"), "b": kit_fmu("Feedthrough", "3"),
+                 "c": kit_fmu("Feedthrough", "3")}
+        seen = []
+        for order in ("sdcb", "sdbc", "cbds"):
+            names = [f"{name}={units[name]}" for name in order]
+            table = self.simulate(*names, "--connect", "s.counter=c.int32_in", "--connect", "s.counter=b.int32_in",
+                                  "--connect", "d.x=c.float64_in", "--connect", "c.float64_out=b.float64_in", "--stop", "1.2",
+                                  "--step", "0.1", "--record", "*.float64_out", "--record", "d.x")
+            self.assertEqual(table.times.count(1), 2)
+            seen.append({name: table[name] for name in ("time", "b.float64_out", "c.float64_out", "d.x")})
+            after = 11  # behind the event: everybody has what the others had before it
+            self.assertEqual(table["b.float64_out"][after], table["c.float64_out"][after - 1])
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0], seen[2])
+
+    def test_times_that_differ_by_rounding_are_one_event(self):
+        alarm = test_fmu("Alarm", "3")
+        for first, second in (("0.3", "0.30000000000000004"), ("0.30000000000000004", "0.3")):
+            for interface in ("cs", "me"):
+                table = self.simulate(f"a={alarm}", f"b={alarm}", "--set", f"a.at={first}", "--set", f"b.at={second}",
+                                      "--step", "0.1", "--stop", "0.5", "--interface", interface)
+                self.assertEqual(len(table), 7)
+                self.assertEqual([table["a.rings"], table["b.rings"]], 2 * [4 * [0] + 3 * [1]])
+
+
+class Arrays(SspTest):
+    def test_elements_that_are_set_and_not_connected(self):
+        units = f"a={kit_fmu('Dahlquist', '3')}", f"b={kit_fmu('StateSpace', '3')}"
+        wired = "--connect", "a.x=b.u[1]"
+        table = self.simulate(*units, *wired, "--set", "b.u[2]=7", "--step", "0.1", "--stop", "0.3", "--record", "b.u*")
+        self.assertEqual(table["b.u[2]"], 4 * [7])
+        self.assertEqual(table["b.u[1]"][0], 1)
+        for setting, pointless in (("b.u[1]=7", ["b.u[1]"]), ("b.u[2]=7", [])):
+            said = json.loads(self.tutti("analyze", *units, *wired, "--set", setting, "--json").out)
+            self.assertEqual(said["pointless"], pointless)
+
+    def test_elements_that_are_set_and_not_driven(self):
+        csv = self.write("input.csv", "time,u[1]\n0,0\n1,1\n")
+        table = self.simulate(kit_fmu("StateSpace", "3"), "--set", "u[2]=7", "--input", csv, "--step", "0.1", "--stop",
+                              "0.3", "--record", "u*")
+        self.assertEqual(table["u[2]"], 4 * [7])
+        self.assert_near(table["u[1]"], [0, 0.1, 0.2, 0.3], 1e-15)
+
+    def matrix(self):
+        """A matrix of which the middle one of three elements comes from the system's own input."""
+        a, b = kit_fmu("Dahlquist", "3"), kit_fmu("Feedthrough", "3")
+        matrix = connector("matrix_in", "input", '<ssc:Dimension size="2"/><ssc:Dimension size="3"/>')
+        ends = (("a.x", "1 1"), ("p", "1 2"), ("a.x", "1 3"))
+        return self.ssd([a, b], [component("a", a, connector("x", "output")), component("b", b, matrix)],
+                        [connection(start, "b.matrix_in", f'endIndices="{end}"') for start, end in ends],
+                        connector("p", "input"))
+
+    def test_a_port_between_connected_elements(self):
+        table = self.simulate(self.matrix(), "--step", "0.1", "--stop", "0.1", "--record", "a.x", "--record",
+                              "b.matrix_out", "--set", "b.matrix_in[2,2]=9")
+        self.assertEqual([table[f"b.matrix_out[{place}]"][0] for place in ("1,1", "1,2", "1,3", "2,1", "2,2")],
+                         [1, 0, 1, 0, 9])
+
+    def test_an_array_is_driven_or_connected(self):
+        csv = self.write("input.csv", "time,p\n0,5\n1,6\n")
+        self.refused("run", self.matrix(), "--input", csv, status=2, says=["input.csv: column 'p'", "'a.x'", "array"])
+
+
+class Options(SspTest):
+    def test_a_solver_for_those_that_need_one(self):
+        fmu = kit_fmu("Tracker", "2")
+        ends = connector("u", "input") + connector("y", "output")
+        elements = [component("a", fmu, ends, 'implementation="CoSimulation"'),
+                    component("b", fmu, ends, 'implementation="ModelExchange"')]
+        ssd = self.ssd([fmu], elements, [connection("a.y", "b.u"), connection("b.y", "a.u")])
+        self.tutti("run", ssd, "--solver", "cvode", "--stop", "1", "--stats", "stats.json")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            units = json.load(file)["units"]
+        self.assertEqual([(unit["interface"], unit["solver"]) for unit in units], [("cs", None), ("me", "cvode")])
+        self.refused("run", ssd, "--solver", "cvode", "--interface", "cs", status=2, says=["--solver cvode", "cs"])
+
+    def test_a_negated_alias_at_a_port(self):
+        fmu = self.altered(kit_fmu("Dahlquist", "1cs"), ('causality="output">', 'causality="output" alias="negatedAlias">'))
+        linear = '<ssc:LinearTransformation factor="2" offset="1"/>'
+        ports = connector("plain", "output") + connector("converted", "output")
+        ssd = self.ssd([fmu], [component("a", fmu, connector("x", "output"))],
+                       [connection("a.x", "plain"), connection("a.x", "converted", inside=linear)], ports)
+        outcome = self.tutti("run", ssd, "--stop", "1", "--step", "0.5", "-o", "result.csv", "--quiet")
+        self.assertEqual(outcome.lines("error"), [])
+        table = self.result()
+        self.assertLess(max(table["plain"]), 0)
+        self.assert_near(table["converted"], [1 + 2 * x for x in table["plain"]], 1e-15)
+        self.assertEqual(table["a.x"], table["plain"])
+
+
+class Loops(CommandTest):
+    def test_a_loop_through_fmi_1_model_exchange(self):
+        """error = u - x and u = error / 2: error = -2 x."""
+        units = f"a={kit_fmu('Tracker', '1me')}", f"b={kit_fmu('Feedthrough', '2')}"
+        table = self.simulate(*units, "--connect", "a.error=b.float64_in", "--connect", "b.float64_out=a.u", "--set",
+                              "a.x=1.5", "--set", "b.gain=0.5", "--step", "0.1", "--stop", "0.1", "--record", "a.error",
+                              "--record", "b.float64_out")
+        self.assert_near([table["a.error"][0], table["b.float64_out"][0]], [-3, -1.5], 1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()
