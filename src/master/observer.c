@@ -24,7 +24,8 @@ struct chooser {
     const struct tutti_wires *wires;
     const struct tutti_system *system;
     const struct tutti_observed *observed;
-    bool *used; /* per pattern */
+    bool *used;  /* per pattern */
+    bool failed; /* for want of memory */
     size_t column_room;
     /* Of the present unit. */
     uint32_t component;
@@ -50,19 +51,20 @@ static const char *full_name(const struct chooser *chooser, struct tutti_arena *
 }
 
 /* Patterns name the unit ("ball.h", "*.h"); for a single FMU it may be left out ("h"). */
-static bool fits(const struct chooser *chooser, const char *pattern, const char *name)
+static bool fits(struct chooser *chooser, const char *pattern, const char *name)
 {
     if (chooser->system->single && tutti_str_glob(pattern, name))
         return true;
     struct tutti_text full = {0};
     tutti_text_printf(&full, "%s.%s", component_of(chooser)->name, name);
     bool fit = !full.failed && tutti_str_glob(pattern, full.text);
+    chooser->failed = chooser->failed || full.failed;
     tutti_text_fini(&full);
     return fit;
 }
 
 /* Does any pattern fit? All that do have found something. */
-static bool fits_any(const struct chooser *chooser, const char *name)
+static bool fits_any(struct chooser *chooser, const char *name)
 {
     bool any = false;
     for (size_t p = 0; p < chooser->options->record_count; p++)
@@ -72,11 +74,12 @@ static bool fits_any(const struct chooser *chooser, const char *name)
 }
 
 /* Might a pattern mean elements of the array `name`? Its part before the bracket must fit. */
-static bool names_elements(const struct chooser *chooser, const char *name)
+static bool names_elements(struct chooser *chooser, const char *name)
 {
     for (size_t p = 0; p < chooser->options->record_count; p++) {
         const char *pattern = chooser->options->record[p], *bracket = strrchr(pattern, '[');
         char *base = bracket ? tutti_str_copy(pattern) : NULL;
+        chooser->failed = chooser->failed || (bracket && !base);
         if (!base)
             continue;
         base[bracket - pattern] = '\0';
@@ -144,19 +147,19 @@ static const char *element_name(struct tutti_arena *arena, const struct tutti_un
     const struct tutti_var *var = &unit->fmu->desc->vars[variable];
     if (var->dimension_count == 0)
         return base;
-    struct tutti_text name = {0}, index = {0};
-    for (unsigned d = var->dimension_count; d-- > 0;) {
-        size_t n = (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
-        struct tutti_text longer = {0};
-        tutti_text_printf(&longer, "%zu%s%s", at % n + 1, index.length ? "," : "", index.length ? index.text : "");
-        at /= n;
-        tutti_text_fini(&index);
-        index = longer;
+    struct tutti_text name = {0};
+    tutti_text_append(&name, base);
+    size_t extent = 1; /* values of what the indices so far choose */
+    for (unsigned d = 0; d < var->dimension_count; d++)
+        extent *= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        extent /= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
+        tutti_text_printf(&name, "%c%zu", d ? ',' : '[', at / extent + 1);
+        at %= extent;
     }
-    tutti_text_printf(&name, "%s[%s]", base, index.text ? index.text : "");
-    const char *copy = name.failed || index.failed ? NULL : tutti_arena_text(arena, name.text, name.length);
+    tutti_text_append(&name, "]");
+    const char *copy = name.failed ? NULL : tutti_arena_text(arena, name.text, name.length);
     tutti_text_fini(&name);
-    tutti_text_fini(&index);
     return copy;
 }
 
@@ -187,7 +190,9 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
         const char *name = element_name(&observer->arena, observed->unit, choice->variable, choice->name, e);
         if (!name)
             return tutti_fail_memory();
-        if (choice->elements && !fits_any(chooser, name))
+        /* Asked in any case: a pattern may fit what another one has chosen already. */
+        bool fit = var->dimension_count > 0 && fits_any(chooser, name);
+        if (choice->elements && !fit)
             continue;
         const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, choice->variable, e) : NULL;
         TRY(add_column(observer, chooser,
@@ -377,7 +382,7 @@ static enum tutti_err observe_all(struct tutti_observer *observer, struct choose
         if (system->connections[i].to.component == TUTTI_NONE)
             TRY(observe_port(observer, chooser, &system->connections[i]));
     TRY(observe_extra(observer, chooser, chooser->options->extra));
-    return check_used(chooser);
+    return chooser->failed ? tutti_fail_memory() : check_used(chooser);
 }
 
 static void emergency(void *context)

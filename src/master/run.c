@@ -213,7 +213,7 @@ static enum tutti_err go_through(struct run *run)
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
     if (run->ended && !err)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, run->ended->unit->name,
-                         "the FMU ended the simulation at t = %s", NUMBER(run->t));
+                         "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));
     return err;
 }
 

@@ -15,9 +15,13 @@
 
 /* ---- the system ---- */
 
-/* The first error of a system, and warnings to the log. */
+/* So many warnings about a system are shown. */
+enum { MOST_WARNINGS = 20 };
+
+/* The first error of a system, and the first warnings to the log. */
 struct listener {
     const struct tutti_log *log;
+    unsigned warnings;
     char first[2048];
 };
 
@@ -27,9 +31,9 @@ static void listen(void *context, enum tutti_severity severity, const char *file
     char where[32] = "";
     if (line > 0)
         snprintf(where, sizeof where, ":%u", line);
-    if (severity == TUTTI_FINDING_WARNING)
+    if (severity == TUTTI_FINDING_WARNING && listener->warnings++ < MOST_WARNINGS)
         tutti_log_printf(listener->log, TUTTI_LOG_WARNING, NULL, "%s%s: %s", file, where, text);
-    else if (!listener->first[0])
+    else if (severity != TUTTI_FINDING_WARNING && !listener->first[0])
         snprintf(listener->first, sizeof listener->first, "%s%s: %s", file, where, text);
 }
 
@@ -47,7 +51,11 @@ static enum tutti_err load(struct run *run)
         .set_count = options->set_count,
         .log = options->log,
     };
-    TRY(tutti_system_load(&run->system, &source, &findings));
+    enum tutti_err err = tutti_system_load(&run->system, &source, &findings);
+    if (listener.warnings > MOST_WARNINGS)
+        tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",
+                         listener.warnings - MOST_WARNINGS);
+    TRY(err);
     if (findings.errors == 1)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s", listener.first);
     if (findings.errors > 1)

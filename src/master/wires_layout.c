@@ -262,7 +262,7 @@ static enum tutti_err sizes_differ(const struct layout *layout, const struct tut
     char line[32] = "";
     if (connection->file)
         snprintf(line, sizeof line, ":%u", connection->line);
-    return tutti_fail(TUTTI_ERR_ARGUMENT,
+    return tutti_fail(connection->file ? TUTTI_ERR_FORMAT : TUTTI_ERR_ARGUMENT,
                       "%s%s: '%s' has %zu value%s and '%s' %zu: connect arrays of the same size, or elements", file,
                       line, from, from_count, from_count == 1 ? "" : "s", to, to_count);
 }

@@ -19,6 +19,7 @@ struct bound {
 
 static enum tutti_err fail_at(enum tutti_err err, const struct bound *bound)
 {
+    err = err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err; /* the document's fault, not the command line's */
     return tutti_fail_context(err, "%s:%u: parameter binding", bound->file->shown, bound->binding->line);
 }
 
@@ -165,11 +166,26 @@ static enum tutti_err apply_mappings(struct flat *flat, const struct bound *boun
     return err;
 }
 
+/* Is a document of the only type that there is so far? Says so, if it is not. */
+static bool check_type(struct flat *flat, const struct bound *bound, const char *what, const char *type,
+                       const char *standard)
+{
+    if (!type || strcmp(type, standard) == 0)
+        return true;
+    tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, bound->file->shown, bound->binding->line,
+                       "the %s has the type \"%s\", which is not supported; what is: %s", what,
+                       tutti_str_show(type).text, standard);
+    return false;
+}
+
 static enum tutti_err apply_binding(struct flat *flat, uint32_t item, const struct tutti_ssp_binding *binding,
                                     struct file *file)
 {
     struct bound bound = {.item = item, .binding = binding, .file = file};
     const struct tutti_ssm *mapping = NULL;
+    if (!check_type(flat, &bound, "parameter binding", binding->type, "application/x-ssp-parameter-set") ||
+        !check_type(flat, &bound, "parameter mapping", binding->mapping_type, "application/x-ssp-parameter-mapping"))
+        return TUTTI_OK;
     TRY(open_values(flat, &bound));
     if (!bound.values)
         return TUTTI_OK;

@@ -67,11 +67,19 @@ static enum tutti_err open_dictionary(struct flat *flat, struct dictionary *dict
     struct file *base = tutti_flat_item(flat, dictionary->item)->body_file, *file;
     if (dictionary->entries)
         return TUTTI_OK;
+    if (declaration->type && strcmp(declaration->type, "application/x-ssp-signal-dictionary") != 0) {
+        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, base->shown, declaration->line,
+                           "the signal dictionary '%s' has the type \"%s\", which is not supported; what is: "
+                           "application/x-ssp-signal-dictionary",
+                           declaration->name, tutti_str_show(declaration->type).text);
+        return TUTTI_OK;
+    }
     dictionary->entries = declaration->inline_entries;
     if (!dictionary->entries && declaration->source) {
         enum tutti_err err = tutti_files_document(flat, base, declaration->source, DOCUMENT_SSB, &file);
         if (err)
-            return tutti_fail_context(err, "%s:%u: signal dictionary '%s'", base->shown, declaration->line,
+            return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err,
+                                      "%s:%u: signal dictionary '%s'", base->shown, declaration->line,
                                       declaration->name);
         dictionary->entries = file->ssb;
     }

@@ -334,3 +334,55 @@ enum tutti_err tutti_edges_settle(struct flat *flat)
     around_fini(&around);
     return TUTTI_OK;
 }
+
+/* ---- differences ---- */
+
+/* The first of the wires that a node belongs to; the way there gets shorter on every walk. */
+static uint32_t first_of(uint32_t *parents, uint32_t node)
+{
+    while (parents[node] != node) {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    return node;
+}
+
+static bool is_wire(const struct flat *flat, uint32_t node)
+{
+    return tutti_flat_node(flat, node)->component == TUTTI_NONE;
+}
+
+static void spread_relative(const struct flat *flat, uint32_t *parents)
+{
+    for (uint32_t i = 0; i < flat->nodes.count; i++)
+        parents[i] = i;
+    for (uint32_t i = 0; i < flat->edges.count; i++) {
+        const struct edge *edge = tutti_flat_edge(flat, i);
+        if (is_wire(flat, edge->from.node) && is_wire(flat, edge->to.node))
+            parents[first_of(parents, edge->from.node)] = first_of(parents, edge->to.node);
+    }
+    for (uint32_t i = 0; i < flat->edges.count; i++) {
+        const uint32_t ends[] = {tutti_flat_edge(flat, i)->from.node, tutti_flat_edge(flat, i)->to.node};
+        for (int e = 0; e < 2; e++)
+            if (tutti_flat_node(flat, ends[e])->look.relative && is_wire(flat, ends[1 - e]))
+                tutti_flat_node(flat, first_of(parents, ends[1 - e]))->look.relative = true;
+    }
+    for (uint32_t i = 0; i < flat->nodes.count; i++)
+        if (is_wire(flat, i))
+            tutti_flat_node(flat, i)->look.relative = tutti_flat_node(flat, first_of(parents, i))->look.relative;
+}
+
+enum tutti_err tutti_edges_spread_relative(const struct flat *flat)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < flat->nodes.count && !any; i++)
+        any = tutti_flat_node(flat, i)->look.relative;
+    if (!any)
+        return TUTTI_OK;
+    uint32_t *parents = calloc(flat->nodes.count, sizeof *parents);
+    if (!parents)
+        return tutti_fail_memory();
+    spread_relative(flat, parents);
+    free(parents);
+    return TUTTI_OK;
+}

@@ -87,6 +87,7 @@ struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct
     struct look look = {.typed = true, .type = var->type, .dimensions = var->dimension_count};
     if (tutti_type_is_float(var->type) && var->unit != TUTTI_NONE)
         look.unit = &desc->units[var->unit];
+    look.relative = tutti_type_is_float(var->type) && var->bounds && var->bounds->relative;
     if (var->type == TUTTI_TYPE_ENUMERATION && var->type_def != TUTTI_NONE) {
         look.items = desc->types[var->type_def].items;
         look.item_count = desc->types[var->type_def].item_count;
@@ -198,7 +199,7 @@ static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name
     struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
     if (item->component != TUTTI_NONE)
         return match_variable(flat, index, name, matches);
-    match.connector = item->body ? tutti_flat_connector(flat, index, name) : TUTTI_NONE;
+    match.connector = tutti_flat_connector(flat, index, name);
     if (match.connector != TUTTI_NONE && item->nodes[match.connector] != TUTTI_NONE)
         TRY(add_match(matches, &match));
     for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {

@@ -32,6 +32,7 @@ struct look {
     bool typed, loose; /* as in struct tutti_ssp_type */
     uint8_t type;      /* enum tutti_type */
     uint8_t dimensions;
+    bool relative;                     /* a difference: units convert without their offsets (FMI: relativeQuantity) */
     const struct tutti_unit_def *unit; /* NULL: none, or that of what comes in */
     const struct tutti_enum_item *items;
     size_t item_count;
@@ -290,6 +291,8 @@ TUTTI_CHECKED enum tutti_err tutti_flow_conversion(const struct flow *flow, enum
 TUTTI_CHECKED enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *edge);
 /* Directions of connections between places that go either way, from what is known of the others. */
 TUTTI_CHECKED enum tutti_err tutti_edges_settle(struct flat *flat);
+/* What systems and dictionaries hand to a difference, or from one, is one, too. */
+TUTTI_CHECKED enum tutti_err tutti_edges_spread_relative(const struct flat *flat);
 /* Is this flow of values allowed? `inner`: of the system whose connection it is. */
 bool tutti_edge_allowed(bool from_inner, enum tutti_ssp_kind from, bool to_inner, enum tutti_ssp_kind to);
 /* An error of a connection: a finding, or, for one of the command line, the end of the loading. */

@@ -58,7 +58,7 @@ static enum tutti_err pass_unit(struct flow *flow, const struct look *target, bo
         bool known;
         TRY(tutti_conversion_units(flow->look.unit, target->unit, &factor, &offset, &known));
         *unknown |= !known;
-        add_linear(flow, factor, offset);
+        add_linear(flow, factor, flow->look.relative ? 0 : offset);
     }
     flow->look.unit = target->unit;
     return TUTTI_OK;
@@ -191,6 +191,7 @@ enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const 
                                const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena,
                                bool *unknown_units)
 {
+    flow->look.relative |= target->relative;
     if (via)
         TRY(pass_unit(flow, via, false, unknown_units));
     enum tutti_type before = flow->look.typed ? (enum tutti_type)flow->look.type : (enum tutti_type)view->type;

@@ -35,6 +35,7 @@ static enum tutti_err build(struct flat *flat)
     TRY(tutti_connections_add(flat));
     TRY(tutti_command_line_connect(flat));
     TRY(tutti_edges_settle(flat));
+    TRY(tutti_edges_spread_relative(flat));
     TRY(tutti_bindings_apply(flat));
     TRY(tutti_command_line_set(flat));
     TRY(tutti_wiring_make(flat));

@@ -195,10 +195,16 @@ static bool pick(struct value *value, const struct edge_end *end)
 {
     if (end->index_count == 0 || value->count == 1)
         return true;
-    if (end->index_count > 1 || end->indices[0] > value->count)
+    size_t size = value->texts ? sizeof(char *) : tutti_type_size(value->look.type), place = 0;
+    if (end->index_count != (value->dimensions ? value->dimensions : 1))
         return false;
-    size_t size = value->texts ? sizeof(char *) : tutti_type_size(value->look.type);
-    value->data = (const char *)value->data + (end->indices[0] - 1) * size;
+    for (uint32_t i = 0; i < end->index_count; i++) {
+        uint64_t extent = value->dimensions ? value->shape[i].size : value->count;
+        if (end->indices[i] < 1 || end->indices[i] > extent)
+            return false;
+        place = place * extent + end->indices[i] - 1;
+    }
+    value->data = (const char *)value->data + place * size;
     value->count = 1;
     value->dimensions = 0;
     return true;

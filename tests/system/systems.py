@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Systems as SSP, for tests: the pieces of an SSD as text, and packages of them."""
+import json
+import pathlib
 import shutil
 import zipfile
 
@@ -66,7 +68,8 @@ def system(*elements, ports="", connect="", name="root", inside=""):
 def ssd(root, behind="", units="", version="1.0"):
     """behind: default experiment and annotations."""
     units = f"<ssd:Units>\n{units}</ssd:Units>\n" if units else ""
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<ssd:SystemStructureDescription version="{version}" name="test"\n' \
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' \
+           f'<ssd:SystemStructureDescription version="{version}" name="test"\n' \
            f"{SPACES}>\n{root}{units}{behind}</ssd:SystemStructureDescription>\n"
 
 
@@ -94,3 +97,24 @@ class SystemTest(CommandTest):
             for fmu in fmus:
                 archive.write(fmu, "resources/" + str(fmu).rpartition("/")[2])
         return self.path(name)
+
+
+def connect(*pairs):
+    return [word for pair in pairs for word in ("--connect", pair)]
+
+
+class CoupledTest(SystemTest):
+    """A test of runs with several FMUs."""
+
+    def run_(self, *arguments, **more):
+        """`tutti run` of several files, with the result as a table."""
+        return self.simulate(*arguments, **more)
+
+    def stats(self):
+        return json.loads(pathlib.Path(self.path("stats.json")).read_text("utf-8"))
+
+    def with_stats(self, *arguments):
+        """The table, the statistics, and those of each unit by its name."""
+        table = self.run_(*arguments, "--stats", self.path("stats.json"))
+        stats = self.stats()
+        return table, stats, {unit["name"]: unit for unit in stats["units"]}

@@ -132,6 +132,16 @@ class Events(CommandTest):
                 self.assertEqual([table["a.rings"], table["b.rings"]], 2 * [4 * [0] + 3 * [1]])
 
 
+    def test_a_time_that_is_missed_by_rounding_comes_next(self):
+        """The step of b ends at 0.3, an event of a; its own is announced for the next double."""
+        alarm = test_fmu("Alarm", "3")
+        for interface in ("cs", "me"):
+            table = self.simulate(f"a={alarm}", f"b={alarm}", "--set", "a.at=0.3", "--set", "b.at=0.30000000000000004",
+                                  "--step", "0.1", "--step", "b=0.3", "--stop", "0.9", "--interface", interface)
+            self.assertEqual((table["a.rings"][-1], table["b.rings"][-1]), (1, 1))
+            self.assert_near(table["b.last"][-1:], [0.3], 1e-15)
+
+
 class Arrays(SspTest):
     def test_elements_that_are_set_and_not_connected(self):
         units = f"a={kit_fmu('Dahlquist', '3')}", f"b={kit_fmu('StateSpace', '3')}"
@@ -149,6 +159,10 @@ class Arrays(SspTest):
                               "0.3", "--record", "u*")
         self.assertEqual(table["u[2]"], 4 * [7])
         self.assert_near(table["u[1]"], [0, 0.1, 0.2, 0.3], 1e-15)
+
+    def test_a_pattern_for_what_another_one_has_chosen(self):
+        table = self.simulate(kit_fmu("StateSpace", "3"), "--record", "y", "--record", "y[1]", "--stop", "0.1")
+        self.assertEqual(table.header, ["time", "y[1]", "y[2]"])
 
     def matrix(self):
         """A matrix of which the middle one of three elements comes from the system's own input."""
