@@ -34,8 +34,8 @@ static const struct option check_options[] = {
      "between rows, others held; two rows with equal time are a jump"}
 #define SOLVER_OPTIONS \
     {"--solver", NULL, "NAME", \
-     "for Model Exchange: cvode, adams, dopri5, dopri8, dirk, radau5, bdf, rk4, heun or euler (cvode; with " \
-     "--input bdf)"}, \
+     "for Model Exchange: cvode, adams, dopri5, dopri8, dirk, radau5, bdf, rk4, heun or euler (cvode; bdf " \
+     "where inputs change on the way)"}, \
     {"--rtol", NULL, "R", \
      "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"}, \
     {"--atol", NULL, "A", \

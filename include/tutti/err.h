@@ -34,7 +34,8 @@ extern "C" {
     X(FATAL, "the FMU reported a fatal error")                                                                         \
     X(SOLVER, "a solver cannot go on")                                                                                 \
     X(STATE, "a call that the FMI state machine forbids")                                                              \
-    X(INTERRUPTED, "interrupted")
+    X(INTERRUPTED, "interrupted")                                                                                      \
+    X(DISCARD, "the FMU cannot compute this point")
 
 enum tutti_err {
 #define X(name, text) TUTTI_ERR_##name,

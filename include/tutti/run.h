@@ -41,7 +41,7 @@ struct tutti_run_options {
      * experiment, else 1e-4; atol, times the nominal value of a state: rtol / 100. */
     double rtol, atol;
     const char *interface; /* "cs", "me", "auto" */
-    const char *solver;    /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode", with an input file "bdf" */
+    const char *solver;    /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode"; "bdf" where inputs change */
     double solver_step;    /* of fixed-step solvers: the communication step */
     double h_max;          /* longest step of the others: (stop - start) / 50 */
     const char

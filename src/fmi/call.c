@@ -108,7 +108,9 @@ enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call cal
         in->state = tutti_state_after(in->library->kind, call, in->state, in->event_mode);
         return TUTTI_OK;
     case TUTTI_STATUS_DISCARD:
-        return tutti_call_fail(in, TUTTI_ERR_FMU, "returned Discard: the FMU cannot compute these values");
+        /* Values may be there with other inputs; elsewhere it is an error like others. */
+        return tutti_call_fail(in, call == TUTTI_CALL_GET ? TUTTI_ERR_DISCARD : TUTTI_ERR_FMU,
+                               "returned Discard: the FMU cannot compute these values");
     case TUTTI_STATUS_MEMORY: return tutti_fail_memory();
     case TUTTI_STATUS_PENDING:
         in->state = TUTTI_STATE_ERROR;

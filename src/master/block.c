@@ -12,11 +12,10 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "master/feedthrough.h"
+#include "solve/eigen.h"
 #include "solve/newton.h"
 
 enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
-/* Of a matrix whose eigenvalues are wanted: that takes time with the cube of it. */
-enum { MOST_EIGENVALUES = 2000 };
 
 /* FMUs that solve equations of their own may not give more digits than these. */
 #define GOOD_ENOUGH 1e-6
@@ -114,7 +113,12 @@ static enum tutti_err evaluate(void *context, const double *x, double *g, bool *
     struct block *block = context;
     put(block, x);
     TRY(write_inputs(block));
-    TRY(read_nodes(block, block->reals, block->real_count));
+    enum tutti_err err = read_nodes(block, block->reals, block->real_count);
+    if (err == TUTTI_ERR_DISCARD) {
+        *outside = true;
+        return TUTTI_OK;
+    }
+    TRY(err);
     take(block, g);
     for (size_t i = 0; i < block->n; i++)
         *outside = *outside || !isfinite(g[i]);
@@ -371,9 +375,9 @@ enum tutti_err tutti_block_feedback(struct run *run, const uint32_t *nodes, uint
     TRY(make(&block, run, arena, nodes, count));
     if (!block.scalar)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has arrays or discrete values");
-    if (block.n > MOST_EIGENVALUES)
+    if (block.n > TUTTI_EIGEN_MOST)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has %zu unknowns; the limit is %d", block.n,
-                          MOST_EIGENVALUES);
+                          TUTTI_EIGEN_MOST);
     *n = block.n;
     *matrix = tutti_arena_array(arena, block.n * block.n, sizeof **matrix);
     if (!*matrix)

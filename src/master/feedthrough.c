@@ -51,11 +51,13 @@ static enum tutti_err difference(const struct probe *probe, uint32_t input, doub
     double value = *(const double *)probe->wires->slots[input].values;
     double step = difference_step(probe, input, value);
     for (int side = 0; side < 2; side++, step = -step) {
-        bool finite = true;
         TRY(set_input(probe, input, value + step));
-        TRY(get_outputs(probe, probe->moved));
+        enum tutti_err err = get_outputs(probe, probe->moved);
+        bool finite = err != TUTTI_ERR_DISCARD;
+        if (finite)
+            TRY(err);
         for (size_t i = 0; i < probe->output_count; i++) {
-            column[i] = (probe->moved[i] - probe->base[i]) / step;
+            column[i] = finite ? (probe->moved[i] - probe->base[i]) / step : NAN;
             finite = finite && isfinite(column[i]);
         }
         if (finite)

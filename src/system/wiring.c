@@ -78,7 +78,7 @@ static enum tutti_err sort_edges(struct flat *flat)
 static bool is_port(const struct node *node)
 {
     return node->component == TUTTI_NONE && node->item == 0 && node->edge_count == 0 && !node->entry &&
-           (node->kind == TUTTI_SSP_INPUT || node->kind == TUTTI_SSP_INOUT || node->kind == TUTTI_SSP_UNSPECIFIED);
+           (node->kind == TUTTI_SSP_INPUT || node->kind == TUTTI_SSP_UNSPECIFIED);
 }
 
 static enum tutti_err copy_indices(struct flat *flat, const struct edge_end *end, const struct tutti_indices **out)

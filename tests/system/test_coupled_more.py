@@ -221,5 +221,17 @@ class Loops(CommandTest):
         self.assert_near([table["a.error"][0], table["b.float64_out"][0]], [-3, -1.5], 1e-9)
 
 
+    def test_a_point_that_a_model_refuses_is_walked_round(self):
+        """u = 1 - 10 sqrt(u), with Discard for u < 0, where Newton's method would go first."""
+        exact = (math.sqrt(26) - 5) ** 2
+        for version in ("2", "3"):
+            for guess in ("4", "30"):
+                units = f"a={test_fmu('Narrow', version)}", f"b={kit_fmu('Feedthrough', version)}"
+                table = self.simulate(*units, "--connect", "a.y=b.float64_in", "--connect", "b.float64_out=a.u", "--set",
+                                      "a.factor=10", "--set", f"a.u={guess}", "--set", f"b.float64_in={guess}", "--stop",
+                                      "0.1", "--record", "a.y", "--output-step", "0.1")
+                self.assert_near(table["a.y"][:1], [exact], 1e-9)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -290,10 +290,9 @@ class Nesting(SspTest):
 
     def test_what_others_added_is_ignored(self):
         """Annotations, also with elements of SSP in them, geometry, meta data, signatures."""
-        inner = tag("ssd:Annotations", tag("ssc:Annotation", tag("ssd:System",
-                                                                 tag("ssd:Elements", component("z", "no"))),
-                                           tag("other", xmlns="http://example.org"), "text & all".replace("&", "&amp;"),
-                                           type="com.example"))
+        inner = tag("ssd:Annotations", tag("ssc:Annotation", tag(
+            "other", tag("ssd:System", tag("ssd:Elements", component("z", "no"))), "text &amp; all",
+            xmlns="http://example.org"), type="com.example"))
         meta = tag("ssc:MetaData", tag("ssc:Content", tag("x", xmlns="http://example.org")), kind="general", type="a/b")
         geometry = tag("ssd:ElementGeometry", x1=0, y1=0, x2=10, y2=10)
         a = component("a", F3, inputs("float64_in") + [tag("ssd:Connector", tag("ssd:ConnectorGeometry", x=1, y=.5),
