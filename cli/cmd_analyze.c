@@ -10,19 +10,25 @@
 #include "master/analyze.h"
 #include "run_options.h"
 #include "signals.h"
+#include "text_json.h"
 
 struct printer {
     bool json, failed;
 };
 
-/* A name for a terminal or for JSON: printable UTF-8. */
-static char *printable(const struct tutti_system *system, const struct tutti_end *end)
+/* For a terminal or for JSON: printable UTF-8. */
+static char *clean(const char *text)
 {
-    char name[512];
-    char *copy = tutti_str_copy(tutti_system_name(system, end, name, sizeof name));
+    char *copy = tutti_str_copy(text);
     if (copy)
         tutti_str_make_printable(copy);
     return copy;
+}
+
+static char *printable(const struct tutti_system *system, const struct tutti_end *end)
+{
+    char name[512];
+    return clean(tutti_system_name(system, end, name, sizeof name));
 }
 
 static char *node_name(const struct tutti_structure *structure, uint32_t node)
@@ -67,9 +73,10 @@ static json_t *loops_json(const struct tutti_analysis *analysis)
     json_t *list = json_array();
     for (size_t i = 0; i < analysis->loop_count; i++) {
         const struct tutti_loop_analysis *loop = &analysis->loops[i];
-        json_t *json = json_pack("{s:o, s:o, s:s?}", "variables",
+        json_t *json = json_pack("{s:o, s:o, s:o}", "variables",
                                  names_json(analysis->running, loop->nodes, loop->count), "rho",
-                                 loop->has_rho ? json_real(loop->rho) : json_null(), "why_not", loop->why_not);
+                                 loop->has_rho ? json_real(loop->rho) : json_null(), "why_not",
+                                 loop->why_not ? text_json(loop->why_not) : json_null());
         if (loop->has_rho)
             json_object_set_new(json, "exact", json_boolean(loop->exact));
         json_array_append_new(list, json);
@@ -81,17 +88,16 @@ static json_t *analysis_json(const struct tutti_analysis *analysis)
 {
     json_t *assumed = json_array(), *pointless = json_array();
     for (uint32_t i = 0; i < analysis->initial->assumed_count; i++)
-        json_array_append_new(
-            assumed, take_text(tutti_str_copy(analysis->system->components[analysis->initial->assumed[i]].name)));
+        json_array_append_new(assumed, text_json(analysis->system->components[analysis->initial->assumed[i]].name));
     for (size_t i = 0; i < analysis->pointless_count; i++)
         json_array_append_new(pointless, take_text(printable(analysis->system, &analysis->pointless[i])));
-    return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b, s:s?}", "system", analysis->system->name,
-                     "units", (json_int_t)analysis->system->component_count, "connections",
-                     (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
+    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "system",
+                     text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
+                     "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
                      (json_int_t)analysis->order->evaluations, "ungrouped", (json_int_t)analysis->ungrouped, "order",
                      order_json(analysis), "loops", loops_json(analysis), "pointless", pointless, "rho",
                      analysis->has_rho ? json_real(analysis->rho) : json_null(), "initialised", analysis->initialised,
-                     "failure", analysis->initialised ? NULL : analysis->failure);
+                     "failure", analysis->initialised ? json_null() : text_json(analysis->failure));
 }
 
 /* ---- for people ---- */
@@ -148,11 +154,16 @@ static void print_rho(const struct tutti_analysis *analysis)
 static void print_words(const struct tutti_analysis *analysis)
 {
     const struct tutti_system *system = analysis->system;
-    printf("%-12s %s: %u unit%s, %u connection%s\n", "system", system->name, system->component_count,
+    char *title = clean(system->name);
+    printf("%-12s %s: %u unit%s, %u connection%s\n", "system", title ? title : "?", system->component_count,
            system->component_count == 1 ? "" : "s", system->connection_count, system->connection_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < analysis->initial->assumed_count; i++)
+    free(title);
+    for (uint32_t i = 0; i < analysis->initial->assumed_count; i++) {
+        char *name = clean(system->components[analysis->initial->assumed[i]].name);
         printf("%-12s %s does not tell all its dependencies: each output is taken to need every input\n", "structure",
-               system->components[analysis->initial->assumed[i]].name);
+               name ? name : "?");
+        free(name);
+    }
     print_order(analysis);
     print_loops(analysis);
     for (size_t i = 0; i < analysis->pointless_count; i++) {

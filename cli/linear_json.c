@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "console.h"
 #include "linear.h"
 #include "output.h"
+#include "text_json.h"
 
 /* Matrices up to this many rows and columns are also written row by row. */
 enum { MOST_DENSE = 100 };
@@ -77,22 +77,11 @@ static json_t *integers(const int *values, size_t count)
     return list;
 }
 
-/* JSON is UTF-8; foreign text need not be. */
-static json_t *text(const char *value)
-{
-    char *copy = tutti_str_copy(value);
-    if (copy)
-        tutti_str_make_printable(copy);
-    json_t *json = copy ? json_string(copy) : NULL;
-    free(copy);
-    return json;
-}
-
 static json_t *texts(char **values, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, text(values[i]));
+        json_array_append_new(list, text_json(values[i]));
     return list;
 }
 
@@ -146,7 +135,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
     struct linear_speed speed = linear_speed_of(linearization);
     open_block(writer, NULL, '{');
     put(writer, "version", json_string(tutti_version()));
-    put(writer, "fmu", text(fmu));
+    put(writer, "fmu", text_json(fmu));
     put(writer, "fmi", json_string(linearization->fmi));
     put(writer, "time", number(linearization->time));
     put(writer, "exact", json_boolean(linearization->exact));

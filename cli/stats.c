@@ -7,28 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
-
-/* JSON is UTF-8; names of files need not be. */
-static json_t *text(const char *value)
-{
-    json_t *json = NULL;
-    char *copy = tutti_str_copy(value);
-    if (copy) {
-        tutti_str_make_printable(copy);
-        json = json_string(copy);
-    }
-    free(copy);
-    return json;
-}
+#include "text_json.h"
 
 static json_t *units_json(const struct tutti_run_stats *stats)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < stats->unit_count; i++) {
         const struct tutti_unit_stats *unit = &stats->units[i];
-        json_t *json = json_pack("{s:o, s:o, s:s, s:s, s:s?, s:i, s:f}", "name", text(unit->name), "fmu",
-                                 text(unit->fmu), "fmi", unit->fmi, "interface", unit->interface, "solver",
+        json_t *json = json_pack("{s:o, s:o, s:s, s:s, s:s?, s:i, s:f}", "name", text_json(unit->name), "fmu",
+                                 text_json(unit->fmu), "fmi", unit->fmi, "interface", unit->interface, "solver",
                                  unit->solver, "rank", unit->rank, "seconds", unit->seconds);
         const struct {
             const char *name;
@@ -58,7 +45,7 @@ static json_t *stats_json(const struct tutti_run_stats *stats, const char *syste
 {
     return json_pack(
         "{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}",
-        "version", tutti_version(), "system", text(system), "coupling", stats->coupling, "control", "fixed",
+        "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control", "fixed",
         "extrapolate", "0", "events", stats->uses_events ? "early" : "none", "fabric", stats->fabric, "ranks",
         stats->ranks, "start", stats->start, "stop", stats->stop, "steps", (json_int_t)stats->steps, "rejected",
         (json_int_t)stats->rejected, "iterations", (json_int_t)stats->iterations, "events_located",

@@ -226,14 +226,24 @@ static enum tutti_err not_solved(const struct block *block, const double *x, con
     return err;
 }
 
-static enum tutti_err solve_reals(struct block *block, double *work)
+/* Typical sizes from the values at hand, x and what the units make of it; true if one is far smaller than it was taken
+ * for. */
+static bool measure(const struct block *block, const double *x, const double *g, double *scale)
 {
-    double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n;
-    take(block, x);
-    mend_guess(block, x);
+    bool smaller = false;
     for (uint32_t i = 0; i < block->real_count; i++)
-        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count; e++)
-            scale[block->first[i] + e] = scale_of(block, block->reals[i], x[block->first[i] + e]);
+        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count; e++) {
+            size_t k = block->first[i] + e;
+            double now = scale_of(block, block->reals[i], isfinite(g[k]) ? fmax(fabs(x[k]), fabs(g[k])) : x[k]);
+            smaller = smaller || now < 0.01 * scale[k];
+            scale[k] = now;
+        }
+    return smaller;
+}
+
+static enum tutti_err run_newton(struct block *block, const double *scale, double *x, double *residuals,
+                                 double *residual)
+{
     struct tutti_fixed_point problem = {
         .n = block->n,
         .context = block,
@@ -244,14 +254,41 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     struct tutti_newton_counts counts = {0};
     enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
     block->run->stats->init_iterations += counts.iterations;
-    if (err == TUTTI_ERR_SOLVER && !(counts.residual <= GOOD_ENOUGH))
+    *residual = counts.residual;
+    return err;
+}
+
+/* Where nothing says how large an unknown is, 1 is as good as anything; until a solution far below that shows it was
+ * not, and is only a solution because everything is. */
+static enum tutti_err refine(struct block *block, double *scale, double *x, double *residuals, double *first)
+{
+    double residual;
+    if (!measure(block, x, x, scale))
+        return TUTTI_OK;
+    memcpy(first, x, block->n * sizeof *x);
+    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
+    if (err == TUTTI_ERR_SOLVER)
+        memcpy(x, first, block->n * sizeof *x); /* no more digits to be had */
+    return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
+}
+
+static enum tutti_err solve_reals(struct block *block, double *work)
+{
+    double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n, residual;
+    take(block, x);
+    mend_guess(block, x);
+    bool outside = false;
+    TRY(evaluate(block, x, residuals, &outside));
+    (void)measure(block, x, residuals, scale);
+    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
+    if (err == TUTTI_ERR_SOLVER && !(residual <= GOOD_ENOUGH))
         return not_solved(block, x, residuals);
     if (err == TUTTI_ERR_SOLVER)
         tutti_log_printf(block->run->options->log, TUTTI_LOG_WARNING, block->run->system->name,
-                         "an algebraic loop at the start is solved to %.1e only; going on (%s)", counts.residual,
+                         "an algebraic loop at the start is solved to %.1e only; going on (%s)", residual,
                          tutti_err_message());
     else
-        TRY(err);
+        TRY(err ? err : refine(block, scale, x, residuals, work + 3 * block->n));
     put(block, x);
     return write_inputs(block); /* the inputs that belong to the solution, whatever was tried last */
 }
@@ -361,7 +398,7 @@ enum tutti_err tutti_block_solve(struct run *run, const uint32_t *nodes, uint32_
     struct block block;
     struct tutti_arena arena = {0};
     enum tutti_err err = make(&block, run, &arena, nodes, count);
-    double *work = err ? NULL : tutti_arena_array(&arena, block.n, 3 * sizeof *work);
+    double *work = err ? NULL : tutti_arena_array(&arena, block.n, 4 * sizeof *work);
     if (!err)
         err = work ? solve(&block, work) : tutti_fail_memory();
     tutti_arena_fini(&arena);

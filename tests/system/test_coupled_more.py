@@ -4,6 +4,7 @@
 one point, arrays of which parts are connected, options of a unit against those of the system."""
 import json
 import math
+import os
 import pathlib
 import shutil
 import unittest
@@ -209,6 +210,15 @@ class Options(SspTest):
         self.assertLess(max(table["plain"]), 0)
         self.assert_near(table["converted"], [1 + 2 * x for x in table["plain"]], 1e-15)
         self.assertEqual(table["a.x"], table["plain"])
+
+
+class Names(CommandTest):
+    def test_file_names_that_are_no_text(self):
+        """JSON is UTF-8, file names are bytes."""
+        name = os.fsdecode(b"odd\xff.fmu")
+        shutil.copy(kit_fmu("Dahlquist", "2"), self.folder / name)
+        said = json.loads(self.tutti("analyze", name, "--json").out)
+        self.assertEqual(said["system"], "odd?")
 
 
 class Loops(CommandTest):

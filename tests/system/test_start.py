@@ -141,6 +141,14 @@ class Loops(StartTest):
                                    *settings(square=1, u=guess), "--set", f"b.float64_in={guess}")
             self.assertAlmostEqual(row["a.y"], solution, 5)
 
+    def test_values_far_below_one(self):
+        """y = 1e-9 + 1e8 y^2: a tolerance that is not relative to y would take the start values for a solution."""
+        exact = (1 - math.sqrt(1 - 0.4)) / 2e8
+        for kind, version in RELATIONS:
+            row, _ = self.start_of(f"a={test_fmu(kind, version)}", f"b={FEEDTHROUGH}", *LOOP,
+                                   *settings(offset=1e-9, square=1e8))
+            self.assertLess(abs(row["a.y"] / exact - 1), 1e-8)
+
     def test_a_domain_with_a_border(self):
         """y = 6 - sqrt(y): y = 4, and no number for negative ones, on which Newton's method may come by."""
         row, _ = self.start_of(f"a={test_fmu('Relation', '2')}", f"b={FEEDTHROUGH}", *LOOP,
