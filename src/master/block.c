@@ -25,11 +25,12 @@ struct block {
     struct tutti_wires *wires;
     uint32_t *reals, *others, *inputs; /* nodes: outputs that are unknowns, other outputs, inputs; ascending */
     uint32_t real_count, other_count, input_count;
-    size_t *first;    /* per real: its first unknown */
-    size_t n;         /* unknowns */
-    bool scalar;      /* one unknown per real, so that D can be had unit by unit */
-    double *jacobian; /* while it is being filled; column-major */
-    bool exact;       /* ... by directional derivatives */
+    size_t *first;       /* per real: its first unknown */
+    size_t n;            /* unknowns */
+    bool scalar;         /* one unknown per real, so that D can be had unit by unit */
+    const double *scale; /* of the unknowns; NULL: not known */
+    double *jacobian;    /* while it is being filled; column-major */
+    bool exact;          /* ... by directional derivatives */
 };
 
 static struct tutti_unit *unit_of(const struct run *run, uint32_t node)
@@ -142,6 +143,23 @@ static enum tutti_err add_entry(void *context, uint32_t output, uint32_t input, 
     return TUTTI_OK;
 }
 
+/* An input is as large as what feeds it. */
+static double size_of(const void *context, uint32_t input)
+{
+    const struct block *block = context;
+    const struct tutti_slot *slot = &block->wires->slots[input];
+    double size = 0;
+    for (uint32_t w = slot->wire_first; block->scale && w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_wire *wire = &block->wires->wires[w];
+        const struct tutti_end *from = &wire->connection->from;
+        uint32_t source = tutti_structure_find(block->wires->structure, from->component, from->variable, true);
+        ptrdiff_t unknown = unknown_of(block, source);
+        if (unknown >= 0)
+            size = fmax(size, fabs(wire->conversion->factor) * block->scale[unknown]);
+    }
+    return size;
+}
+
 /* How many of `nodes` from `at` on belong to the unit of the first one. */
 static uint32_t same_unit(const struct block *block, const uint32_t *nodes, uint32_t count, uint32_t at)
 {
@@ -167,7 +185,7 @@ static enum tutti_err fill_jacobian(void *context, const double *x, double *jaco
         while (input + inputs < block->input_count && unit_of(block->run, block->inputs[input + inputs]) == unit)
             inputs++;
         TRY(tutti_feedthrough(block->wires, unit, block->inputs + input, inputs, block->reals + at, outputs, add_entry,
-                              block, &block->exact));
+                              size_of, block, &block->exact));
         at += outputs;
     }
     return TUTTI_OK;
@@ -252,6 +270,7 @@ static enum tutti_err run_newton(struct block *block, const double *scale, doubl
         .scale = scale,
     };
     struct tutti_newton_counts counts = {0};
+    block->scale = scale;
     enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
     block->run->stats->init_iterations += counts.iterations;
     *residual = counts.residual;

@@ -19,6 +19,9 @@ struct probe {
     double *base, *moved;
     const uint32_t *outputs;
     size_t output_count;
+    tutti_feedthrough_entry *entry;
+    tutti_feedthrough_size *size;
+    void *context;
 };
 
 static enum tutti_err set_input(const struct probe *probe, uint32_t node, double value)
@@ -40,8 +43,9 @@ static double difference_step(const struct probe *probe, uint32_t node, double v
 {
     const struct tutti_structure_node *n = &probe->wires->structure->nodes[node];
     const struct tutti_bounds *bounds = probe->unit->fmu->desc->vars[n->variable].bounds;
-    double nominal = bounds && bounds->has_nominal && bounds->nominal > 0 ? bounds->nominal : 1;
-    double step = sqrt(DBL_EPSILON) * fmax(fabs(value), nominal);
+    bool has_nominal = bounds && bounds->has_nominal && bounds->nominal > 0;
+    double known = has_nominal ? bounds->nominal : probe->size(probe->context, node);
+    double step = sqrt(DBL_EPSILON) * fmax(fabs(value), known > 0 ? known : 1);
     return value + step - value; /* exactly what the input moves by */
 }
 
@@ -66,8 +70,7 @@ static enum tutti_err difference(const struct probe *probe, uint32_t input, doub
     return set_input(probe, input, value);
 }
 
-static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs, size_t input_count,
-                              tutti_feedthrough_entry *entry, void *context, bool *exact)
+static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs, size_t input_count, bool *exact)
 {
     struct tutti_unit *unit = probe->unit;
     bool directional = unit->can & TUTTI_CAN_DIRECTIONAL;
@@ -88,18 +91,25 @@ static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs,
             TRY(difference(probe, inputs[j], column));
         *exact = *exact && directional;
         for (size_t i = 0; i < probe->output_count; i++)
-            TRY(entry(context, probe->outputs[i], inputs[j], column[i]));
+            TRY(probe->entry(probe->context, probe->outputs[i], inputs[j], column[i]));
     }
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit, const uint32_t *inputs,
                                  size_t input_count, const uint32_t *outputs, size_t output_count,
-                                 tutti_feedthrough_entry *entry, void *context, bool *exact)
+                                 tutti_feedthrough_entry *entry, tutti_feedthrough_size *size, void *context,
+                                 bool *exact)
 {
     if (input_count == 0 || output_count == 0)
         return TUTTI_OK;
-    struct probe probe = {.wires = wires, .unit = unit, .outputs = outputs, .output_count = output_count};
+    struct probe probe = {.wires = wires,
+                          .unit = unit,
+                          .outputs = outputs,
+                          .output_count = output_count,
+                          .entry = entry,
+                          .size = size,
+                          .context = context};
     probe.references = calloc(output_count, sizeof *probe.references);
     probe.base = calloc(3 * output_count, sizeof *probe.base);
     enum tutti_err err = probe.references && probe.base ? TUTTI_OK : tutti_fail_memory();
@@ -107,7 +117,7 @@ enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *u
         probe.moved = probe.base + output_count;
         for (size_t i = 0; i < output_count; i++)
             probe.references[i] = wires->slots[outputs[i]].reference;
-        err = columns(&probe, inputs, input_count, entry, context, exact);
+        err = columns(&probe, inputs, input_count, exact);
     }
     free(probe.references);
     free(probe.base);

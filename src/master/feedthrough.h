@@ -8,6 +8,9 @@
 /* The entry of one input and one output, both scalars of type Float64. */
 typedef enum tutti_err tutti_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
 
+/* The typical size of an input that is at 0, where the caller knows one; 0: not. */
+typedef double tutti_feedthrough_size(const void *context, uint32_t input_node);
+
 /* Can a node take part: a continuous Float64 with one value? */
 bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node);
 
@@ -17,7 +20,7 @@ bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node);
  * those from before. *exact becomes false where differences were used. */
 TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit,
                                                const uint32_t *inputs, size_t input_count, const uint32_t *outputs,
-                                               size_t output_count, tutti_feedthrough_entry *entry, void *context,
-                                               bool *exact);
+                                               size_t output_count, tutti_feedthrough_entry *entry,
+                                               tutti_feedthrough_size *size, void *context, bool *exact);
 
 #endif
