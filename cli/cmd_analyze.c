@@ -13,7 +13,7 @@
 #include "text_json.h"
 
 struct printer {
-    bool json, failed;
+    bool json, failed, cannot_start;
 };
 
 /* For a terminal or for JSON: printable UTF-8. */
@@ -179,6 +179,7 @@ static void print_words(const struct tutti_analysis *analysis)
 static void report(void *context, const struct tutti_analysis *analysis)
 {
     struct printer *printer = context;
+    printer->cannot_start = !analysis->initialised;
     if (!printer->json) {
         print_words(analysis);
         return;
@@ -201,7 +202,7 @@ int command_analyze(const struct arguments *arguments)
             console_error(tutti_err_message());
         else if (printer.failed)
             console_error("out of memory, or standard output cannot be written");
-        status = err ? run_exit_status(err) : printer.failed ? EXIT_FAILED : EXIT_DONE;
+        status = err ? run_exit_status(err) : printer.failed || printer.cannot_start ? EXIT_FAILED : EXIT_DONE;
     }
     run_options_fini(&run);
     return status;

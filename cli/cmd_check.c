@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "console.h"
 #include "fmi/fmu.h"
+#include "master/words.h"
 #include "system_file.h"
 
 /* Findings so far. Variants share files, and what is wrong with a file is said once. */
@@ -92,6 +93,19 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
     return err ? err : tutti_fmu_check(fmu, &checker->findings);
 }
 
+/* What only a run would stumble over. */
+static void check_whole(struct checker *checker, const struct tutti_system *system)
+{
+    const struct tutti_experiment *experiment = &system->experiment;
+    tutti_words_check(system, &checker->findings);
+    if (system->component_count == 0)
+        tutti_findings_add(&checker->findings, TUTTI_FINDING_WARNING, system->path, 0,
+                           "there is nothing to simulate: the system has no FMU");
+    if (experiment->has_start && experiment->has_stop && !(experiment->stop > experiment->start))
+        tutti_findings_add(&checker->findings, TUTTI_FINDING_ERROR, system->path, experiment->line,
+                           "the stop time of the default experiment is not after its start time");
+}
+
 static void check_variant(struct checker *checker, const char *path, const char *variant)
 {
     struct tutti_text text = {0};
@@ -101,6 +115,8 @@ static void check_variant(struct checker *checker, const char *path, const char 
     struct tutti_system *system = NULL;
     enum tutti_err err = text.failed ? tutti_fail_memory() : tutti_system_load(&system, &source, &checker->findings);
     report_failure(checker, err);
+    if (system)
+        check_whole(checker, system);
     for (uint32_t i = 0; system && i < system->fmu_count; i++)
         report_failure(checker, check_member(checker, system->fmus[i]));
     tutti_system_free(system);

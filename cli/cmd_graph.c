@@ -112,7 +112,7 @@ static bool text_to_picture(char **text, size_t *size)
     bool good = from && to && fwrite(*text, 1, *size, from) == *size && fflush(from) == 0 &&
                 lseek(fileno(from), 0, SEEK_SET) == 0;
     if (!good) {
-        console_error("a temporary file cannot be written; TMPDIR may be full");
+        console_error("a temporary file cannot be written; /tmp may be full");
     } else if ((good = draw(from, to))) {
         long end = fseek(to, 0, SEEK_END) == 0 ? ftell(to) : -1;
         char *picture = end > 0 ? malloc((size_t)end) : NULL;

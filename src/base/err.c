@@ -58,6 +58,7 @@ enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...)
         memcpy(text + used + 2, message, length);
         text[(size_t)used + 2 + length] = '\0';
     }
+    tutti_str_make_printable(text);
     memcpy(message, text, sizeof message);
     return err;
 }

@@ -2,7 +2,7 @@
 /* fabric.h - where ranks run and how they hear of each other. Every rank runs the same master over its own units; only
  * two things cross ranks: boundary signals and reductions. One process is the case of one rank.
  *
- * To add a kind: copy local.c, list it in fabric.c, run `ctest -L fabric`. */
+ * To add a kind: copy local.c, declare it below, run `ctest -L fabric`. */
 #ifndef TUTTI_FABRIC_FABRIC_H
 #define TUTTI_FABRIC_FABRIC_H
 

@@ -83,10 +83,12 @@ static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uin
     return TUTTI_OK;
 }
 
-/* What is in the signals, to the inputs of the loop. */
-static enum tutti_err write_inputs(struct block *block)
+/* What is in the signals, to the inputs of the loop; of one unit only, if it is not NULL. */
+static enum tutti_err write_inputs(struct block *block, const struct tutti_unit *unit)
 {
     for (uint32_t i = 0; i < block->input_count; i++) {
+        if (unit && unit_of(block->run, block->inputs[i]) != unit)
+            continue;
         TRY(tutti_wires_gather_node(block->wires, block->inputs[i]));
         TRY(tutti_node_write(block->run, block->inputs[i]));
     }
@@ -113,7 +115,7 @@ static enum tutti_err evaluate(void *context, const double *x, double *g, bool *
 {
     struct block *block = context;
     put(block, x);
-    TRY(write_inputs(block));
+    TRY(write_inputs(block, NULL));
     enum tutti_err err = read_nodes(block, block->reals, block->real_count);
     if (err == TUTTI_ERR_DISCARD) {
         *outside = true;
@@ -218,10 +220,12 @@ static void name_unknowns(const struct block *block, const double *x, const doub
             const struct tutti_structure_node *node = &block->run->structure.nodes[block->reals[i]];
             struct tutti_end end = {.component = node->component, .variable = node->variable};
             size_t k = block->first[i] + e;
-            char name[256];
+            char name[256], index[32] = "";
+            if (block->wires->slots[block->reals[i]].count > 1)
+                snprintf(index, sizeof index, "[%u]", e + 1);
             if (named < MOST_NAMED)
-                tutti_text_printf(text, "%s%s = %s (residual %.3g)", named ? ", " : "",
-                                  tutti_system_name(block->run->system, &end, name, sizeof name), NUMBER(x[k]),
+                tutti_text_printf(text, "%s%s%s = %s (residual %.3g)", named ? ", " : "",
+                                  tutti_system_name(block->run->system, &end, name, sizeof name), index, NUMBER(x[k]),
                                   residuals[k]);
         }
     if (named > MOST_NAMED)
@@ -309,16 +313,22 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     else
         TRY(err ? err : refine(block, scale, x, residuals, work + 3 * block->n));
     put(block, x);
-    return write_inputs(block); /* the inputs that belong to the solution, whatever was tried last */
+    return write_inputs(block, NULL); /* the inputs that belong to the solution, whatever was tried last */
 }
 
-/* Reads the outputs that are no unknowns; did any of them change? */
+/* Reads the outputs that are no unknowns, unit by unit, each with what those before it have become: what flips back and
+ * forth if all change at once often rests that way. Does any input of the loop then get another value than it was
+ * solved with? */
 static enum tutti_err read_others(struct block *block, bool *changed)
 {
     struct tutti_wires *wires = block->wires;
-    TRY(read_nodes(block, block->others, block->other_count));
+    for (uint32_t at = 0; at < block->other_count;) {
+        uint32_t count = same_unit(block, block->others, block->other_count, at);
+        TRY(write_inputs(block, unit_of(block->run, block->others[at])));
+        TRY(read_nodes(block, block->others + at, count));
+        at += count;
+    }
     for (uint32_t i = 0; i < block->input_count; i++) {
-        /* Seen from the inputs: what is staged is what the solution was made with. */
         const struct tutti_slot *slot = &wires->slots[block->inputs[i]];
         for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count && !*changed; w++)
             TRY(tutti_wires_differs(wires, &wires->wires[w], changed));
@@ -355,7 +365,7 @@ static enum tutti_err solve(struct block *block, double *work)
         if (block->n > 0)
             TRY(solve_reals(block, work));
         else
-            TRY(write_inputs(block));
+            TRY(write_inputs(block, NULL));
         if (block->other_count > 0)
             TRY(read_others(block, &changed));
         if (!changed)

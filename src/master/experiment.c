@@ -128,8 +128,10 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
     if (!(times->stop > times->start))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "the stop time %s%s must be after the start time %s", NUMBER(times->stop),
-                          options->has_stop ? "" : " (the FMU's default; --stop gives another)", NUMBER(times->start));
+        return tutti_fail(options->has_start || options->has_stop ? TUTTI_ERR_ARGUMENT : TUTTI_ERR_FORMAT,
+                          "%s: the stop time %s%s must be after the start time %s", system->path, NUMBER(times->stop),
+                          options->has_stop ? "" : " (of the default experiment; --stop gives another)",
+                          NUMBER(times->start));
     double span = times->stop - times->start;
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(&experiment, fixed, span, system->path, log);

@@ -88,6 +88,12 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options)
+{
+    struct tutti_integration unused = {0};
+    return read_words(&unused, options, false);
+}
+
 static enum tutti_err resolve_tolerances(struct tutti_integration *integration, const struct tutti_run_options *options,
                                          double tolerance)
 {

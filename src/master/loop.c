@@ -49,7 +49,8 @@ static double next_target(struct run *run)
         target = earlier(target, run->visit_at, run->span);
     for (uint32_t w = 0; w < run->watched_count; w++)
         event = earliest_of(run, run->watched[w], event);
-    return earlier(target, event, run->span);
+    target = earlier(target, event, run->span);
+    return tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
 }
 
 /* An FMU that comes back again and again without moving would keep the run here for ever. */

@@ -37,6 +37,7 @@ struct tutti_member {
     bool event;                  /* to be crossed at this point */
     bool ready;                  /* initialised */
     double own_step;             /* that it is to have; 0: the communication step */
+    bool step_from_file;         /* ... by an annotation */
     double tolerance;            /* for its solver, its own or ours; 0: none */
     bool has_grid;               /* steps of a size of its own, or of one size only */
     struct tutti_grid grid;

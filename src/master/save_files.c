@@ -215,6 +215,22 @@ enum tutti_err tutti_save_files_beside(struct tutti_save_files *files, const cha
 
 /* ---- documents that move ---- */
 
+/* Does the element's source name a file? That of a mapping's entry names a parameter or a value. */
+static bool refers(const struct tutti_node *node)
+{
+    static const struct {
+        enum tutti_space space;
+        const char *local;
+    } kinds[] = {{TUTTI_SPACE_SSD, "Component"},        {TUTTI_SPACE_SSD, "ParameterBinding"},
+                 {TUTTI_SPACE_SSD, "ParameterMapping"}, {TUTTI_SPACE_SSD, "SignalDictionary"},
+                 {TUTTI_SPACE_SSC, "MetaData"},         {TUTTI_SPACE_SSC, "Signature"}};
+    const char *source = node->text ? NULL : tutti_node_attribute(node, "source");
+    for (size_t i = 0; source && *source && i < sizeof kinds / sizeof *kinds; i++)
+        if (node->space == kinds[i].space && strcmp(node->local, kinds[i].local) == 0)
+            return true;
+    return false;
+}
+
 static bool is_inner(const struct tutti_node *node)
 {
     const char *base = tutti_node_attribute(node, "sourceBase");
@@ -269,8 +285,7 @@ enum tutti_err tutti_save_files_move(struct tutti_save_files *files, struct tutt
     if (!folder || (target && strcmp(folder, target) == 0 && !to_resources))
         node = NULL; /* nothing moves */
     while (node && !err) {
-        if (!node->text && node->space != TUTTI_SPACE_FOREIGN && tutti_node_attribute(node, "source") &&
-            !is_inner(node))
+        if (refers(node) && !is_inner(node))
             err = move_one(files, tree, node, "source", folder, to_resources);
         if (!err && !node->text && node->space == TUTTI_SPACE_SSD && tutti_node_attribute(node, "iconSource"))
             err = move_one(files, tree, node, "iconSource", folder, to_resources);

@@ -155,6 +155,17 @@ static enum tutti_err check_used(const struct run *run, const bool *used)
     return TUTTI_OK;
 }
 
+/* A step that an annotation asks for is a fault of the file. */
+static enum tutti_err check_multiple(const struct run *run, uint32_t m)
+{
+    const struct tutti_component *component = &run->system->components[m];
+    const struct tutti_member *member = &run->members[m];
+    enum tutti_err err = tutti_times_check_multiple(&run->times, member->own_step, component->name);
+    return err && member->step_from_file
+               ? tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->line)
+               : err;
+}
+
 /* Grids of their own for units that step less often than others, or cannot vary their step. */
 static enum tutti_err give_grids(struct run *run)
 {
@@ -168,7 +179,7 @@ static enum tutti_err give_grids(struct run *run)
         struct tutti_member *member = &run->members[m];
         double step = member->own_step > 0 ? member->own_step : run->times.step;
         if (member->own_step > 0)
-            TRY(tutti_times_check_multiple(&run->times, step, member->unit->name));
+            TRY(check_multiple(run, m));
         member->has_grid = member->unit->uniform || !tutti_time_same(step, run->times.step, 0);
         tutti_grid_init(&member->grid, run->times.start, step, run->times.stop);
     }
@@ -251,7 +262,9 @@ static enum tutti_err choose_options(struct run *run, uint32_t c, struct tutti_r
     struct tutti_member *member = &run->members[c];
     *own = *run->asked;
     TRY(tutti_words_of_component(own, run->system, component, &member->own_step));
+    double from_file = member->own_step;
     TRY(own_step(run, component->name, used, &member->own_step));
+    member->step_from_file = from_file > 0 && member->own_step == from_file;
     /* In a system a solver is for those that need one. */
     if (!run->system->single && own->interface && strcmp(own->interface, "cs") == 0)
         own->solver = NULL;

@@ -302,6 +302,18 @@ static enum tutti_err conversion_of(struct layout *layout, const struct tutti_co
     return TUTTI_OK;
 }
 
+static enum tutti_err find_element(const struct layout *layout, const struct tutti_connection *connection,
+                                   const struct tutti_end *end, size_t *at)
+{
+    if (end->element.count == 0)
+        return TUTTI_OK;
+    enum tutti_err err = tutti_unit_element(layout->units[end->component], end->variable, &end->element, at);
+    if (err != TUTTI_ERR_ARGUMENT)
+        return err;
+    return connection->file ? tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", connection->file, connection->line)
+                            : tutti_fail_context(err, "--connect");
+}
+
 static enum tutti_err place_wire(struct layout *layout, uint32_t node, uint32_t k)
 {
     const struct tutti_connection *connection = connection_of(layout, node, k);
@@ -309,10 +321,8 @@ static enum tutti_err place_wire(struct layout *layout, uint32_t node, uint32_t 
     uint32_t source = tutti_structure_find(layout->structure, from_end->component, from_end->variable, true);
     const struct tutti_slot *from = &layout->wires->slots[source], *to = &layout->wires->slots[node];
     size_t from_at = 0, to_at = 0;
-    if (from_end->element.count)
-        TRY(tutti_unit_element(layout->units[from_end->component], from_end->variable, &from_end->element, &from_at));
-    if (to_end->element.count)
-        TRY(tutti_unit_element(layout->units[to_end->component], to_end->variable, &to_end->element, &to_at));
+    TRY(find_element(layout, connection, from_end, &from_at));
+    TRY(find_element(layout, connection, to_end, &to_at));
     size_t from_count = from_end->element.count ? 1 : from->count, to_count = to_end->element.count ? 1 : to->count;
     if (from_count != to_count)
         return sizes_differ(layout, connection, from_count, to_count);

@@ -11,7 +11,7 @@
  * that a component cannot have. */
 TUTTI_CHECKED enum tutti_err tutti_words_of_system(struct tutti_run_options *options,
                                                    const struct tutti_system *system);
-/* The same for one component; *step becomes its own step, if it has one. */
+/* The same for one component, whose `implementation` goes before its words; *step becomes its own step, if it has one. */
 TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *options,
                                                       const struct tutti_system *system,
                                                       const struct tutti_component *component, double *step);
@@ -21,5 +21,8 @@ TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *
 enum { TUTTI_MOST_WORDS = 32 };
 TUTTI_CHECKED enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
                                                struct tutti_word *list, size_t *count);
+
+/* Every word that is none, or takes another value, as a finding with file and line. */
+void tutti_words_check(const struct tutti_system *system, struct tutti_findings *findings);
 
 #endif

@@ -369,12 +369,12 @@ static enum tutti_err explain(struct newton *newton, int flag)
     double distance = distance_to_singular(newton);
     double noise = newton->problem->jacobian ? DBL_EPSILON : sqrt(DBL_EPSILON);
     if (flag == KIN_LSETUP_FAIL ? newton->ending == RUNNING : distance < 10 * noise)
-        return tutti_fail(
-            TUTTI_ERR_SOLVER,
-            "Newton's method: the Jacobian is singular at the last iterate (iteration %lu, a "
-            "relative change of %.1e makes it so; residual %.1e): the equations do not say what all of their unknowns "
-            "are, or contradict each other; look for a variable that depends on nothing but itself",
-            counts->iterations, distance, counts->residual);
+        return tutti_fail(TUTTI_ERR_SOLVER,
+                          "Newton's method: the Jacobian is singular, up to a relative change of %.0e, at the last "
+                          "iterate (iteration "
+                          "%lu, residual %.1e): the equations do not say what all of their unknowns "
+                          "are, or contradict each other; look for a variable that depends on nothing but itself",
+                          distance, counts->iterations, counts->residual);
     if (newton->ending == TIRED && !stuck)
         return tutti_fail(TUTTI_ERR_SOLVER,
                           "Newton's method: no convergence in %lu iterations (residual %.1e, allowed %.1e)",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What several kinds of documents have in them: version, units, enumerations, types, dimensions, annotations. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -21,6 +22,12 @@ enum tutti_err tutti_parts_version(struct tutti_parts *parts, const struct tutti
 }
 
 /* ---- units ---- */
+
+static int compare_units(const void *a, const void *b)
+{
+    const struct tutti_unit_def *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
 
 static enum tutti_err read_base_unit(struct tutti_parts *parts, const struct tutti_node *node,
                                      struct tutti_unit_def *unit)
@@ -56,9 +63,9 @@ static enum tutti_err read_units(struct tutti_parts *parts, const struct tutti_n
                                                         {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
     static const struct tutti_shape list_shape = {no_attributes, list_children}, shape = {attributes, children};
     TRY(tutti_parts_check(parts, list, &list_shape));
-    struct tutti_unit_def *unit;
-    TRY(tutti_parts_array(parts, list, "Unit", sizeof *unit, &unit, &scope->unit_count));
-    scope->units = unit;
+    struct tutti_unit_def *units, *unit;
+    TRY(tutti_parts_array(parts, list, "Unit", sizeof *units, &units, &scope->unit_count));
+    scope->units = unit = units;
     for (const struct tutti_node *node = tutti_parts_child(list, "Unit"); node; node = tutti_parts_next(node, "Unit")) {
         TRY(tutti_parts_check(parts, node, &shape));
         TRY(tutti_parts_required(parts, node, "name", &unit->name));
@@ -73,10 +80,18 @@ static enum tutti_err read_units(struct tutti_parts *parts, const struct tutti_n
             tutti_parts_warn(parts, node, "<BaseUnit> is missing; the unit cannot be converted to others");
         unit++;
     }
+    if (scope->unit_count > 1)
+        qsort(units, scope->unit_count, sizeof *units, compare_units);
     return TUTTI_OK;
 }
 
 /* ---- enumerations ---- */
+
+static int compare_enumerations(const void *a, const void *b)
+{
+    const struct tutti_ssp_enumeration *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
 
 static enum tutti_err read_items(struct tutti_parts *parts, const struct tutti_node *node,
                                  struct tutti_ssp_enumeration *enumeration)
@@ -114,9 +129,9 @@ static enum tutti_err read_enumerations(struct tutti_parts *parts, const struct 
                                                         {NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};
     static const struct tutti_shape list_shape = {no_attributes, list_children}, shape = {attributes, children};
     TRY(tutti_parts_check(parts, list, &list_shape));
-    struct tutti_ssp_enumeration *enumeration;
-    TRY(tutti_parts_array(parts, list, "Enumeration", sizeof *enumeration, &enumeration, &scope->enumeration_count));
-    scope->enumerations = enumeration;
+    struct tutti_ssp_enumeration *enumerations, *enumeration;
+    TRY(tutti_parts_array(parts, list, "Enumeration", sizeof *enumerations, &enumerations, &scope->enumeration_count));
+    scope->enumerations = enumeration = enumerations;
     for (const struct tutti_node *node = tutti_parts_child(list, "Enumeration"); node;
          node = tutti_parts_next(node, "Enumeration"), enumeration++) {
         TRY(tutti_parts_check(parts, node, &shape));
@@ -125,6 +140,8 @@ static enum tutti_err read_enumerations(struct tutti_parts *parts, const struct 
                                "enumerations of this document"));
         TRY(read_items(parts, node, enumeration));
     }
+    if (scope->enumeration_count > 1)
+        qsort(enumerations, scope->enumeration_count, sizeof *enumerations, compare_enumerations);
     return TUTTI_OK;
 }
 
@@ -142,18 +159,16 @@ enum tutti_err tutti_parts_scope(struct tutti_parts *parts, const struct tutti_n
 
 const struct tutti_unit_def *tutti_ssp_unit(const struct tutti_ssp_scope *scope, const char *name)
 {
-    for (size_t i = 0; i < scope->unit_count; i++)
-        if (strcmp(scope->units[i].name, name) == 0)
-            return &scope->units[i];
-    return NULL;
+    const struct tutti_unit_def wanted = {.name = name};
+    return scope->unit_count ? bsearch(&wanted, scope->units, scope->unit_count, sizeof wanted, compare_units) : NULL;
 }
 
 const struct tutti_ssp_enumeration *tutti_ssp_enumeration(const struct tutti_ssp_scope *scope, const char *name)
 {
-    for (size_t i = 0; i < scope->enumeration_count; i++)
-        if (strcmp(scope->enumerations[i].name, name) == 0)
-            return &scope->enumerations[i];
-    return NULL;
+    const struct tutti_ssp_enumeration wanted = {.name = name};
+    return scope->enumeration_count
+               ? bsearch(&wanted, scope->enumerations, scope->enumeration_count, sizeof wanted, compare_enumerations)
+               : NULL;
 }
 
 /* ---- types ---- */

@@ -332,6 +332,8 @@ enum tutti_err tutti_package_resolve(const struct tutti_package *package, const 
     tutti_uri_fini(&uri);
     if (err != TUTTI_OK)
         tutti_place_fini(place);
+    else
+        tutti_str_make_printable(place->shown); /* a URI may hold %1B */
     return err;
 }
 

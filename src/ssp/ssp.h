@@ -14,7 +14,7 @@
 #include "fmi/findings.h"
 #include "ssp/tree.h"
 
-/* Units and enumerations are scoped to their file. */
+/* Units and enumerations are scoped to their file; both are sorted by name. */
 struct tutti_ssp_enumeration {
     const char *name;
     const struct tutti_enum_item *items;

@@ -81,7 +81,7 @@ static enum tutti_err make_value(struct flat *flat, const struct bound *bound,
         .file = bound->values->scope.file,
         .line = parameter->line,
         .texts = true,
-        .dimensions = (uint8_t)parameter->dimension_count,
+        .dimensions = (uint8_t)(parameter->dimension_count < UINT8_MAX ? parameter->dimension_count : UINT8_MAX),
         .shape = parameter->dimensions,
         .count = parameter->value_count,
         .data = parameter->values,
@@ -114,7 +114,7 @@ static enum tutti_err apply(struct flat *flat, const struct bound *bound, const 
                                 mapping && mapping->suppress_unit_conversion,
                                 mapping ? &mapping->transformation : NULL);
     tutti_list_fini(&matches);
-    return err;
+    return err ? err : tutti_flat_check_size(flat);
 }
 
 static enum tutti_err apply_all(struct flat *flat, const struct bound *bound)
@@ -122,11 +122,11 @@ static enum tutti_err apply_all(struct flat *flat, const struct bound *bound)
     const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
     struct tutti_text name = {0};
     enum tutti_err err = TUTTI_OK;
-    size_t count;
+    size_t count, length = strlen(prefix);
+    tutti_text_append(&name, prefix);
     for (size_t i = 0; i < bound->values->count && !err; i++) {
         const struct tutti_ssp_parameter *parameter = &bound->values->parameters[i];
-        name.length = 0;
-        tutti_text_append(&name, prefix);
+        name.length = length;
         tutti_text_append(&name, parameter->name);
         err = name.failed ? tutti_fail_memory() : apply(flat, bound, parameter, name.text, NULL, &count);
     }
@@ -143,6 +143,7 @@ static enum tutti_err apply_mapping(struct flat *flat, const struct bound *bound
     if (strncmp(mapping->source, prefix, n) == 0)
         found = tutti_map_find(parameters, mapping->source + n);
     if (found == TUTTI_MAP_NONE) {
+        TRY(tutti_flat_spend(flat, 0));
         tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, ssm->file, mapping->line,
                            "the mapping's source '%s' is no parameter of the source of values", mapping->source);
         return TUTTI_OK;

@@ -204,5 +204,5 @@ enum tutti_err tutti_connectors_make(struct flat *flat, uint32_t index)
     }
     if (item->body)
         check_reference(flat, index);
-    return TUTTI_OK;
+    return tutti_flat_check_size(flat);
 }

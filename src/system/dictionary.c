@@ -15,6 +15,7 @@ enum tutti_err tutti_dictionaries_add(struct flat *flat, uint32_t index)
             return tutti_fail_memory();
         dictionary->item = index;
         dictionary->declaration = &item->body->dictionaries[i];
+        TRY(tutti_map_add(&item->dictionaries_by_name, dictionary->declaration->name, (int64_t)i, NULL));
     }
     return TUTTI_OK;
 }
@@ -25,9 +26,9 @@ static struct dictionary *look_up(struct flat *flat, uint32_t index, const char 
     do {
         index = tutti_flat_item(flat, index)->parent;
         const struct item *item = tutti_flat_item(flat, index);
-        for (size_t i = 0; item->body && i < item->body->dictionary_count; i++)
-            if (strcmp(item->body->dictionaries[i].name, name) == 0)
-                return (struct dictionary *)flat->dictionaries.items + item->first_dictionary + i;
+        int64_t found = tutti_map_find(&item->dictionaries_by_name, name);
+        if (found != TUTTI_MAP_NONE)
+            return (struct dictionary *)flat->dictionaries.items + item->first_dictionary + found;
     } while (index != 0);
     return NULL;
 }
@@ -57,7 +58,7 @@ static enum tutti_err add_entries(struct flat *flat, struct dictionary *dictiona
         };
         TRY(tutti_map_add(&dictionary->names, entry->name, (int64_t)i, NULL));
     }
-    return TUTTI_OK;
+    return tutti_flat_check_size(flat);
 }
 
 /* Reads it when something refers to it for the first time. */

@@ -182,7 +182,7 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
     if (!place)
         return tutti_fail_memory();
     *place = edge;
-    return TUTTI_OK;
+    return tutti_flat_check_size(flat);
 }
 
 /* ---- connections that go either way ---- */

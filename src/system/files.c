@@ -180,10 +180,15 @@ static enum tutti_err open_source(struct flat *flat, const struct file *base, co
                            "system; write type=\"%s\"",
                            element->name, element->source, type);
     }
+    if (type && is_type(type, "application/x-ssp-package"))
+        return tutti_files_package(flat, place->path, place->shown, place->fragment, out);
+    if (place->fragment)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "the source \"%s\" has a #, which is for the variants of an .ssp and, alone, for systems of "
+                          "this document; leave it out",
+                          tutti_str_show(element->source).text);
     if (!type || is_type(type, "application/x-fmu-sharedlibrary"))
         return tutti_files_fmu(flat, place->path, place->shown, out);
-    if (is_type(type, "application/x-ssp-package"))
-        return tutti_files_package(flat, place->path, place->shown, place->fragment, out);
     return open_document(flat, place, base->package, out);
 }
 
@@ -240,8 +245,9 @@ static enum tutti_err collect_ids(struct file *file, const struct tutti_ssp_elem
 
 enum tutti_err tutti_files_system(struct file *file, const char *id, const struct tutti_ssp_element **out)
 {
-    if (file->ids.count == 0)
+    if (!file->ids_known)
         TRY(collect_ids(file, &file->ssd->system));
+    file->ids_known = true;
     int64_t found = tutti_map_find(&file->ids, id);
     *out = found == TUTTI_MAP_NONE ? NULL : ((const struct tutti_ssp_element **)file->systems.items)[found];
     return TUTTI_OK;
@@ -268,6 +274,8 @@ static struct file *find_in_fmu(struct flat *flat, const struct file *base, cons
         if (full.failed || shown.failed)
             *err = tutti_fail_memory();
         else
+            tutti_str_make_printable(shown.text);
+        if (!*err)
             file = get_keyed(flat, full.text, shown.text, err);
     }
     if (file) {

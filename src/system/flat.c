@@ -26,6 +26,17 @@ void tutti_list_fini(struct list *list)
     *list = (struct list){0};
 }
 
+enum tutti_err tutti_flat_check_size(const struct flat *flat)
+{
+    size_t bytes = flat->arena.total + flat->system->arena.total + flat->items.count * sizeof(struct item) +
+                   flat->nodes.count * sizeof(struct node) + flat->edges.count * sizeof(struct edge) +
+                   flat->feeds.count * sizeof(struct feed) + flat->candidates.count * sizeof(struct candidate);
+    if (bytes <= TUTTI_MOST_BYTES)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_LIMIT, "%s: the system would take more than %zu MiB; split it, or use shorter names",
+                      flat->system->path, TUTTI_MOST_BYTES >> 20);
+}
+
 /* ---- names for messages ---- */
 
 static const char *no_memory_for_name = "(a name)";
@@ -192,6 +203,15 @@ static enum tutti_err match_variable(struct flat *flat, uint32_t index, const ch
     return found ? add_match(matches, &match) : TUTTI_OK;
 }
 
+enum tutti_err tutti_flat_spend(struct flat *flat, size_t bytes)
+{
+    flat->lookups += 1 + bytes / 64; /* a long name takes as long as some short ones */
+    if (flat->lookups <= TUTTI_MOST_LOOKUPS)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_LIMIT, "%s: more than %d names of parameters to look up; split the files with values",
+                      flat->system->path, TUTTI_MOST_LOOKUPS);
+}
+
 /* `name` is cut at its dots for a moment. The depth of the calls is that of the nesting. */
 static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name, struct list *matches)
 {
@@ -202,7 +222,8 @@ static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name
     match.connector = tutti_flat_connector(flat, index, name);
     if (match.connector != TUTTI_NONE && item->nodes[match.connector] != TUTTI_NONE)
         TRY(add_match(matches, &match));
-    for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+    for (char *dot = strchr(name, '.'); dot && dot <= name + item->longest_child; dot = strchr(dot + 1, '.')) {
+        TRY(tutti_flat_spend(flat, (size_t)(dot - name)));
         *dot = '\0';
         uint32_t child = tutti_flat_child(flat, index, name);
         *dot = '.';
@@ -214,6 +235,7 @@ static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name
 
 enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches)
 {
+    TRY(tutti_flat_spend(flat, 0));
     if (tutti_flat_item(flat, item)->component != TUTTI_NONE)
         return match_variable(flat, item, name, matches);
     char *copy = tutti_str_copy(name);

@@ -16,10 +16,11 @@
 #include "system/system.h"
 
 enum {
-    TUTTI_MOST_ITEMS = 1000000,  /* a few nested files could make far more */
-    TUTTI_MOST_FEEDS = 50000000, /* along wires */
-    TUTTI_MOST_LEVELS = 100,     /* of nesting */
+    TUTTI_MOST_ITEMS = 1000000,    /* a few nested files could make far more */
+    TUTTI_MOST_LEVELS = 100,       /* of nesting */
+    TUTTI_MOST_LOOKUPS = 50000000, /* of names: one file of values can be bound to very many components */
 };
+#define TUTTI_MOST_BYTES ((size_t)2 << 30) /* for all that follows from the documents */
 
 /* A growing array. */
 struct list {
@@ -60,6 +61,7 @@ struct file {
     uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
     struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids -> systems; names of an SSV */
     struct list systems;                       /* that have an id: const struct tutti_ssp_element * */
+    bool ids_known;
 };
 
 struct item {
@@ -70,6 +72,7 @@ struct item {
     struct file *target;                     /* what a component's source names */
     uint32_t parent, component;              /* component: TUTTI_NONE unless it is an FMU */
     uint32_t first_child, child_count;
+    uint32_t longest_child;    /* bytes of the longest of their names */
     uint32_t first_dictionary; /* of body->dictionaries */
     unsigned depth;
     const struct tutti_ssp_connector *connectors; /* by which connections name its nodes */
@@ -77,7 +80,7 @@ struct item {
     uint32_t *nodes;           /* of each connector; TUTTI_NONE: it is broken, and that was reported */
     const struct look *looks;  /* NULL, or of each connector, where a node has more than one */
     struct tutti_map children; /* by name; empty while they are few */
-    struct tutti_map connectors_by_name;
+    struct tutti_map connectors_by_name, dictionaries_by_name;
 };
 
 struct dictionary {
@@ -172,6 +175,7 @@ struct flat {
     struct tutti_map files_by_path;
     struct tutti_arena arena;
     uint32_t values_given, guesses;
+    size_t lookups;     /* of names so far */
     enum tutti_err err; /* the command line is wrong: found where no error can be returned */
 };
 
@@ -180,6 +184,9 @@ struct flat {
 /* A zeroed place behind the last item, or NULL when memory is out. May move the others. */
 void *tutti_list_push(struct list *list, size_t size);
 void tutti_list_fini(struct list *list);
+/* LIMIT where a small file grows beyond any use: systems that are used very often, names that are repeated, elements
+ * that multiply on their way. To be called after whatever a file can repeat. */
+TUTTI_CHECKED enum tutti_err tutti_flat_check_size(const struct flat *flat);
 
 static inline struct item *tutti_flat_item(const struct flat *flat, uint32_t index)
 {
@@ -224,6 +231,8 @@ struct match {
 };
 /* Adds to `matches` all that `name` means inside of `item`. */
 TUTTI_CHECKED enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches);
+/* Counts the lookup of a name of so many bytes; LIMIT where there are too many for any use. */
+TUTTI_CHECKED enum tutti_err tutti_flat_spend(struct flat *flat, size_t bytes);
 /* Is a nearest name worth its time? After some dozens of wrong names it is not: the rest of them is wrong alike. */
 bool tutti_flat_may_guess(struct flat *flat);
 /* The nearest name that means something there, for messages; NULL: none is near. */
@@ -270,6 +279,21 @@ TUTTI_CHECKED enum tutti_err tutti_dictionaries_add(struct flat *flat, uint32_t 
 TUTTI_CHECKED enum tutti_err tutti_dictionaries_refer(struct flat *flat, uint32_t item);
 /* Edges for the connections of all systems. */
 TUTTI_CHECKED enum tutti_err tutti_connections_add(struct flat *flat);
+
+/* ---- items.c ---- */
+
+/* The items that a look has, for many questions. Borrows the look. */
+struct items {
+    const struct look *look;
+    struct tutti_map names; /* -> index */
+    int64_t *values;        /* sorted */
+};
+TUTTI_CHECKED enum tutti_err tutti_items_init(struct items *items, const struct look *look);
+void tutti_items_fini(struct items *items);
+/* The value of the item of that name; false: there is none. */
+bool tutti_items_find(const struct items *items, const char *name, int64_t *value);
+/* Is it the value of an item? */
+bool tutti_items_has(const struct items *items, int64_t value);
 
 /* ---- flow.c ---- */
 

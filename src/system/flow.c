@@ -93,14 +93,14 @@ static enum tutti_err add_map(struct flow *flow, tutti_wide (*pairs)[2], size_t 
     return TUTTI_OK;
 }
 
-static enum tutti_err find_entry(const struct look *look, const char *name, const char *end, tutti_wide *value)
+static enum tutti_err find_entry(const struct items *items, const char *name, const char *end, tutti_wide *value)
 {
-    for (size_t i = 0; i < look->item_count; i++)
-        if (strcmp(look->items[i].name, name) == 0) {
-            *value = look->items[i].value;
-            return TUTTI_OK;
-        }
-    if (look->item_count == 0)
+    int64_t found;
+    if (tutti_items_find(items, name, &found)) {
+        *value = found;
+        return TUTTI_OK;
+    }
+    if (items->look->item_count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "its mapping needs the items of the enumeration at the %s; name it at the connector", end);
     return tutti_fail(TUTTI_ERR_ARGUMENT, "its mapping names '%s', which is no item of the enumeration at the %s", name,
@@ -108,11 +108,10 @@ static enum tutti_err find_entry(const struct look *look, const char *name, cons
 }
 
 /* Is a number that a mapping names one that the destination can have? */
-static enum tutti_err check_target(const struct look *target, tutti_wide value)
+static enum tutti_err check_target(const struct look *target, const struct items *items, tutti_wide value)
 {
-    bool found = target->item_count == 0;
-    for (size_t i = 0; i < target->item_count && !found; i++)
-        found = target->items[i].value == value;
+    bool found = target->item_count == 0 ||
+                 (tutti_conversion_fits(TUTTI_TYPE_INT64, value) && tutti_items_has(items, (int64_t)value));
     bool whole = target->typed && (is_whole(target->type) || target->type == TUTTI_TYPE_BOOLEAN);
     if (found && (!whole || tutti_conversion_fits(target->type, value)))
         return TUTTI_OK;
@@ -126,26 +125,39 @@ static enum tutti_err check_target(const struct look *target, tutti_wide value)
                       found ? tutti_type_name(target->type) : "name one that is");
 }
 
-static enum tutti_err transform_map(struct flow *flow, const struct look *target,
-                                    const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
+/* The entries of a mapping as numbers. */
+static enum tutti_err number_entries(const struct look *source, const struct look *target,
+                                     const struct tutti_ssp_transformation *transformation, tutti_wide (*pairs)[2])
 {
-    size_t count = transformation->entry_count;
     bool by_name = transformation->kind == TUTTI_SSP_ENUMERATION_MAP;
-    tutti_wide(*pairs)[2] = calloc(count + 1, sizeof *pairs);
-    if (!pairs)
-        return tutti_fail_memory();
-    enum tutti_err err = TUTTI_OK;
-    for (size_t i = 0; i < count && !err; i++) {
+    struct items from = {.look = source}, to;
+    enum tutti_err err = tutti_items_init(&to, target);
+    if (!err && by_name)
+        err = tutti_items_init(&from, source);
+    for (size_t i = 0; i < transformation->entry_count && !err; i++) {
         const struct tutti_ssp_map_entry *entry = &transformation->entries[i];
         pairs[i][0] = entry->source;
         pairs[i][1] = entry->target;
         if (by_name)
-            err = find_entry(&flow->look, entry->source_name, "source", &pairs[i][0]);
+            err = find_entry(&from, entry->source_name, "source", &pairs[i][0]);
         if (by_name && !err)
-            err = find_entry(target, entry->target_name, "destination", &pairs[i][1]);
+            err = find_entry(&to, entry->target_name, "destination", &pairs[i][1]);
         if (!by_name)
-            err = check_target(target, pairs[i][1]);
+            err = check_target(target, &to, pairs[i][1]);
     }
+    tutti_items_fini(&from);
+    tutti_items_fini(&to);
+    return err;
+}
+
+static enum tutti_err transform_map(struct flow *flow, const struct look *target,
+                                    const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
+{
+    size_t count = transformation->entry_count;
+    tutti_wide(*pairs)[2] = calloc(count + 1, sizeof *pairs);
+    if (!pairs)
+        return tutti_fail_memory();
+    enum tutti_err err = number_entries(&flow->look, target, transformation, pairs);
     if (!err)
         err = add_map(flow, pairs, count, arena);
     free(pairs);

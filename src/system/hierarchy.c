@@ -172,10 +172,12 @@ uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *nam
     *item = (struct item){.own_name = name, .name = name, .parent = parent, .component = TUTTI_NONE};
     if (flat->items.count == 1)
         return 0;
-    const struct item *owner = tutti_flat_item(flat, parent);
+    struct item *owner = tutti_flat_item(flat, parent);
+    size_t length = strlen(name);
     item->depth = owner->depth + 1;
+    owner->longest_child = length > owner->longest_child ? (uint32_t)length : owner->longest_child;
     if (owner->name[0]) {
-        char *path = tutti_arena_alloc(&flat->arena, strlen(owner->name) + strlen(name) + 2);
+        char *path = tutti_arena_alloc(&flat->arena, strlen(owner->name) + length + 2);
         if (!path)
             return TUTTI_NONE;
         stpcpy(stpcpy(stpcpy(path, owner->name), "."), name);
@@ -200,6 +202,7 @@ static enum tutti_err add_children(struct flat *flat, uint32_t index)
             return tutti_fail_memory();
         tutti_flat_item(flat, child)->element = &body->elements[i];
         tutti_flat_item(flat, child)->file = file;
+        TRY(tutti_flat_check_size(flat));
     }
     tutti_flat_item(flat, index)->child_count = (uint32_t)body->element_count;
     return tutti_dictionaries_add(flat, index);

@@ -25,6 +25,8 @@ struct tutti_setting {
     struct tutti_indices element;
     size_t count;       /* values; 1 for a whole array means: every element */
     const void *values; /* in the arena */
+    const char *file;   /* where it is from; NULL: --set */
+    unsigned line;
 };
 
 /* Reads "NAME=VALUE" or "UNIT.NAME=VALUE" (`unit` may be NULL). VALUE by the variable's type: numbers; true, false, 0, 1;

@@ -44,7 +44,9 @@ static enum tutti_err keep(struct flat *flat, const struct candidate *candidate,
     void *values = tutti_arena_array(arena, count, tutti_type_size(type));
     *out = candidate->setting;
     out->values = values;
-    if (!values)
+    if (out->file)
+        out->file = tutti_arena_text(arena, out->file, strlen(out->file));
+    if (!values || (candidate->setting.file && !out->file))
         return tutti_fail_memory();
     if (count > 0)
         memcpy(values, candidate->setting.values, count * tutti_type_size(type));

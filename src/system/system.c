@@ -61,6 +61,7 @@ static void flat_fini(struct flat *flat)
     for (uint32_t i = 0; i < flat->items.count; i++) {
         tutti_map_fini(&tutti_flat_item(flat, i)->children);
         tutti_map_fini(&tutti_flat_item(flat, i)->connectors_by_name);
+        tutti_map_fini(&tutti_flat_item(flat, i)->dictionaries_by_name);
     }
     for (size_t i = 0; i < flat->dictionaries.count; i++)
         tutti_map_fini(&((struct dictionary *)flat->dictionaries.items)[i].names);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/str.h"
 #include "system/flat.h"
 
@@ -91,29 +92,45 @@ static enum tutti_err rename_items(struct flat *flat, struct value *value,
 {
     const char *const *old = value->data;
     const char **texts = tutti_arena_array(&flat->arena, value->count, sizeof *texts);
-    if (!texts)
-        return tutti_fail_memory();
-    for (size_t i = 0; i < value->count; i++) {
-        texts[i] = old[i];
-        for (size_t e = 0; e < transformation->entry_count; e++)
-            if (strcmp(transformation->entries[e].source_name, old[i]) == 0)
-                texts[i] = transformation->entries[e].target_name;
+    struct tutti_map sources = {0};
+    enum tutti_err err = texts ? TUTTI_OK : tutti_fail_memory();
+    for (size_t e = 0; e < transformation->entry_count && !err; e++)
+        err = tutti_map_add(&sources, transformation->entries[e].source_name, (int64_t)e, NULL);
+    for (size_t i = 0; i < value->count && !err; i++) {
+        int64_t entry = sources.count ? tutti_map_find(&sources, old[i]) : TUTTI_MAP_NONE;
+        texts[i] = entry == TUTTI_MAP_NONE ? old[i] : transformation->entries[entry].target_name;
     }
-    value->data = texts;
-    return TUTTI_OK;
+    tutti_map_fini(&sources);
+    value->data = err ? value->data : texts;
+    return err;
+}
+
+/* An item's name; or its number, unless that is another one's name. */
+static enum tutti_err number_item(struct flat *flat, const struct items *items, const char *text, int64_t *number)
+{
+    if (tutti_items_find(items, text, number) ||
+        (tutti_number_read_int(text, strlen(text), number) && tutti_items_has(items, *number)))
+        return TUTTI_OK;
+    /* Says what there is. */
+    struct tutti_type_def def = {.items = items->look->items, .item_count = (uint32_t)items->look->item_count};
+    struct tutti_desc desc = {.types = &def};
+    struct tutti_var var = {.name = "value", .type = TUTTI_TYPE_ENUMERATION};
+    return tutti_setting_read_value(&flat->arena, &desc, &var, text, strlen(text), number);
 }
 
 static enum tutti_err number_items(struct flat *flat, struct value *value, const struct look *look)
 {
     const char *const *texts = value->data;
     int64_t *numbers = tutti_arena_array(&flat->arena, value->count, sizeof *numbers);
-    struct tutti_type_def def = {.items = look->items, .item_count = (uint32_t)look->item_count};
-    struct tutti_desc desc = {.types = &def};
-    struct tutti_var var = {.name = "value", .type = TUTTI_TYPE_ENUMERATION};
+    struct items items;
     if (!numbers)
         return tutti_fail_memory();
-    for (size_t i = 0; i < value->count; i++)
-        TRY(tutti_setting_read_value(&flat->arena, &desc, &var, texts[i], strlen(texts[i]), &numbers[i]));
+    enum tutti_err err = tutti_items_init(&items, look);
+    for (size_t i = 0; i < value->count && !err; i++)
+        err = number_item(flat, &items, texts[i], &numbers[i]);
+    tutti_items_fini(&items);
+    if (err)
+        return err;
     value->texts = false;
     value->data = numbers;
     return TUTTI_OK;
@@ -190,20 +207,21 @@ static enum tutti_err pass(struct flat *flat, struct value *value, const struct 
     return convert(flat, value, &flow);
 }
 
-/* The element of a list that a connection picks. */
+/* The element of an array that a connection picks; a list without dimensions has one. */
 static bool pick(struct value *value, const struct edge_end *end)
 {
+    uint64_t place = 0;
     if (end->index_count == 0 || value->count == 1)
         return true;
-    size_t size = value->texts ? sizeof(char *) : tutti_type_size(value->look.type), place = 0;
-    if (end->index_count != (value->dimensions ? value->dimensions : 1))
+    if (end->index_count != (value->dimensions > 0 ? value->dimensions : 1))
         return false;
     for (uint32_t i = 0; i < end->index_count; i++) {
-        uint64_t extent = value->dimensions ? value->shape[i].size : value->count;
-        if (end->indices[i] < 1 || end->indices[i] > extent)
+        uint64_t size = value->dimensions > 0 ? value->shape[i].size : value->count;
+        if (end->indices[i] > size)
             return false;
-        place = place * extent + end->indices[i] - 1;
+        place = place * size + end->indices[i] - 1;
     }
+    size_t size = value->texts ? sizeof(char *) : tutti_type_size(value->look.type);
     value->data = (const char *)value->data + place * size;
     value->count = 1;
     value->dimensions = 0;
@@ -348,10 +366,11 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
                                   const struct tutti_indices *element)
 {
     const struct tutti_desc *desc = tutti_flat_component(flat, component)->fmu->desc;
-    struct candidate candidate = {.rank = value->rank,
-                                  .component = component,
-                                  .order = (uint32_t)flat->candidates.count,
-                                  .setting = {.variable = variable, .element = *element}};
+    struct candidate candidate = {
+        .rank = value->rank,
+        .component = component,
+        .order = (uint32_t)flat->candidates.count,
+        .setting = {.variable = variable, .element = *element, .file = value->file, .line = value->line}};
     /* What cannot be set is no parameter; a set may hold far more than those. */
     enum tutti_err err = tutti_setting_check_settable(&desc->vars[variable]);
     enum tutti_severity severity = err ? TUTTI_FINDING_WARNING : TUTTI_FINDING_ERROR;
@@ -365,5 +384,5 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
     if (!place)
         return tutti_fail_memory();
     *place = candidate;
-    return TUTTI_OK;
+    return tutti_flat_check_size(flat);
 }

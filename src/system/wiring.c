@@ -161,14 +161,11 @@ static enum tutti_err add_feed(struct flat *flat, const struct feed *source, uin
     TRY(pass(flat, &feed.flow, edge, &passed));
     if (!passed)
         return TUTTI_OK;
-    if (flat->feeds.count >= TUTTI_MOST_FEEDS)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: the connections of elements multiply beyond any use",
-                          flat->system->path);
     struct feed *place = tutti_list_push(&flat->feeds, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = feed;
-    return TUTTI_OK;
+    return tutti_flat_check_size(flat);
 }
 
 static enum tutti_err feed_through(struct flat *flat, uint32_t index)

@@ -173,11 +173,13 @@ enum tutti_err tutti_unit_get(struct tutti_unit *unit, struct tutti_signals *sig
     return TUTTI_OK;
 }
 
-static enum tutti_err wrong_count(const struct tutti_unit *unit, const struct tutti_var *var, size_t count,
-                                  size_t extent)
+/* What is wrong with a value, with where it came from: a file, or the command line. */
+static enum tutti_err blame(const struct tutti_setting *setting, enum tutti_err err)
 {
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: --set %s: %zu values given, but the array has %zu", unit->name,
-                      var->name, count, extent);
+    if (err != TUTTI_ERR_ARGUMENT)
+        return err;
+    return setting->file ? tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", setting->file, setting->line)
+                         : tutti_fail_context(err, "--set");
 }
 
 /* Where the setting's values go: one element, all alike, or one by one. An element leaves its neighbours as the FMU has
@@ -189,13 +191,14 @@ static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *
     char *slot = signals->slots[0];
     if (setting->element.count > 0) {
         size_t place = 0;
-        TRY(tutti_fail_context(tutti_unit_element(unit, setting->variable, &setting->element, &place), "--set"));
+        TRY(blame(setting, tutti_unit_element(unit, setting->variable, &setting->element, &place)));
         TRY(tutti_unit_get(unit, signals));
         memcpy(slot + place * size, setting->values, size);
         return TUTTI_OK;
     }
     if (setting->count != 1 && setting->count != extent)
-        return wrong_count(unit, var, setting->count, extent);
+        return blame(setting, tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s': %zu values given, but the array has %zu",
+                                         unit->name, var->name, setting->count, extent));
     for (size_t i = 0; i < extent; i++)
         memcpy(slot + i * size, (const char *)setting->values + (setting->count == 1 ? 0 : i) * size, size);
     return TUTTI_OK;

@@ -24,7 +24,7 @@ class Times(CommandTest):
             self.assertFalse(os.path.exists(self.path("result.csv")))
 
     def test_start_behind_the_default_stop(self):
-        self.wrong("--start", "5000", says=["after the start time 5000", "the FMU's default", "--stop"])
+        self.wrong("--start", "5000", says=["after the start time 5000", "default experiment", "--stop"])
 
     def test_stop_before_start(self):
         for start, stop in ((0, -1), (1, 1), (2, 1), (-1, -2)):

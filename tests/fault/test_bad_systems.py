@@ -16,7 +16,7 @@ import zipfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import kit_fmu  # noqa: E402
 from systems import (SystemTest, component, connection, connector, inputs, line_of, outputs, ssd,  # noqa: E402
-                     system)
+                     system, words)
 
 DAHLQUIST, TRACKER, FEEDTHROUGH, CHAIN, HEATER = (f"{name}_fmi2.fmu" for name in (
     "Dahlquist", "Tracker", "Feedthrough", "ChainMass", "Heater"))
@@ -64,6 +64,42 @@ class BadSystemTest(SystemTest):
         if "info" in commands:
             self.tutti("info", name, status=None)
         return outcome
+
+
+class Settings(BadSystemTest):
+    """What is wrong in an annotation org.tutti, or only shows once the FMUs are there, is a fault of the file."""
+
+    def test_words_of_the_system(self):
+        for word, says in ((dict(solver="foo"), "there is no solver 'foo'; there are cvode"),
+                           (dict(coupling="foo"), "takes jacobi.*not 'foo'"),
+                           (dict(interface="foo"), "takes auto, cs or me, not 'foo'"),
+                           (dict(jacobian="foo"), "not 'foo'"), (dict(step="0"), "greater than 0, not '0'"),
+                           (dict(stepp="1"), "knows no 'stepp' for a system")):
+            with self.subTest(word=word):
+                self.bad(ssd(system(self.a), behind=words(**word)), says, at="tutti:")
+
+    def test_words_of_a_component(self):
+        text = ssd(system(component("a", DAHLQUIST, outputs("x"), inside=words(coupling="jacobi"))))
+        self.bad(text, "knows no 'coupling' for a component", at="tutti:")
+
+    def test_a_step_that_is_no_multiple(self):
+        text = ssd(system(component("a", DAHLQUIST, outputs("x"), inside=words(step="0.15")), self.b))
+        self.bad(text, "a=0.15 is not a multiple", at='name="a"', commands=("run",))
+
+    def test_an_experiment_that_ends_before_it_begins(self):
+        self.write("bad.ssd", ssd(system(self.a), behind='<ssd:DefaultExperiment startTime="2" stopTime="1"/>\n'))
+        self.refused("run", "bad.ssd", status=1, says="the stop time 1 .*must be after the start time 2")
+        self.assertIn("stop time", self.tutti("check", "bad.ssd", status=1).out)
+
+    def test_an_element_that_is_not_there(self):
+        text = ssd(system(component("s", SPACE, outputs("y")), self.b,
+                          connect=connection("s.y", "b.u", startIndices="4")), version="2.0")
+        self.bad(text, r"no element 'y\[4\]'", at="startIndices", commands=("run",))
+
+    def test_nothing_to_simulate(self):
+        self.write("bad.ssd", ssd(system()))
+        self.refused("run", "bad.ssd", status=1, says="nothing to simulate")
+        self.assertIn("nothing to simulate", self.tutti("check", "bad.ssd").out)
 
 
 class Connections(BadSystemTest):

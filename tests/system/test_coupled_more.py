@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import shutil
 import unittest
 
@@ -133,6 +134,16 @@ class Events(CommandTest):
                 self.assertEqual([table["a.rings"], table["b.rings"]], 2 * [4 * [0] + 3 * [1]])
 
 
+    def test_the_stop_is_the_end_whatever_is_announced_next_to_it(self):
+        alarm = test_fmu("Alarm", "3")
+        for at in ("0.3", "0.30000000000000004", "0.29999999999999993"):
+            for units in ([alarm], [f"a={alarm}", f"b={alarm}"]):
+                name = "at" if len(units) == 1 else "a.at"
+                table = self.simulate(*units, "--set", f"{name}={at}", "--step", "0.1", "--stop", "0.3")
+                self.assertEqual(max(table.times), 0.3)
+                self.assertLessEqual(table.times.count(0.3), 2)
+                self.assertEqual(len(set(table.times)), 4)
+
     def test_a_time_that_is_missed_by_rounding_comes_next(self):
         """The step of b ends at 0.3, an event of a; its own is announced for the next double."""
         alarm = test_fmu("Alarm", "3")
@@ -141,6 +152,56 @@ class Events(CommandTest):
                                   "--step", "0.1", "--step", "b=0.3", "--stop", "0.9", "--interface", interface)
             self.assertEqual((table["a.rings"][-1], table["b.rings"][-1]), (1, 1))
             self.assert_near(table["b.last"][-1:], [0.3], 1e-15)
+
+
+class Order(CommandTest):
+    """The same system, its units and connections named in another order: the same to the bit, whatever happens in it."""
+
+    # model: reals out and in, integers out and in
+    MODELS = {
+        ("Feedthrough", "1cs"): (("float64_out",), ("float64_in",), ("int32_out",), ("int32_in",)),
+        ("Feedthrough", "2"): (("float64_out",), ("float64_in",), ("int32_out",), ("int32_in",)),
+        ("Feedthrough", "3"): (("float64_out",), ("float64_in",), ("int32_out",), ("int32_in",)),
+        ("Tracker", "1me"): (("y",), ("u",), (), ()),
+        ("Tracker", "2"): (("y",), ("u",), (), ()),
+        ("Tracker", "3"): (("y",), ("u",), (), ()),
+        ("BouncingBall", "3"): (("h", "v"), (), ("bounces",), ()),
+        ("Stair", "3"): ((), (), ("counter",), ()),
+        ("Alarm", "3"): ((), (), ("rings",), ()),
+    }
+
+    def system(self, dice):
+        """Units by name, connections and options. Without algebraic loops: their solution is only as exact as Newton's."""
+        models = sorted(self.MODELS) + 3 * [("Feedthrough", "3"), ("Stair", "3")]  # events, above all
+        units = {f"u{i}": dice.choice(models) for i in range(dice.randint(3, 8))}
+        connections, options = [], ["--step", "0.1", "--stop", dice.choice(("1.5", "2.35"))]
+        for here, model in units.items():
+            for kind in (0, 2):
+                sources = [f"{there}.{name}" for there, other in units.items() for name in self.MODELS[other][kind]
+                           if there < here or (there != here and "Feedthrough" not in (model[0], other[0]))]
+                for name in self.MODELS[model][kind + 1]:
+                    if sources and dice.random() < 0.8:
+                        connections.append(f"{dice.choice(sources)}={here}.{name}")
+            if dice.random() < 0.3:
+                options += ["--step", f"{here}={dice.choice(('0.2', '0.3', '0.4'))}"]
+            if model[0] == "Alarm":
+                options += ["--set", f"{here}.at={dice.choice((0.3, 0.1 * 3, 0.25, 0.77))!r}", "--set",
+                            f"{here}.again={dice.choice((0, 0.5, 0.31))}"]
+        return units, connections, options
+
+    def test_any_order(self):
+        for seed in range(40):
+            dice = random.Random(seed)
+            units, connections, options = self.system(dice)
+            tables = []
+            for _ in range(2):
+                arguments = [f"{name}={(test_fmu if model[0] == 'Alarm' else kit_fmu)(*model)}"
+                             for name, model in dice.sample(sorted(units.items()), len(units))]
+                for line in dice.sample(connections, len(connections)):
+                    arguments += ["--connect", line]
+                table = self.simulate(*arguments, *options)
+                tables.append({name: table.texts(name) for name in table.header})
+            self.assertEqual(tables[0], tables[1], f"seed {seed}: {units}, {connections}, {options}")
 
 
 class Arrays(SspTest):

@@ -285,8 +285,8 @@ class NoSolution(StartTest):
 
 
 class Analysis(StartTest):
-    def analyse(self, *arguments):
-        return json.loads(self.tutti("analyze", *arguments, "--json").out)
+    def analyse(self, *arguments, status=0):
+        return json.loads(self.tutti("analyze", *arguments, "--json", status=status).out)
 
     def test_a_loop(self):
         for kind, exact in (("Relation", True), ("PlainRelation", False)):
@@ -307,7 +307,8 @@ class Analysis(StartTest):
         self.assertEqual(told["pointless"], ["b.u"])
 
     def test_a_loop_without_a_solution(self):
-        told = self.analyse(f"a={test_fmu('Relation', '2')}", f"b={FEEDTHROUGH}", *LOOP, *settings(offset=1, factor=1))
+        told = self.analyse(f"a={test_fmu('Relation', '2')}", f"b={FEEDTHROUGH}", *LOOP, *settings(offset=1, factor=1),
+                            status=1)
         self.assertFalse(told["initialised"])
         self.assertIn("a.y = ", told["failure"])
         self.assertEqual(len(told["loops"]), 1)
