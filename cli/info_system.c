@@ -85,19 +85,21 @@ static void print_component(const struct tutti_component *component, int indent,
     putchar('\n');
 }
 
-/* What a component brings that is a system in another file: all FMUs whose paths begin with its own. */
-static void print_inner(const struct system_file *file, const char *path, int indent)
+/* What a component brings that is a system in another file: the FMUs that follow and whose paths begin with its own. */
+static void print_inner(const struct tutti_system *system, const char *path, uint32_t *next, int indent)
 {
     size_t n = strlen(path);
-    for (uint32_t i = 0; i < file->system->component_count; i++) {
-        const struct tutti_component *component = &file->system->components[i];
-        if (strncmp(component->name, path, n) == 0 && component->name[n] == '.')
-            print_component(component, indent, component->name + n + 1);
+    for (; *next < system->component_count; ++*next) {
+        const struct tutti_component *component = &system->components[*next];
+        if (strncmp(component->name, path, n) != 0 || component->name[n] != '.')
+            return;
+        print_component(component, indent, component->name + n + 1);
     }
 }
 
-static void print_elements(const struct system_file *file, const struct tutti_ssp_element *system,
-                           struct tutti_text *path, int indent)
+/* `next` is the next component of the flat system, which has them in the order of the documents. */
+static void print_elements(const struct tutti_system *flat, const struct tutti_ssp_element *system,
+                           struct tutti_text *path, uint32_t *next, int indent)
 {
     size_t length = path->length;
     for (size_t i = 0; i < system->element_count; i++) {
@@ -105,9 +107,10 @@ static void print_elements(const struct system_file *file, const struct tutti_ss
         tutti_text_printf(path, "%s%s", length ? "." : "", element->name);
         if (path->failed)
             return;
-        int64_t component = tutti_map_find(&file->system->names, path->text);
-        if (component != TUTTI_MAP_NONE && element->kind == TUTTI_SSP_COMPONENT) {
-            print_component(&file->system->components[component], indent, element->name);
+        const struct tutti_component *component = *next < flat->component_count ? &flat->components[*next] : NULL;
+        if (element->kind == TUTTI_SSP_COMPONENT && component && strcmp(component->name, path->text) == 0) {
+            print_component(component, indent, element->name);
+            ++*next;
         } else {
             printf("  %*s", indent, "");
             info_put(element->name);
@@ -120,9 +123,9 @@ static void print_elements(const struct system_file *file, const struct tutti_ss
                                                                      : "");
             putchar('\n');
             if (element->kind == TUTTI_SSP_COMPONENT)
-                print_inner(file, path->text, indent + 2);
+                print_inner(flat, path->text, next, indent + 2);
             else
-                print_elements(file, element, path, indent + 2);
+                print_elements(flat, element, path, next, indent + 2);
         }
         path->length = length;
         path->text[length] = '\0';
@@ -205,10 +208,11 @@ int info_system(const struct arguments *arguments)
         done = info_print_system_json(&file);
     } else {
         struct tutti_text path = {0};
+        uint32_t next = 0;
         print_head(&file);
         print_connectors(&file.ssd->system);
         puts("\nSystem");
-        print_elements(&file, &file.ssd->system, &path, 0);
+        print_elements(file.system, &file.ssd->system, &path, &next, 0);
         tutti_text_fini(&path);
         if (arguments_value(arguments, "--variables")) {
             print_connections(file.system);

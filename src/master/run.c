@@ -220,7 +220,7 @@ static enum tutti_err go_through(struct run *run)
 enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                  const struct tutti_visit *visit)
 {
-    struct tutti_run_stats unused;
+    struct tutti_run_stats unused = {0};
     struct run run = {.asked = options,
                       .options = options,
                       .stats = stats ? stats : &unused,

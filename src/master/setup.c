@@ -52,9 +52,9 @@ static enum tutti_err load(struct run *run)
         .log = options->log,
     };
     enum tutti_err err = tutti_system_load(&run->system, &source, &findings);
-    if (listener.warnings > MOST_WARNINGS)
+    if (findings.warnings > MOST_WARNINGS)
         tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",
-                         listener.warnings - MOST_WARNINGS);
+                         findings.warnings - MOST_WARNINGS);
     TRY(err);
     if (findings.errors == 1)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s", listener.first);

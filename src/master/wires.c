@@ -41,7 +41,7 @@ static enum tutti_err move_range(const struct tutti_wires *wires, uint32_t first
 
 static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t count)
 {
-    const double *restrict signals = (const double *)wires->signals;
+    const double *restrict signals = (const void *)wires->signals;
     const uint32_t *restrict from = wires->gather + first;
     double *restrict to = wires->gathered + first;
     for (uint32_t i = 0; i < count; i++)

@@ -384,7 +384,7 @@ static void gather_from(struct layout *layout, uint32_t node)
     bool array = var_of(layout, node)->dimension_count > 0;
     for (uint32_t e = 0; e < slot->count; e++) {
         wires->gather[first + e] = array ? layout->constant_at++ : (uint32_t)layout->first_constant;
-        ((double *)wires->signals)[wires->gather[first + e]] = array ? ((const double *)slot->values)[e] : 0;
+        ((double *)(void *)wires->signals)[wires->gather[first + e]] = array ? ((const double *)slot->values)[e] : 0;
     }
     for (uint32_t w = slot->wire_first; layout->plain[node] && w < slot->wire_first + slot->wire_count; w++) {
         const struct tutti_wire *wire = &wires->wires[w];

@@ -16,7 +16,9 @@ enum tutti_err tutti_items_init(struct items *items, const struct look *look)
     if (look->item_count == 0)
         return TUTTI_OK;
     items->values = calloc(look->item_count, sizeof *items->values);
-    enum tutti_err err = items->values ? tutti_map_reserve(&items->names, look->item_count) : tutti_fail_memory();
+    if (!items->values)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_map_reserve(&items->names, look->item_count);
     for (size_t i = 0; i < look->item_count && !err; i++) {
         items->values[i] = look->items[i].value;
         err = tutti_map_add(&items->names, look->items[i].name, (int64_t)i, NULL);

@@ -97,8 +97,9 @@ struct tutti_system_source {
 
 /* Loads and flattens. Only descriptions are read, no code of an FMU runs. Whatever is wrong with a connection, a binding or
  * a value goes to `findings` with file and line (may be NULL), both ends named, and the loading goes on without it; a
- * caller that wants a run looks at findings->errors. An error comes back where there is no going on: a file that cannot
- * be read, a cycle of nested systems, ARGUMENT for a wrong command line. */
+ * caller that wants a run looks at findings->errors, which counts all of them; of errors, and of warnings, the first
+ * 20,000 are told. An error comes back where there is no going on: a file that cannot be read, a cycle of nested
+ * systems, LIMIT for what grows beyond any use, ARGUMENT for a wrong command line. */
 TUTTI_CHECKED enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_system_source *source,
                                                struct tutti_findings *findings);
 void tutti_system_free(struct tutti_system *system);

@@ -93,7 +93,9 @@ static enum tutti_err rename_items(struct flat *flat, struct value *value,
     const char *const *old = value->data;
     const char **texts = tutti_arena_array(&flat->arena, value->count, sizeof *texts);
     struct tutti_map sources = {0};
-    enum tutti_err err = texts ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = TUTTI_OK;
+    if (!texts)
+        return tutti_fail_memory();
     for (size_t e = 0; e < transformation->entry_count && !err; e++)
         err = tutti_map_add(&sources, transformation->entries[e].source_name, (int64_t)e, NULL);
     for (size_t i = 0; i < value->count && !err; i++) {

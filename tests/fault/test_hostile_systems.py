@@ -10,8 +10,8 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import kit_fmu  # noqa: E402
-from ssp_text import (SSD_TYPE, SspTest, binding, component, connect, connector, dictionary, feedthrough, mapped,  # noqa: E402
-                      outputs, reals, reference, rename, ssd, ssm, ssv, system, tag, value)
+from ssp_text import (SSD_TYPE, SspTest, binding, component, connect, connector, feedthrough,  # noqa: E402
+                      mapped, outputs, reals, reference, rename, ssd, ssm, ssv, system, tag, value)
 
 MANY = 200000
 FMU = "Feedthrough_fmi3.fmu"
@@ -39,10 +39,28 @@ class Lookups(HostileTest):
         elements = [component(f"c{i}", "#x") for i in range(MANY)] + [system(f"s{i}") for i in range(MANY)]
         self.assertIn(f"errors       {MANY};", self.load(ssd(system("root", *elements))).out)
 
+    def test_the_same_flaw_very_often(self):
+        """All are counted, some are told."""
+        elements = [component(f"c{i}", "#x") for i in range(MANY)]
+        self.write("flawed.ssd", ssd(system("root", *elements)))
+        for command in (("check", "flawed.ssd"), ("graph", "flawed.ssd", "-o", self.path("g.dot"))):
+            outcome = self.tutti(*command, status=1)
+            lines = [line for line in (outcome.out + outcome.err).splitlines() if "error: " in line]
+            self.assertEqual(len(lines), 20001)
+            self.assertIn(f"{MANY - 20000} more errors are not listed", lines[-1])
+
     def test_dictionaries(self):
         empty = tag("ssb:SignalDictionary", version="2.0")
         self.load(ssd(system("root", *(reference(f"r{i}", f"d{MANY - 1 - i}") for i in range(MANY)),
                              dictionaries=[tag("ssd:SignalDictionary", empty, name=f"d{i}") for i in range(MANY)])))
+
+    def test_nested_documents(self):
+        """Each is printed with what is in it, in order."""
+        self.write("inner.ssd", ssd(system("root", component("x", FMU), component("y", FMU))))
+        out = self.load(ssd(system("root", *(component(f"c{i}", "inner.ssd", type=SSD_TYPE)
+                                             for i in range(MANY // 2))))).out
+        names = [line.split(":")[0].strip() for line in out.splitlines() if line.startswith("  ")]
+        self.assertEqual(names, [name for i in range(MANY // 2) for name in (f"c{i}", "x", "y")])
 
     def test_a_mapping_of_items(self):
         items = {f"i{n}": n for n in range(MANY)}
@@ -92,8 +110,8 @@ class Growth(HostileTest):
         long_name = "a." * 500000
         elements = [system(f"s{i}") for i in range(10)]
         self.load(ssd(system("root", *elements, bindings=[binding(reals(**{long_name: 1}))])))
-        self.refuse(ssd(system("root", system(long_name), *elements, bindings=[binding(reals(**{long_name + "x": 1}))])),
-                    r"bomb\.ssd: ", "names")
+        self.refuse(ssd(system("root", system(long_name), *elements,
+                               bindings=[binding(reals(**{long_name + "x": 1}))])), r"bomb\.ssd: ", "names")
 
 
 class Texts(HostileTest):
