@@ -73,11 +73,10 @@ static ptrdiff_t unknown_of(const struct block *block, uint32_t node)
 /* One evaluation of each unit that `nodes`, which are sorted by unit, belong to. */
 static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
 {
-    const struct tutti_unit *last = NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_unit *unit = unit_of(block->run, nodes[i]);
-        unit->counts.init_evaluations += unit != last;
-        last = unit;
+        if (i == 0 || unit != unit_of(block->run, nodes[i - 1]))
+            unit->counts.init_evaluations++;
         TRY(tutti_node_read(block->run, nodes[i]));
     }
     return TUTTI_OK;

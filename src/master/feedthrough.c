@@ -53,8 +53,9 @@ static double difference_step(const struct probe *probe, uint32_t node, double v
 static enum tutti_err difference(const struct probe *probe, uint32_t input, double *column)
 {
     double value = *(const double *)probe->wires->slots[input].values;
-    double step = difference_step(probe, input, value);
-    for (int side = 0; side < 2; side++, step = -step) {
+    double size = difference_step(probe, input, value);
+    for (int side = 0; side < 2; side++) {
+        double step = side ? -size : size;
         TRY(set_input(probe, input, value + step));
         enum tutti_err err = get_outputs(probe, probe->moved);
         bool finite = err != TUTTI_ERR_DISCARD;
