@@ -57,7 +57,7 @@ enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_
 enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
 {
     gather_range(wires, 0, wires->gather_count);
-    for (uint32_t c = 0; c < wires->structure->system->component_count; c++)
+    for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++)
         TRY(move_range(wires, wires->units[c].wire_first, wires->units[c].wire_count));
     return TUTTI_OK;
 }

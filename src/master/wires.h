@@ -59,6 +59,7 @@ struct tutti_wires {
     double *gathered;               /* staged Float64 inputs of all units, one after the other */
     uint32_t *gather;               /* where each comes from: index of a double in signals */
     uint32_t gather_count;
+    bool plain; /* that is all there is to do in a step: no unit has other moving inputs */
     struct tutti_wire *wires;
     uint32_t wire_count;
     struct tutti_arena arena;

@@ -359,6 +359,7 @@ static enum tutti_err wire_unit(struct layout *layout, uint32_t component)
     unit->wire_first = layout->wire_at;
     TRY(place_wires(layout, component, MOVING, false));
     unit->wire_count = layout->wire_at - unit->wire_first;
+    layout->wires->plain = layout->wires->plain && unit->wire_count == 0;
     unit->held_first = layout->wire_at;
     TRY(place_wires(layout, component, HELD, false));
     unit->held_count = layout->wire_at - unit->held_first;
@@ -434,7 +435,7 @@ static enum tutti_err lay_out(struct layout *layout, struct tutti_arena *scratch
 enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
                                 struct tutti_unit *const *units)
 {
-    *wires = (struct tutti_wires){.structure = structure};
+    *wires = (struct tutti_wires){.structure = structure, .plain = true};
     struct layout layout = {.wires = wires, .system = structure->system, .structure = structure, .units = units};
     struct tutti_arena scratch = {0};
     enum tutti_err err = lay_out(&layout, &scratch);
