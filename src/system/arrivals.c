@@ -10,16 +10,6 @@ struct arrival {
     const struct feed *feed;
 };
 
-static int compare_elements(const struct tutti_indices *a, const struct tutti_indices *b)
-{
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    for (unsigned i = 0; i < a->count && i < b->count; i++)
-        if (a->index[i] != b->index[i])
-            return a->index[i] < b->index[i] ? -1 : 1;
-    return a->count < b->count ? -1 : a->count > b->count;
-}
-
 static int compare_arrivals(const void *a, const void *b)
 {
     const struct arrival *x = a, *y = b;
@@ -27,7 +17,7 @@ static int compare_arrivals(const void *a, const void *b)
         return x->component < y->component ? -1 : 1;
     if (x->variable != y->variable)
         return x->variable < y->variable ? -1 : 1;
-    int order = compare_elements(x->feed->to, y->feed->to);
+    int order = tutti_indices_compare(x->feed->to, y->feed->to);
     return order ? order : x->feed->edge < y->feed->edge ? -1 : x->feed->edge > y->feed->edge;
 }
 
@@ -66,7 +56,7 @@ static void drop_doubles(struct flat *flat, struct list *arrivals)
         const struct arrival *last = kept ? &items[kept - 1] : NULL;
         bool same = last && last->component == items[i].component && last->variable == items[i].variable;
         if (same && last->feed->edge != items[i].feed->edge &&
-            (!last->feed->to || compare_elements(last->feed->to, items[i].feed->to) == 0))
+            (!last->feed->to || tutti_indices_compare(last->feed->to, items[i].feed->to) == 0))
             tutti_wiring_report_double(flat, tutti_flat_edge(flat, last->feed->edge),
                                        tutti_flat_edge(flat, items[i].feed->edge));
         else

@@ -49,19 +49,18 @@ enum tutti_err tutti_conversion_units(const struct tutti_unit_def *from, const s
     return TUTTI_OK;
 }
 
+/* Those that are no int64_t, which Int64 and Enumeration are. */
+#define WHOLE_TYPES(X)                                                                                                 \
+    X(INT8, int8_t)                                                                                                    \
+    X(UINT8, uint8_t)                                                                                                  \
+    X(INT16, int16_t) X(UINT16, uint16_t) X(INT32, int32_t) X(UINT32, uint32_t) X(UINT64, uint64_t) X(BOOLEAN, bool)
+
 static tutti_wide read_whole(enum tutti_type type, const void *from)
 {
     switch (type) {
 #define X(name, ctype)                                                                                                 \
     case TUTTI_TYPE_##name: return *(const ctype *)from;
-        X(INT8, int8_t)
-        X(UINT8, uint8_t)
-        X(INT16, int16_t)
-        X(UINT16, uint16_t)
-        X(INT32, int32_t)
-        X(UINT32, uint32_t)
-        X(UINT64, uint64_t)
-        X(BOOLEAN, bool)
+        WHOLE_TYPES(X)
 #undef X
     default: return *(const int64_t *)from;
     }
@@ -99,14 +98,7 @@ static enum tutti_err write_whole(enum tutti_type type, void *to, tutti_wide val
     switch (type) {
 #define X(name, ctype)                                                                                                 \
     case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break;
-        X(INT8, int8_t)
-        X(UINT8, uint8_t)
-        X(INT16, int16_t)
-        X(UINT16, uint16_t)
-        X(INT32, int32_t)
-        X(UINT32, uint32_t)
-        X(UINT64, uint64_t)
-        X(BOOLEAN, bool)
+        WHOLE_TYPES(X)
 #undef X
     default: *(int64_t *)to = (int64_t)value;
     }

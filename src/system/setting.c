@@ -346,3 +346,13 @@ enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena 
     free(name);
     return err;
 }
+
+int tutti_indices_compare(const struct tutti_indices *a, const struct tutti_indices *b)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    for (unsigned i = 0; i < a->count && i < b->count; i++)
+        if (a->index[i] != b->index[i])
+            return a->index[i] < b->index[i] ? -1 : 1;
+    return a->count < b->count ? -1 : a->count > b->count;
+}

@@ -20,6 +20,9 @@ struct tutti_indices {
     uint64_t index[TUTTI_MOST_INDICES];
 };
 
+/* An order of elements, for sorting: -1, 0, 1. NULL, and none of the indices, mean the whole variable, which comes first. */
+int tutti_indices_compare(const struct tutti_indices *a, const struct tutti_indices *b);
+
 struct tutti_setting {
     uint32_t variable;
     struct tutti_indices element;

@@ -5,16 +5,6 @@
 
 #include "system/flat.h"
 
-static int compare_elements(const struct tutti_indices *a, const struct tutti_indices *b)
-{
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    for (unsigned i = 0; i < a->count; i++)
-        if (a->index[i] != b->index[i])
-            return a->index[i] < b->index[i] ? -1 : 1;
-    return 0;
-}
-
 static int compare_ranks(const struct candidate *a, const struct candidate *b)
 {
     if (a->rank != b->rank)
@@ -30,7 +20,7 @@ static int compare_candidates(const void *a, const void *b)
         return x->component < y->component ? -1 : 1;
     if (x->setting.variable != y->setting.variable)
         return x->setting.variable < y->setting.variable ? -1 : 1;
-    int order = compare_elements(&x->setting.element, &y->setting.element);
+    int order = tutti_indices_compare(&x->setting.element, &y->setting.element);
     return order ? order : -compare_ranks(x, y);
 }
 
@@ -84,7 +74,7 @@ enum tutti_err tutti_values_settle(struct flat *flat)
                     last->setting.variable == candidate->setting.variable;
         if (!same)
             whole = candidate->setting.element.count == 0 ? candidate : NULL;
-        bool beaten = (same && compare_elements(&last->setting.element, &candidate->setting.element) == 0) ||
+        bool beaten = (same && tutti_indices_compare(&last->setting.element, &candidate->setting.element) == 0) ||
                       (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
         last = candidate;
         if (beaten)

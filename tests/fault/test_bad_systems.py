@@ -222,7 +222,7 @@ class Elements(BadSystemTest):
         self.bad(ssd(system(f'<ssd:Component source="{DAHLQUIST}"/>\n')), "name is missing", at="<ssd:Component")
 
     def test_no_source(self):
-        """SSP 2.0 has components that are not implemented yet: odd, and nothing comes out of them."""
+        """A component without a source is a design that nobody has built: odd, and nothing comes out of it."""
         text = ssd(system(self.a, '<ssd:Component name="later"/>\n'), version="2.0")
         self.write("odd.ssd", text)
         message, = self.tutti("run", "odd.ssd", *SHORT).lines("warning")

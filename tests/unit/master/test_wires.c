@@ -5,35 +5,8 @@
 #include <stdlib.h>
 
 #include "master/wires.h"
+#include "count_allocations.h"
 #include "plan/structure.h"
-
-/* Every allocation of the library is counted: the linker puts these in front (see CMakeLists.txt). */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static unsigned long allocations;
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    allocations++;
-    return __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    allocations++;
-    return __real_realloc(old, size);
-}
 
 /* ---- systems of units in initialisation mode ---- */
 
