@@ -22,7 +22,7 @@ static const struct option check_options[] = {
 #define TIME_OPTIONS \
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
-    {"--step", NULL, "H", "communication step (the file's default experiment, else (stop-start)/500); UNIT=H for a unit of a system that is to step less often, with a multiple of it"}
+    {"--step", NULL, "H", "communication step, fixed or the first one (the file's default experiment, else (stop-start)/500); UNIT=H for a unit of a system that is to step less often, with a multiple of it"}
 #define SET_OPTION \
     {"--set", NULL, "UNIT.VAR=VALUE", \
      "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
@@ -37,10 +37,11 @@ static const struct option check_options[] = {
      "for Model Exchange: cvode, adams, dopri5, dopri8, dirk, radau5, bdf, rk4, heun or euler (cvode; bdf " \
      "where inputs change on the way)"}, \
     {"--rtol", NULL, "R", \
-     "relative tolerance, of the solver or handed to the FMU's own (the file's default experiment, else 1e-4)"}, \
+     "relative tolerance, of error control and solvers, and handed to the FMU's own (the file's default experiment, else " \
+     "1e-4)"}, \
     {"--atol", NULL, "A", \
-     "absolute tolerance of the solver, times the nominal value of each state (a hundredth of the relative one)"}, \
-    {"--h-max", NULL, "H", "longest step of the solver ((stop-start)/50)"}, \
+     "absolute tolerance, times the nominal value of each state or output (a hundredth of the relative one)"}, \
+    {"--h-max", NULL, "H", "longest step of a control and of a solver ((stop-start)/50)"}, \
     {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"}, \
     {"--predictor", NULL, "HOW", \
      "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the " \
@@ -61,7 +62,26 @@ static const struct option check_options[] = {
      "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no " \
      "--solver is named (auto)"}
 #define COUPLING_OPTIONS \
-    {"--coupling", NULL, "HOW", "how units are coupled: jacobi, all at once with inputs held over a step (jacobi)"}, \
+    {"--coupling", NULL, "HOW", \
+     "how a macro step of coupled units is made: jacobi (all at once), seidel (one after the other), relax (repeated until " \
+     "it rests) or auto, which says why (auto)"}, \
+    {"--control", NULL, "HOW", \
+     "how its size is chosen: fixed, richardson (step doubling), slope (and a test of slopes), embedded (against a " \
+     "prediction), quantum; converge and diverge for relax; or auto: fixed if --step is given (auto)"}, \
+    {"--extrapolate", NULL, "ORDER", "how inputs move in a step: 0 (held), 1 (a line), 2 (a parabola) or auto (auto)"}, \
+    {"--events", NULL, "HOW", \
+     "which events end a step for all units: none (each crosses its own), early (those that a unit comes back with), " \
+     "output (and changes of discrete outputs, which are located) or auto (auto)"}, \
+    {"--correct", NULL, NULL, "jacobi: correct outputs for feed-through at the end of a step"}, \
+    {"--smooth", NULL, NULL, "jacobi: inputs go on from where they are instead of jumping at the end of a step"}, \
+    {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
+    {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
+    {"--sweeps", NULL, "HOW", "relax: seidel or jacobi (seidel)"}, \
+    {"--accelerate", NULL, "HOW", "relax: anderson, aitken or none (anderson)"}, \
+    {"--order", NULL, "A,B,...", "seidel: these units step first, in this order (by the graph)"}, \
+    {"--event-tolerance", NULL, "D", "how closely events are located in time (--rtol times the first step)"}, \
+    {"--quantum", NULL, "Q", "control quantum: how far an output may move in a step"}, \
+    {"--divergence", NULL, "D", "control diverge: how far an iteration may lead from its first result (1e-3)"}, \
     {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"}
 
 static const struct option run_options[] = {
@@ -72,6 +92,8 @@ static const struct option run_options[] = {
     INTERFACE_OPTION,
     SOLVER_OPTIONS,
     COUPLING_OPTIONS,
+    {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
+    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it"},
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,11 @@ static bool read_numbers(const struct arguments *arguments, struct tutti_run_opt
            arguments_number(arguments, "--rtol", &options->has_rtol, &options->rtol) &&
            arguments_number(arguments, "--atol", &options->has_atol, &options->atol) &&
            arguments_number(arguments, "--h-max", &options->has_h_max, &options->h_max) &&
+           arguments_number(arguments, "--h-min", &options->has_h_min, &options->h_min) &&
+           arguments_number(arguments, "--event-tolerance", &options->has_event_tolerance, &options->event_tolerance) &&
+           arguments_number(arguments, "--quantum", &options->has_quantum, &options->quantum) &&
+           arguments_number(arguments, "--divergence", &options->has_divergence, &options->divergence) &&
+           arguments_number(arguments, "--realtime", &options->has_realtime, &options->realtime) &&
            arguments_number(arguments, "--solver-step", &options->has_solver_step, &options->solver_step);
 }
 
@@ -35,6 +41,21 @@ static bool read_level(const struct arguments *arguments, enum tutti_log_level *
         fprintf(stderr, "tutti %s: --log-level takes error, warning, info or debug, not '%s'\n",
                 arguments->command->name, name);
     return !name;
+}
+
+static bool read_iterations(const struct arguments *arguments, unsigned *most)
+{
+    bool given = false;
+    double number = 0;
+    if (!arguments_number(arguments, "--max-iterations", &given, &number))
+        return false;
+    if (given && !(number >= 1 && number <= 1e6 && number == floor(number))) {
+        fprintf(stderr, "tutti %s: --max-iterations takes a whole number from 1 to 1000000\n",
+                arguments->command->name);
+        return false;
+    }
+    *most = given ? (unsigned)number : 0;
+    return true;
 }
 
 /* All values of a repeatable option; `room` has place for them. */
@@ -69,6 +90,15 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .files = arguments->operands,
         .file_count = arguments->operand_count,
         .coupling = arguments_value(arguments, "--coupling"),
+        .control = arguments_value(arguments, "--control"),
+        .extrapolate = arguments_value(arguments, "--extrapolate"),
+        .events = arguments_value(arguments, "--events"),
+        .correct = arguments_value(arguments, "--correct") != NULL,
+        .smooth = arguments_value(arguments, "--smooth") != NULL,
+        .sweeps = arguments_value(arguments, "--sweeps"),
+        .accelerate = arguments_value(arguments, "--accelerate"),
+        .order = arguments_value(arguments, "--order"),
+        .step_log = arguments_value(arguments, "--step-log"),
         .input = arguments_value(arguments, "--input"),
         .interface = arguments_value(arguments, "--interface"),
         .solver = arguments_value(arguments, "--solver"),
@@ -90,7 +120,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     next += run->options.record_count = take(arguments, "--record", &run->options.record, next);
     next += run->options.connect_count = take(arguments, "--connect", &run->options.connect, next);
     return read_steps(arguments, &run->options, next) && read_numbers(arguments, &run->options) &&
-                   read_level(arguments, &run->log.level)
+                   read_iterations(arguments, &run->options.max_iterations) && read_level(arguments, &run->log.level)
                ? EXIT_DONE
                : EXIT_USAGE;
 }

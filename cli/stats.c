@@ -22,6 +22,9 @@ static json_t *units_json(const struct tutti_run_stats *stats)
             unsigned long count;
         } counts[] = {
             {"do_steps", unit->do_steps},
+            {"accepted", unit->accepted},
+            {"rejected", unit->rejected},
+            {"auxiliary", unit->auxiliary},
             {"rollbacks", unit->rollbacks},
             {"gets", unit->gets},
             {"sets", unit->sets},
@@ -43,15 +46,21 @@ static json_t *units_json(const struct tutti_run_stats *stats)
 
 static json_t *stats_json(const struct tutti_run_stats *stats, const char *system)
 {
-    return json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}",
-        "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control", "fixed",
-        "extrapolate", "0", "events", stats->uses_events ? "early" : "none", "fabric", stats->fabric, "ranks",
-        stats->ranks, "start", stats->start, "stop", stats->stop, "steps", (json_int_t)stats->steps, "rejected",
-        (json_int_t)stats->rejected, "iterations", (json_int_t)stats->iterations, "events_located",
-        (json_int_t)stats->events_located, "exchanges", (json_int_t)stats->exchanges, "init_loops",
-        (json_int_t)stats->init_loops, "init_iterations", (json_int_t)stats->init_iterations, "setup_seconds",
-        stats->setup_seconds, "loop_seconds", stats->loop_seconds, "units", units_json(stats));
+    char order[16];
+    snprintf(order, sizeof order, "%u", stats->extrapolate);
+    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+                     "s:I, s:I, s:I, "
+                     "s:f, s:f, s:f, s:o}",
+                     "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control",
+                     stats->control, "extrapolate", order, "events", stats->events, "correct", stats->correct, "smooth",
+                     stats->smooth, "fabric", stats->fabric, "ranks", stats->ranks, "start", stats->start, "stop",
+                     stats->stop, "steps", (json_int_t)stats->steps, "rejected", (json_int_t)stats->rejected,
+                     "iterations", (json_int_t)stats->iterations, "events_located", (json_int_t)stats->events_located,
+                     "exchanges", (json_int_t)stats->exchanges, "init_loops", (json_int_t)stats->init_loops,
+                     "init_iterations", (json_int_t)stats->init_iterations, "not_converged",
+                     (json_int_t)stats->not_converged, "forced", (json_int_t)stats->forced, "overruns",
+                     (json_int_t)stats->overruns, "most_late", stats->most_late, "setup_seconds", stats->setup_seconds,
+                     "loop_seconds", stats->loop_seconds, "units", units_json(stats));
 }
 
 bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path)

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Subsystem - one of two linear systems that are coupled through their feed-through (Andersson's thesis, eq. 6.24 and
- * 6.25; the parameters say which). Built with PLAIN it is SubsystemPlain, which has no directional derivatives: the
- * importer has to find D by differences. */
+ * 6.25; the parameters say which). It takes slopes of its input. Built with DERIVATIVES it is SubsystemDerivatives,
+ * which also gives those of its output: without, the importer has to find them by differences. Built with PLAIN it is
+ * SubsystemPlain, which has neither slopes nor directional derivatives: there D has to be found by differences. */
 #include "kit.h"
 
 #ifdef PLAIN
 #define NAME "SubsystemPlain"
 #define FEATURES KIT_FOR_FREE
+#define OUTPUT_DERIVATIVES 0
+#elif defined DERIVATIVES
+#define NAME "SubsystemDerivatives"
+#define FEATURES (KIT_FOR_FREE | KIT_DIRECTIONAL | KIT_INPUT_DERIVATIVES)
+#define OUTPUT_DERIVATIVES 1
 #else
 #define NAME "Subsystem"
-#define FEATURES (KIT_FOR_FREE | KIT_DIRECTIONAL)
+#define FEATURES (KIT_FOR_FREE | KIT_DIRECTIONAL | KIT_INPUT_DERIVATIVES)
+#define OUTPUT_DERIVATIVES 0
 #endif
 
 struct subsystem {
@@ -60,6 +67,7 @@ const struct kit_model kit_model = {
     KIT_VARIABLES(variables),
     .experiment = {.stop = 1, .step = 0.01},
     .features = FEATURES,
+    .output_derivatives = OUTPUT_DERIVATIVES,
     .micro_step = 0.001,
     .derivatives = derivatives,
     .outputs = outputs,

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* RightMass - the right half of two masses between three springs and dampers (Andersson's thesis, eq. 7.17 and
- * Table 7.1): the position and speed of the left mass are inputs. */
+ * Table 7.1): the position and speed of the left mass are inputs. Built with COUPLED it is RightMassCoupled (eq. 6.86),
+ * which also tells how far and fast it is from the left mass; with HISTORY, too, RightMassHistory, which gives no
+ * derivatives of its outputs: the importer has to find them by differences. */
 #include "kit.h"
+
+#if defined HISTORY
+#define NAME "RightMassHistory"
+#define ORDER 0
+#elif defined COUPLED
+#define NAME "RightMassCoupled"
+#define ORDER 1
+#else
+#define NAME "RightMass"
+#define ORDER 1
+#endif
 
 struct mass {
     double x2, v2, der_x2, der_v2;
-    double u21, u22;
+    double u21, u22, y21, y22;
     double k2, k3, c2, c3, m2;
 };
 #define KIT_SELF struct mass
@@ -32,6 +45,10 @@ static const struct kit_var variables[] = {
     KIT_PARAMETER(c2, .start = "0.1", .unit = "N.s/m", .description = "damper between the masses"),
     KIT_PARAMETER(c3, .start = "2", .unit = "N.s/m", .description = "damper to the right wall"),
     KIT_PARAMETER(m2, .start = "1", .unit = "kg"),
+#ifdef COUPLED
+    KIT_OUTPUT(y21, .unit = "m", .depends = "x2:constant u21:constant", .description = "x2 - u21"),
+    KIT_OUTPUT(y22, .unit = "m/s", .depends = "v2:constant u22:constant", .description = "v2 - u22"),
+#endif
 };
 
 static enum kit_status derivatives(struct kit *kit, void *self, double t)
@@ -39,6 +56,14 @@ static enum kit_status derivatives(struct kit *kit, void *self, double t)
     struct mass *m = self;
     m->der_x2 = m->v2;
     m->der_v2 = (-(m->k3 + m->k2) * m->x2 - (m->c3 + m->c2) * m->v2 + m->k2 * m->u21 + m->c2 * m->u22) / m->m2;
+    return KIT_OK;
+}
+
+static enum kit_status outputs(struct kit *kit, void *self, double t)
+{
+    struct mass *m = self;
+    m->y21 = m->x2 - m->u21;
+    m->y22 = m->v2 - m->u22;
     return KIT_OK;
 }
 
@@ -56,19 +81,24 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
         *value = m->k2 / m->m2;
     else if (unknown == &m->der_v2 && known == &m->u22)
         *value = m->c2 / m->m2;
+    else if (unknown == &m->y21)
+        *value = known == &m->x2 ? 1 : known == &m->u21 ? -1 : 0;
+    else if (unknown == &m->y22)
+        *value = known == &m->v2 ? 1 : known == &m->u22 ? -1 : 0;
     return KIT_OK;
 }
 
 const struct kit_model kit_model = {
-    .name = "RightMass",
+    .name = NAME,
     .description = "The right one of two masses between springs and dampers",
     .size = sizeof(struct mass),
     KIT_VARIABLES(variables),
     KIT_UNITS(units),
     .experiment = {.stop = 2, .step = 0.1, .tolerance = 1e-6},
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL | KIT_INPUT_DERIVATIVES,
-    .output_derivatives = 1,
+    .output_derivatives = ORDER,
     .micro_step = 0.001,
     .derivatives = derivatives,
+    .outputs = outputs,
     .partial = partial,
 };

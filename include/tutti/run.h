@@ -31,7 +31,8 @@ struct tutti_run_options {
     size_t file_count;
     const char *const *connect; /* "A.y=B.u" */
     size_t connect_count;
-    bool has_start, has_stop, has_step, has_output_step, has_rtol, has_atol, has_solver_step, has_h_max;
+    bool has_start, has_stop, has_step, has_output_step, has_rtol, has_atol, has_solver_step, has_h_max, has_h_min,
+        has_event_tolerance, has_quantum, has_divergence, has_realtime;
     double start, stop;            /* the file's default experiment, else 0 and 1 */
     double step;                   /* communication step: default experiment, else (stop - start) / 500 */
     const char *const *unit_steps; /* "UNIT=H": a step of its own, a multiple of `step` */
@@ -43,14 +44,29 @@ struct tutti_run_options {
     const char *interface; /* "cs", "me", "auto" */
     const char *solver;    /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode"; "bdf" where inputs change */
     double solver_step;    /* of fixed-step solvers: the communication step */
-    double h_max;          /* longest step of the others: (stop - start) / 50 */
+    double h_max;          /* longest step of the others, and of a control: (stop - start) / 50 */
     const char
         *predictor; /* when inputs change: "auto", "restart", "proceed", "correct-1", "correct-2", "correct-all" */
     const char *jacobian;            /* "auto", "sparse", "dense", "plain" */
     const char *filter;              /* "none", "average" */
     const struct tutti_extra *extra; /* equations to integrate with those of the FMU; see <tutti/extra.h> */
-    const char *coupling;            /* "jacobi" */
-    const char *const *set;          /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
+    /* How coupled units are stepped; NULL or "auto": whatever fits the system, with its reasons in the log. */
+    const char *coupling;    /* "jacobi", "seidel", "relax" */
+    const char *control;     /* "fixed", "converge", "richardson", "slope", "embedded", "diverge", "quantum" */
+    const char *extrapolate; /* "0", "1", "2" */
+    const char *events;      /* "none", "early", "output" */
+    bool correct, smooth;    /* with jacobi */
+    const char *sweeps;      /* of relax: "seidel", "jacobi" */
+    const char *accelerate;  /* of relax: "anderson", "aitken", "none" */
+    unsigned max_iterations; /* of relax: 10 */
+    const char *order;       /* "A,B,C": units that step in this order, with seidel */
+    double h_min;            /* shortest step of a control: (stop - start) / 1e8; h_max is the longest */
+    double event_tolerance;  /* to which events are located in time: rtol times the first step */
+    double quantum;          /* of the control quantum: how far an output may move in a step */
+    double divergence;       /* of the control diverge: 1e-3 */
+    double realtime;         /* simulated time goes so many times as fast as that of the clock: as fast as it can */
+    const char *step_log;    /* a CSV file with a line per attempt at a step */
+    const char *const *set;  /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
     size_t set_count;
     const char *input;         /* CSV with input trajectories */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
@@ -72,10 +88,11 @@ struct tutti_unit_stats {
     char *name, *fmu;
     const char *fmi, *interface; /* "2.0", "cs" */
     int rank;
-    bool uses_events;   /* event mode is used */
-    const char *solver; /* of Model Exchange, else NULL */
-    unsigned long do_steps, rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations,
-        jacobian_evaluations, directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
+    bool uses_events;                                      /* event mode is used */
+    const char *solver;                                    /* of Model Exchange, else NULL */
+    unsigned long do_steps, accepted, rejected, auxiliary; /* the first is the sum of the others */
+    unsigned long rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations, jacobian_evaluations,
+        directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
     double seconds; /* in do-steps, if options.timing */
 };
 
@@ -86,7 +103,14 @@ struct tutti_run_stats {
     double setup_seconds, loop_seconds;
     unsigned long init_loops;      /* algebraic loops that were solved at the start */
     unsigned long init_iterations; /* ... in so many iterations of Newton's method, all together */
-    const char *coupling, *fabric; /* "jacobi" ("none" for one unit), "local" */
+    /* "jacobi" ("none" for one unit), "fixed", "none", "local" */
+    const char *coupling, *control, *events, *fabric;
+    unsigned extrapolate; /* order */
+    bool correct, smooth;
+    unsigned long not_converged; /* steps that went on though their iteration had not come to rest */
+    unsigned long forced;        /* steps that were accepted because they could not be shorter */
+    unsigned long overruns;      /* points that came later than --realtime asked for */
+    double most_late;            /* ... the worst, in seconds */
     int ranks;
     bool terminated_by_fmu;
     bool uses_events;

@@ -8,14 +8,27 @@
 
 struct tutti_coupling {
     const char *name; /* "jacobi" */
+    bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
+    /* Before the first step, with the units there. NULL: nothing to prepare. */
+    enum tutti_err (*open)(struct run *run);
+    void (*close)(struct run *run); /* also after a failed open; NULL: nothing to release */
     /* From run->t to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's outputs
-     * at `target` are in the signals. */
+     * at `target` are in the signals; unless a unit refused the step or ended it early, which run->master tells. */
     enum tutti_err (*step)(struct run *run, double target);
+    /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
+     * power order + 1. */
+    unsigned (*order)(const struct run *run, unsigned extrapolation);
 };
 
-extern const struct tutti_coupling tutti_coupling_jacobi;
+extern const struct tutti_coupling tutti_coupling_jacobi, tutti_coupling_seidel, tutti_coupling_relax;
 
-/* By name; NULL: the default. ARGUMENT, naming all. */
+/* By name. ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
+
+/* For kinds: stages the inputs of one unit as they are now; discrete ones too, unless they are an event to it. */
+TUTTI_CHECKED enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member);
+/* For kinds that step unit by unit, with signals of the beginning in run->master.begin: a unit has made its step of size h, so
+ * from now on others see its outputs move from there to where they are; discrete ones have moved. */
+void tutti_coupling_pass_on(struct run *run, uint32_t component, double h);
 
 #endif

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "master/block.h"
+#include "master/choose.h"
 #include "master/loop.h"
 #include "plan/order.h"
 
@@ -115,6 +116,7 @@ enum tutti_err tutti_initialise(struct run *run)
     for (uint32_t m = 0; m < run->member_count; m++)
         TRY(enter(run, &run->members[m], &run->system->components[m]));
     TRY(compute(run));
+    TRY(tutti_master_choose(run));
     if (run->at_start)
         return run->at_start(run->at_start_context, run);
     for (uint32_t m = 0; m < run->member_count; m++) {

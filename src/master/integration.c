@@ -55,11 +55,11 @@ static enum tutti_err only_me(bool given, const char *option)
                  : TUTTI_OK;
 }
 
-enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options)
+enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled)
 {
-    TRY(only_me(options->has_atol, "--atol"));
+    TRY(only_me(options->has_atol && !coupled, "--atol"));
     TRY(only_me(options->has_solver_step, "--solver-step"));
-    TRY(only_me(options->has_h_max, "--h-max"));
+    TRY(only_me(options->has_h_max && !coupled, "--h-max"));
     TRY(only_me(options->predictor != NULL, "--predictor"));
     TRY(only_me(options->jacobian != NULL, "--jacobian"));
     TRY(only_me(options->filter != NULL, "--filter"));

@@ -15,7 +15,7 @@ TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration 
                                                        const struct tutti_times *times, double tolerance, bool driven);
 /* Are solver, predictor, jacobian and filter words that there are? ARGUMENT, naming these. */
 TUTTI_CHECKED enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options);
-/* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has. */
-TUTTI_CHECKED enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options);
+/* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has (`coupled`: or the control of steps). */
+TUTTI_CHECKED enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled);
 
 #endif

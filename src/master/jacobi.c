@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Explicit Jacobi (000 section 4.3, 001 section 6.1): all units step at once, each with the others' outputs from the
- * beginning of the step, held. */
+/* Explicit Jacobi (000 section 4.2, 001 Alg. 3): all units step at once, each with the others' outputs from the beginning of
+ * the step: held, or extrapolated. */
+#include "master/correct.h"
 #include "master/coupling.h"
 
 /* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit
@@ -18,10 +19,22 @@ static enum tutti_err stage(struct run *run)
 static enum tutti_err step(struct run *run, double target)
 {
     TRY(stage(run));
+    if (__builtin_expect(run->master.correction != NULL, 0))
+        TRY(tutti_correction_before(run, target));
     for (uint32_t m = 0; m < run->member_count; m++)
-        if (tutti_member_due(run, &run->members[m], target))
+        if (tutti_member_due(run, &run->members[m], target)) {
             TRY(tutti_member_step(run, &run->members[m], target));
-    return run->fabric->kind->exchange(run->fabric);
+            if (__builtin_expect(run->master.refused != NULL, 0))
+                return TUTTI_OK;
+        }
+    TRY(run->fabric->kind->exchange(run->fabric));
+    return run->master.correction ? tutti_correction_after(run, target) : TUTTI_OK;
 }
 
-const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi", .step = step};
+static unsigned order(const struct run *run, unsigned extrapolation)
+{
+    (void)run;
+    return extrapolation + 1;
+}
+
+const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi", .step = step, .order = order};

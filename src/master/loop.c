@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "master/control.h"
 #include "master/coupling.h"
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
@@ -37,12 +38,26 @@ static double earliest_of(struct run *run, struct tutti_member *member, double e
     return earlier_event(event, member->next_event, run->span);
 }
 
+/* Hard ends are not approached in a step that leaves a splinter of one behind it. */
+static double stretch(const struct run *run, double end)
+{
+    double h = run->master.stepper.h, left = end - run->t;
+    if (left <= h * (1 + 1e-9))
+        return end;
+    return left < 2 * h ? run->t + left / 2 : run->t + h;
+}
+
 /* R2; the exact times of later lines win over those of earlier ones. */
 static double next_target(struct run *run)
 {
     double target = run->communication.next, event = INFINITY;
+    bool varies = run->master.control->varies;
     if (run->plain)
         return target;
+    if (run->master.cross_at > run->t)
+        return run->master.cross_at;
+    if (varies)
+        target = run->times.stop;
     if (run->times.output_step > 0)
         target = earlier(target, run->output.next, run->span);
     if (run->visit)
@@ -50,6 +65,8 @@ static double next_target(struct run *run)
     for (uint32_t w = 0; w < run->watched_count; w++)
         event = earliest_of(run, run->watched[w], event);
     target = earlier(target, event, run->span);
+    if (varies)
+        target = stretch(run, target);
     return tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
 }
 
@@ -79,8 +96,13 @@ static enum tutti_err look_around(struct run *run)
         due = tutti_time_reached(run->t, next, run->span);
         tutti_grid_pass(&run->output, run->t);
     }
+    due = due || run->master.event;
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
+    if (crossed && run->master.by_attempts) {
+        tutti_stepper_restart(&run->master.stepper);
+        TRY(tutti_extrapolation_restart(run));
+    }
     return !crossed && (due || run->ended) ? tutti_observer_row(&run->observer, run->t) : TUTTI_OK;
 }
 
@@ -123,7 +145,7 @@ enum tutti_err tutti_loop(struct run *run)
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               NUMBER(run->t));
         double before = run->t, target = next_target(run);
-        TRY(run->coupling->step(run, target));
+        TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
         run->stats->steps++;
         run->t = run->alone ? run->members[0].t : target;
         tutti_grid_pass(&run->communication, run->t);

@@ -17,12 +17,11 @@
 #include "fabric/fabric.h"
 #include "master/experiment.h"
 #include "master/inputs.h"
+#include "master/master.h"
 #include "master/observer.h"
 #include "master/run.h"
 #include "master/wires.h"
 #include "plan/structure.h"
-
-struct tutti_coupling;
 
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
@@ -33,6 +32,7 @@ struct tutti_member {
     struct tutti_unit_wires *wires;
     struct tutti_inputs *inputs; /* that a file drives; NULL: none */
     double t;                    /* where it is: at the run's time, or behind it in the middle of a step of its own */
+    double staged_at;            /* when its inputs were staged: they move from there on */
     double next_event;           /* that it announced; INFINITY: none */
     bool event;                  /* to be crossed at this point */
     bool ready;                  /* initialised */
@@ -53,7 +53,7 @@ struct run {
     struct tutti_structure structure; /* of the initial phase */
     struct tutti_wires wires;
     struct tutti_fabric *fabric;
-    const struct tutti_coupling *coupling;
+    struct tutti_master master;
     struct tutti_unit **units; /* per component; NULL: another rank's */
     struct tutti_member *members;
     uint32_t member_count;
@@ -101,6 +101,10 @@ static inline bool tutti_member_present(const struct run *run, const struct tutt
 {
     return !member->has_grid || member->t == run->t;
 }
+
+/* One macro step from run->t towards `target`, which becomes where it ends: attempt by attempt, until one is good. For runs
+ * whose steps vary or may be taken back; others call the coupling alone. */
+TUTTI_CHECKED enum tutti_err tutti_macro_step(struct run *run, double *target);
 
 /* At the point reached, with outputs exchanged: crosses the events that are due there (member->event, discrete inputs that
  * changed), with a row before and one after. *crossed says whether there was any. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "master/detect.h"
 #include "master/loop.h"
 
 static enum tutti_err stands_still(const struct tutti_member *member, const char *how)
@@ -28,6 +29,14 @@ enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member)
     member->next_event = event.next_event;
     if (event.terminate)
         run->ended = member;
+    return TUTTI_OK;
+}
+
+/* Where steps can be taken back, all units are, and try a shorter one. */
+static enum tutti_err refuse(struct run *run, const struct tutti_member *member, const struct tutti_step *step)
+{
+    run->master.refused = member;
+    run->master.refused_at = step->reached;
     return TUTTI_OK;
 }
 
@@ -70,6 +79,8 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
             return TUTTI_OK;
         if (step->terminate)
             return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
+        if (run->master.goes_back)
+            return refuse(run, member, step);
         run->stats->rejected++;
         if (!step->can_retry)
             return discarded_for_good(member, goal, step);
@@ -144,9 +155,15 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
     for (;;) {
         double before = member->t, goal = next_goal(run, member, target);
         TRY(advance(run, member, goal, &step));
+        if (__builtin_expect(run->master.refused != NULL, 0))
+            return TUTTI_OK;
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
+        if (run->master.goes_back && run->master.detection->early && member->t > run->t) {
+            run->master.early = fmin(run->master.early, member->t);
+            return TUTTI_OK;
+        }
         standstills = member->t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
             return stands_still(member, "came back 1000 times from there");
@@ -171,6 +188,9 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
         for (unsigned b = 0; b < wires->held_blocks; b++)
             TRY(unit->kind->set(unit, &wires->held[b]));
     }
+    member->staged_at = member->t;
+    if (run->wires.order > 0)
+        TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
     TRY(go(run, member, target));
-    return tutti_wires_get(wires, unit);
+    return run->master.refused ? TUTTI_OK : tutti_wires_get(wires, unit);
 }

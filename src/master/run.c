@@ -11,7 +11,10 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "master/choose.h"
+#include "master/control.h"
 #include "master/coupling.h"
+#include "master/detect.h"
 #include "master/loop.h"
 #include "master/setup.h"
 #include "record/table.h"
@@ -89,6 +92,14 @@ enum tutti_err tutti_run_start(struct run *run)
     return tutti_initialise(run);
 }
 
+/* Only now it is known how units are stepped. */
+static enum tutti_err begin(struct run *run)
+{
+    TRY(tutti_master_open(run));
+    run->plain = run->plain && !run->master.by_attempts;
+    return TUTTI_OK;
+}
+
 static enum tutti_err set_up(struct run *run)
 {
     bool crossed = false;
@@ -98,6 +109,7 @@ static enum tutti_err set_up(struct run *run)
     TRY(tutti_run_start(run));
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
+    TRY(begin(run));
     return crossed ? TUTTI_OK : tutti_observer_row(&run->observer, run->t);
 }
 
@@ -124,6 +136,9 @@ static bool count_member(const struct tutti_member *member, struct tutti_unit_st
         .interface = unit->kind->name,
         .uses_events = unit->has_events,
         .do_steps = counts->do_steps,
+        .accepted = counts->do_steps - counts->rejected - counts->auxiliary,
+        .rejected = counts->rejected,
+        .auxiliary = counts->auxiliary,
         .gets = counts->gets,
         .sets = counts->sets,
         .init_evaluations = counts->init_evaluations,
@@ -149,7 +164,16 @@ static void count(const struct run *run)
     stats->stop = run->t;
     stats->rows = run->observer.rows;
     stats->terminated_by_fmu = run->ended != NULL;
-    stats->coupling = run->member_count > 1 && run->coupling ? run->coupling->name : "none";
+    const struct tutti_master *master = &run->master;
+    bool chosen = run->member_count > 1 && master->detection; /* the last of the choices */
+    stats->coupling = chosen ? master->coupling->name : "none";
+    stats->control = chosen ? master->control->name : "fixed";
+
+    stats->extrapolate = chosen ? master->order : 0;
+    stats->correct = chosen && master->corrects;
+    stats->smooth = chosen && master->smooths;
+    stats->not_converged = master->not_converged;
+    stats->forced = master->forced;
     stats->fabric = run->fabric ? run->fabric->kind->name : "local";
     stats->ranks = run->fabric ? run->fabric->ranks : 1;
     stats->exchanges = run->fabric && run->member_count > 1 ? run->fabric->exchanges : 0;
@@ -164,6 +188,7 @@ static void count(const struct run *run)
             return;
         }
     }
+    stats->events = chosen ? master->detection->name : stats->uses_events ? "early" : "none";
 }
 
 static void tear_down_members(struct run *run)
@@ -182,6 +207,8 @@ enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
     char message[4096];
     snprintf(message, sizeof message, "%s", tutti_err_message());
     enum tutti_err closing = tutti_observer_close(&run->observer);
+    enum tutti_err logged = tutti_master_close(run);
+    closing = closing ? closing : logged;
     tear_down_members(run);
     tutti_structure_fini(&run->structure);
     if (run->fabric)

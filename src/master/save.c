@@ -115,7 +115,7 @@ static enum tutti_err check_options(const struct saver *saver)
     if (saver->run.options->solver)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
                           saver->run.options->solver);
-    return tutti_integration_refuse(saver->run.options);
+    return tutti_integration_refuse(saver->run.options, saver->run.system->component_count > 1);
 }
 
 static enum tutti_err prepare(struct saver *saver, bool is_new)

@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "master/coupling.h"
+#include "master/choose.h"
 #include "master/drive.h"
 #include "master/integration.h"
 #include "master/words.h"
@@ -103,7 +103,7 @@ enum tutti_err tutti_setup_system(struct run *run)
     run->merged = *run->options;
     run->options = &run->merged;
     TRY(tutti_words_of_system(&run->merged, run->system));
-    TRY(tutti_coupling_find(run->options->coupling, &run->coupling));
+    TRY(tutti_master_check_words(run->options));
     TRY(check_visit_takes(run));
     if (run->system->single)
         TRY(tutti_unit_kind_for(run->system->fmus[0], choice, run->options->solver != NULL, &kind));
@@ -202,7 +202,7 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     bool solver = options->solver && (run->system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
     if ((*kind)->interface != TUTTI_ME)
-        return run->system->single ? tutti_integration_refuse(options) : TUTTI_OK;
+        return run->system->single ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool driven = member->inputs || has_wired_inputs(run, c);
     return tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven);
 }
@@ -296,7 +296,7 @@ static enum tutti_err check_options(const struct run *run)
     return run->options->solver
                ? tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
                             run->options->solver)
-               : tutti_integration_refuse(run->options);
+               : tutti_integration_refuse(run->options, true);
 }
 
 static enum tutti_err make_members(struct run *run)

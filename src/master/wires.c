@@ -24,41 +24,71 @@ static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tu
 }
 
 /* Strings and Binaries are copied: the source's buffer changes with its next value. */
-static enum tutti_err move_wire(const struct tutti_wires *wires, const struct tutti_wire *wire)
+static enum tutti_err move_wire(const struct tutti_wires *wires, const char *source, const struct tutti_wire *wire)
 {
-    const char *from = wires->signals + wire->from;
+    const char *from = source + wire->from;
     if (wire->owned)
         return tutti_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
     return name_wire(wires, wire, tutti_convert(wire->conversion, from, wire->to, wire->count));
 }
 
-static enum tutti_err move_range(const struct tutti_wires *wires, uint32_t first, uint32_t count)
+static enum tutti_err move_range(const struct tutti_wires *wires, const char *source, uint32_t first, uint32_t count)
 {
     for (uint32_t w = first; w < first + count; w++)
-        TRY(move_wire(wires, &wires->wires[w]));
+        TRY(move_wire(wires, source, &wires->wires[w]));
     return TUTTI_OK;
 }
 
 static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t count)
 {
-    const double *restrict signals = (const void *)wires->signals;
+    const double *restrict signals = (const void *)wires->source;
     const uint32_t *restrict from = wires->gather + first;
     double *restrict to = wires->gathered + first;
     for (uint32_t i = 0; i < count; i++)
         to[i] = signals[from[i]];
 }
 
+static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t count)
+{
+    for (unsigned o = 0; o < wires->order; o++)
+        for (uint32_t i = first; i < first + count; i++)
+            wires->gathered_slopes[o][i] = wires->slopes[o][wires->gather[i]];
+}
+
+/* Slopes of inputs behind a conversion: those of Float64 go through its factor, all others stand still. */
+static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+{
+    for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {
+        const struct tutti_wire *wire = &wires->wires[w];
+        const struct tutti_conversion *conversion = wire->conversion;
+        if (conversion->to != TUTTI_TYPE_FLOAT64 || conversion->from != TUTTI_TYPE_FLOAT64)
+            continue;
+        double factor = conversion->linear ? conversion->factor : 1;
+        size_t to = (size_t)((const double *)wire->to - wires->gathered), from = wire->from / sizeof(double);
+        for (unsigned o = 0; o < wires->order; o++)
+            for (uint32_t i = 0; i < wire->count; i++)
+                wires->gathered_slopes[o][to + i] = factor * wires->slopes[o][from + i];
+    }
+}
+
 enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
 {
     gather_range(wires, unit->gather_first, unit->gather_count);
-    return move_range(wires, unit->wire_first, unit->wire_count);
+    if (wires->order > 0) {
+        gather_slopes(wires, unit->gather_first, unit->gather_count);
+        move_slopes(wires, unit);
+    }
+    return move_range(wires, wires->source, unit->wire_first, unit->wire_count);
 }
 
 enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
 {
     gather_range(wires, 0, wires->gather_count);
-    for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++)
-        TRY(move_range(wires, wires->units[c].wire_first, wires->units[c].wire_count));
+    gather_slopes(wires, 0, wires->gather_count);
+    for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++) {
+        move_slopes(wires, &wires->units[c]);
+        TRY(move_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
+    }
     return TUTTI_OK;
 }
 
@@ -84,7 +114,7 @@ enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_u
         bool other = false;
         TRY(tutti_wires_differs(wires, &wires->wires[w], &other));
         if (other)
-            TRY(move_wire(wires, &wires->wires[w]));
+            TRY(move_wire(wires, wires->signals, &wires->wires[w]));
         unit->held_changed = unit->held_changed || other;
     }
     return TUTTI_OK;
@@ -92,7 +122,7 @@ enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_u
 
 enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
 {
-    return move_range(wires, wires->slots[node].wire_first, wires->slots[node].wire_count);
+    return move_range(wires, wires->signals, wires->slots[node].wire_first, wires->slots[node].wire_count);
 }
 
 enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit)
@@ -102,5 +132,21 @@ enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutt
         if (wires->outputs[b].owned)
             TRY(tutti_signals_own(&wires->outputs[b]));
     }
+    return TUTTI_OK;
+}
+
+/* Outputs are read again, then inputs take their copies from them: what they pointed to was written over. */
+enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units)
+{
+    uint32_t count = wires->structure->system->component_count;
+    for (uint32_t c = 0; c < count; c++)
+        for (unsigned b = 0; units[c] && b < wires->units[c].output_blocks; b++)
+            if (wires->units[c].outputs[b].owned) {
+                TRY(units[c]->kind->get(units[c], &wires->units[c].outputs[b]));
+                TRY(tutti_signals_own(&wires->units[c].outputs[b]));
+            }
+    for (uint32_t w = 0; w < wires->wire_count; w++)
+        if (wires->wires[w].owned)
+            TRY(move_wire(wires, wires->signals, &wires->wires[w]));
     return TUTTI_OK;
 }

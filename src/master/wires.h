@@ -31,6 +31,16 @@ struct tutti_wire {
     uint32_t count;
 };
 
+/* A Float64 output of a unit, or an element of one. */
+struct tutti_real {
+    uint32_t place;     /* index of a double in signals */
+    uint32_t node;      /* of the structure */
+    uint32_t component; /* whose it is */
+    uint32_t element;   /* of an array */
+    bool smooth;        /* continuous: moves between events */
+    double nominal;     /* its size where it counts: 1 unless the FMU says otherwise */
+};
+
 /* Where the values of a node lie. */
 struct tutti_slot {
     void *values;
@@ -40,11 +50,23 @@ struct tutti_slot {
     uint32_t wire_first, wire_count; /* inputs: the connections that end here */
 };
 
+enum { TUTTI_MOST_ORDER = 2 };
+
+/* How a unit is told that its inputs move: `count` pairs of reference and order, in one FMI call; or, with none of these,
+ * by asking for them inside the step (FMI 3.0). */
+struct tutti_slopes {
+    size_t count;
+    uint32_t *references;
+    int32_t *orders;
+    double *values;
+};
+
 /* A unit's share. */
 struct tutti_unit_wires {
     struct tutti_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
     uint8_t output_blocks, moving_blocks, held_blocks;
     bool held_changed;
+    struct tutti_slopes *slopes;         /* NULL: the unit takes none */
     uint32_t gather_first, gather_count; /* Float64 of `moving` */
     uint32_t wire_first, wire_count;     /* into `moving`, other than those */
     uint32_t held_first, held_count;     /* wires into `held` */
@@ -56,9 +78,18 @@ struct tutti_wires {
     size_t signal_size;
     struct tutti_slot *slots;       /* per node of the structure */
     struct tutti_unit_wires *units; /* per component */
-    double *gathered;               /* staged Float64 inputs of all units, one after the other */
-    uint32_t *gather;               /* where each comes from: index of a double in signals */
+    const char *source;             /* moving inputs come from here: signals, or another array with the same layout */
+    char *staged;                   /* inputs that are not in `gathered` */
+    size_t staged_size;
+    double *gathered; /* staged Float64 inputs of all units, one after the other */
+    uint32_t *gather; /* where each comes from: index of a double in signals */
     uint32_t gather_count;
+    /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 and 2. */
+    unsigned order; /* 0: signals are held */
+    double *slopes[TUTTI_MOST_ORDER], *gathered_slopes[TUTTI_MOST_ORDER];
+    struct tutti_real *reals; /* every Float64 output, element by element; by component */
+    uint32_t *real_first;     /* per component, and one more */
+    uint32_t real_count;
     bool plain; /* that is all there is to do in a step: no unit has other moving inputs */
     struct tutti_wire *wires;
     uint32_t wire_count;
@@ -79,6 +110,25 @@ TUTTI_CHECKED enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, 
 /* *other becomes true if what a wire brings is another value than the one staged. */
 TUTTI_CHECKED enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire,
                                                  bool *other);
+/* Makes room for derivatives up to `order`, all 0; units that take them get theirs with their inputs. */
+TUTTI_CHECKED enum tutti_err tutti_wires_let_move(struct tutti_wires *wires, unsigned order,
+                                                  struct tutti_unit *const *units);
+/* Where the staged input at `place` of `gathered` is after `elapsed` of a step. */
+double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double elapsed);
+/* Hands the derivatives of the staged inputs to the unit; after their values. */
+TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires,
+                                                    const struct tutti_unit_wires *wired, struct tutti_unit *unit);
+/* Inputs of units that take no derivatives: stands them where they will be after `elapsed`. */
+void tutti_wires_hold_at(struct tutti_wires *wires, const struct tutti_unit_wires *unit, double elapsed);
+/* All Float64 outputs as a dense vector, and back. */
+void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
+void tutti_wires_put_reals(struct tutti_wires *wires, const double *values);
+/* Sets derivative number `order` (1 ...) of all signals. */
+void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
+/* After somebody put other bytes into signals and staged: makes Strings and Binaries there valid again. `units` is per
+ * component; NULL: another rank's. */
+TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
+
 /* Stages a single input. */
 TUTTI_CHECKED enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node);
 /* The unit's outputs, into signals. */

@@ -3,6 +3,7 @@
  * that places. */
 #include "master/wires.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What a node is to its unit. Sources come first: they share `signals`. */
@@ -173,7 +174,9 @@ static enum tutti_err allocate(struct layout *layout)
     wires->units = tutti_arena_array(arena, layout->system->component_count, sizeof *wires->units);
     layout->references = tutti_arena_array(arena, layout->reference_count, sizeof *layout->references);
     layout->blocks = tutti_arena_array(arena, layout->block_count, sizeof *layout->blocks);
-    layout->staged = tutti_arena_alloc(arena, layout->staged_size);
+    layout->staged = wires->staged = tutti_arena_alloc(arena, layout->staged_size);
+    wires->staged_size = layout->staged_size;
+    wires->source = wires->signals;
     layout->owned = tutti_owned_array(arena, layout->owned_count);
     bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
                layout->references && layout->blocks && layout->staged && layout->owned;
@@ -395,6 +398,44 @@ static void gather_from(struct layout *layout, uint32_t node)
     }
 }
 
+static double nominal_of(const struct tutti_var *var)
+{
+    double nominal = var->bounds && var->bounds->has_nominal ? fabs(var->bounds->nominal) : 1;
+    return nominal > 0 && isfinite(nominal) ? nominal : 1;
+}
+
+/* Nodes are sorted by component, and within one by their place among the signals of a type. */
+static enum tutti_err list_reals(struct layout *layout)
+{
+    struct tutti_wires *wires = layout->wires;
+    const struct tutti_structure *structure = layout->structure;
+    wires->reals = tutti_arena_array(&wires->arena, layout->value_count, sizeof *wires->reals);
+    wires->real_first =
+        tutti_arena_array(&wires->arena, (size_t)layout->system->component_count + 1, sizeof *wires->real_first);
+    if (!wires->reals || !wires->real_first)
+        return tutti_fail_memory();
+    for (uint32_t n = 0; n < structure->node_count; n++) {
+        const struct tutti_var *var = var_of(layout, n);
+        const struct tutti_slot *slot = &wires->slots[n];
+        if (layout->groups[n] != OUTPUT || slot->type != TUTTI_TYPE_FLOAT64)
+            continue;
+        for (uint32_t e = 0; e < slot->count; e++)
+            wires->reals[wires->real_count++] = (struct tutti_real){
+                .place = (uint32_t)((const double *)slot->values - (const double *)(void *)wires->signals) + e,
+                .node = n,
+                .component = structure->nodes[n].component,
+                .element = e,
+                .smooth = var->variability == TUTTI_CONTINUOUS,
+                .nominal = nominal_of(var),
+            };
+        wires->real_first[structure->nodes[n].component + 1] = wires->real_count;
+    }
+    for (uint32_t c = 0; c < layout->system->component_count; c++) /* those without any */
+        if (wires->real_first[c + 1] < wires->real_first[c])
+            wires->real_first[c + 1] = wires->real_first[c];
+    return TUTTI_OK;
+}
+
 static enum tutti_err prepare_node(struct layout *layout, uint32_t node)
 {
     if (layout->groups[node] == OUTPUT)
@@ -429,7 +470,7 @@ static enum tutti_err lay_out(struct layout *layout, struct tutti_arena *scratch
     layout->wires->wire_count = layout->wire_at;
     for (uint32_t n = 0; n < nodes; n++)
         TRY(prepare_node(layout, n));
-    return TUTTI_OK;
+    return list_reals(layout);
 }
 
 enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,

@@ -8,32 +8,59 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "master/coupling.h"
+#include "master/choose.h"
 #include "master/integration.h"
 
-/* A number has a flag that says whether it was given; a text is NULL if it was not. */
+/* A number has a flag that says whether it was given; a text is NULL, a count 0 and a flag false if it was not. */
+enum kind { NUMBER_KIND, TEXT_KIND, COUNT_KIND, FLAG_KIND };
+
 struct word {
     const char *name;
-    size_t value, given; /* offsets in struct tutti_run_options; given 0: a text */
+    enum kind kind;
+    size_t value, given; /* offsets in struct tutti_run_options */
     bool per_unit;
 };
 
 #define NUMBER_WORD(name, field, per_unit)                                                                             \
     {                                                                                                                  \
-        name, offsetof(struct tutti_run_options, field), offsetof(struct tutti_run_options, has_##field), per_unit     \
+        name, NUMBER_KIND, offsetof(struct tutti_run_options, field), offsetof(struct tutti_run_options, has_##field), \
+            per_unit                                                                                                   \
     }
 #define TEXT_WORD(name, field, per_unit)                                                                               \
     {                                                                                                                  \
-        name, offsetof(struct tutti_run_options, field), 0, per_unit                                                   \
+        name, TEXT_KIND, offsetof(struct tutti_run_options, field), 0, per_unit                                        \
+    }
+#define OTHER_WORD(name, kind, field)                                                                                  \
+    {                                                                                                                  \
+        name, kind, offsetof(struct tutti_run_options, field), 0, false                                                \
     }
 
 static const struct word words[] = {
-    NUMBER_WORD("step", step, true),         NUMBER_WORD("output-step", output_step, false),
-    NUMBER_WORD("rtol", rtol, true),         NUMBER_WORD("atol", atol, true),
-    NUMBER_WORD("h-max", h_max, true),       NUMBER_WORD("solver-step", solver_step, true),
-    TEXT_WORD("interface", interface, true), TEXT_WORD("solver", solver, true),
-    TEXT_WORD("predictor", predictor, true), TEXT_WORD("jacobian", jacobian, true),
-    TEXT_WORD("filter", filter, true),       TEXT_WORD("coupling", coupling, false),
+    NUMBER_WORD("step", step, true),
+    NUMBER_WORD("output-step", output_step, false),
+    NUMBER_WORD("rtol", rtol, true),
+    NUMBER_WORD("atol", atol, true),
+    NUMBER_WORD("h-max", h_max, true),
+    NUMBER_WORD("solver-step", solver_step, true),
+    TEXT_WORD("interface", interface, true),
+    TEXT_WORD("solver", solver, true),
+    TEXT_WORD("predictor", predictor, true),
+    TEXT_WORD("jacobian", jacobian, true),
+    TEXT_WORD("filter", filter, true),
+    TEXT_WORD("coupling", coupling, false),
+    TEXT_WORD("control", control, false),
+    TEXT_WORD("extrapolate", extrapolate, false),
+    TEXT_WORD("events", events, false),
+    TEXT_WORD("sweeps", sweeps, false),
+    TEXT_WORD("accelerate", accelerate, false),
+    TEXT_WORD("order", order, false),
+    NUMBER_WORD("h-min", h_min, false),
+    NUMBER_WORD("event-tolerance", event_tolerance, false),
+    NUMBER_WORD("quantum", quantum, false),
+    NUMBER_WORD("divergence", divergence, false),
+    OTHER_WORD("correct", FLAG_KIND, correct),
+    OTHER_WORD("smooth", FLAG_KIND, smooth),
+    OTHER_WORD("max-iterations", COUNT_KIND, max_iterations),
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
@@ -55,11 +82,53 @@ static enum tutti_err check_text(const struct word *word, const char *value)
 {
     struct tutti_run_options alone = {0};
     enum tutti_interface_choice choice;
-    const struct tutti_coupling *coupling;
     memcpy((char *)&alone + word->value, &value, sizeof value);
     TRY(tutti_interface_choose(&(struct tutti_run_options){.interface = alone.interface}, &choice));
-    TRY(tutti_coupling_find(alone.coupling, &coupling));
+    TRY(tutti_master_check_words(&alone));
     return tutti_integration_check_words(&alone);
+}
+
+static enum tutti_err fill_text(const struct word *word, const char **text, const char *value)
+{
+    TRY(check_text(word, value));
+    *text = *text ? *text : value;
+    return TUTTI_OK;
+}
+
+static enum tutti_err fill_number(const struct word *word, char *base, const char *value)
+{
+    double number;
+    struct tutti_shown shown = tutti_str_show(value);
+    if (!tutti_number_read_double(value, strlen(value), &number) || !(number > 0 && isfinite(number)))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s takes a number greater than 0, not '%s'", word->name, shown.text);
+    bool *has = (bool *)(base + word->given);
+    if (!*has)
+        memcpy(base + word->value, &number, sizeof number);
+    *has = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err fill_count(const struct word *word, unsigned *count, const char *value)
+{
+    double number;
+    struct tutti_shown shown = tutti_str_show(value);
+    if (!tutti_number_read_double(value, strlen(value), &number) || !(number >= 1 && number <= 1e6) ||
+        number != floor(number))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s takes a whole number from 1 to 1000000, not '%s'", word->name,
+                          shown.text);
+    *count = *count ? *count : (unsigned)number;
+    return TUTTI_OK;
+}
+
+/* What a command line turned on stays on. */
+static enum tutti_err fill_flag(const struct word *word, bool *flag, const char *value)
+{
+    struct tutti_shown shown = tutti_str_show(value);
+    bool on = strcmp(value, "true") == 0;
+    if (!on && strcmp(value, "false") != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s takes true or false, not '%s'", word->name, shown.text);
+    *flag = *flag || on;
+    return TUTTI_OK;
 }
 
 /* Fills in one word, unless it was given. */
@@ -72,21 +141,13 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct tutti
             word = &words[i];
     if (!word)
         return unknown(given, per_unit);
-    if (word->given == 0) {
-        const char **text = (const char **)(base + word->value);
-        TRY(check_text(word, given->value));
-        *text = *text ? *text : given->value;
-        return TUTTI_OK;
+    switch (word->kind) {
+    case NUMBER_KIND: return fill_number(word, base, given->value);
+    case TEXT_KIND: return fill_text(word, (const char **)(void *)(base + word->value), given->value);
+    case COUNT_KIND: return fill_count(word, (unsigned *)(void *)(base + word->value), given->value);
+    case FLAG_KIND: break;
     }
-    double number;
-    struct tutti_shown shown = tutti_str_show(given->value);
-    if (!tutti_number_read_double(given->value, strlen(given->value), &number) || !(number > 0 && isfinite(number)))
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s takes a number greater than 0, not '%s'", word->name, shown.text);
-    bool *has = (bool *)(base + word->given);
-    if (!*has)
-        memcpy(base + word->value, &number, sizeof number);
-    *has = true;
-    return TUTTI_OK;
+    return fill_flag(word, (bool *)(base + word->value), given->value);
 }
 
 static enum tutti_err fill_all(struct tutti_run_options *options, const struct tutti_word *given, size_t count,
@@ -144,13 +205,19 @@ enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct
     *count = 0;
     for (int i = 0; i < WORD_COUNT; i++) {
         const char *text = NULL;
-        if (words[i].given == 0) {
-            text = *(const char *const *)(base + words[i].value);
-        } else if (*(const bool *)(base + words[i].given)) {
-            double value;
-            memcpy(&value, base + words[i].value, sizeof value);
-            struct tutti_number_text number = tutti_number_show(value);
-            text = tutti_arena_text(arena, number.text, strlen(number.text));
+        const void *value = base + words[i].value;
+        double number = 0;
+        if (words[i].kind == TEXT_KIND)
+            text = *(const char *const *)value;
+        else if (words[i].kind == FLAG_KIND)
+            text = *(const bool *)value ? "true" : NULL;
+        else if (words[i].kind == COUNT_KIND)
+            number = *(const unsigned *)value;
+        else if (*(const bool *)(base + words[i].given))
+            memcpy(&number, value, sizeof number);
+        if (number > 0) {
+            struct tutti_number_text shown = tutti_number_show(number);
+            text = tutti_arena_text(arena, shown.text, strlen(shown.text));
             if (!text)
                 return tutti_fail_memory();
         }

@@ -10,7 +10,9 @@ struct cs {
     struct tutti_unit unit;
     struct tutti_instance *instance;
     struct tutti_unit_options options;
-    double *moving; /* values of the moving inputs, for the intermediate update */
+    double *moving;  /* values of the moving inputs, for the intermediate update */
+    int32_t *orders; /* of output derivatives, for the call that asks for them */
+    size_t order_count;
 };
 
 struct tutti_unit_saved {
@@ -61,6 +63,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
                              "the FMU claims event mode but refuses it; going on without");
     }
     TRY(err);
+    unit->asks_for_inputs = options->moving_count > 0;
     unit->has_events = tutti_instance_uses_events(cs->instance);
     return TUTTI_OK;
 }
@@ -72,6 +75,7 @@ static void finish(struct tutti_unit *unit)
         tutti_unit_report(unit, cs->instance, cs->options.log);
     tutti_instance_free(cs->instance);
     free(cs->moving);
+    free(cs->orders);
 }
 
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
@@ -116,15 +120,17 @@ static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint
     if (order > unit->output_order)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU gives output derivatives up to order %d, not %d",
                           unit->name, unit->output_order, (int)order);
-    int32_t *orders = malloc((count + 1) * sizeof *orders);
-    if (!orders)
-        return tutti_fail_memory();
+    if (count > cs->order_count) {
+        int32_t *more = realloc(cs->orders, count * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        cs->orders = more;
+        cs->order_count = count;
+    }
     for (size_t i = 0; i < count; i++)
-        orders[i] = order;
+        cs->orders[i] = order;
     unit->counts.gets++;
-    enum tutti_err err = tutti_instance_get_output_derivatives(cs->instance, references, count, orders, values);
-    free(orders);
-    return err;
+    return tutti_instance_get_output_derivatives(cs->instance, references, count, cs->orders, values);
 }
 
 static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,

@@ -61,6 +61,8 @@ struct tutti_unit_options {
 
 struct tutti_unit_counts {
     unsigned long do_steps, gets, sets, init_evaluations, rollbacks;
+    unsigned long rejected, auxiliary,
+        attributed;                    /* do-steps that were taken back, that only helped; told apart so far */
     struct tutti_solver_counts solver; /* Model Exchange */
     double seconds;                    /* in do-steps, if timing */
 };
@@ -132,6 +134,7 @@ struct tutti_unit {
     bool has_events;       /* event mode is used */
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
+    bool asks_for_inputs;  /* inside a step: options.moving */
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by whoever steps the unit. */
     bool may_go_back; /* a saved point may be restored later (FMI's noSetFMUStatePriorToCurrentPoint is its contrary) */

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Heat in a building of four rooms: 9 FMUs with 33 states, coupled every minute or every five."""
+import pathlib
+import sys
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from example import Example  # noqa: E402
+
+STOP = 86400
+ROOMS, LAYERS, PARTITION = 4, 5, 3
+OUTER_AREA, INNER_AREA, CAPACITY = (60, 40, 40, 60), 30, 4e5
+NAMES = [f"room{i + 1}.T" for i in range(ROOMS)]
+
+
+def wall(depth, conductivity, capacity, layers, films):
+    """Conductances of the layers, at both surfaces and in between, and the capacity of one, all per square metre."""
+    between = conductivity / (depth / layers)
+    left, right = (1 / (1 / film + 0.5 / between) for film in films)
+    return np.array([left, *[between] * (layers - 1), right]), capacity * depth / layers
+
+
+OUTER = wall(0.3, 0.6, 1.4e6, LAYERS, (8, 23))
+INNER = wall(0.1, 0.5, 1.2e6, PARTITION, (8, 8))
+
+
+def outdoor(t):
+    return 8 + 6 * np.sin(2 * np.pi * (t - 32400) / 86400)
+
+
+def gain(t, begin, power):
+    return power * np.sin(np.pi * (t - begin) / 36000) ** 2 if begin < t < begin + 36000 else 0
+
+
+def building(t, x):
+    """The whole building. The states are a row per room: air, wall; then a row per wall between two rooms."""
+    rooms = x[:ROOMS * (1 + LAYERS)].reshape(ROOMS, -1)
+    walls = x[rooms.size:].reshape(ROOMS - 1, -1)
+    heat = np.array([0.0, gain(t, 28800, 1500), gain(t, 36000, 1000), 0.0])
+    slopes = np.zeros_like(rooms)
+    for i, area in enumerate(OUTER_AREA):
+        flow = -OUTER[0] * np.diff([*rooms[i], outdoor(t)])
+        slopes[i, 1:] = -np.diff(flow) / OUTER[1]
+        heat[i] -= area * flow[0]
+    inner = np.zeros_like(walls)
+    for i in range(ROOMS - 1):
+        flow = -INNER[0] * np.diff([rooms[i, 0], *walls[i], rooms[i + 1, 0]])
+        inner[i] = -np.diff(flow) / INNER[1]
+        heat[i] -= INNER_AREA * flow[0]
+        heat[i + 1] += INNER_AREA * flow[-1]
+    slopes[:, 0] = heat / CAPACITY
+    return np.concatenate([slopes.ravel(), inner.ravel()])
+
+
+def exact(times):
+    start = np.concatenate([np.tile([18, 17, 15, 13, 11, 9], ROOMS), np.full(PARTITION * (ROOMS - 1), 18)])
+    solution = solve_ivp(building, (0, STOP), start, t_eval=times, method="DOP853", rtol=1e-10, atol=1e-10,
+                         max_step=600)
+    return solution.y.T[:, :ROOMS * (1 + LAYERS):1 + LAYERS]
+
+
+def main():
+    example = Example(__doc__)
+    for step, limit in ((60, 0.05), (300, 0.3)):
+        run = example.run_system("--coupling", "jacobi", "--step", step)
+        example.compare(f"H = {step} s: largest error of the temperatures in K", run.at(run.time, NAMES),
+                        exact(run.time), limit)
+    example.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What controls have in common: trying a step, and estimating its error. */
+#include <math.h>
+
+#include "master/control.h"
+#include "master/coupling.h"
+#include "master/detect.h"
+#include "master/macro.h"
+
+bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *attempt)
+{
+    const struct tutti_master *master = &run->master;
+    return attempt->changed || master->refused || master->early < INFINITY || run->ended;
+}
+
+struct norm {
+    bool all;
+    uint32_t count, driver;
+    double worst;
+};
+
+/* One step of the coupling, and what it says. */
+static enum tutti_err step(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    struct tutti_master *master = &run->master;
+    TRY(tutti_macro_couple(run, target));
+    attempt->iterations += master->iterations;
+    attempt->converged = attempt->converged && master->converged;
+    if (master->discretes && !master->refused && master->early == INFINITY && !run->ended)
+        TRY(tutti_detect_look(run, &attempt->changed));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    attempt->order = run->master.coupling->order(run, tutti_extrapolation_order(&run->master.extrapolation));
+    return step(run, target, attempt);
+}
+
+/* The sum over one unit's reals. */
+static double add_unit(const struct run *run, uint32_t component, const double *difference, const double *now,
+                       struct norm *norm)
+{
+    const struct tutti_master *master = &run->master;
+    const struct tutti_wires *wires = &run->wires;
+    double sum = 0;
+    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++) {
+        if (!norm->all && !wires->reals[i].smooth)
+            continue;
+        double e = fabs(difference[i] / (master->rtol * fabs(now[i]) + master->atol * wires->reals[i].nominal));
+        e = isnan(e) ? INFINITY : e;
+        sum += e * e;
+        norm->count++;
+        if (e > norm->worst) {
+            norm->worst = e;
+            norm->driver = i;
+        }
+    }
+    return sum;
+}
+
+/* The same bits wherever units are: a sum per unit, made by its rank, then the sum of these in the order of units. */
+enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, bool all, double *value,
+                                  uint32_t *driver)
+{
+    double *partial = run->master.partial, sum = 0;
+    struct norm norm = {.all = all, .driver = TUTTI_NONE};
+    for (uint32_t c = 0; c < run->system->component_count; c++)
+        partial[c] = add_unit(run, c, difference, now, &norm);
+    TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, partial, run->system->component_count));
+    for (uint32_t c = 0; c < run->system->component_count; c++)
+        sum += partial[c];
+    *value = norm.count ? sqrt(sum / norm.count) : 0;
+    *driver = norm.driver;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt, const double *difference,
+                                      const double *now, double factor)
+{
+    double norm;
+    uint32_t driver;
+    TRY(tutti_attempt_norm(run, difference, now, false, &norm, &driver));
+    attempt->estimated = true;
+    if (factor * norm > attempt->error || attempt->driver == TUTTI_NONE)
+        attempt->driver = driver;
+    attempt->error = fmax(attempt->error, factor * norm);
+    return TUTTI_OK;
+}
+
+enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt *attempt)
+{
+    struct tutti_stepper *stepper = &run->master.stepper;
+    double h = attempt->target - attempt->from;
+    if (attempt->estimated && !(attempt->error <= 1) && !tutti_stepper_is_least(stepper, h)) {
+        tutti_stepper_reject(stepper, h, attempt->error, attempt->order);
+        return TUTTI_REJECT;
+    }
+    bool good = !attempt->estimated || attempt->error <= 1;
+    tutti_stepper_accept(stepper, h, good ? attempt->error : 1, attempt->order);
+    return good ? TUTTI_ACCEPT : TUTTI_FORCE;
+}

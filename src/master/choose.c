@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/choose.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "master/accelerate.h"
+#include "master/control.h"
+#include "master/correct.h"
+#include "master/coupling.h"
+#include "master/detect.h"
+#include "master/stability.h"
+#include "master/step_log.h"
+
+/* What the choices hang on. */
+struct facts {
+    bool coupled;                        /* more than one unit */
+    const struct tutti_member *stuck;    /* cannot go back; NULL: all can */
+    const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
+    bool takes_slopes, has_events, has_outputs, has_signals, can_correct;
+    struct tutti_stability stability;
+};
+
+static bool is_auto(const char *word)
+{
+    return !word || strcmp(word, "auto") == 0;
+}
+
+static enum tutti_err check_number(bool given, double value, const char *option)
+{
+    return !given || (value > 0 && isfinite(value))
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes a number greater than 0, not %s", option, NUMBER(value));
+}
+
+static enum tutti_err check_numbers(const struct tutti_run_options *options)
+{
+    TRY(check_number(options->has_h_min, options->h_min, "--h-min"));
+    TRY(check_number(options->has_event_tolerance, options->event_tolerance, "--event-tolerance"));
+    TRY(check_number(options->has_quantum, options->quantum, "--quantum"));
+    TRY(check_number(options->has_divergence, options->divergence, "--divergence"));
+    TRY(check_number(options->has_realtime, options->realtime, "--realtime"));
+    if (options->has_h_min && options->has_h_max && options->h_min > options->h_max)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--h-min %s is more than --h-max %s", NUMBER(options->h_min),
+                          NUMBER(options->h_max));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
+{
+    const struct tutti_coupling *coupling;
+    const struct tutti_control *control;
+    const struct tutti_detection *detection;
+    enum tutti_acceleration acceleration;
+    unsigned order;
+    if (!is_auto(options->coupling))
+        TRY(tutti_coupling_find(options->coupling, &coupling));
+    if (!is_auto(options->control))
+        TRY(tutti_control_find(options->control, &control));
+    if (!is_auto(options->extrapolate))
+        TRY(tutti_extrapolation_find(options->extrapolate, &order));
+    if (!is_auto(options->events))
+        TRY(tutti_detection_find(options->events, &detection));
+    if (options->accelerate)
+        TRY(tutti_acceleration_find(options->accelerate, &acceleration));
+    const char *sweeps = options->sweeps;
+    if (sweeps && strcmp(sweeps, "seidel") != 0 && strcmp(sweeps, "jacobi") != 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--sweeps takes seidel or jacobi, not '%s'", sweeps);
+    return check_numbers(options);
+}
+
+/* ---- facts ---- */
+
+/* Model Exchange goes back by its states; Co-Simulation needs an FMU that saves its own. */
+static bool can_go_back(const struct tutti_unit *unit)
+{
+    return unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_STATE);
+}
+
+static void look_at_member(struct facts *facts, const struct tutti_member *member)
+{
+    const struct tutti_unit *unit = member->unit;
+    if (!can_go_back(unit) && !facts->stuck)
+        facts->stuck = member;
+    if (member->has_grid && !facts->own_step)
+        facts->own_step = member;
+    bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
+    facts->takes_slopes = facts->takes_slopes || (moves && member->wires->gather_count > 0);
+    facts->has_events = facts->has_events || unit->has_events;
+    bool has_d = unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_DIRECTIONAL) || can_go_back(unit);
+    facts->can_correct = facts->can_correct && has_d;
+}
+
+static enum tutti_err find_facts(struct run *run, struct facts *facts)
+{
+    struct tutti_structure running;
+    *facts = (struct facts){.coupled = run->member_count > 1, .can_correct = true};
+    for (uint32_t m = 0; m < run->member_count; m++)
+        look_at_member(facts, &run->members[m]);
+    facts->has_outputs = tutti_detect_has_outputs(run);
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        facts->has_signals = facts->has_signals || run->wires.reals[i].smooth;
+    facts->stability.known = true;
+    if (!facts->coupled)
+        return TUTTI_OK;
+    TRY(tutti_structure_init(&running, run->system, TUTTI_PHASE_RUN));
+    enum tutti_err err = tutti_sequence_init(&run->master.sequence, &running, run->options->order);
+    if (!err && is_auto(run->options->coupling))
+        err = tutti_stability_measure(run, &running, &run->master.sequence, &facts->stability);
+    tutti_structure_fini(&running);
+    return err;
+}
+
+/* ---- the choices ---- */
+
+enum choice { COUPLING, CONTROL, EXTRAPOLATE, EVENTS };
+
+__attribute__((format(printf, 3, 4))) static void because(struct run *run, enum choice choice, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run->master.reasons[choice], sizeof run->master.reasons[choice], format, arguments);
+    va_end(arguments);
+}
+
+static const char *name_of(const struct tutti_member *member)
+{
+    return member->unit->name;
+}
+
+static void choose_for_loop(struct run *run, const struct facts *facts)
+{
+    struct tutti_master *master = &run->master;
+    char rho[64];
+    snprintf(rho, sizeof rho, facts->stability.known ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
+    if (facts->can_correct && facts->stability.known) {
+        master->coupling = &tutti_coupling_jacobi;
+        master->corrects = true;
+        because(run, COUPLING, "with --correct: algebraic loop, %s", rho);
+    } else if (!facts->stuck) {
+        master->coupling = &tutti_coupling_relax;
+        because(run, COUPLING, "algebraic loop, %s, and all units can go back", rho);
+    } else {
+        master->coupling = &tutti_coupling_seidel;
+        because(run, COUPLING, "algebraic loop, %s, and '%s' cannot go back", rho, name_of(facts->stuck));
+    }
+}
+
+static enum tutti_err choose_coupling(struct run *run, const struct facts *facts)
+{
+    struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    master->corrects = options->correct;
+    master->smooths = options->smooth;
+    if (!is_auto(options->coupling))
+        return tutti_coupling_find(options->coupling, &master->coupling);
+    master->coupling = &tutti_coupling_jacobi;
+    if (!facts->coupled)
+        because(run, COUPLING, "there is one unit");
+    else if (options->correct || options->smooth)
+        because(run, COUPLING, "--correct and --smooth go with it");
+    else if (facts->own_step)
+        because(run, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
+    else if (facts->stability.loops > 0)
+        choose_for_loop(run, facts);
+    else {
+        master->coupling = &tutti_coupling_seidel;
+        because(run, COUPLING, "no algebraic loop");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_control(struct run *run, const struct facts *facts)
+{
+    struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    if (!is_auto(options->control))
+        return tutti_control_find(options->control, &master->control);
+    master->control = &tutti_control_fixed;
+    if (!facts->coupled)
+        because(run, CONTROL, "there is one unit");
+    else if (options->has_step)
+        because(run, CONTROL, "--step is given");
+    else if (facts->own_step)
+        because(run, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
+    else if (facts->stuck)
+        because(run, CONTROL, "'%s' cannot go back", name_of(facts->stuck));
+    else if (!facts->has_signals)
+        because(run, CONTROL, "no continuous signal to estimate an error by");
+    else {
+        master->control = &tutti_control_embedded;
+        because(run, CONTROL, "no --step, and all units can go back");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_extrapolation(struct run *run, const struct facts *facts, unsigned *order)
+{
+    if (!is_auto(run->options->extrapolate))
+        return tutti_extrapolation_find(run->options->extrapolate, order);
+    *order = 0;
+    if (!facts->coupled)
+        because(run, EXTRAPOLATE, "there is one unit");
+    else if (run->master.smooths) {
+        *order = 1;
+        because(run, EXTRAPOLATE, "--smooth needs it");
+    } else if (!facts->takes_slopes)
+        because(run, EXTRAPOLATE, "no unit takes derivatives of inputs");
+    else if (facts->stability.loops > 0)
+        because(run, EXTRAPOLATE, "algebraic loop");
+    else if (!run->master.control->varies)
+        because(run, EXTRAPOLATE, "no error control");
+    else {
+        *order = 1;
+        because(run, EXTRAPOLATE, "units take derivatives of inputs, and errors are controlled");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_detection(struct run *run, const struct facts *facts)
+{
+    struct tutti_master *master = &run->master;
+    if (!is_auto(run->options->events))
+        return tutti_detection_find(run->options->events, &master->detection);
+    master->detection = &tutti_detection_none;
+    if (!facts->coupled)
+        because(run, EVENTS, "there is one unit, which crosses its own");
+    else if (facts->own_step)
+        because(run, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
+    else if (facts->stuck && (facts->has_outputs || facts->has_events))
+        because(run, EVENTS, "'%s' cannot go back", name_of(facts->stuck));
+    else if (facts->has_outputs) {
+        master->detection = &tutti_detection_output;
+        because(run, EVENTS, "there are discrete outputs, and all units can go back");
+    } else if (facts->has_events) {
+        master->detection = &tutti_detection_early;
+        because(run, EVENTS, "there are units with events, and all can go back");
+    } else
+        because(run, EVENTS, "no discrete outputs, no units with events");
+    return TUTTI_OK;
+}
+
+/* ---- what does not go together ---- */
+
+static enum tutti_err refuse_stuck(const struct tutti_member *stuck, const char *option, const char *value,
+                                   const char *instead)
+{
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "%s %s takes units back, and '%s' (%s) cannot: it does not save its state; use %s, or an FMU "
+                      "with canGetAndSetFMUState",
+                      option, value, stuck->unit->name, stuck->unit->fmu->path, instead);
+}
+
+static enum tutti_err check_going_back(const struct run *run, const struct facts *facts)
+{
+    const struct tutti_master *master = &run->master;
+    if (!facts->stuck)
+        return TUTTI_OK;
+    if (master->coupling->iterates)
+        return refuse_stuck(facts->stuck, "--coupling", master->coupling->name, "--coupling seidel");
+    if (master->control->rejects)
+        return refuse_stuck(facts->stuck, "--control", master->control->name, "--control fixed or quantum");
+    if (master->detection->early)
+        return refuse_stuck(facts->stuck, "--events", master->detection->name, "--events none");
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_own_steps(const struct run *run, const struct facts *facts)
+{
+    const struct tutti_master *master = &run->master;
+    const char *option = master->coupling->iterates ? "--coupling"
+                         : master->control->varies  ? "--control"
+                         : master->detection->early ? "--events"
+                                                    : NULL;
+    const char *value = master->coupling->iterates ? master->coupling->name
+                        : master->control->varies  ? master->control->name
+                                                   : master->detection->name;
+    if (!facts->own_step || !option)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "%s %s needs units that step together, and '%s' (%s) %s; use jacobi or seidel with --control "
+                      "fixed and --events none",
+                      option, value, facts->own_step->unit->name, facts->own_step->unit->fmu->path,
+                      facts->own_step->unit->uniform ? "cannot vary its step" : "has a step of its own");
+}
+
+static enum tutti_err check_together(const struct run *run, const struct facts *facts, unsigned order)
+{
+    const struct tutti_master *master = &run->master;
+    if (master->control->for_iteration && !master->coupling->iterates)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with --coupling relax",
+                          master->control->name);
+    if ((master->corrects || master->smooths) && master->coupling != &tutti_coupling_jacobi)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with --coupling jacobi, not with %s",
+                          master->corrects ? "--correct" : "--smooth", master->coupling->name);
+    if (master->smooths && order == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
+    if (master->control == &tutti_control_quantum && !run->options->has_quantum)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--control quantum needs --quantum Q: how far an output may move in a step");
+    TRY(check_own_steps(run, facts));
+    return check_going_back(run, facts);
+}
+
+/* One FMU has nobody to be coupled with. */
+static enum tutti_err check_alone(const struct run *run, unsigned order)
+{
+    const struct tutti_master *master = &run->master;
+    const char *option = master->coupling != &tutti_coupling_jacobi   ? "--coupling"
+                         : master->control != &tutti_control_fixed    ? "--control"
+                         : order > 0                                  ? "--extrapolate"
+                         : master->detection != &tutti_detection_none ? "--events"
+                         : master->corrects                           ? "--correct"
+                         : master->smooths                            ? "--smooth"
+                                                                      : NULL;
+    return option ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s is about units that are coupled, and there is only one", option)
+                  : TUTTI_OK;
+}
+
+static void tell(const struct run *run, unsigned order)
+{
+    const struct tutti_master *master = &run->master;
+    const char *const names[] = {"coupling", "control", "extrapolate", "events"};
+    char orders[8];
+    snprintf(orders, sizeof orders, "%u", order);
+    const char *const values[] = {master->coupling->name, master->control->name, orders, master->detection->name};
+    for (int i = 0; i < 4 && run->member_count > 1; i++)
+        if (master->reasons[i][0])
+            tutti_log_printf(run->options->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
+                             master->reasons[i]);
+}
+
+enum tutti_err tutti_master_choose(struct run *run)
+{
+    struct facts facts;
+    struct tutti_master *master = &run->master;
+    TRY(find_facts(run, &facts));
+    TRY(choose_coupling(run, &facts));
+    TRY(choose_control(run, &facts));
+    TRY(choose_extrapolation(run, &facts, &master->order));
+    TRY(choose_detection(run, &facts));
+    if (!facts.coupled)
+        return check_alone(run, master->order);
+    TRY(check_together(run, &facts, master->order));
+    master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
+    tell(run, master->order);
+    return TUTTI_OK;
+}
+
+/* ---- getting ready ---- */
+
+static enum tutti_err make_room(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    master->partial = tutti_arena_array(&run->arena, run->system->component_count, sizeof *master->partial);
+    master->begin = tutti_arena_alloc(&run->arena, run->wires.signal_size);
+    bool all = master->partial && master->begin;
+    for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
+        master->values[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
+        all = all && master->values[i];
+    }
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+static void set_numbers(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    double tolerance = run->times.tolerance > 0 ? run->times.tolerance : 1e-4;
+    double h_max = options->has_h_max ? options->h_max : fmax(run->span / 50, run->times.step);
+    double h_min = options->has_h_min ? options->h_min : 1e-8 * run->span;
+    master->rtol = options->has_rtol ? options->rtol : tolerance;
+    master->atol = options->has_atol ? options->atol : master->rtol / 100;
+    tutti_stepper_init(&master->stepper, run->times.step, fmin(h_min, h_max), h_max);
+    master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
+                                                           : master->rtol * master->stepper.first;
+    master->quantum = options->quantum;
+    master->divergence = options->has_divergence ? options->divergence : 1e-3;
+    master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
+    master->cross_at = -INFINITY;
+    master->early = INFINITY;
+}
+
+enum tutti_err tutti_master_open(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    set_numbers(run);
+    if (run->member_count == 1)
+        return TUTTI_OK;
+    TRY(make_room(run));
+    for (uint32_t m = 0; m < run->member_count; m++)
+        run->members[m].unit->may_go_back = master->goes_back;
+    unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;
+    TRY(tutti_wires_let_move(&run->wires, order, run->units));
+    TRY(tutti_extrapolation_open(run, master->order, master->control->predicts));
+    if (master->coupling->open)
+        TRY(master->coupling->open(run));
+    if (master->corrects || master->smooths)
+        TRY(tutti_correction_open(run, master->corrects, master->smooths));
+    if (master->detection->outputs)
+        TRY(tutti_detect_open(run));
+    master->by_attempts = master->goes_back || master->control->varies || order > 0 || run->options->step_log;
+    return run->options->step_log ? tutti_step_log_open(run, run->options->step_log) : TUTTI_OK;
+}
+
+enum tutti_err tutti_master_close(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    enum tutti_err err = tutti_step_log_close(run);
+    if (master->coupling && master->coupling->close)
+        master->coupling->close(run);
+    tutti_correction_close(run);
+    tutti_detect_close(run);
+    tutti_extrapolation_close(&master->extrapolation);
+    tutti_snapshot_fini(&master->start, run);
+    tutti_sequence_fini(&master->sequence);
+    return err;
+}

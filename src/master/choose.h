@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* choose.h - from what a person asks for, and `auto`, to a master: the four choices, each with its reason. */
+#ifndef TUTTI_MASTER_CHOOSE_H
+#define TUTTI_MASTER_CHOOSE_H
+
+#include "master/loop.h"
+
+/* Are the words of these options (coupling, control, extrapolate, events, sweeps, accelerate) known ones? ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_master_check_words(const struct tutti_run_options *options);
+
+/* With all units computed and none out of its initialisation: makes the choices, and tells those of `auto` to the log.
+ * ARGUMENT or UNSUPPORTED for what does not go together, naming the unit that is in the way and what to use instead. */
+TUTTI_CHECKED enum tutti_err tutti_master_choose(struct run *run);
+/* At the first point: gets ready to step. */
+TUTTI_CHECKED enum tutti_err tutti_master_open(struct run *run);
+/* However far that came; while the units are alive. The error of the step log, if there is one. */
+TUTTI_CHECKED enum tutti_err tutti_master_close(struct run *run);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* One step, and its outputs against what the points before it foretold (003 "Coordinated Variable Step"): by Euler's method or
+ * that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the coupling. Right behind
+ * an event, with too few points, a step is doubled instead. */
+#include "master/control.h"
+#include "master/coupling.h"
+
+static enum tutti_err attempt(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    struct tutti_master *master = &run->master;
+    double *foretold = master->values[0], *now = master->values[1];
+    unsigned extrapolation = tutti_extrapolation_order(&master->extrapolation);
+    unsigned degree = master->coupling->order(run, extrapolation);
+    degree = degree < TUTTI_HISTORY_DEGREE ? degree : TUTTI_HISTORY_DEGREE;
+    if (!tutti_extrapolation_predict(&master->extrapolation, degree, target, foretold))
+        return tutti_attempt_doubled(run, target, attempt);
+    TRY(tutti_attempt_plain(run, target, attempt));
+    attempt->order = degree;
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, now);
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        foretold[i] = now[i] - foretold[i];
+    return tutti_attempt_estimate(run, attempt, foretold, now, 1);
+}
+
+const struct tutti_control tutti_control_embedded = {.name = "embedded",
+                                                     .varies = true,
+                                                     .rejects = true,
+                                                     .predicts = true,
+                                                     .attempt = attempt,
+                                                     .judge = tutti_judge_error};

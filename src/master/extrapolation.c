@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/extrapolation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "master/loop.h"
+
+enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
+{
+    if (strlen(name) != 1 || name[0] < '0' || name[0] > '0' + TUTTI_MOST_ORDER)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--extrapolate takes auto, 0, 1 or 2, not '%s'", name);
+    *order = (unsigned)(name[0] - '0');
+    return TUTTI_OK;
+}
+
+static double *reals(const struct run *run)
+{
+    return calloc((size_t)run->wires.real_count + 1, sizeof(double));
+}
+
+enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool keep)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    *e = (struct tutti_extrapolation){.order = order, .keeps = keep || order > 0};
+    if (!e->keeps)
+        return TUTTI_OK;
+    for (uint32_t m = 0; m < run->member_count; m++)
+        e->gives = e->gives || run->members[m].unit->output_order > 0;
+    e->references = calloc((size_t)run->wires.real_count + 1, sizeof *e->references);
+    e->values = reals(run);
+    bool all = e->references && e->values;
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+        e->work[o] = reals(run);
+        all = all && e->work[o];
+        if (e->gives)
+            TRY(tutti_history_init(&e->rates[o], run->wires.real_count));
+    }
+    if (!all)
+        return tutti_fail_memory();
+    TRY(tutti_history_init(&e->history, run->wires.real_count));
+    return tutti_extrapolation_accept(run);
+}
+
+void tutti_extrapolation_close(struct tutti_extrapolation *e)
+{
+    tutti_history_fini(&e->history);
+    free(e->references);
+    free(e->values);
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+        tutti_history_fini(&e->rates[o]);
+        free(e->work[o]);
+    }
+    *e = (struct tutti_extrapolation){0};
+}
+
+/* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only behind a step. */
+static enum tutti_err ask(struct run *run, unsigned order, uint32_t first, uint32_t end)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    struct tutti_unit *unit = run->units[run->wires.reals[first].component];
+    bool knows = unit && unit->output_order >= (int)order &&
+                 (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > 0);
+    for (uint32_t i = first; i < end; i++) {
+        const struct tutti_slot *slot = &run->wires.slots[run->wires.reals[i].node];
+        knows = knows && slot->count == 1;
+        e->references[i - first] = slot->reference;
+        e->work[0][i] = NAN;
+    }
+    return knows ? unit->kind->get_output_derivatives(unit, e->references, end - first, (int32_t)order,
+                                                      e->work[0] + first)
+                 : TUTTI_OK;
+}
+
+static enum tutti_err ask_all(struct run *run, unsigned order)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    const struct tutti_real *all = run->wires.reals;
+    for (uint32_t i = 0, end; i < run->wires.real_count; i = end) {
+        for (end = i + 1; end < run->wires.real_count && all[end].component == all[i].component;)
+            end++;
+        TRY(ask(run, order, i, end));
+    }
+    tutti_history_push(&e->rates[order - 1], run->t, e->work[0]);
+    return TUTTI_OK;
+}
+
+/* Those that units give, else those of the polynomial. */
+void tutti_extrapolation_lay(struct run *run)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    unsigned degree = tutti_extrapolation_order(e);
+    if (e->order == 0)
+        return;
+    tutti_history_at(&e->history, degree, e->history.times[0], NULL, e->work[0], e->work[1]);
+    for (unsigned o = 1; o <= e->order; o++) {
+        const double *given = e->gives ? e->rates[o - 1].values[0] : NULL;
+        for (uint32_t i = 0; given && i < run->wires.real_count; i++)
+            if (isfinite(given[i]))
+                e->work[o - 1][i] = given[i];
+        tutti_wires_put_slopes(&run->wires, o, e->work[o - 1]);
+    }
+}
+
+/* At run->t. */
+static enum tutti_err push(struct run *run)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    for (unsigned o = 1; e->gives && o <= TUTTI_MOST_ORDER; o++)
+        TRY(ask_all(run, o));
+    tutti_wires_take_reals(&run->wires, run->wires.signals, e->values);
+    tutti_history_push(&e->history, run->t, e->values);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_extrapolation_accept(struct run *run)
+{
+    return run->master.extrapolation.keeps ? push(run) : TUTTI_OK;
+}
+
+enum tutti_err tutti_extrapolation_restart(struct run *run)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    if (!e->keeps)
+        return TUTTI_OK;
+    tutti_history_restart(&e->history);
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+        tutti_history_restart(&e->rates[o]);
+    return push(run);
+}
+
+enum tutti_err tutti_extrapolation_enter_middle(struct run *run)
+{
+    return tutti_extrapolation_accept(run);
+}
+
+void tutti_extrapolation_leave_middle(struct run *run)
+{
+    struct tutti_extrapolation *e = &run->master.extrapolation;
+    if (!e->keeps)
+        return;
+    tutti_history_pop(&e->history);
+    for (int o = 0; e->gives && o < TUTTI_MOST_ORDER; o++)
+        tutti_history_pop(&e->rates[o]);
+}
+
+unsigned tutti_extrapolation_order(const struct tutti_extrapolation *e)
+{
+    unsigned known = e->history.points > 0 ? e->history.points - 1 : 0;
+    return known < e->order ? known : e->order;
+}
+
+/* Adams-Bashforth with steps of any size: y' goes on as the line through its last two values (003, "Coordinated Variable
+ * Step"; Euler's method is its first order). */
+static void predict_by_rates(const struct tutti_extrapolation *e, unsigned degree, double t, double *values)
+{
+    const struct tutti_history *rates = &e->rates[0];
+    double h = t - rates->times[0], since = rates->points > 1 ? rates->times[0] - rates->times[1] : INFINITY;
+    for (size_t i = 0; i < rates->count; i++) {
+        double now = rates->values[0][i], before = degree > 1 && rates->points > 1 ? rates->values[1][i] : NAN;
+        if (isfinite(now))
+            values[i] = e->history.values[0][i] + h * now + (isfinite(before) ? h * h / 2 * (now - before) / since : 0);
+    }
+}
+
+bool tutti_extrapolation_predict(const struct tutti_extrapolation *e, unsigned degree, double t, double *values)
+{
+    if (e->history.points <= degree)
+        return false;
+    tutti_history_at(&e->history, degree, t, values, NULL, NULL);
+    if (e->gives && degree <= 2)
+        predict_by_rates(e, degree, t, values);
+    return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* extrapolation.h - how inputs move inside a macro step: held, or along a line or parabola that goes on from the accepted
+ * points: by the derivatives that a unit gives of its outputs, else through the values from before.
+ *
+ * Invariants:
+ *  X1  Only accepted points count (a middle of two half steps for the second of them only): a step that is taken back leaves
+ *      no trace.
+ *  X2  Behind an event everything begins anew: one point, and no derivatives but those that units give there. */
+#ifndef TUTTI_MASTER_EXTRAPOLATION_H
+#define TUTTI_MASTER_EXTRAPOLATION_H
+
+#include "master/history.h"
+#include "master/wires.h"
+
+struct run;
+
+struct tutti_extrapolation {
+    unsigned order;               /* 0, 1, 2 */
+    bool keeps;                   /* points are kept: for this, or for somebody who compares with predictions */
+    struct tutti_history history; /* of wires.reals */
+    bool gives;                   /* some unit gives derivatives of outputs */
+    struct tutti_history rates[TUTTI_MOST_ORDER]; /* then: these, NAN where they are not given */
+    double *values, *work[TUTTI_MOST_ORDER];
+    uint32_t *references; /* for asking a unit */
+};
+
+/* "0", "1", "2"; ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order);
+
+/* With the units at the first point; `keep`: predictions are wanted whatever the order. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool keep);
+void tutti_extrapolation_close(struct tutti_extrapolation *extrapolation);
+
+/* The point that the units are at, run->t, is accepted. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_accept(struct run *run);
+/* ... and signals have jumped there. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_restart(struct run *run);
+/* Before a step of the coupling: slopes of the signals from the newest point on, into the wires. */
+void tutti_extrapolation_lay(struct run *run);
+/* run->t is the middle of two half steps; afterwards it is forgotten. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_enter_middle(struct run *run);
+void tutti_extrapolation_leave_middle(struct run *run);
+
+/* The order that history and derivatives allow now. */
+unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);
+/* What the reals would be at t by the accepted points: by derivatives where units give them (003: Euler for degree 1,
+ * Adams-Bashforth for 2), else by the polynomial of `degree`. False: there are too few points. */
+bool tutti_extrapolation_predict(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
+                                 double *values);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* A macro step whose size may have to be found: tried, judged, taken back, tried again; events in it are located.
+ *
+ * Invariants:
+ *  M1  Every attempt begins at the start of the macro step, with everything as it was there.
+ *  M2  In an accepted step no discrete output has changed where anybody looked, except in the short one across an event.
+ *  M3  Every do-step is counted once: accepted, rejected or auxiliary. */
+#include "master/macro.h"
+
+#include <math.h>
+
+#include "base/number.h"
+#include "master/control.h"
+#include "master/coupling.h"
+#include "master/detect.h"
+#include "master/step_log.h"
+
+enum { MOST_ATTEMPTS = 1000 };
+
+/* ---- pieces of an attempt ---- */
+
+enum tutti_err tutti_macro_couple(struct run *run, double target)
+{
+    struct tutti_master *master = &run->master;
+    master->early = INFINITY;
+    master->refused = NULL;
+    master->iterations = 0;
+    master->converged = true;
+    tutti_extrapolation_lay(run);
+    TRY(master->coupling->step(run, target));
+    run->stats->iterations += master->iterations;
+    if (run->fabric->ranks == 1)
+        return TUTTI_OK;
+    return run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MIN, &master->early, 1);
+}
+
+static void attribute(struct run *run, bool rejected)
+{
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        struct tutti_unit_counts *counts = &run->members[m].unit->counts;
+        *(rejected ? &counts->rejected : &counts->auxiliary) += counts->do_steps - counts->attributed;
+        counts->attributed = counts->do_steps;
+    }
+}
+
+enum tutti_err tutti_macro_go_back(struct run *run, bool rejected)
+{
+    attribute(run, rejected);
+    return tutti_snapshot_restore(&run->master.start, run);
+}
+
+/* ---- accepting and rejecting ---- */
+
+static enum tutti_err accept(struct run *run, double target)
+{
+    for (uint32_t m = 0; m < run->member_count; m++)
+        run->members[m].unit->counts.attributed = run->members[m].unit->counts.do_steps;
+    run->t = target;
+    return tutti_extrapolation_accept(run);
+}
+
+static enum tutti_err reject(struct run *run)
+{
+    run->stats->rejected++;
+    return tutti_macro_go_back(run, true);
+}
+
+static struct tutti_attempt begin(const struct run *run, double target)
+{
+    return (struct tutti_attempt){.from = run->t, .target = target, .driver = TUTTI_NONE, .converged = true};
+}
+
+/* ---- events ---- */
+
+/* One try of a location: *event says whether it lies at or before `target`. */
+static enum tutti_err probe(struct run *run, double target, bool by_error, bool *event)
+{
+    struct tutti_attempt attempt = begin(run, target);
+    TRY(by_error ? run->master.control->attempt(run, target, &attempt) : tutti_attempt_plain(run, target, &attempt));
+    *event = tutti_attempt_is_over(run, &attempt) || !(attempt.error <= 1);
+    TRY(tutti_step_log_write(run, &attempt, *event ? "behind the event" : "before the event"));
+    return TUTTI_OK;
+}
+
+/* A discrete output changes in (run->t, high], or, by_error, the error of steps that end there comes from a jump or a kink:
+ * bisection, each try from the start of the step (000 section 5.5; 003). Then the run is at its start; *low is the last
+ * point before the event, cross_at the first behind it. */
+static enum tutti_err locate(struct run *run, double high, bool by_error, double *low)
+{
+    struct tutti_master *master = &run->master;
+    *low = run->t;
+    while (high - *low > master->event_tolerance) {
+        double middle = *low + (high - *low) / 2;
+        bool event;
+        if (middle <= *low || middle >= high)
+            break;
+        TRY(probe(run, middle, by_error, &event));
+        TRY(reject(run));
+        *(event ? &high : low) = middle;
+    }
+    master->cross_at = high;
+    return TUTTI_OK;
+}
+
+/* The short step over a located event: whatever happens in it, happens at its end. */
+static enum tutti_err cross_over(struct run *run, double *target)
+{
+    struct tutti_master *master = &run->master;
+    struct tutti_attempt attempt = begin(run, master->cross_at);
+    TRY(tutti_attempt_plain(run, master->cross_at, &attempt));
+    if (master->refused || (master->early < master->cross_at && !run->ended)) {
+        *target = master->refused ? master->refused_at : master->early;
+        return reject(run);
+    }
+    TRY(tutti_step_log_write(run, &attempt, "event"));
+    *target = master->cross_at;
+    master->cross_at = -INFINITY;
+    master->event = true;
+    run->stats->events_located++;
+    TRY(accept(run, *target));
+    tutti_stepper_restart(&master->stepper);
+    return tutti_extrapolation_restart(run);
+}
+
+/* ---- the macro step ---- */
+
+static enum tutti_err gives_up(const struct run *run, const char *why)
+{
+    const struct tutti_member *refused = run->master.refused;
+    return tutti_fail(TUTTI_ERR_FMU, "%s%st = %s: %d attempts at a step, and none was good: %s",
+                      refused ? refused->unit->name : "", refused ? ": " : "", NUMBER(run->t), MOST_ATTEMPTS, why);
+}
+
+/* After a step that a unit refused: as far as it came, else half of it. */
+static double shorter(const struct run *run, double target)
+{
+    double at = run->master.refused_at, half = run->t + (target - run->t) / 2;
+    return at > run->t && at < target && at > half ? at : half;
+}
+
+/* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
+static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *attempt, double *target)
+{
+    struct tutti_master *master = &run->master;
+    double next = *target;
+    const char *verdict;
+    if (master->refused) {
+        next = shorter(run, *target);
+        verdict = "discarded";
+    } else if (master->early < *target) {
+        next = master->early;
+        verdict = "early";
+    } else {
+        verdict = "changed";
+    }
+    TRY(tutti_step_log_write(run, attempt, verdict));
+    const struct tutti_member *refused = master->refused;
+    bool locates = attempt->changed && !refused && !(master->early < *target);
+    TRY(reject(run));
+    master->refused = refused;
+    if (next <= run->t)
+        return tutti_fail(TUTTI_ERR_FMU, "%s: t = %s: no step, however short, leads on from here",
+                          refused ? refused->unit->name : "the system", NUMBER(run->t));
+    if (locates)
+        return locate(run, *target, false, target);
+    *target = next;
+    return TUTTI_OK;
+}
+
+static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
+{
+    if (verdict == TUTTI_REJECT)
+        return attempt->converged ? "rejected" : "not converged";
+    return verdict == TUTTI_FORCE ? "forced" : "accepted";
+}
+
+/* The error of smooth signals goes with the power order + 1 of the step. One that hardly falls comes from a jump, or, where
+ * the order is high, from a kink. */
+static bool is_flagged(const struct tutti_attempt *before, const struct tutti_attempt *now)
+{
+    double h1 = before->target - before->from, h2 = now->target - now->from;
+    if (!(before->error > 1) || !(now->error > 1) || h2 >= h1)
+        return false;
+    return log(before->error / now->error) < (now->order + 1) / 2.0 * log(h1 / h2);
+}
+
+/* The attempt was not good: what to try next. */
+static enum tutti_err try_shorter(struct run *run, const struct tutti_attempt *attempt,
+                                  const struct tutti_attempt *before, double *target)
+{
+    struct tutti_master *master = &run->master;
+    TRY(reject(run));
+    master->cross_at = -INFINITY;
+    if (master->detection->outputs && is_flagged(before, attempt))
+        return locate(run, *target, true, target);
+    *target = run->t + master->stepper.h;
+    return TUTTI_OK;
+}
+
+static enum tutti_err begin_step(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    master->event = false;
+    if (master->goes_back)
+        TRY(tutti_snapshot_take(&master->start, run));
+    return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
+}
+
+enum tutti_err tutti_macro_step(struct run *run, double *target)
+{
+    struct tutti_master *master = &run->master;
+    struct tutti_attempt before = {0};
+    TRY(begin_step(run));
+    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+        if (master->cross_at > run->t && *target <= run->t)
+            *target = master->cross_at;
+        if (*target == master->cross_at) {
+            TRY(cross_over(run, target));
+            if (master->event)
+                return TUTTI_OK;
+            continue;
+        }
+        struct tutti_attempt attempt = begin(run, *target);
+        TRY(master->control->attempt(run, *target, &attempt));
+        if (master->goes_back && !run->ended && tutti_attempt_is_over(run, &attempt)) {
+            TRY(turn_back(run, &attempt, target));
+            continue;
+        }
+        enum tutti_verdict verdict = master->control->judge(run, &attempt);
+        TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
+        master->forced += verdict == TUTTI_FORCE;
+        if (verdict != TUTTI_REJECT) {
+            master->event = master->cross_at > *target;
+            return accept(run, *target);
+        }
+        TRY(try_shorter(run, &attempt, &before, target));
+        before = attempt;
+    }
+    return gives_up(run, "its units end or refuse every one of them");
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* master.h - the four choices that make a master (coupling, control, extrapolation, events), and what they need from step to
+ * step. */
+#ifndef TUTTI_MASTER_MASTER_H
+#define TUTTI_MASTER_MASTER_H
+
+#include "master/extrapolation.h"
+#include "master/snapshot.h"
+#include "master/stepper.h"
+#include "plan/sequence.h"
+
+struct tutti_coupling;
+struct tutti_control;
+struct tutti_detection;
+struct tutti_discretes;
+struct tutti_member;
+struct tutti_relaxation;
+struct tutti_correction;
+struct tutti_step_log;
+
+struct tutti_master {
+    const struct tutti_coupling *coupling;
+    const struct tutti_control *control;
+    const struct tutti_detection *detection;
+    struct tutti_extrapolation extrapolation;
+    unsigned order;         /* of extrapolation */
+    bool corrects, smooths; /* with jacobi */
+    char reasons[4][160];   /* of coupling, control, extrapolation, events, where `auto` chose; "": somebody did */
+    bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
+    bool by_attempts;       /* macro steps are made by macro.c; else by the coupling alone */
+
+    double rtol, atol; /* of error control and iteration */
+    double event_tolerance;
+    double quantum, divergence;
+    unsigned most_iterations;
+
+    struct tutti_stepper stepper;
+    struct tutti_snapshot start;         /* of the macro step */
+    struct tutti_sequence sequence;      /* of couplings that step unit by unit */
+    struct tutti_relaxation *relax;      /* NULL: another coupling */
+    struct tutti_correction *correction; /* NULL: none */
+    struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
+    struct tutti_step_log *log;          /* NULL: none */
+    double *values[5];                   /* room for reals */
+    double *partial;                     /* per component, of a sum over reals */
+    char *begin;                         /* signals at the beginning of a coupling's step, if they move in it */
+
+    /* How the coupling's last step went. */
+    double early;                       /* a unit came back there, before the end; INFINITY: none did */
+    const struct tutti_member *refused; /* this one discarded the step; NULL: none did */
+    double refused_at;                  /* ... having come so far */
+    unsigned iterations;
+    bool converged;
+    double divergence_found; /* between first and last iteration (000 eq. 5.22) */
+
+    double cross_at; /* the far side of an event that is located; -INFINITY: none */
+    bool event;      /* this macro step ends at an event: with a row */
+    unsigned long not_converged, forced;
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps by quantisation (000 eq. 4.5): the next one ends when the first output would have moved by a quantum, if all went on
+ * as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
+#include <math.h>
+
+#include "master/control.h"
+
+static enum tutti_err attempt(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    struct tutti_master *master = &run->master;
+    double *before = master->values[0], *now = master->values[1], most = 0;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, before);
+    TRY(tutti_attempt_plain(run, target, attempt));
+    tutti_wires_take_reals(&run->wires, run->wires.signals, now);
+    for (uint32_t i = 0; i < run->wires.real_count; i++) {
+        double quanta = fabs(now[i] - before[i]) / master->quantum;
+        if (run->wires.reals[i].smooth && quanta > most) {
+            most = quanta;
+            attempt->driver = i;
+        }
+    }
+    TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, &most, 1));
+    attempt->estimated = true;
+    attempt->error = most;
+    return TUTTI_OK;
+}
+
+static enum tutti_verdict judge(struct run *run, const struct tutti_attempt *attempt)
+{
+    double h = attempt->target - attempt->from;
+    tutti_stepper_scale(&run->master.stepper, h, attempt->error > 0 ? 1 / attempt->error : INFINITY);
+    return TUTTI_ACCEPT;
+}
+
+const struct tutti_control tutti_control_quantum = {.name = "quantum",
+                                                    .varies = true,
+                                                    .attempt = attempt,
+                                                    .judge = judge};

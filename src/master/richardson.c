@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Step doubling: a step in one piece against the same in two (001 section 9.1.3, 002 section 4). With a method of order p, the
+ * two halves, which stay, err by |y_half - y_full| / (2^p - 1).
+ *
+ * `slope` adds a test of the slopes of both (002 eq. 7), which sees what the values do not: jumps that both have passed. */
+#include <math.h>
+
+#include "master/control.h"
+#include "master/macro.h"
+
+/* 002 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
+static enum tutti_err test_slopes(struct run *run, struct tutti_attempt *attempt, double *begin, const double *full,
+                                  const double *middle, const double *half)
+{
+    double before = attempt->error;
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        begin[i] = full[i] - begin[i] - 2 * (half[i] - middle[i]);
+    TRY(tutti_attempt_estimate(run, attempt, begin, half, 1));
+    if (attempt->error > before)
+        attempt->order = 1;
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_whole(struct run *run, double target, struct tutti_attempt *attempt, double *full)
+{
+    TRY(tutti_attempt_plain(run, target, attempt));
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, full);
+    return tutti_macro_go_back(run, false);
+}
+
+/* Both halves; run->t stands in the middle for the second of them. */
+static enum tutti_err make_halves(struct run *run, double target, struct tutti_attempt *attempt, double *middle)
+{
+    double start = run->t, half = start + (target - start) / 2;
+    TRY(tutti_attempt_plain(run, half, attempt));
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    if (middle)
+        tutti_wires_take_reals(&run->wires, run->wires.signals, middle);
+    run->t = half;
+    TRY(tutti_extrapolation_enter_middle(run));
+    enum tutti_err err = tutti_attempt_plain(run, target, attempt);
+    tutti_extrapolation_leave_middle(run);
+    run->t = start;
+    return err;
+}
+
+static enum tutti_err doubled(struct run *run, double target, struct tutti_attempt *attempt, bool slopes)
+{
+    double *full = run->master.values[0], *half = run->master.values[1], *middle = run->master.values[2];
+    double *begin = run->master.values[3];
+    if (slopes)
+        tutti_wires_take_reals(&run->wires, run->wires.signals, begin);
+    TRY(make_whole(run, target, attempt, full));
+    unsigned order = attempt->order;
+    if (!tutti_attempt_is_over(run, attempt))
+        TRY(make_halves(run, target, attempt, slopes ? middle : NULL));
+    attempt->order = order;
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, half);
+    double *difference = run->master.values[4];
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        difference[i] = half[i] - full[i];
+    TRY(tutti_attempt_estimate(run, attempt, difference, half, 1 / (exp2(order) - 1)));
+    return slopes ? test_slopes(run, attempt, begin, full, middle, half) : TUTTI_OK;
+}
+
+enum tutti_err tutti_attempt_doubled(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    return doubled(run, target, attempt, false);
+}
+
+static enum tutti_err attempt_with_slopes(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    return doubled(run, target, attempt, true);
+}
+
+const struct tutti_control tutti_control_richardson = {.name = "richardson",
+                                                       .varies = true,
+                                                       .rejects = true,
+                                                       .attempt = tutti_attempt_doubled,
+                                                       .judge = tutti_judge_error};
+
+const struct tutti_control tutti_control_slope = {.name = "slope",
+                                                  .varies = true,
+                                                  .rejects = true,
+                                                  .attempt = attempt_with_slopes,
+                                                  .judge = tutti_judge_error};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Explicit Gauss-Seidel (000 Alg. 1, 002 section 3.1): units step one after the other, each with the outputs that those
+ * before it have at the end of the step, and with those that the others had at its beginning. The order is that of
+ * plan/sequence.h; units that do not wait for each other step at once.
+ *
+ * With extrapolation, outputs of those before move from the beginning of the step to its end (interpolation), and outputs of
+ * those behind go on as they did. A unit that takes no slopes sees the end of the former and the beginning of the latter. */
+#include <string.h>
+
+#include "master/coupling.h"
+
+static enum tutti_err stage(struct run *run, struct tutti_member *member)
+{
+    struct tutti_wires *wires = &run->wires;
+    wires->source = wires->order > 0 && member->wires->slopes ? run->master.begin : wires->signals;
+    enum tutti_err err = tutti_coupling_stage(run, member);
+    wires->source = wires->signals;
+    return err;
+}
+
+static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
+{
+    const struct tutti_sequence *sequence = &run->master.sequence;
+    uint32_t first = sequence->wave_first[wave], end = sequence->wave_first[wave + 1];
+    for (uint32_t i = first; i < end; i++)
+        if (tutti_member_present(run, &run->members[sequence->components[i]]))
+            TRY(stage(run, &run->members[sequence->components[i]]));
+    for (uint32_t i = first; i < end && !run->master.refused; i++)
+        if (tutti_member_due(run, &run->members[sequence->components[i]], target))
+            TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
+    TRY(run->fabric->kind->exchange(run->fabric));
+    for (uint32_t i = first; run->wires.order > 0 && i < end; i++)
+        tutti_coupling_pass_on(run, sequence->components[i], target - run->t);
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct run *run, double target)
+{
+    if (run->wires.order > 0)
+        memcpy(run->master.begin, run->wires.signals, run->wires.signal_size);
+    for (uint32_t w = 0; w < run->master.sequence.wave_count; w++)
+        TRY(step_wave(run, w, target));
+    return TUTTI_OK;
+}
+
+static unsigned order(const struct run *run, unsigned extrapolation)
+{
+    (void)run;
+    return extrapolation + 1;
+}
+
+const struct tutti_coupling tutti_coupling_seidel = {.name = "seidel", .step = step, .order = order};

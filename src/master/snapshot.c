@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/snapshot.h"
+
+#include <string.h>
+
+#include "master/loop.h"
+
+static enum tutti_err make(struct tutti_snapshot *snapshot, struct run *run)
+{
+    struct tutti_arena *arena = &run->arena;
+    uint32_t count = run->member_count;
+    snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
+    snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
+    snapshot->inputs = run->table ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
+    snapshot->signals = tutti_arena_alloc(arena, run->wires.signal_size);
+    snapshot->staged = tutti_arena_alloc(arena, run->wires.staged_size);
+    snapshot->gathered = tutti_arena_array(arena, run->wires.gather_count, sizeof *snapshot->gathered);
+    snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
+    bool all = snapshot->saved && snapshot->members && (!run->table || snapshot->inputs) && snapshot->signals &&
+               snapshot->staged && snapshot->gathered && snapshot->held_changed;
+    snapshot->made = all;
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *run)
+{
+    if (!snapshot->made)
+        TRY(make(snapshot, run));
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        struct tutti_member *member = &run->members[m];
+        TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
+        if (member->inputs)
+            snapshot->inputs[m] = *member->inputs;
+        snapshot->held_changed[m] = member->wires->held_changed;
+    }
+    memcpy(snapshot->members, run->members, run->member_count * sizeof *run->members);
+    memcpy(snapshot->signals, run->wires.signals, run->wires.signal_size);
+    memcpy(snapshot->staged, run->wires.staged, run->wires.staged_size);
+    memcpy(snapshot->gathered, run->wires.gathered, run->wires.gather_count * sizeof(double));
+    snapshot->t = run->t;
+    snapshot->taken = true;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct run *run)
+{
+    memcpy(run->wires.signals, snapshot->signals, run->wires.signal_size);
+    memcpy(run->wires.staged, snapshot->staged, run->wires.staged_size);
+    memcpy(run->wires.gathered, snapshot->gathered, run->wires.gather_count * sizeof(double));
+    memcpy(run->members, snapshot->members, run->member_count * sizeof *run->members);
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        struct tutti_member *member = &run->members[m];
+        TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
+        if (member->inputs)
+            *member->inputs = snapshot->inputs[m];
+        member->wires->held_changed = snapshot->held_changed[m];
+    }
+    TRY(tutti_wires_renew(&run->wires, run->units));
+    run->t = snapshot->t;
+    run->ended = NULL;
+    return TUTTI_OK;
+}
+
+void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct run *run)
+{
+    for (uint32_t m = 0; snapshot->made && m < run->member_count; m++)
+        if (run->members[m].unit)
+            run->members[m].unit->kind->discard(run->members[m].unit, snapshot->saved[m]);
+    *snapshot = (struct tutti_snapshot){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.h - a point of a run to go back to: every unit, where each is, its inputs, the signals between them. */
+#ifndef TUTTI_MASTER_SNAPSHOT_H
+#define TUTTI_MASTER_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct run;
+struct tutti_inputs;
+struct tutti_member;
+struct tutti_unit_saved;
+
+struct tutti_snapshot {
+    bool made; /* memory is there */
+    bool taken;
+    double t;
+    struct tutti_unit_saved **saved; /* per member */
+    struct tutti_member *members;
+    struct tutti_inputs *inputs; /* per member, for those that a file drives */
+    char *signals;
+    char *staged;
+    double *gathered;
+    bool *held_changed;
+};
+
+/* Takes it, at a point between steps. UNSUPPORTED, naming the unit and what it lacks. Memory is reused from one to the
+ * next. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *run);
+/* Everything is as it was; any number of times. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct run *run);
+/* While the units are alive. A zeroed one is fine. */
+void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct run *run);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/step_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+struct tutti_step_log {
+    FILE *file;
+    char *path;
+};
+
+static enum tutti_err cannot(const struct tutti_step_log *log, const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "--step-log: '%s' cannot be %s: %s", log->path, what, strerror(errno));
+}
+
+enum tutti_err tutti_step_log_open(struct run *run, const char *path)
+{
+    struct tutti_step_log *log = tutti_arena_alloc(&run->arena, sizeof *log);
+    char *copy = log ? tutti_arena_text(&run->arena, path, strlen(path)) : NULL;
+    if (!copy)
+        return tutti_fail_memory();
+    *log = (struct tutti_step_log){.file = fopen(path, "w"), .path = copy};
+    if (!log->file)
+        return cannot(log, "opened");
+    run->master.log = log;
+    return fputs("t,h,error,verdict,iterations,unit,variable\n", log->file) < 0 ? cannot(log, "written") : TUTTI_OK;
+}
+
+/* RFC 4180: names may hold commas and quotes. */
+static void put_quoted(FILE *file, const char *text)
+{
+    bool plain = strpbrk(text, ",\"\r\n") == NULL;
+    if (!plain)
+        fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    if (!plain)
+        fputc('"', file);
+}
+
+enum tutti_err tutti_step_log_write(struct run *run, const struct tutti_attempt *attempt, const char *verdict)
+{
+    struct tutti_step_log *log = run->master.log;
+    if (!log)
+        return TUTTI_OK;
+    const char *unit = "", *variable = "";
+    if (attempt->driver != TUTTI_NONE) {
+        const struct tutti_structure_node *node = &run->structure.nodes[run->wires.reals[attempt->driver].node];
+        const struct tutti_component *component = &run->system->components[node->component];
+        unit = component->name;
+        variable = component->fmu->desc->vars[node->variable].name;
+    }
+    fprintf(log->file, "%s,%s,", NUMBER(attempt->from), NUMBER(attempt->target - attempt->from));
+    if (attempt->estimated)
+        fprintf(log->file, "%s", NUMBER(attempt->error));
+    fprintf(log->file, ",%s,%u,", verdict, attempt->iterations);
+    put_quoted(log->file, unit);
+    fputc(',', log->file);
+    put_quoted(log->file, variable);
+    return fputc('\n', log->file) == EOF ? cannot(log, "written") : TUTTI_OK;
+}
+
+enum tutti_err tutti_step_log_close(struct run *run)
+{
+    struct tutti_step_log *log = run->master.log;
+    if (!log)
+        return TUTTI_OK;
+    run->master.log = NULL;
+    bool failed = ferror(log->file) != 0;
+    return fclose(log->file) != 0 || failed ? cannot(log, "written") : TUTTI_OK;
+}

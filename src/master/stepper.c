@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/stepper.h"
+
+#include <math.h>
+
+/* Below this an error is rounding: the next step grows as far as it may. */
+static const double LEAST_ERROR = 1e-8;
+static const double P = 0.4, I = 0.7;
+
+static double clamp(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+void tutti_stepper_init(struct tutti_stepper *stepper, double first, double h_min, double h_max)
+{
+    *stepper = (struct tutti_stepper){.first = clamp(first, h_min, h_max), .h_min = h_min, .h_max = h_max};
+    stepper->h = stepper->first;
+}
+
+void tutti_stepper_restart(struct tutti_stepper *stepper)
+{
+    stepper->h = fmin(stepper->h, stepper->first);
+    stepper->error_before = 0;
+    stepper->rejected = false;
+}
+
+void tutti_stepper_scale(struct tutti_stepper *stepper, double h, double factor)
+{
+    stepper->h = clamp(h * factor, stepper->h_min, stepper->h_max);
+}
+
+void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order)
+{
+    double q = order + 1, now = fmax(error, LEAST_ERROR), before = stepper->error_before;
+    double factor = TUTTI_STEPPER_SAFETY * (before > 0 ? pow(now, -I / q) * pow(before, P / q) : pow(now, -1 / q));
+    double proposal = stepper->h;
+    factor = clamp(factor, TUTTI_STEPPER_SHRINK, stepper->rejected ? 1 : TUTTI_STEPPER_GROW);
+    tutti_stepper_scale(stepper, h, factor);
+    if (h < proposal * (1 - 1e-9) && !stepper->rejected)
+        stepper->h = fmax(stepper->h, proposal);
+    stepper->error_before = now;
+    stepper->rejected = false;
+}
+
+void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order)
+{
+    double factor = isfinite(error) ? TUTTI_STEPPER_SAFETY * pow(error, -1.0 / (order + 1)) : TUTTI_STEPPER_SHRINK;
+    tutti_stepper_scale(stepper, h, clamp(factor, TUTTI_STEPPER_SHRINK, TUTTI_STEPPER_SAFETY));
+    stepper->rejected = true;
+}
+
+bool tutti_stepper_is_least(const struct tutti_stepper *stepper, double h)
+{
+    return h <= stepper->h_min * (1 + 1e-9);
+}

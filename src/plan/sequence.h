@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* sequence.h - in which order units step, for couplings that step one after the other.
+ *
+ * A unit whose outputs follow its inputs directly should step after those that feed these inputs: then what it gives at the
+ * end of a step belongs to what they gave there. Other inputs only act on states, where it matters less: they give the order
+ * where the first rule leaves it open. Cycles of the first kind are algebraic loops; inside of these, units keep the order
+ * in which they are listed. */
+#ifndef TUTTI_PLAN_SEQUENCE_H
+#define TUTTI_PLAN_SEQUENCE_H
+
+#include "plan/structure.h"
+
+struct tutti_sequence {
+    uint32_t count;
+    uint32_t *components; /* in order */
+    /* Units of one wave do not wait for each other: wave w is components[wave_first[w]] ... [wave_first[w + 1] - 1]. */
+    uint32_t wave_count;
+    uint32_t *wave_first; /* wave_count + 1 */
+};
+
+/* `structure` is of the running phase. `order`: "A,B,C", units that come in this order, the others behind them; NULL: none.
+ * ARGUMENT for a name that no unit has, or twice. */
+TUTTI_CHECKED enum tutti_err tutti_sequence_init(struct tutti_sequence *sequence,
+                                                 const struct tutti_structure *structure, const char *order);
+void tutti_sequence_fini(struct tutti_sequence *sequence);
+
+#endif
