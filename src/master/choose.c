@@ -371,7 +371,7 @@ static void set_numbers(struct run *run)
     struct tutti_master *master = &run->master;
     const struct tutti_run_options *options = run->options;
     double tolerance = run->times.tolerance > 0 ? run->times.tolerance : 1e-4;
-    double h_max = options->has_h_max ? options->h_max : fmax(run->span / 50, run->times.step);
+    double h_max = options->has_h_max ? options->h_max : fmax(run->span / 10, run->times.step);
     double h_min = options->has_h_min ? options->h_min : 1e-8 * run->span;
     master->rtol = options->has_rtol ? options->rtol : tolerance;
     master->atol = options->has_atol ? options->atol : master->rtol / 100;

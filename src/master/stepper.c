@@ -12,6 +12,12 @@ static double clamp(double x, double low, double high)
     return fmin(fmax(x, low), high);
 }
 
+/* The error that steps are to have: that of a step a little shorter than the largest good one. */
+static double aim(unsigned order)
+{
+    return pow(TUTTI_STEPPER_SAFETY, order + 1);
+}
+
 void tutti_stepper_init(struct tutti_stepper *stepper, double first, double h_min, double h_max)
 {
     *stepper = (struct tutti_stepper){.first = clamp(first, h_min, h_max), .h_min = h_min, .h_max = h_max};
@@ -32,20 +38,20 @@ void tutti_stepper_scale(struct tutti_stepper *stepper, double h, double factor)
 
 void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order)
 {
-    double q = order + 1, now = fmax(error, LEAST_ERROR), before = stepper->error_before;
-    double factor = TUTTI_STEPPER_SAFETY * (before > 0 ? pow(now, -I / q) * pow(before, P / q) : pow(now, -1 / q));
+    double q = order + 1, now = fmax(error / aim(order), LEAST_ERROR), before = stepper->error_before;
+    double factor = before > 0 ? pow(now, -I / q) * pow(before, P / q) : pow(now, -1 / q);
     double proposal = stepper->h;
     factor = clamp(factor, TUTTI_STEPPER_SHRINK, stepper->rejected ? 1 : TUTTI_STEPPER_GROW);
     tutti_stepper_scale(stepper, h, factor);
     if (h < proposal * (1 - 1e-9) && !stepper->rejected)
         stepper->h = fmax(stepper->h, proposal);
-    stepper->error_before = now;
+    stepper->error_before = fmax(now, 0.1);
     stepper->rejected = false;
 }
 
 void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order)
 {
-    double factor = isfinite(error) ? TUTTI_STEPPER_SAFETY * pow(error, -1.0 / (order + 1)) : TUTTI_STEPPER_SHRINK;
+    double factor = isfinite(error) ? pow(error / aim(order), -1.0 / (order + 1)) : TUTTI_STEPPER_SHRINK;
     tutti_stepper_scale(stepper, h, clamp(factor, TUTTI_STEPPER_SHRINK, TUTTI_STEPPER_SAFETY));
     stepper->rejected = true;
 }

@@ -2,8 +2,9 @@
 /* stepper.h - from the error of a step to the size of the next one: a PI controller that knows the order of the method
  * (Hairer, Wanner: Solving ODEs II, section IV.2, after Gustafsson).
  *
- * With q = order + 1:  accepted: h_next = h * SAFETY * err^(-0.7 / q) * err_before^(0.4 / q)
- *                      rejected: h_next = h * SAFETY * err^(-1 / q)
+ * With q = order + 1 and e = error / SAFETY^q, so that steps settle where e = 1:
+ *     accepted: h_next = h * e^(-0.7 / q) * e_before^(0.4 / q)
+ *     rejected: h_next = h * e^(-1 / q)
  * bounded by SHRINK and GROW as factors, and by h_min and h_max. The step behind a rejected one does not grow. */
 #ifndef TUTTI_MASTER_STEPPER_H
 #define TUTTI_MASTER_STEPPER_H
@@ -18,7 +19,7 @@ struct tutti_stepper {
     double h;     /* the proposal for the next step */
     double first; /* where it begins, and begins again behind events */
     double h_min, h_max;
-    double error_before; /* of the last accepted step; 0: there is none */
+    double error_before; /* e of the last accepted step; 0: there is none */
     bool rejected;       /* the last attempt was */
 };
 
