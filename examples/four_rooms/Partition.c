@@ -26,17 +26,17 @@ static const struct kit_unit units[] = {
 };
 
 static const struct kit_var variables[] = {
-    KIT_STATE(w[0], .name = "w[1]", .start = "18", .derivative = "der(w[1])", .unit = "degC"),
-    KIT_STATE(w[1], .name = "w[2]", .start = "18", .derivative = "der(w[2])", .unit = "degC"),
-    KIT_STATE(w[2], .name = "w[3]", .start = "18", .derivative = "der(w[3])", .unit = "degC"),
+    KIT_STATE(w[0], .name = "w[1]", .start = "12", .derivative = "der(w[1])", .unit = "degC"),
+    KIT_STATE(w[1], .name = "w[2]", .start = "12", .derivative = "der(w[2])", .unit = "degC"),
+    KIT_STATE(w[2], .name = "w[3]", .start = "12", .derivative = "der(w[3])", .unit = "degC"),
     KIT_DERIVATIVE(der_w[0], .name = "der(w[1])", .unit = "K/s",
                    .depends = "T_left:constant w[1]:constant w[2]:constant"),
     KIT_DERIVATIVE(der_w[1], .name = "der(w[2])", .unit = "K/s",
                    .depends = "w[1]:constant w[2]:constant w[3]:constant"),
     KIT_DERIVATIVE(der_w[2], .name = "der(w[3])", .unit = "K/s",
                    .depends = "w[2]:constant w[3]:constant T_right:constant"),
-    KIT_INPUT(T_left, .start = "18", .unit = "degC", .description = "air to the left"),
-    KIT_INPUT(T_right, .start = "18", .unit = "degC", .description = "air to the right"),
+    KIT_INPUT(T_left, .start = "12", .unit = "degC", .description = "air to the left"),
+    KIT_INPUT(T_right, .start = "12", .unit = "degC", .description = "air to the right"),
     KIT_OUTPUT(q_left, .unit = "W", .depends = "T_left:fixed w[1]:fixed area", .description = "heat to the left"),
     KIT_OUTPUT(q_right, .unit = "W", .depends = "T_right:fixed w[3]:fixed area", .description = "heat to the right"),
     KIT_PARAMETER(area, .start = "30", .unit = "m2"),

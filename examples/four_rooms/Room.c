@@ -29,12 +29,12 @@ static const struct kit_unit units[] = {
 };
 
 static const struct kit_var variables[] = {
-    KIT_STATE(T, .causality = KIT_OUTPUT, .start = "18", .derivative = "der(T)", .unit = "degC"),
-    KIT_STATE(w[0], .name = "w[1]", .start = "17", .derivative = "der(w[1])", .unit = "degC"),
-    KIT_STATE(w[1], .name = "w[2]", .start = "15", .derivative = "der(w[2])", .unit = "degC"),
-    KIT_STATE(w[2], .name = "w[3]", .start = "13", .derivative = "der(w[3])", .unit = "degC"),
-    KIT_STATE(w[3], .name = "w[4]", .start = "11", .derivative = "der(w[4])", .unit = "degC"),
-    KIT_STATE(w[4], .name = "w[5]", .start = "9", .derivative = "der(w[5])", .unit = "degC"),
+    KIT_STATE(T, .causality = KIT_OUTPUT, .start = "12", .derivative = "der(T)", .unit = "degC"),
+    KIT_STATE(w[0], .name = "w[1]", .start = "12", .derivative = "der(w[1])", .unit = "degC"),
+    KIT_STATE(w[1], .name = "w[2]", .start = "12", .derivative = "der(w[2])", .unit = "degC"),
+    KIT_STATE(w[2], .name = "w[3]", .start = "12", .derivative = "der(w[3])", .unit = "degC"),
+    KIT_STATE(w[3], .name = "w[4]", .start = "12", .derivative = "der(w[4])", .unit = "degC"),
+    KIT_STATE(w[4], .name = "w[5]", .start = "12", .derivative = "der(w[5])", .unit = "degC"),
     KIT_DERIVATIVE(der_T, .name = "der(T)", .unit = "K/s",
                    .depends = "T:fixed w[1]:fixed q_gain:fixed q_left:fixed q_right:fixed area capacity"),
     KIT_DERIVATIVE(der_w[0], .name = "der(w[1])", .unit = "K/s", .depends = "T:constant w[1]:constant w[2]:constant"),

@@ -47,7 +47,8 @@ static double add_unit(const struct run *run, uint32_t component, const double *
     for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++) {
         if (!norm->all && !wires->reals[i].smooth)
             continue;
-        double e = fabs(difference[i] / (master->rtol * fabs(now[i]) + master->atol * wires->reals[i].nominal));
+        double size = fmax(fabs(now[i]), fabs(master->before[i]));
+        double e = fabs(difference[i] / (master->rtol * size + master->atol * wires->reals[i].nominal));
         e = isnan(e) ? INFINITY : e;
         sum += e * e;
         norm->count++;
@@ -76,15 +77,15 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
 }
 
 enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt, const double *difference,
-                                      const double *now, double factor)
+                                      const double *now, bool all)
 {
     double norm;
     uint32_t driver;
-    TRY(tutti_attempt_norm(run, difference, now, false, &norm, &driver));
+    TRY(tutti_attempt_norm(run, difference, now, all, &norm, &driver));
     attempt->estimated = true;
-    if (factor * norm > attempt->error || attempt->driver == TUTTI_NONE)
+    if (norm > attempt->error || attempt->driver == TUTTI_NONE)
         attempt->driver = driver;
-    attempt->error = fmax(attempt->error, factor * norm);
+    attempt->error = fmax(attempt->error, norm);
     return TUTTI_OK;
 }
 

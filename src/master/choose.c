@@ -97,7 +97,7 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
 
 static enum tutti_err find_facts(struct run *run, struct facts *facts)
 {
-    struct tutti_structure running;
+    struct tutti_structure *running = &run->master.running;
     *facts = (struct facts){.coupled = run->member_count > 1, .can_correct = true};
     for (uint32_t m = 0; m < run->member_count; m++)
         look_at_member(facts, &run->members[m]);
@@ -107,12 +107,11 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
     facts->stability.known = true;
     if (!facts->coupled)
         return TUTTI_OK;
-    TRY(tutti_structure_init(&running, run->system, TUTTI_PHASE_RUN));
-    enum tutti_err err = tutti_sequence_init(&run->master.sequence, &running, run->options->order);
-    if (!err && is_auto(run->options->coupling))
-        err = tutti_stability_measure(run, &running, &run->master.sequence, &facts->stability);
-    tutti_structure_fini(&running);
-    return err;
+    TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
+    TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
+    return is_auto(run->options->coupling)
+               ? tutti_stability_measure(run, running, &run->master.sequence, &facts->stability)
+               : TUTTI_OK;
 }
 
 /* ---- the choices ---- */
@@ -358,7 +357,8 @@ static enum tutti_err make_room(struct run *run)
     struct tutti_master *master = &run->master;
     master->partial = tutti_arena_array(&run->arena, run->system->component_count, sizeof *master->partial);
     master->begin = tutti_arena_alloc(&run->arena, run->wires.signal_size);
-    bool all = master->partial && master->begin;
+    master->before = tutti_arena_array(&run->arena, run->wires.real_count, sizeof *master->before);
+    bool all = master->partial && master->begin && master->before;
     for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
         master->values[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
         all = all && master->values[i];
@@ -418,5 +418,6 @@ enum tutti_err tutti_master_close(struct run *run)
     tutti_extrapolation_close(&master->extrapolation);
     tutti_snapshot_fini(&master->start, run);
     tutti_sequence_fini(&master->sequence);
+    tutti_structure_fini(&master->running);
     return err;
 }

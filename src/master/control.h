@@ -47,9 +47,9 @@ bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *at
 /* The judgement of controls that estimate an error: accept up to 1; the stepper proposes what is next. */
 enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt *attempt);
 
-/* Takes the error of the continuous reals into the attempt if it is larger than what is there: the weighted RMS norm
- * (002 eq. 5, with the mean inside of the root) of `difference` times `factor`. `now` says how large they are. */
+/* Takes the error of the continuous reals, or of all, into the attempt if it is larger than what is there: the weighted RMS
+ * norm (002 eq. 5, with the mean inside of the root) of `difference`. `now` says how large they are. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt,
-                                                    const double *difference, const double *now, double factor);
+                                                    const double *difference, const double *now, bool all);
 
 #endif

@@ -21,7 +21,7 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
     tutti_wires_take_reals(&run->wires, run->wires.signals, now);
     for (uint32_t i = 0; i < run->wires.real_count; i++)
         foretold[i] = now[i] - foretold[i];
-    return tutti_attempt_estimate(run, attempt, foretold, now, 1);
+    return tutti_attempt_estimate(run, attempt, foretold, now, false);
 }
 
 const struct tutti_control tutti_control_embedded = {.name = "embedded",

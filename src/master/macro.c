@@ -201,6 +201,7 @@ static enum tutti_err begin_step(struct run *run)
 {
     struct tutti_master *master = &run->master;
     master->event = false;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, master->before);
     if (master->goes_back)
         TRY(tutti_snapshot_take(&master->start, run));
     return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;

@@ -36,12 +36,14 @@ struct tutti_master {
 
     struct tutti_stepper stepper;
     struct tutti_snapshot start;         /* of the macro step */
+    struct tutti_structure running;      /* dependencies of the running phase */
     struct tutti_sequence sequence;      /* of couplings that step unit by unit */
     struct tutti_relaxation *relax;      /* NULL: another coupling */
     struct tutti_correction *correction; /* NULL: none */
     struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
     struct tutti_step_log *log;          /* NULL: none */
-    double *values[5];                   /* room for reals */
+    double *before;                      /* reals at the start of the macro step */
+    double *values[4];                   /* room for reals */
     double *partial;                     /* per component, of a sum over reals */
     char *begin;                         /* signals at the beginning of a coupling's step, if they move in it */
 

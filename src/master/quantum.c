@@ -8,12 +8,11 @@
 static enum tutti_err attempt(struct run *run, double target, struct tutti_attempt *attempt)
 {
     struct tutti_master *master = &run->master;
-    double *before = master->values[0], *now = master->values[1], most = 0;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, before);
+    double *now = master->values[0], most = 0;
     TRY(tutti_attempt_plain(run, target, attempt));
     tutti_wires_take_reals(&run->wires, run->wires.signals, now);
     for (uint32_t i = 0; i < run->wires.real_count; i++) {
-        double quanta = fabs(now[i] - before[i]) / master->quantum;
+        double quanta = fabs(now[i] - master->before[i]) / master->quantum;
         if (run->wires.reals[i].smooth && quanta > most) {
             most = quanta;
             attempt->driver = i;

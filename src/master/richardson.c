@@ -2,20 +2,21 @@
 /* Step doubling: a step in one piece against the same in two (001 section 9.1.3, 002 section 4). With a method of order p, the
  * two halves, which stay, err by |y_half - y_full| / (2^p - 1).
  *
- * `slope` adds a test of the slopes of both (002 eq. 7), which sees what the values do not: jumps that both have passed. */
+ * `slope` adds a test of the slopes of both (002 eq. 7), which sees what the values do not: jumps that both have passed. It
+ * looks at discrete reals, too. */
 #include <math.h>
 
 #include "master/control.h"
 #include "master/macro.h"
 
 /* 002 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
-static enum tutti_err test_slopes(struct run *run, struct tutti_attempt *attempt, double *begin, const double *full,
+static enum tutti_err test_slopes(struct run *run, struct tutti_attempt *attempt, const double *full,
                                   const double *middle, const double *half)
 {
-    double before = attempt->error;
+    double before = attempt->error, *difference = run->master.values[3];
     for (uint32_t i = 0; i < run->wires.real_count; i++)
-        begin[i] = full[i] - begin[i] - 2 * (half[i] - middle[i]);
-    TRY(tutti_attempt_estimate(run, attempt, begin, half, 1));
+        difference[i] = full[i] - run->master.before[i] - 2 * (half[i] - middle[i]);
+    TRY(tutti_attempt_estimate(run, attempt, difference, half, true));
     if (attempt->error > before)
         attempt->order = 1;
     return TUTTI_OK;
@@ -50,9 +51,6 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
 static enum tutti_err doubled(struct run *run, double target, struct tutti_attempt *attempt, bool slopes)
 {
     double *full = run->master.values[0], *half = run->master.values[1], *middle = run->master.values[2];
-    double *begin = run->master.values[3];
-    if (slopes)
-        tutti_wires_take_reals(&run->wires, run->wires.signals, begin);
     TRY(make_whole(run, target, attempt, full));
     unsigned order = attempt->order;
     if (!tutti_attempt_is_over(run, attempt))
@@ -61,11 +59,11 @@ static enum tutti_err doubled(struct run *run, double target, struct tutti_attem
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
     tutti_wires_take_reals(&run->wires, run->wires.signals, half);
-    double *difference = run->master.values[4];
+    double *difference = run->master.values[3];
     for (uint32_t i = 0; i < run->wires.real_count; i++)
-        difference[i] = half[i] - full[i];
-    TRY(tutti_attempt_estimate(run, attempt, difference, half, 1 / (exp2(order) - 1)));
-    return slopes ? test_slopes(run, attempt, begin, full, middle, half) : TUTTI_OK;
+        difference[i] = (half[i] - full[i]) / (exp2(order) - 1);
+    TRY(tutti_attempt_estimate(run, attempt, difference, half, slopes));
+    return slopes ? test_slopes(run, attempt, full, middle, half) : TUTTI_OK;
 }
 
 enum tutti_err tutti_attempt_doubled(struct run *run, double target, struct tutti_attempt *attempt)

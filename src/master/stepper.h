@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#define TUTTI_STEPPER_SAFETY 0.9
+#define TUTTI_STEPPER_SAFETY 0.92
 #define TUTTI_STEPPER_SHRINK 0.2
 #define TUTTI_STEPPER_GROW 2.0
 

@@ -118,8 +118,6 @@ double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double e
 /* Hands the derivatives of the staged inputs to the unit; after their values. */
 TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires,
                                                     const struct tutti_unit_wires *wired, struct tutti_unit *unit);
-/* Inputs of units that take no derivatives: stands them where they will be after `elapsed`. */
-void tutti_wires_hold_at(struct tutti_wires *wires, const struct tutti_unit_wires *unit, double elapsed);
 /* All Float64 outputs as a dense vector, and back. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
 void tutti_wires_put_reals(struct tutti_wires *wires, const double *values);

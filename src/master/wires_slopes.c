@@ -75,14 +75,6 @@ enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires, const str
     return unit->kind->set_input_derivatives(unit, slopes->references, slopes->count, slopes->orders, slopes->values);
 }
 
-void tutti_wires_hold_at(struct tutti_wires *wires, const struct tutti_unit_wires *unit, double elapsed)
-{
-    if (unit->slopes || wires->order == 0)
-        return;
-    for (uint32_t i = unit->gather_first; i < unit->gather_first + unit->gather_count; i++)
-        wires->gathered[i] = tutti_wires_moved(wires, i, elapsed);
-}
-
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out)
 {
     for (uint32_t i = 0; i < wires->real_count; i++)
