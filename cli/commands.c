@@ -77,7 +77,7 @@ static const struct option check_options[] = {
     {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
     {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
     {"--sweeps", NULL, "HOW", "relax: seidel or jacobi (seidel)"}, \
-    {"--accelerate", NULL, "HOW", "relax: anderson, aitken or none (anderson)"}, \
+    {"--accelerate", NULL, "HOW", "relax: anderson, aitken or none (none)"}, \
     {"--order", NULL, "A,B,...", "seidel: these units step first, in this order (by the graph)"}, \
     {"--event-tolerance", NULL, "D", "how closely events are located in time (--rtol times the first step)"}, \
     {"--quantum", NULL, "Q", "control quantum: how far an output may move in a step"}, \

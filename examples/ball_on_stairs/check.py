@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, short  # noqa: E402
 
 G, C0, C1, C2, C3 = 9.81, 0.25, 0.05, 2000, 10
 TOP, STOP = 10, 7
@@ -59,30 +59,67 @@ class Reference:
         return np.array([self.pieces[np.searchsorted(ends, t)].sol(t) for t in times])
 
 
-def changes(run, name):
-    """Where a recorded discrete variable has a new value: (time, value)."""
-    at = np.flatnonzero(np.diff(run[name])) + 1
-    return [(run.time[i], run[name][i]) for i in at]
+def places(run, name):
+    """The rows where a recorded discrete variable has a new value."""
+    return np.flatnonzero(np.diff(run[name])) + 1
 
 
-def worst(found, expected):
-    """The largest distance of the times of events; infinite if they are not the same events."""
-    if [value for _, value in found] != [value for _, value in expected]:
+def lateness(run, name, expected):
+    """The largest error of the times at which a variable changes; infinite if it does not take the expected values."""
+    at = places(run, name)
+    if list(run[name][at]) != [value for _, value in expected]:
         return np.inf
-    return max(abs(a - b) for (a, _), (b, _) in zip(found, expected))
+    return np.max(np.abs(run.time[at] - [time for time, _ in expected]))
+
+
+def overshoot(run):
+    """How far the ball is from where things change, when they change: from the stair, and from the edge."""
+    at = places(run, "stairs.contact")
+    height = np.abs(run["y.s"][at] - run["stairs.stair"][at])
+    edge = places(run, "stairs.stair")
+    way = np.abs(run["x.s"][edge] - (TOP - 1 - run["stairs.stair"][edge - 1]))
+    return max(np.max(height), np.max(way))
+
+
+def follow(example, reference, what, options, late, far, published=""):
+    """A run that has to find all events, with times within `late` and y within `far` of the reference."""
+    run = example.run_system(*options)
+    error = max(lateness(run, f"stairs.{name}", expected)
+                for name, expected in (("contact", reference.contacts), ("stair", reference.stairs)))
+    events = len(reference.contacts) + len(reference.stairs)
+    steps = sum(unit["do_steps"] for unit in run.stats["units"])
+    example.figure(f"{what}: times of {events} events, largest error", f"{error:.1e} ({steps} do-steps)", error <= late,
+                   f"all, <= {short(late)}", published)
+    example.compare(f"{what}: y at all times", run["y.s"], reference(run.time)[:, 1], far)
+    return run
+
+
+def look_at_steps(example, run):
+    """The steps of the control: short at events, long again soon after."""
+    sizes = np.diff(run.time)
+    events = np.sort(np.concatenate([places(run, "stairs.contact"), places(run, "stairs.stair")]))
+    at_events = np.max(sizes[events - 1])
+    flights = [np.max(sizes[a:b]) for a, b in zip(events[:-1], events[1:])
+               if not run["stairs.contact"][a] and run.time[b] - run.time[a] > 0.2]
+    touching = np.median(sizes[run["stairs.contact"][:-1] == 1])
+    example.figure("... largest step across an event / median step in contact / smallest of the largest steps in "
+                   f"{len(flights)} flights", f"{at_events:.1e} / {touching:.1e} / {min(flights):.1e}",
+                   at_events <= 1e-5 and min(flights) >= 5 * touching, "<= 1e-5 / / five times that of contact",
+                   "step shrinks at events and recovers")
 
 
 def main():
     example = Example(__doc__)
     reference = Reference()
-    run = example.run_system("--coupling", "jacobi", "--step", 1e-5)
-    for name, expected in (("contact", reference.contacts), ("stair", reference.stairs)):
-        late = worst(changes(run, f"stairs.{name}"), expected)
-        example.figure(f"jacobi, constant step 1e-5 s: times of {len(expected)} changes of {name}: largest error",
-                       f"{late:.1e}", late <= 1e-2, "<= 1e-2")
-    rows = slice(None, None, 100)
-    measured = np.column_stack([run[name][rows] for name in STATES])
-    example.compare("... positions at all times", measured[:, :2], reference(run.time[rows])[:, :2], 0.05)
+    auto = follow(example, reference, "auto, tolerance 1e-4", ("--rtol", 1e-4), 1e-2, 5e-2, "a plot")
+    look_at_steps(example, auto)
+    follow(example, reference, "auto, tolerance 1e-6", ("--rtol", 1e-6), 1e-3, 5e-3)
+    hybrid = ("--coupling", "relax", "--control", "diverge", "--divergence", 1e-3)
+    follow(example, reference, "relax, diverge 1e-3: the algorithm of the thesis", hybrid, 5e-2, 0.2, "a plot")
+    blind = example.run_system("--events", "none")
+    found, missed = overshoot(auto), overshoot(blind)
+    example.figure("how far behind stair or edge an event is: auto / events none", f"{found:.1e} m / {missed:.1e} m",
+                   found <= 1e-4 and missed >= 100 * found, "<= 1e-4 m / 100 times that")
     example.end()
 
 

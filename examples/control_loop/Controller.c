@@ -4,16 +4,24 @@
  * it switched inside a step. */
 #include "kit.h"
 
+#ifdef PLAIN
+#define NAME "ControllerPlain"
+#define KIND KIT_CONTINUOUS
+#else
+#define NAME "Controller"
+#define KIND KIT_DISCRETE
+#endif
+
 struct controller {
     double x1, x2, x4, x3;
 };
 #define KIT_SELF struct controller
 
 static const struct kit_var variables[] = {
-    KIT_INPUT(x1, .start = "0", .variability = KIT_DISCRETE),
-    KIT_INPUT(x2, .start = "0", .variability = KIT_DISCRETE),
+    KIT_INPUT(x1, .start = "0", .variability = KIND),
+    KIT_INPUT(x2, .start = "0", .variability = KIND),
     KIT_INPUT(x4, .start = "0"),
-    KIT_OUTPUT(x3, .variability = KIT_DISCRETE, .depends = "x1 x2 x4"),
+    KIT_OUTPUT(x3, .variability = KIND, .depends = "x1 x2 x4"),
 };
 
 /* The comparisons as they are printed: x1 = 1, but x2 < 0.01. */
@@ -36,7 +44,7 @@ static enum kit_status advance(struct kit *kit, void *self, double t, double h)
 }
 
 const struct kit_model kit_model = {
-    .name = "Controller",
+    .name = NAME,
     .description = "A switch with three positions",
     .size = sizeof(struct controller),
     KIT_VARIABLES(variables),

@@ -3,6 +3,14 @@
  * held. */
 #include "kit.h"
 
+#ifdef PLAIN
+#define NAME "PlantPlain"
+#define KIND KIT_CONTINUOUS
+#else
+#define NAME "Plant"
+#define KIND KIT_DISCRETE
+#endif
+
 struct plant {
     double x4, der_x4, x3;
 };
@@ -11,7 +19,7 @@ struct plant {
 static const struct kit_var variables[] = {
     KIT_STATE(x4, .causality = KIT_OUTPUT, .start = "0", .derivative = "der(x4)", .depends = "x4:constant"),
     KIT_DERIVATIVE(der_x4, .name = "der(x4)", .depends = "x3:constant"),
-    KIT_INPUT(x3, .start = "0", .variability = KIT_DISCRETE),
+    KIT_INPUT(x3, .start = "0", .variability = KIND),
 };
 
 static enum kit_status derivatives(struct kit *kit, void *self, double t)
@@ -22,7 +30,7 @@ static enum kit_status derivatives(struct kit *kit, void *self, double t)
 }
 
 const struct kit_model kit_model = {
-    .name = "Plant",
+    .name = NAME,
     .description = "x4' = 2 x3",
     .size = sizeof(struct plant),
     KIT_VARIABLES(variables),

@@ -3,14 +3,22 @@
  * seconds. They jump at these times to the bit, and nobody is told before: an importer sees it behind a step. */
 #include "kit.h"
 
+#ifdef PLAIN
+#define NAME "SignalsPlain"
+#define KIND KIT_CONTINUOUS
+#else
+#define NAME "Signals"
+#define KIND KIT_DISCRETE
+#endif
+
 struct signals {
     double x1, x2;
 };
 #define KIT_SELF struct signals
 
 static const struct kit_var variables[] = {
-    KIT_OUTPUT(x1, .variability = KIT_DISCRETE, .depends = "time"),
-    KIT_OUTPUT(x2, .variability = KIT_DISCRETE, .depends = "time"),
+    KIT_OUTPUT(x1, .variability = KIND, .depends = "time"),
+    KIT_OUTPUT(x2, .variability = KIND, .depends = "time"),
 };
 
 static enum kit_status outputs(struct kit *kit, void *self, double t)
@@ -29,7 +37,7 @@ static enum kit_status advance(struct kit *kit, void *self, double t, double h)
 }
 
 const struct kit_model kit_model = {
-    .name = "Signals",
+    .name = NAME,
     .description = "Two signals that jump at full seconds",
     .size = sizeof(struct signals),
     KIT_VARIABLES(variables),

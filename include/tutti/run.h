@@ -57,7 +57,7 @@ struct tutti_run_options {
     const char *events;      /* "none", "early", "output" */
     bool correct, smooth;    /* with jacobi */
     const char *sweeps;      /* of relax: "seidel", "jacobi" */
-    const char *accelerate;  /* of relax: "anderson", "aitken", "none" */
+    const char *accelerate;  /* of relax: "none", "aitken", "anderson" */
     unsigned max_iterations; /* of relax: 10 */
     const char *order;       /* "A,B,C": units that step in this order, with seidel */
     double h_min;            /* shortest step of a control: (stop - start) / 1e8; h_max is the longest */

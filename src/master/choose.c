@@ -149,6 +149,13 @@ static void choose_for_loop(struct run *run, const struct facts *facts)
     }
 }
 
+static bool judges_iteration(const struct tutti_run_options *options)
+{
+    const struct tutti_control *control = NULL;
+    return !is_auto(options->control) && tutti_control_find(options->control, &control) == TUTTI_OK &&
+           control->for_iteration;
+}
+
 static enum tutti_err choose_coupling(struct run *run, const struct facts *facts)
 {
     struct tutti_master *master = &run->master;
@@ -162,7 +169,10 @@ static enum tutti_err choose_coupling(struct run *run, const struct facts *facts
         because(run, COUPLING, "there is one unit");
     else if (options->correct || options->smooth)
         because(run, COUPLING, "--correct and --smooth go with it");
-    else if (facts->own_step)
+    else if (judges_iteration(options)) {
+        master->coupling = &tutti_coupling_relax;
+        because(run, COUPLING, "--control %s judges an iteration", options->control);
+    } else if (facts->own_step)
         because(run, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stability.loops > 0)
         choose_for_loop(run, facts);
@@ -207,6 +217,9 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
     else if (run->master.smooths) {
         *order = 1;
         because(run, EXTRAPOLATE, "--smooth needs it");
+    } else if (run->master.coupling->iterates) {
+        *order = 1;
+        because(run, EXTRAPOLATE, "a good first guess for the iteration");
     } else if (!facts->takes_slopes)
         because(run, EXTRAPOLATE, "no unit takes derivatives of inputs");
     else if (facts->stability.loops > 0)

@@ -74,7 +74,7 @@ static enum tutti_err open_relax(struct run *run)
         return tutti_fail_memory();
     run->master.relax = relax;
     const char *sweeps = run->options->sweeps ? run->options->sweeps : "seidel";
-    const char *accelerate = run->options->accelerate ? run->options->accelerate : "anderson";
+    const char *accelerate = run->options->accelerate ? run->options->accelerate : "none";
     enum tutti_acceleration kind;
     relax->seidel = strcmp(sweeps, "seidel") == 0;
     if (!relax->seidel && strcmp(sweeps, "jacobi") != 0)

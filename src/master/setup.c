@@ -10,6 +10,7 @@
 #include "master/choose.h"
 #include "master/drive.h"
 #include "master/integration.h"
+#include "master/moving.h"
 #include "master/words.h"
 #include "record/table.h"
 
@@ -219,17 +220,14 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
         .logging_on = run->options->fmu_logging,
         .timing = run->options->timing,
         .interrupt = run->options->interrupt,
-        .moving_sample = tutti_inputs_sample_moving,
-        .moving_context = member->inputs,
         .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
         .integration = member->integration,
     };
-    if (kind->interface == TUTTI_CS && member->inputs &&
-        (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE)) {
-        options.moving = member->inputs->slope_references;
-        options.moving_count = member->inputs->slope_count;
-    }
+    bool moves = false;
+    if (kind->interface == TUTTI_CS && (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE))
+        TRY(tutti_moving_list(run, c, &options, &moves));
     TRY(tutti_unit_new(&member->unit, component->fmu, &options));
+    member->unit->asks_for_inputs = moves;
     run->units[c] = member->unit;
     TRY(tutti_unit_apply(member->unit, component->settings, component->setting_count));
     /* Elements of arrays that nobody drives or connects are read soon, and kept: they have to be those of the settings. */

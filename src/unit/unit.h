@@ -134,9 +134,9 @@ struct tutti_unit {
     bool has_events;       /* event mode is used */
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
-    bool asks_for_inputs;  /* inside a step: options.moving */
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by whoever steps the unit. */
+    bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     bool may_go_back; /* a saved point may be restored later (FMI's noSetFMUStatePriorToCurrentPoint is its contrary) */
     double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
     uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
