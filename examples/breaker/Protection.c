@@ -2,7 +2,8 @@
 /* Protection - an overcurrent relay: the measured current follows the current, T m' = i - m, and when it reaches
  * `pickup` the relay opens the breaker for good. The kit finds that state event inside a step to the last digits. In
  * FMI 2.0 an importer sees it behind the step only, and has to find it once more; in FMI 3.0 the step ends there, if
- * the importer allows early return. In FMI 2.0 i may change along a polynomial inside a step. */
+ * the importer allows early return. In FMI 2.0 i may change along a polynomial inside a step, in FMI 3.0 in the
+ * intermediate update. */
 #include "kit.h"
 
 struct protection {
@@ -22,7 +23,7 @@ static const struct kit_var variables[] = {
               .description = "measured current"),
     KIT_DERIVATIVE(der_m, .name = "der(m)", .unit = "kA/s", .depends = "m:fixed i:fixed T"),
     KIT_INDICATOR(margin, .unit = "kA", .depends = "m pickup", .description = "> 0 while all is well"),
-    KIT_INPUT(i, .start = "0", .unit = "kA", .description = "current of the feeder"),
+    KIT_INPUT(i, .start = "0", .unit = "kA", .intermediate = true, .description = "current of the feeder"),
     KIT_OUTPUT(closed, .start = "true", .depends = "", .description = "the breaker may stay closed"),
     KIT_PARAMETER(T, .start = "0.02", .unit = "s", .description = "time constant of the measurement"),
     KIT_PARAMETER(pickup, .start = "2", .unit = "kA", .description = "opens the breaker"),
@@ -65,7 +66,7 @@ const struct kit_model kit_model = {
     KIT_VARIABLES(variables),
     KIT_UNITS(units),
     .experiment = {.stop = 1.3, .step = 0.001},
-    .features = KIT_FOR_FREE | KIT_INPUT_DERIVATIVES | KIT_EVENT_MODE | KIT_EARLY_RETURN,
+    .features = KIT_FOR_FREE | KIT_INPUT_DERIVATIVES | KIT_EVENT_MODE | KIT_EARLY_RETURN | KIT_INTERMEDIATE,
     .output_derivatives = 1,
     .micro_step = 0.0005,
     .initialise = initialise,

@@ -14,6 +14,8 @@ ALPHA, BETA, GAMMA, DELTA = 0.5, 0.7, 0.27, 0.6
 START = (1.1, 5 / 7)  # ours: there x has its maximum of 1.1, as published
 STOP = 100
 NAMES = ("prey.x", "predator.y")
+EXPLICIT = ("--extrapolate", 0, "--coupling")
+TIGHT = ("--rtol", 1e-10, "--atol", 1e-12, "--max-iterations", 50)  # what is left of an iteration must not count
 
 
 def reference(times):
@@ -27,13 +29,19 @@ def orbit(z):
     return DELTA * z[:, 0] - GAMMA * np.log(z[:, 0]) + BETA * z[:, 1] - ALPHA * np.log(z[:, 1])
 
 
-def explicit(h, seidel):
-    """The values at communication points if inputs are held and both equations solved exactly."""
+def coupled(h, how):
+    """The values at communication points, both equations solved exactly: the logarithm of x grows by the integral of
+    alpha - beta y. Inputs are held (jacobi; seidel: x first), or lines between both ends of the step (relax)."""
     x, y = START
     rows = [(x, y)]
     for _ in range(round(STOP / h)):
-        new = x * np.exp(h * (ALPHA - BETA * y))
-        x, y = new, y * np.exp(h * (DELTA * (new if seidel else x) - GAMMA))
+        first, second = x, y
+        for _ in range(40 if how == "relax" else 1):
+            input_y = (y + second) / 2 if how == "relax" else y
+            first = x * np.exp(h * (ALPHA - BETA * input_y))
+            input_x = {"jacobi": x, "seidel": first, "relax": (x + first) / 2}[how]
+            second = y * np.exp(h * (DELTA * input_x - GAMMA))
+        x, y = first, second
         rows.append((x, y))
     return np.array(rows)
 
@@ -43,7 +51,8 @@ class Result:
 
     def __init__(self, example, h, *options):
         self.times = np.linspace(0, STOP, round(STOP / h) + 1)
-        self.values = example.run_system("--step", h, *options).at(self.times, NAMES)
+        self.run = example.run_system("--step", h, *options)
+        self.values = self.run.at(self.times, NAMES)
         self.exact = reference(self.times)
         self.errors = np.abs(self.values - self.exact)
         self.drift = np.abs(orbit(self.values) - orbit(self.exact))
@@ -62,8 +71,8 @@ def pair(values):
 
 
 def check_jacobi(example):
-    rough, fine = (Result(example, h, "--coupling", "jacobi") for h in (0.5, 0.1))
-    example.compare("jacobi, H = 0.5: from what held inputs make", rough.values, explicit(0.5, False), 1e-5)
+    rough, fine = (Result(example, h, *EXPLICIT, "jacobi") for h in (0.5, 0.1))
+    example.compare("jacobi, H = 0.5: from what held inputs make", rough.values, coupled(0.5, "jacobi"), 1e-6)
     first, last = rough.thirds(rough.drift)
     example.figure("jacobi, H = 0.5: median distance from the orbit, first and last third of the time",
                    f"{first:.2g}, {last:.2g}", last > 3 * first, "grows threefold", "the error grows (a plot)")
@@ -72,9 +81,52 @@ def check_jacobi(example):
                    "smaller (a plot)")
 
 
+def check_orbit(example, coupling, result):
+    first, last = result.thirds(result.drift)
+    example.figure(f"{coupling}, H = 0.5: median distance from the orbit, first and last third of the time",
+                   f"{first:.2g}, {last:.2g}", last < 1.1 * first, "does not grow", "stays on it (a plot)")
+
+
+def check_seidel(example):
+    result = Result(example, 0.5, *EXPLICIT, "seidel")
+    example.compare("seidel, H = 0.5: from what held inputs make", result.values, coupled(0.5, "seidel"), 1e-7)
+    largest = np.max(result.exact, axis=0)
+    for name, median, top, published in zip("xy", result.median(), largest, (0.015, 0.02)):
+        example.figure(f"seidel, H = 0.5: median error of {name}, and in parts of the maximum",
+                       f"{median:.4f}, {100 * median / top:.1f}%", median <= 0.02 * top, "<= 2%",
+                       f"{published}, close to 1%")
+    check_orbit(example, "seidel", result)
+
+
+def check_relax(example):
+    """Inputs that are lines between both ends of a step: order 2."""
+    steps = (0.5, 0.25, 0.125)
+    for sweeps in ("seidel", "jacobi"):
+        errors = []
+        for h in steps:
+            result = Result(example, h, "--coupling", "relax", "--sweeps", sweeps, *TIGHT)
+            example.compare(f"relax, sweeps {sweeps}, H = {h}: from what inputs as lines make", result.values,
+                            coupled(h, "relax"), 1e-8)
+            errors.append(np.max(result.errors))
+        orders = np.log2(np.divide(errors[:-1], errors[1:]))
+        example.figure(f"relax, sweeps {sweeps}: order in H, and largest errors",
+                       f"{orders[0]:.2f}, {orders[1]:.2f}; {pair(errors)}",
+                       np.all(np.abs(orders - 2) < 0.15), "2 within 0.15")
+    for accelerate in ("none", "aitken", "anderson"):
+        result = Result(example, 0.5, "--coupling", "relax", "--accelerate", accelerate)
+        iterations = result.run.stats["iterations"] / (len(result.times) - 1)
+        example.figure(f"relax, accelerate {accelerate}, H = 0.5: median error of x / y; iterations per step",
+                       f"{pair(result.median())}; {iterations:.1f}",
+                       np.all(result.median() <= 0.02 * np.max(result.exact, axis=0)), "<= 2% of the maximum",
+                       "close (plots)")
+    check_orbit(example, "relax", result)
+
+
 def main():
     example = Example(__doc__)
     check_jacobi(example)
+    check_seidel(example)
+    check_relax(example)
     example.end()
 
 

@@ -26,16 +26,36 @@ class Result:
 def check_jacobi(example):
     """x' = x - H y, y' = y + H x: the radius grows by the root of 1 + H^2 with each step."""
     for h in (0.5, 0.1):
-        result = Result(example, h, "--coupling", "jacobi")
+        result = Result(example, h, "--coupling", "jacobi", "--extrapolate", 0)
         grown = np.sqrt(1 + h * h) ** np.arange(len(result.times))
         example.figure(f"jacobi, H = {h}: radius at the end", f"{result.radius[-1]:.4g}",
                        np.max(np.abs(result.radius / grown - 1)) < 1e-9, f"{grown[-1]:.4g}",
                        "unstable (a plot)" if h == 0.5 else "smaller (a plot)")
 
 
+def check_seidel(example):
+    """x' = x - H y, y' = y + H x' keeps x^2 + y^2 - H x y: an ellipse."""
+    for h in (0.5, 0.1):
+        result = Result(example, h, "--coupling", "seidel", "--extrapolate", 0)
+        x, y = result.values.T
+        kept = x * x + y * y - h * x * y
+        axis = 1 / np.sqrt(1 - h / 2)
+        example.compare(f"seidel, H = {h}: x^2 + y^2 - H x y", kept, np.ones(len(kept)), 1e-9)
+        example.figure(f"seidel, H = {h}: largest radius", f"{np.max(result.radius):.3f}",
+                       np.max(result.radius) <= axis + 1e-9, f"<= {axis:.3f}, the ellipse's", "stable (a plot)")
+
+
+def check_relax(example):
+    """Inputs as lines between both ends of a step are the trapezoidal rule, which keeps the radius."""
+    result = Result(example, 0.5, "--coupling", "relax", "--rtol", 1e-12, "--atol", 1e-12, "--max-iterations", 50)
+    example.compare("relax, H = 0.5: radius", result.radius, np.ones(len(result.radius)), 1e-8)
+
+
 def main():
     example = Example(__doc__)
     check_jacobi(example)
+    check_seidel(example)
+    check_relax(example)
     example.end()
 
 

@@ -14,6 +14,8 @@ enum { ROOM = TUTTI_ANDERSON_DEPTH + 1, WORK = 64 * ROOM };
 
 /* Aitken's factor stays between these: beyond them the two residuals are no guide. */
 static const double LEAST_FACTOR = 0.1, MOST_FACTOR = 2;
+/* Of a column, beside those before it, relative to its size. */
+static const double LEAST_NEWS = 1e-8;
 
 enum tutti_err tutti_acceleration_find(const char *name, enum tutti_acceleration *kind)
 {
@@ -88,27 +90,41 @@ static void aitken(struct tutti_accelerator *a, double *guess, const double *wei
         guess[i] += a->factor * now[i];
 }
 
+/* gamma into `right`: the best combination of the newest `columns` differences of residuals. How many of these can be told
+ * apart: where it is less, there is no gamma. */
+static int combine(struct tutti_accelerator *a, int columns, const double *weights)
+{
+    int rows = (int)a->count, one = 1, info = 0, work_size = WORK;
+    double work[WORK], size[TUTTI_ANDERSON_DEPTH] = {0};
+    for (int c = 0; c < columns; c++)
+        for (int i = 0; i < rows; i++) {
+            double d = weights[i] * (a->residual[c][i] - a->residual[c + 1][i]);
+            a->matrix[(size_t)c * a->count + (size_t)i] = d;
+            size[c] += d * d;
+        }
+    for (int i = 0; i < rows; i++)
+        a->right[i] = weights[i] * a->residual[0][i];
+    dgels_("N", &rows, &columns, &one, a->matrix, &rows, a->right, &rows, work, &work_size, &info, 1);
+    /* The triangle of QR: what is new in column c, beside those before it. */
+    for (int c = 0; c < columns; c++)
+        if (!(fabs(a->matrix[(size_t)c * a->count + (size_t)c]) > LEAST_NEWS * sqrt(size[c])))
+            return c;
+    return columns;
+}
+
 /* Anderson's mixing (Walker and Ni 2011, Alg. AA): gamma minimises |r_k - dR gamma|, and
- * z_{k+1} = z_k + r_k - (dZ + dR) gamma, with the differences of the last steps as columns. */
+ * z_{k+1} = z_k + r_k - (dZ + dR) gamma, with the differences of the last steps as columns. Old ones that say nothing new
+ * are left out (section 4 there), so that a step never hangs on rounding. */
 static void anderson(struct tutti_accelerator *a, double *guess, const double *weights)
 {
     unsigned known = a->iteration - 1;
-    int rows = (int)a->count, leading = rows, one = 1, info = 0, work_size = WORK;
     int columns = (int)(known < TUTTI_ANDERSON_DEPTH ? known : TUTTI_ANDERSON_DEPTH);
-    double work[WORK];
-    columns = columns < rows ? columns : rows;
-    for (int c = 0; c < columns; c++)
-        for (int i = 0; i < rows; i++)
-            a->matrix[(size_t)c * a->count + (size_t)i] = weights[i] * (a->residual[c][i] - a->residual[c + 1][i]);
-    for (int i = 0; i < rows; i++)
-        a->right[i] = weights[i] * a->residual[0][i];
-    if (columns > 0)
-        dgels_("N", &rows, &columns, &one, a->matrix, &leading, a->right, &leading, work, &work_size, &info, 1);
-    for (int c = 0; c < columns && info == 0; c++)
-        info = isfinite(a->right[c]) && fabs(a->right[c]) < 1e6 ? 0 : 1;
-    for (int i = 0; i < rows; i++) {
+    columns = (size_t)columns < a->count ? columns : (int)a->count;
+    for (int good = 0; columns > 0 && (good = combine(a, columns, weights)) < columns;)
+        columns = good;
+    for (size_t i = 0; i < a->count; i++) {
         guess[i] += a->residual[0][i];
-        for (int c = 0; c < columns && info == 0; c++)
+        for (int c = 0; c < columns; c++)
             guess[i] -= a->right[c] * (a->guess[c][i] - a->guess[c + 1][i] + a->residual[c][i] - a->residual[c + 1][i]);
     }
 }

@@ -28,6 +28,7 @@ static enum tutti_err step(struct run *run, double target, struct tutti_attempt 
     attempt->converged = attempt->converged && master->converged;
     if (master->discretes && !master->refused && master->early == INFINITY && !run->ended)
         TRY(tutti_detect_look(run, &attempt->changed));
+    attempt->changed_at = target;
     return TUTTI_OK;
 }
 

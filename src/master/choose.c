@@ -13,6 +13,7 @@
 #include "master/correct.h"
 #include "master/coupling.h"
 #include "master/detect.h"
+#include "master/integration.h"
 #include "master/stability.h"
 #include "master/step_log.h"
 
@@ -71,6 +72,16 @@ enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
     if (sweeps && strcmp(sweeps, "seidel") != 0 && strcmp(sweeps, "jacobi") != 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--sweeps takes seidel or jacobi, not '%s'", sweeps);
     return check_numbers(options);
+}
+
+bool tutti_master_may_control(const struct run *run)
+{
+    const struct tutti_control *control = NULL;
+    if (run->system->component_count < 2)
+        return false;
+    if (is_auto(run->options->control))
+        return !run->options->has_step;
+    return tutti_control_find(run->options->control, &control) == TUTTI_OK && control->rejects;
 }
 
 /* ---- facts ---- */
@@ -220,15 +231,15 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
     } else if (run->master.coupling->iterates) {
         *order = 1;
         because(run, EXTRAPOLATE, "a good first guess for the iteration");
-    } else if (!facts->takes_slopes)
-        because(run, EXTRAPOLATE, "no unit takes derivatives of inputs");
-    else if (facts->stability.loops > 0)
+    } else if (facts->stability.loops > 0)
         because(run, EXTRAPOLATE, "algebraic loop");
     else if (!run->master.control->varies)
         because(run, EXTRAPOLATE, "no error control");
     else {
         *order = 1;
-        because(run, EXTRAPOLATE, "units take derivatives of inputs, and errors are controlled");
+        because(run, EXTRAPOLATE, "errors are controlled: %s",
+                facts->takes_slopes ? "units take slopes of inputs"
+                                    : "no unit takes slopes, so inputs are held in the middle of a step");
     }
     return TUTTI_OK;
 }
@@ -383,7 +394,7 @@ static void set_numbers(struct run *run)
 {
     struct tutti_master *master = &run->master;
     const struct tutti_run_options *options = run->options;
-    double tolerance = run->times.tolerance > 0 ? run->times.tolerance : 1e-4;
+    double tolerance = run->times.tolerance > 0 ? run->times.tolerance : TUTTI_DEFAULT_RTOL;
     double h_max = options->has_h_max ? options->h_max : fmax(run->span / 10, run->times.step);
     double h_min = options->has_h_min ? options->h_min : 1e-8 * run->span;
     master->rtol = options->has_rtol ? options->rtol : tolerance;
@@ -409,6 +420,8 @@ enum tutti_err tutti_master_open(struct run *run)
         run->members[m].unit->may_go_back = master->goes_back;
     unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;
     TRY(tutti_wires_let_move(&run->wires, order, run->units));
+    if (order > 0)
+        TRY(tutti_coupling_place_held(run));
     TRY(tutti_extrapolation_open(run, master->order, master->control->predicts));
     if (master->coupling->open)
         TRY(master->coupling->open(run));

@@ -8,6 +8,9 @@
 /* Are the words of these options (coupling, control, extrapolate, events, sweeps, accelerate) known ones? ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_master_check_words(const struct tutti_run_options *options);
 
+/* Before there are units: will errors of steps be estimated, as far as one can tell? */
+bool tutti_master_may_control(const struct run *run);
+
 /* With all units computed and none out of its initialisation: makes the choices, and tells those of `auto` to the log.
  * ARGUMENT or UNSUPPORTED for what does not go together, naming the unit that is in the way and what to use instead. */
 TUTTI_CHECKED enum tutti_err tutti_master_choose(struct run *run);

@@ -10,6 +10,8 @@
 struct tutti_attempt {
     double from, target;
     bool changed;        /* a discrete output is another than at the start, at the end or wherever the attempt looked */
+    double changed_at;   /* ... which a step to this point shows */
+    bool in_second_half; /* ... but no: it is behind this point, where a doubled step has its middle */
     bool estimated;      /* `error` is known */
     double error;        /* of the step, weighted by the tolerances: at most 1 is good */
     unsigned order;      /* `error` goes with the power order + 1 of the step */

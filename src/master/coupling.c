@@ -25,9 +25,60 @@ enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling
     return err;
 }
 
-enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member)
+static bool is_assumed(const struct tutti_structure *structure, uint32_t component)
+{
+    for (uint32_t i = 0; i < structure->assumed_count; i++)
+        if (structure->assumed[i] == component)
+            return true;
+    return false;
+}
+
+/* Inputs of one unit that an output follows: their end counts. */
+static void place_unit(struct run *run, uint32_t component, double *where)
+{
+    const struct tutti_structure *running = &run->master.running;
+    const double *first = run->wires.gathered;
+    for (uint32_t n = running->component_first[component]; n < running->component_first[component + 1]; n++)
+        for (uint32_t k = running->graph.first[n]; running->nodes[n].output && k < running->graph.first[n + 1]; k++) {
+            const struct tutti_structure_node *input = &running->nodes[running->graph.needs[k]];
+            uint32_t node = tutti_structure_find(&run->structure, input->component, input->variable, false);
+            const struct tutti_slot *slot = &run->wires.slots[node];
+            const double *values = slot->values;
+            if (slot->type != TUTTI_TYPE_FLOAT64 || values < first || values >= first + run->wires.gather_count)
+                continue;
+            for (uint32_t e = 0; e < slot->count; e++)
+                where[values - first + e] = 1;
+        }
+}
+
+/* What acts on states counts by its mean, what acts on outputs by where it ends. Only told dependencies tell. */
+enum tutti_err tutti_coupling_place_held(struct run *run)
+{
+    double *where = tutti_arena_array(&run->arena, run->wires.gather_count, sizeof *where);
+    if (!where)
+        return tutti_fail_memory();
+    run->master.where = where;
+    for (uint32_t i = 0; i < run->wires.gather_count; i++)
+        where[i] = 0.5;
+    for (uint32_t c = 0; c < run->system->component_count; c++)
+        if (!run->wires.units[c].slopes && !is_assumed(&run->master.running, c))
+            place_unit(run, c, where);
+    return TUTTI_OK;
+}
+
+void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double h)
+{
+    const struct tutti_unit_wires *wires = member->wires;
+    if (run->wires.order == 0 || wires->slopes)
+        return;
+    for (uint32_t i = wires->gather_first; i < wires->gather_first + wires->gather_count; i++)
+        run->wires.gathered[i] = tutti_wires_moved(&run->wires, i, run->master.where[i] * h);
+}
+
+enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member, double h)
 {
     TRY(tutti_wires_gather(&run->wires, member->wires));
+    tutti_coupling_hold(run, member, h);
     return member->unit->has_events || member->wires->held_count == 0
                ? TUTTI_OK
                : tutti_wires_gather_held(&run->wires, member->wires);

@@ -8,20 +8,18 @@
 static enum tutti_err attempt(struct run *run, double target, struct tutti_attempt *attempt)
 {
     struct tutti_master *master = &run->master;
-    double *foretold = master->values[0], *now = master->values[1];
-    unsigned extrapolation = tutti_extrapolation_order(&master->extrapolation);
-    unsigned degree = master->coupling->order(run, extrapolation);
+    double *defect = master->values[0], *now = master->values[1];
+    unsigned degree = master->coupling->order(run, tutti_extrapolation_order(&master->extrapolation));
     degree = degree < TUTTI_HISTORY_DEGREE ? degree : TUTTI_HISTORY_DEGREE;
-    if (!tutti_extrapolation_predict(&master->extrapolation, degree, target, foretold))
+    if (master->extrapolation.history.points <= degree)
         return tutti_attempt_doubled(run, target, attempt);
     TRY(tutti_attempt_plain(run, target, attempt));
     attempt->order = degree;
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
     tutti_wires_take_reals(&run->wires, run->wires.signals, now);
-    for (uint32_t i = 0; i < run->wires.real_count; i++)
-        foretold[i] = now[i] - foretold[i];
-    return tutti_attempt_estimate(run, attempt, foretold, now, false);
+    tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
+    return tutti_attempt_estimate(run, attempt, defect, now, false);
 }
 
 const struct tutti_control tutti_control_embedded = {.name = "embedded",

@@ -151,25 +151,48 @@ unsigned tutti_extrapolation_order(const struct tutti_extrapolation *e)
     return known < e->order ? known : e->order;
 }
 
-/* Adams-Bashforth with steps of any size: y' goes on as the line through its last two values (003, "Coordinated Variable
- * Step"; Euler's method is its first order). */
-static void predict_by_rates(const struct tutti_extrapolation *e, unsigned degree, double t, double *values)
+/* With y smooth, the polynomial through the last d + 1 points misses y(t_n + h) by
+ *     y^(d+1) / (d+1)! * h (h + h_1) ... (h + h_1 + ... + h_d),
+ * which goes with the first power of h if the steps before were long. The error of the coupling goes with h^(d+1): inputs
+ * extrapolated from d points err by y^(d) / d! * s (s + h_1) ..., integrated over the step with equal steps by
+ *     d = 1: 1/2 y^(1) h^2,  d = 2: 5/12 y^(2) h^3,  d = 3: 3/8 y^(3) h^4,
+ * and each further derivative of y is what the coupled equations make of the one before. The defect, brought to h^(d+1) and
+ * to these factors, is an estimate of it. */
+static double scale_of(const struct tutti_history *history, unsigned degree, double h)
+{
+    static const double factors[] = {0, 1, 2.5, 9}; /* (d + 1)! times those above */
+    double scale = factors[degree];
+    for (unsigned k = 1; k <= degree; k++)
+        scale *= h / (h + history->times[0] - history->times[k]);
+    return scale;
+}
+
+/* Adams-Bashforth with steps of any size: y^(1) goes on as the line through its last two values (003, "Coordinated Variable
+ * Step"; Euler's method is its first order). It misses by h^2 (h / 6 + h_1 / 4) y^(3), Euler's by h^2 / 2 y^(2). */
+static void defect_by_rates(const struct tutti_extrapolation *e, unsigned degree, double t, const double *now,
+                            double *defect)
 {
     const struct tutti_history *rates = &e->rates[0];
     double h = t - rates->times[0], since = rates->points > 1 ? rates->times[0] - rates->times[1] : INFINITY;
     for (size_t i = 0; i < rates->count; i++) {
-        double now = rates->values[0][i], before = degree > 1 && rates->points > 1 ? rates->values[1][i] : NAN;
-        if (isfinite(now))
-            values[i] = e->history.values[0][i] + h * now + (isfinite(before) ? h * h / 2 * (now - before) / since : 0);
+        double rate = rates->values[0][i], before = rates->points > 1 ? rates->values[1][i] : NAN;
+        double foretold = e->history.values[0][i] + h * rate, scale = 1;
+        if (degree == 2) {
+            foretold += h * h / 2 * (rate - before) / since;
+            scale = h / (h + 1.5 * since);
+        }
+        if (isfinite(foretold))
+            defect[i] = scale * (now[i] - foretold);
     }
 }
 
-bool tutti_extrapolation_predict(const struct tutti_extrapolation *e, unsigned degree, double t, double *values)
+void tutti_extrapolation_defect(const struct tutti_extrapolation *e, unsigned degree, double t, const double *now,
+                                double *defect)
 {
-    if (e->history.points <= degree)
-        return false;
-    tutti_history_at(&e->history, degree, t, values, NULL, NULL);
+    double scale = scale_of(&e->history, degree, t - e->history.times[0]);
+    tutti_history_at(&e->history, degree, t, defect, NULL, NULL);
+    for (size_t i = 0; i < e->history.count; i++)
+        defect[i] = scale * (now[i] - defect[i]);
     if (e->gives && degree <= 2)
-        predict_by_rates(e, degree, t, values);
-    return true;
+        defect_by_rates(e, degree, t, now, defect);
 }

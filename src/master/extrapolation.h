@@ -43,9 +43,10 @@ void tutti_extrapolation_leave_middle(struct run *run);
 
 /* The order that history and derivatives allow now. */
 unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);
-/* What the reals would be at t by the accepted points: by derivatives where units give them (003: Euler for degree 1,
- * Adams-Bashforth for 2), else by the polynomial of `degree`. False: there are too few points. */
-bool tutti_extrapolation_predict(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
-                                 double *values);
+/* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (003: Euler for
+ * degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points). Scaled to the
+ * error that a step of a coupling with that order makes. */
+void tutti_extrapolation_defect(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
+                                const double *now, double *defect);
 
 #endif

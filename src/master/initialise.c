@@ -28,7 +28,7 @@ static enum tutti_err enter(struct run *run, struct tutti_member *member, const 
         .start = run->times.start,
         .stop = run->times.stop,
         .has_stop = true,
-        .tolerance = member->tolerance,
+        .tolerance = member->tolerance * (member->share > 0 ? member->share : 1),
         .has_tolerance = member->tolerance > 0,
     };
     TRY(member->unit->kind->enter_init(member->unit, &setup));

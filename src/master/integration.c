@@ -9,8 +9,6 @@
 #include "base/number.h"
 #include "base/str.h"
 
-#define DEFAULT_RTOL 1e-4
-
 /* So that no event is leapt over in one long step of a solver that has nothing to do. */
 enum { LEAST_STEPS = 50 };
 
@@ -97,7 +95,7 @@ enum tutti_err tutti_integration_check_words(const struct tutti_run_options *opt
 static enum tutti_err resolve_tolerances(struct tutti_integration *integration, const struct tutti_run_options *options,
                                          double tolerance)
 {
-    integration->rtol = tolerance > 0 && isfinite(tolerance) ? tolerance : DEFAULT_RTOL;
+    integration->rtol = tolerance > 0 && isfinite(tolerance) ? tolerance : TUTTI_DEFAULT_RTOL;
     integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
     if (!integration->solver->fixed && integration->rtol < DBL_EPSILON)
         return tutti_fail(TUTTI_ERR_ARGUMENT,

@@ -13,6 +13,9 @@ TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_optio
 TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
                                                        const struct tutti_run_options *options,
                                                        const struct tutti_times *times, double tolerance, bool driven);
+/* Of Model Exchange, and of the control of steps, where nobody says another. */
+#define TUTTI_DEFAULT_RTOL 1e-4
+
 /* Are solver, predictor, jacobian and filter words that there are? ARGUMENT, naming these. */
 TUTTI_CHECKED enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options);
 /* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has (`coupled`: or the control of steps). */

@@ -39,6 +39,7 @@ struct tutti_member {
     double own_step;             /* that it is to have; 0: the communication step */
     bool step_from_file;         /* ... by an annotation */
     double tolerance;            /* for its solver, its own or ours; 0: none */
+    double share;                /* ... times this, where errors of macro steps are estimated; 0: all of it */
     bool has_grid;               /* steps of a size of its own, or of one size only */
     struct tutti_grid grid;
     struct tutti_integration integration;

@@ -161,8 +161,11 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
     if (next <= run->t)
         return tutti_fail(TUTTI_ERR_FMU, "%s: t = %s: no step, however short, leads on from here",
                           refused ? refused->unit->name : "the system", NUMBER(run->t));
-    if (locates)
-        return locate(run, *target, false, target);
+    if (locates && attempt->changed_at < *target && attempt->in_second_half &&
+        *target - run->t > master->event_tolerance)
+        next = attempt->changed_at;
+    else if (locates)
+        return locate(run, attempt->changed_at, false, target);
     *target = next;
     return TUTTI_OK;
 }
@@ -174,14 +177,14 @@ static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_
     return verdict == TUTTI_FORCE ? "forced" : "accepted";
 }
 
-/* The error of smooth signals goes with the power order + 1 of the step. One that hardly falls comes from a jump, or, where
- * the order is high, from a kink. */
+/* The error of smooth signals falls with the step, if only with its first power where it hangs on points from before. One that
+ * hardly falls comes from a jump, or from a kink that both attempts have passed. */
 static bool is_flagged(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
-    if (!(before->error > 1) || !(now->error > 1) || h2 >= h1)
+    if (!(before->error > 1) || !(now->error > 1) || h2 > h1 / 2)
         return false;
-    return log(before->error / now->error) < (now->order + 1) / 2.0 * log(h1 / h2);
+    return log(before->error / now->error) < 0.5 * log(h1 / h2);
 }
 
 /* The attempt was not good: what to try next. */
@@ -235,7 +238,8 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
             return accept(run, *target);
         }
         TRY(try_shorter(run, &attempt, &before, target));
-        before = attempt;
+        if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
+            before = attempt;
     }
     return gives_up(run, "its units end or refuse every one of them");
 }

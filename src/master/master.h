@@ -42,6 +42,7 @@ struct tutti_master {
     struct tutti_correction *correction; /* NULL: none */
     struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
     struct tutti_step_log *log;          /* NULL: none */
+    double *where;                       /* per gathered input: tutti_coupling_place_held */
     double *before;                      /* reals at the start of the macro step */
     double *values[4];                   /* room for reals */
     double *partial;                     /* per component, of a sum over reals */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waveform relaxation (000 section 5.2, 002 section 3.2): the macro step is repeated with what the units gave at its end until
- * that rests. Inputs move on a line between both ends of the step, so that iterating makes the method of order 2; a unit that
- * takes no slopes gets the middle of it; the end where outputs follow the input directly.
+ * that rests. Inputs move on a line between both ends of the step, so that iterating makes the method of order 2.
  *
  * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of the
  * Gauss-Seidel sort. Discrete values go as in the explicit method of that sort. */
@@ -18,54 +17,12 @@
 struct tutti_relaxation {
     bool seidel; /* sweeps */
     struct tutti_accelerator accelerator;
-    double *where;             /* per gathered input, for units that take no slopes: from 0, the start, to 1, the end */
     struct tutti_snapshot own; /* where the step begins, if that is not the start of a macro step */
     double *begin, *guess, *image, *first, *work, *weights; /* per real */
 };
 
 /* 000 section 5.5.2 weighs the largest component with "a small positive value". */
 static const double LARGEST_WEIGHT = 0.01;
-
-static bool is_assumed(const struct tutti_structure *structure, uint32_t component)
-{
-    for (uint32_t i = 0; i < structure->assumed_count; i++)
-        if (structure->assumed[i] == component)
-            return true;
-    return false;
-}
-
-/* Inputs of one unit that an output follows: their end counts. */
-static void place_unit(struct run *run, uint32_t component, double *where)
-{
-    const struct tutti_structure *running = &run->master.running;
-    const double *first = run->wires.gathered;
-    for (uint32_t n = running->component_first[component]; n < running->component_first[component + 1]; n++)
-        for (uint32_t k = running->graph.first[n]; running->nodes[n].output && k < running->graph.first[n + 1]; k++) {
-            const struct tutti_structure_node *input = &running->nodes[running->graph.needs[k]];
-            uint32_t node = tutti_structure_find(&run->structure, input->component, input->variable, false);
-            const struct tutti_slot *slot = &run->wires.slots[node];
-            const double *values = slot->values;
-            if (slot->type != TUTTI_TYPE_FLOAT64 || values < first || values >= first + run->wires.gather_count)
-                continue;
-            for (uint32_t e = 0; e < slot->count; e++)
-                where[values - first + e] = 1;
-        }
-}
-
-/* What acts on states counts by its mean, what acts on outputs by where it ends. Only told dependencies tell. */
-static enum tutti_err place_held(struct run *run)
-{
-    double *where = tutti_arena_array(&run->arena, run->wires.gather_count, sizeof *where);
-    if (!where)
-        return tutti_fail_memory();
-    run->master.relax->where = where;
-    for (uint32_t i = 0; i < run->wires.gather_count; i++)
-        where[i] = 0.5;
-    for (uint32_t c = 0; c < run->system->component_count; c++)
-        if (!run->wires.units[c].slopes && !is_assumed(&run->master.running, c))
-            place_unit(run, c, where);
-    return TUTTI_OK;
-}
 
 static enum tutti_err open_relax(struct run *run)
 {
@@ -88,7 +45,7 @@ static enum tutti_err open_relax(struct run *run)
         *vectors[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
         all = all && *vectors[i];
     }
-    return all ? place_held(run) : tutti_fail_memory();
+    return all ? TUTTI_OK : tutti_fail_memory();
 }
 
 static void close_relax(struct run *run)
@@ -104,19 +61,10 @@ static void close_relax(struct run *run)
 
 /* ---- a sweep ---- */
 
-static enum tutti_err stage(struct run *run, struct tutti_member *member, double h)
-{
-    const struct tutti_unit_wires *wires = member->wires;
-    TRY(tutti_coupling_stage(run, member));
-    for (uint32_t i = wires->gather_first; !wires->slopes && i < wires->gather_first + wires->gather_count; i++)
-        run->wires.gathered[i] = tutti_wires_moved(&run->wires, i, run->master.relax->where[i] * h);
-    return TUTTI_OK;
-}
-
 static enum tutti_err sweep_jacobi(struct run *run, double target)
 {
     for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(stage(run, &run->members[m], target - run->t));
+        TRY(tutti_coupling_stage(run, &run->members[m], target - run->t));
     for (uint32_t m = 0; m < run->member_count && !run->master.refused; m++)
         TRY(tutti_member_step(run, &run->members[m], target));
     return run->fabric->kind->exchange(run->fabric);
@@ -129,7 +77,7 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
     for (uint32_t w = 0; w < sequence->wave_count; w++) {
         uint32_t first = sequence->wave_first[w], end = sequence->wave_first[w + 1];
         for (uint32_t i = first; i < end; i++)
-            TRY(stage(run, &run->members[sequence->components[i]], h));
+            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
         for (uint32_t i = first; i < end && !run->master.refused; i++)
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
         TRY(run->fabric->kind->exchange(run->fabric));

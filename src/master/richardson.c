@@ -45,11 +45,16 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
     enum tutti_err err = tutti_attempt_plain(run, target, attempt);
     tutti_extrapolation_leave_middle(run);
     run->t = start;
+    attempt->in_second_half = attempt->changed;
+    attempt->changed_at = attempt->changed ? half : target;
     return err;
 }
 
 static enum tutti_err doubled(struct run *run, double target, struct tutti_attempt *attempt, bool slopes)
 {
+    double room = run->t + (target - run->t) / 2;
+    if (room <= run->t || room >= target)
+        return tutti_attempt_plain(run, target, attempt);
     double *full = run->master.values[0], *half = run->master.values[1], *middle = run->master.values[2];
     TRY(make_whole(run, target, attempt, full));
     unsigned order = attempt->order;

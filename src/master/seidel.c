@@ -4,33 +4,27 @@
  * plan/sequence.h; units that do not wait for each other step at once.
  *
  * With extrapolation, outputs of those before move from the beginning of the step to its end (interpolation), and outputs of
- * those behind go on as they did. A unit that takes no slopes sees the end of the former and the beginning of the latter. */
+ * those behind go on as they did. */
 #include <string.h>
 
 #include "master/coupling.h"
-
-static enum tutti_err stage(struct run *run, struct tutti_member *member)
-{
-    struct tutti_wires *wires = &run->wires;
-    wires->source = wires->order > 0 && member->wires->slopes ? run->master.begin : wires->signals;
-    enum tutti_err err = tutti_coupling_stage(run, member);
-    wires->source = wires->signals;
-    return err;
-}
 
 static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
 {
     const struct tutti_sequence *sequence = &run->master.sequence;
     uint32_t first = sequence->wave_first[wave], end = sequence->wave_first[wave + 1];
+    double h = target - run->t;
+    run->wires.source = run->wires.order > 0 ? run->master.begin : run->wires.signals;
     for (uint32_t i = first; i < end; i++)
         if (tutti_member_present(run, &run->members[sequence->components[i]]))
-            TRY(stage(run, &run->members[sequence->components[i]]));
+            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
+    run->wires.source = run->wires.signals;
     for (uint32_t i = first; i < end && !run->master.refused; i++)
         if (tutti_member_due(run, &run->members[sequence->components[i]], target))
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
     TRY(run->fabric->kind->exchange(run->fabric));
     for (uint32_t i = first; run->wires.order > 0 && i < end; i++)
-        tutti_coupling_pass_on(run, sequence->components[i], target - run->t);
+        tutti_coupling_pass_on(run, sequence->components[i], h);
     return TUTTI_OK;
 }
 

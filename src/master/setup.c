@@ -120,6 +120,10 @@ enum tutti_err tutti_setup_system(struct run *run)
 
 /* ---- the members ---- */
 
+/* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
+ * the tolerance. */
+static const double SHARE = 0.1;
+
 /* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
 static enum tutti_err own_step(const struct run *run, const char *name, bool *used, double *step)
 {
@@ -205,7 +209,11 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     if ((*kind)->interface != TUTTI_ME)
         return run->system->single ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool driven = member->inputs || has_wired_inputs(run, c);
-    return tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven);
+    double share = member->share > 0 ? member->share : 1;
+    TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven));
+    member->integration.rtol *= share;
+    member->integration.atol *= share;
+    return TUTTI_OK;
 }
 
 static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_run_options *own)
@@ -280,6 +288,9 @@ static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutt
                         : run->times.tolerance > 0  ? run->times.tolerance
                         : experiment->has_tolerance ? experiment->tolerance
                                                     : 0;
+    bool not_its_own = own.has_rtol == run->options->has_rtol && own.rtol == run->options->rtol;
+    if (tutti_master_may_control(run) && not_its_own)
+        member->share = SHARE;
     TRY(open_inputs(run, c, drive, &own));
     TRY(make_unit(run, c, &own));
     return member->inputs ? tutti_inputs_bind(member->inputs, member->unit) : TUTTI_OK;

@@ -8,7 +8,7 @@
 struct work {
     const struct tutti_structure *structure;
     uint32_t count;
-    struct tutti_digraph direct, all; /* who needs whom: by feed-through; by any connection */
+    struct tutti_digraph direct, all; /* who needs whom: by feed-through, or outside of cycles; by any connection */
     struct tutti_digraph readers;     /* `all` the other way round */
     struct tutti_components groups;   /* of `direct` */
     struct tutti_digraph group_readers;
@@ -79,14 +79,30 @@ static enum tutti_err reverse(struct tutti_digraph *out, const struct tutti_digr
     return err;
 }
 
+/* Outside of cycles every wish can be had: it is as good as a need. So a cycle is cut inside of it, not by units that only
+ * read it. */
+static enum tutti_err add_wishes(const struct tutti_digraph *all, struct pairs *direct)
+{
+    struct tutti_components cycles = {0};
+    enum tutti_err err = tutti_components_init(&cycles, all);
+    for (uint32_t v = 0; v < all->node_count && !err; v++)
+        for (uint32_t k = all->first[v]; k < all->first[v + 1] && !err; k++)
+            if (cycles.of[v] != cycles.of[all->needs[k]])
+                err = add_pair(direct, v, all->needs[k]);
+    tutti_components_fini(&cycles);
+    return err;
+}
+
 static enum tutti_err make_graphs(struct work *work)
 {
     struct pairs direct = {0}, all = {0};
     enum tutti_err err = collect(work->structure, &direct, &all);
     if (!err)
-        err = tutti_digraph_init(&work->direct, work->count, (const uint32_t(*)[2])direct.items, direct.count);
-    if (!err)
         err = tutti_digraph_init(&work->all, work->count, (const uint32_t(*)[2])all.items, all.count);
+    if (!err)
+        err = add_wishes(&work->all, &direct);
+    if (!err)
+        err = tutti_digraph_init(&work->direct, work->count, (const uint32_t(*)[2])direct.items, direct.count);
     free(direct.items);
     free(all.items);
     TRY(err);

@@ -2,9 +2,9 @@
 /* sequence.h - in which order units step, for couplings that step one after the other.
  *
  * A unit whose outputs follow its inputs directly should step after those that feed these inputs: then what it gives at the
- * end of a step belongs to what they gave there. Other inputs only act on states, where it matters less: they give the order
- * where the first rule leaves it open. Cycles of the first kind are algebraic loops; inside of these, units keep the order
- * in which they are listed. */
+ * end of a step belongs to what they gave there. Other inputs only act on states, where it matters less: they count as much
+ * outside of cycles, and inside of one give the order where the first rule leaves it open. Cycles of the first kind are
+ * algebraic loops; inside of these, units keep the order in which they are listed. */
 #ifndef TUTTI_PLAN_SEQUENCE_H
 #define TUTTI_PLAN_SEQUENCE_H
 
