@@ -51,9 +51,9 @@ static double stretch(const struct run *run, double end)
 static double next_target(struct run *run)
 {
     double target = run->communication.next, event = INFINITY;
-    bool varies = run->master.control->varies;
     if (run->plain)
         return target;
+    bool varies = run->master.control->varies;
     if (run->master.cross_at > run->t)
         return run->master.cross_at;
     if (varies)

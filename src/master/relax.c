@@ -19,6 +19,7 @@ struct tutti_relaxation {
     struct tutti_accelerator accelerator;
     struct tutti_snapshot own; /* where the step begins, if that is not the start of a macro step */
     double *begin, *guess, *image, *first, *work, *weights; /* per real */
+    unsigned long *before;                                  /* per member: do-steps before the sweep */
 };
 
 /* 000 section 5.5.2 weighs the largest component with "a small positive value". */
@@ -40,7 +41,8 @@ static enum tutti_err open_relax(struct run *run)
     TRY(tutti_accelerator_init(&relax->accelerator, kind, run->wires.real_count));
     double **const vectors[] = {&relax->begin, &relax->guess, &relax->image,
                                 &relax->first, &relax->work,  &relax->weights};
-    bool all = true;
+    relax->before = tutti_arena_array(&run->arena, run->member_count, sizeof *relax->before);
+    bool all = relax->before != NULL;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
         all = all && *vectors[i];
@@ -90,6 +92,8 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
 /* All units from the start to `target`; moving inputs come from the values there. */
 static enum tutti_err sweep(struct run *run, double target)
 {
+    for (uint32_t m = 0; m < run->member_count; m++)
+        run->master.relax->before[m] = run->members[m].unit->counts.do_steps;
     run->wires.source = run->master.begin;
     enum tutti_err err = run->master.relax->seidel ? sweep_seidel(run, target) : sweep_jacobi(run, target);
     run->wires.source = run->wires.signals;
@@ -158,12 +162,14 @@ static void measure_divergence(struct run *run)
     run->master.divergence_found = sqrt(square) + LARGEST_WEIGHT * largest;
 }
 
-static void attribute_auxiliary(struct run *run)
+/* Do-steps of a sweep that is repeated. */
+static void attribute_sweep(struct run *run)
 {
     for (uint32_t m = 0; m < run->member_count; m++) {
         struct tutti_unit_counts *counts = &run->members[m].unit->counts;
-        counts->auxiliary += counts->do_steps - counts->attributed;
-        counts->attributed = counts->do_steps;
+        unsigned long made = counts->do_steps - run->master.relax->before[m];
+        counts->auxiliary += made;
+        counts->attributed += made;
     }
 }
 
@@ -183,7 +189,7 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
         if (rest || k + 1 >= master->most_iterations)
             break;
         tutti_accelerator_next(&relax->accelerator, relax->guess, relax->image, relax->weights);
-        attribute_auxiliary(run);
+        attribute_sweep(run);
         TRY(tutti_snapshot_restore(start, run));
         memcpy(run->master.begin, run->wires.signals, run->wires.signal_size);
         lay_slopes(run, target - run->t);
