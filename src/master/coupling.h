@@ -13,7 +13,7 @@ struct tutti_coupling {
     enum tutti_err (*open)(struct run *run);
     void (*close)(struct run *run); /* also after a failed open; NULL: nothing to release */
     /* From run->t to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's outputs
-     * at `target` are in the signals; unless a unit refused the step or ended it early, which run->master tells. */
+     * at `target` are in the signals; unless a unit ended the step early, which run->master tells. DISCARD: one refused it. */
     enum tutti_err (*step)(struct run *run, double target);
     /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
      * power order + 1. */

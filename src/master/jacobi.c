@@ -24,11 +24,8 @@ static enum tutti_err step(struct run *run, double target)
     if (__builtin_expect(run->master.correction != NULL, 0))
         TRY(tutti_correction_before(run, target));
     for (uint32_t m = 0; m < run->member_count; m++)
-        if (tutti_member_due(run, &run->members[m], target)) {
+        if (tutti_member_due(run, &run->members[m], target))
             TRY(tutti_member_step(run, &run->members[m], target));
-            if (__builtin_expect(run->master.refused != NULL, 0))
-                return TUTTI_OK;
-        }
     TRY(run->fabric->kind->exchange(run->fabric));
     return run->master.correction ? tutti_correction_after(run, target) : TUTTI_OK;
 }

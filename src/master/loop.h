@@ -26,22 +26,22 @@
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
 
-/* A unit in a run. */
+/* A unit in a run; what every step touches comes first. */
 struct tutti_member {
     struct tutti_unit *unit;
     struct tutti_unit_wires *wires;
     struct tutti_inputs *inputs; /* that a file drives; NULL: none */
     double t;                    /* where it is: at the run's time, or behind it in the middle of a step of its own */
-    double staged_at;            /* when its inputs were staged: they move from there on */
     double next_event;           /* that it announced; INFINITY: none */
     bool event;                  /* to be crossed at this point */
-    bool ready;                  /* initialised */
-    double own_step;             /* that it is to have; 0: the communication step */
-    bool step_from_file;         /* ... by an annotation */
-    double tolerance;            /* for its solver, its own or ours; 0: none */
-    double share;                /* ... times this, where errors of macro steps are estimated; 0: all of it */
     bool has_grid;               /* steps of a size of its own, or of one size only */
+    bool ready;                  /* initialised */
+    bool step_from_file;         /* own_step, by an annotation */
+    double staged_at;            /* when its inputs were staged, if they move: from there on */
     struct tutti_grid grid;
+    double own_step;  /* that it is to have; 0: the communication step */
+    double tolerance; /* for its solver, its own or ours; 0: none */
+    double share;     /* ... times this, where errors of macro steps are estimated; 0: all of it */
     struct tutti_integration integration;
 };
 

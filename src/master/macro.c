@@ -27,8 +27,10 @@ enum tutti_err tutti_macro_couple(struct run *run, double target)
     master->iterations = 0;
     master->converged = true;
     tutti_extrapolation_lay(run);
-    TRY(master->coupling->step(run, target));
+    enum tutti_err err = master->coupling->step(run, target);
     run->stats->iterations += master->iterations;
+    if (err && !(err == TUTTI_ERR_DISCARD && master->refused))
+        return err;
     if (run->fabric->ranks == 1)
         return TUTTI_OK;
     return run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MIN, &master->early, 1);

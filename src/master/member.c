@@ -37,7 +37,7 @@ static enum tutti_err refuse(struct run *run, const struct tutti_member *member,
 {
     run->master.refused = member;
     run->master.refused_at = step->reached;
-    return TUTTI_OK;
+    return TUTTI_ERR_DISCARD; /* caught where the macro step is: macro.c */
 }
 
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
@@ -155,8 +155,6 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
     for (;;) {
         double before = member->t, goal = next_goal(run, member, target);
         TRY(advance(run, member, goal, &step));
-        if (__builtin_expect(run->master.refused != NULL, 0))
-            return TUTTI_OK;
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
@@ -188,9 +186,10 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
         for (unsigned b = 0; b < wires->held_blocks; b++)
             TRY(unit->kind->set(unit, &wires->held[b]));
     }
-    member->staged_at = member->t;
-    if (run->wires.order > 0)
+    if (__builtin_expect(run->wires.order > 0, 0)) {
+        member->staged_at = member->t;
         TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
+    }
     TRY(go(run, member, target));
-    return run->master.refused ? TUTTI_OK : tutti_wires_get(wires, unit);
+    return tutti_wires_get(wires, unit);
 }

@@ -67,7 +67,7 @@ static enum tutti_err sweep_jacobi(struct run *run, double target)
 {
     for (uint32_t m = 0; m < run->member_count; m++)
         TRY(tutti_coupling_stage(run, &run->members[m], target - run->t));
-    for (uint32_t m = 0; m < run->member_count && !run->master.refused; m++)
+    for (uint32_t m = 0; m < run->member_count; m++)
         TRY(tutti_member_step(run, &run->members[m], target));
     return run->fabric->kind->exchange(run->fabric);
 }
@@ -80,7 +80,7 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
         uint32_t first = sequence->wave_first[w], end = sequence->wave_first[w + 1];
         for (uint32_t i = first; i < end; i++)
             TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
-        for (uint32_t i = first; i < end && !run->master.refused; i++)
+        for (uint32_t i = first; i < end; i++)
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
         TRY(run->fabric->kind->exchange(run->fabric));
         for (uint32_t i = first; i < end; i++)
@@ -180,7 +180,7 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
     bool rest = false;
     for (unsigned k = 0;; k++) {
         TRY(sweep(run, target));
-        if (master->refused || master->early < INFINITY || run->ended)
+        if (master->early < INFINITY || run->ended)
             return TUTTI_OK;
         tutti_wires_take_reals(&run->wires, run->wires.signals, relax->image);
         if (k == 0)
@@ -202,7 +202,7 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
 static enum tutti_err tell(struct run *run, double target)
 {
     struct tutti_master *master = &run->master;
-    if (master->converged || master->early < INFINITY || master->refused)
+    if (master->converged || master->early < INFINITY)
         return TUTTI_OK;
     if (!master->control->rejects && master->not_converged++ == 0)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,

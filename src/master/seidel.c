@@ -19,7 +19,7 @@ static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
         if (tutti_member_present(run, &run->members[sequence->components[i]]))
             TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
     run->wires.source = run->wires.signals;
-    for (uint32_t i = first; i < end && !run->master.refused; i++)
+    for (uint32_t i = first; i < end; i++)
         if (tutti_member_due(run, &run->members[sequence->components[i]], target))
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
     TRY(run->fabric->kind->exchange(run->fabric));
