@@ -66,19 +66,20 @@ enum tutti_err tutti_coupling_place_held(struct run *run)
     return TUTTI_OK;
 }
 
-void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double h)
+void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double target)
 {
     const struct tutti_unit_wires *wires = member->wires;
+    double h = (member->has_grid ? member->grid.next : target) - run->t;
     if (run->wires.order == 0 || wires->slopes)
         return;
     for (uint32_t i = wires->gather_first; i < wires->gather_first + wires->gather_count; i++)
         run->wires.gathered[i] = tutti_wires_moved(&run->wires, i, run->master.where[i] * h);
 }
 
-enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member, double h)
+enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member, double target)
 {
     TRY(tutti_wires_gather(&run->wires, member->wires));
-    tutti_coupling_hold(run, member, h);
+    tutti_coupling_hold(run, member, target);
     return member->unit->has_events || member->wires->held_count == 0
                ? TUTTI_OK
                : tutti_wires_gather_held(&run->wires, member->wires);

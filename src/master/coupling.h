@@ -28,11 +28,11 @@ TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct 
 /* Where inputs of units that take no slopes are held in a step in which they move: in the middle, or at the end if outputs
  * follow them directly. */
 TUTTI_CHECKED enum tutti_err tutti_coupling_place_held(struct run *run);
-/* For kinds: holds the staged inputs of one unit there, unless it takes slopes; a step of size h. */
-void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double h);
-/* For kinds: stages the inputs of one unit as they are now, for a step of size h; discrete ones too, unless they are an event
- * to it. */
-TUTTI_CHECKED enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member, double h);
+/* For kinds: holds the staged inputs of one unit there, unless it takes slopes; for a step to `target`, or one of its own. */
+void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double target);
+/* For kinds: stages the inputs of one unit as they are now, for such a step; discrete ones too, unless they are an event to
+ * it. */
+TUTTI_CHECKED enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_member *member, double target);
 /* For kinds that step unit by unit, with signals of the beginning in run->master.begin: a unit has made its step of size h, so
  * from now on others see its outputs move from there to where they are; discrete ones have moved. */
 void tutti_coupling_pass_on(struct run *run, uint32_t component, double h);

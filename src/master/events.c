@@ -2,6 +2,7 @@
 /* Events at a point that all units have reached: what one of them changes there may be an event for the next, so they are
  * crossed round by round until all rest. */
 #include "base/number.h"
+#include "master/correct.h"
 #include "master/loop.h"
 
 enum { MOST_ROUNDS = 1000 };
@@ -22,6 +23,7 @@ static enum tutti_err cross(struct run *run, struct tutti_member *member)
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
     member->event = false;
+    member->staged_at = member->t;
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, unit));
@@ -84,5 +86,6 @@ enum tutti_err tutti_events_cross(struct run *run, bool *crossed)
         TRY(find_pending(run, &pending));
     }
     run->stats->events_located++;
+    TRY(tutti_correction_restart(run));
     return tutti_observer_row(&run->observer, run->t);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "master/correct.h"
 #include "master/loop.h"
 
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
@@ -61,7 +62,7 @@ static enum tutti_err ask(struct run *run, unsigned order, uint32_t first, uint3
     struct tutti_extrapolation *e = &run->master.extrapolation;
     struct tutti_unit *unit = run->units[run->wires.reals[first].component];
     bool knows = unit && unit->output_order >= (int)order &&
-                 (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > 0);
+                 (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > unit->counts.auxiliary);
     for (uint32_t i = first; i < end; i++) {
         const struct tutti_slot *slot = &run->wires.slots[run->wires.reals[i].node];
         knows = knows && slot->count == 1;
@@ -82,6 +83,8 @@ static enum tutti_err ask_all(struct run *run, unsigned order)
             end++;
         TRY(ask(run, order, i, end));
     }
+    if (run->master.correction)
+        TRY(tutti_correction_rates(run, order, e->work[0]));
     tutti_history_push(&e->rates[order - 1], run->t, e->work[0]);
     return TUTTI_OK;
 }
@@ -107,10 +110,10 @@ void tutti_extrapolation_lay(struct run *run)
 static enum tutti_err push(struct run *run)
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
-    for (unsigned o = 1; e->gives && o <= TUTTI_MOST_ORDER; o++)
-        TRY(ask_all(run, o));
     tutti_wires_take_reals(&run->wires, run->wires.signals, e->values);
     tutti_history_push(&e->history, run->t, e->values);
+    for (unsigned o = 1; e->gives && o <= TUTTI_MOST_ORDER; o++)
+        TRY(ask_all(run, o));
     return TUTTI_OK;
 }
 

@@ -20,7 +20,8 @@ static enum tutti_err step(struct run *run, double target)
 {
     TRY(stage(run));
     for (uint32_t m = 0; __builtin_expect(run->wires.order > 0, 0) && m < run->member_count; m++)
-        tutti_coupling_hold(run, &run->members[m], target - run->t);
+        if (tutti_member_present(run, &run->members[m]))
+            tutti_coupling_hold(run, &run->members[m], target);
     if (__builtin_expect(run->master.correction != NULL, 0))
         TRY(tutti_correction_before(run, target));
     for (uint32_t m = 0; m < run->member_count; m++)

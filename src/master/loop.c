@@ -87,10 +87,12 @@ static enum tutti_err watch_standstill(struct run *run, double before)
 /* At the point reached: events first, else a row if one is due. */
 static enum tutti_err look_around(struct run *run)
 {
-    bool due = true, crossed = false;
+    bool due = true, crossed = false, jumped = false;
     for (uint32_t w = 0; w < run->watched_count; w++)
-        if (tutti_member_present(run, run->watched[w]))
+        if (tutti_member_present(run, run->watched[w])) {
             tutti_member_look(run, run->watched[w]);
+            jumped = jumped || (run->watched[w]->inputs && run->watched[w]->inputs->jumped);
+        }
     if (run->times.output_step > 0) {
         double next = run->output.next;
         due = tutti_time_reached(run->t, next, run->span);
@@ -99,7 +101,7 @@ static enum tutti_err look_around(struct run *run)
     due = due || run->master.event;
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
-    if (crossed && run->master.by_attempts) {
+    if ((crossed || jumped) && run->master.by_attempts) {
         tutti_stepper_restart(&run->master.stepper);
         TRY(tutti_extrapolation_restart(run));
     }

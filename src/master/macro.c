@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "master/control.h"
+#include "master/correct.h"
 #include "master/coupling.h"
 #include "master/detect.h"
 #include "master/step_log.h"
@@ -58,6 +59,7 @@ static enum tutti_err accept(struct run *run, double target)
     for (uint32_t m = 0; m < run->member_count; m++)
         run->members[m].unit->counts.attributed = run->members[m].unit->counts.do_steps;
     run->t = target;
+    tutti_correction_accept(run);
     return tutti_extrapolation_accept(run);
 }
 
@@ -121,6 +123,7 @@ static enum tutti_err cross_over(struct run *run, double *target)
     run->stats->events_located++;
     TRY(accept(run, *target));
     tutti_stepper_restart(&master->stepper);
+    TRY(tutti_correction_restart(run));
     return tutti_extrapolation_restart(run);
 }
 

@@ -66,7 +66,7 @@ static void close_relax(struct run *run)
 static enum tutti_err sweep_jacobi(struct run *run, double target)
 {
     for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(tutti_coupling_stage(run, &run->members[m], target - run->t));
+        TRY(tutti_coupling_stage(run, &run->members[m], target));
     for (uint32_t m = 0; m < run->member_count; m++)
         TRY(tutti_member_step(run, &run->members[m], target));
     return run->fabric->kind->exchange(run->fabric);
@@ -79,7 +79,7 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
     for (uint32_t w = 0; w < sequence->wave_count; w++) {
         uint32_t first = sequence->wave_first[w], end = sequence->wave_first[w + 1];
         for (uint32_t i = first; i < end; i++)
-            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
+            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
         for (uint32_t i = first; i < end; i++)
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
         TRY(run->fabric->kind->exchange(run->fabric));

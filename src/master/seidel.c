@@ -17,7 +17,7 @@ static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
     run->wires.source = run->wires.order > 0 ? run->master.begin : run->wires.signals;
     for (uint32_t i = first; i < end; i++)
         if (tutti_member_present(run, &run->members[sequence->components[i]]))
-            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], h));
+            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
     run->wires.source = run->wires.signals;
     for (uint32_t i = first; i < end; i++)
         if (tutti_member_due(run, &run->members[sequence->components[i]], target))

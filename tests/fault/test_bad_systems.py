@@ -71,7 +71,7 @@ class Settings(BadSystemTest):
 
     def test_words_of_the_system(self):
         for word, says in ((dict(solver="foo"), "there is no solver 'foo'; there are cvode"),
-                           (dict(coupling="foo"), "takes jacobi.*not 'foo'"),
+                           (dict(coupling="foo"), "takes auto, jacobi.*not 'foo'"),
                            (dict(interface="foo"), "takes auto, cs or me, not 'foo'"),
                            (dict(jacobian="foo"), "not 'foo'"), (dict(step="0"), "greater than 0, not '0'"),
                            (dict(stepp="1"), "knows no 'stepp' for a system")):

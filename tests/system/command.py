@@ -26,6 +26,8 @@ SANITIZED = re.search(rb"__[at]san_init", pathlib.Path(TUTTI).read_bytes()) is n
 VERSIONS = {"1cs": "1.0", "2": "2.0", "3": "3.0"}  # of Co-Simulation, as in the names of the kit's FMUs
 ME_VERSIONS = {"1me": "1.0", "2": "2.0", "3": "3.0"}  # of Model Exchange
 SOLVERS = ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "rk4", "heun", "euler")
+# The plain master: all step at once, by steps of one size, with inputs held; events are the units' own affair.
+JACOBI = ("--coupling", "jacobi", "--control", "fixed", "--extrapolate", "0", "--events", "none")
 DESCRIPTION = "modelDescription.xml"
 PATIENCE = 300  # seconds after which a run counts as hanging; a safety net, not a measurement
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the command, too: some of its crashes are wanted

@@ -8,7 +8,7 @@ import re
 import signal
 import unittest
 
-from command import Table, description, kit_fmu
+from command import JACOBI, Table, description, kit_fmu
 from systems import CoupledTest, component, connect, connection, connector, inputs, outputs, ssd, system, words
 
 DAHLQUIST, TRACKER, FEEDTHROUGH = (kit_fmu(name, "2") for name in ("Dahlquist", "Tracker", "Feedthrough"))
@@ -26,7 +26,7 @@ class Names(CoupledTest):
         for name in ("b", "b.c", "b c", "größe", "a b.größe.1", "x[1]", "b,c", 'b"c', "der(x)", "日本"):
             with self.subTest(name=name):
                 table = self.run_(f"a={DAHLQUIST}", f"{name}={TRACKER}", *connect(f"a.x={name}.u"), *SHORT,
-                                  "--set", f"{name}.T=1", "--record", f"{name}.y")
+                                  "--set", f"{name}.T=1", "--record", f"{name}.y", *JACOBI)
                 self.assertEqual(table.header, ["time", f"{name}.y"])
                 self.assertAlmostEqual(table[f"{name}.y"][1], 1 - math.exp(-0.1), 7)
 
@@ -127,8 +127,11 @@ class Records(CoupledTest):
 
     def test_a_connected_input_is_what_its_source_was(self):
         """At a point it is recorded before the input is set: what was in use in the step that ends there."""
-        table = self.run_(*self.UNITS, *self.WIRES, *SHORT, "--record", "a.x", "--record", "b.u")
+        record = "--record", "a.x", "--record", "b.u"
+        table = self.run_(*self.UNITS, *self.WIRES, *SHORT, *record, *JACOBI)
         self.assertEqual(table["b.u"], [table["a.x"][0], *table["a.x"][:-1]])
+        table = self.run_(*self.UNITS, *self.WIRES, *SHORT, *record, "--coupling", "seidel", "--extrapolate", "0")
+        self.assertEqual(table["b.u"], table["a.x"])  # a was there already
 
     def test_output_steps(self):
         table = self.run_(*self.UNITS, *self.WIRES, "--stop", "1", "--step", "0.1", "--output-step", "0.25")
@@ -140,7 +143,7 @@ class Inputs(CoupledTest):
         trajectory = self.write("in.csv", "time,b.u,c.int32_in\n0,1,5\n0.15,1,5\n0.15,2,6\n1,2,6\n")
         table = self.run_(f"a={DAHLQUIST}", f"b={TRACKER}", f"c={FEEDTHROUGH}", *connect("a.x=c.float64_in"), *SHORT,
                           "--input", trajectory, "--record", "b.u", "--record", "c.int32_out", "--record",
-                          "c.float64_out")
+                          "c.float64_out", *JACOBI)
         self.assertEqual(table.times, [0, 0.1, 0.15, 0.2, 0.3])
         self.assertEqual(table["b.u"], [1, 1, 1, 2, 2])
         self.assertEqual(table["c.int32_out"], [5, 5, 5, 6, 6])
@@ -198,7 +201,7 @@ class Elements(CoupledTest):
     def test_elements_that_are_not_connected(self):
         """... keep their start values: those of the FMU, of --set, of an input file that drives others."""
         units = f"a={DAHLQUIST}", f"b={SPACE}"
-        record = "--record", "b.u*"
+        record = "--record", "b.u*", *JACOBI
         table = self.run_(*units, *connect("a.x=b.u[1]"), *SHORT, *record)
         self.assertEqual(table["b.u[2]"], [2] * 4)
         table = self.run_(*units, *connect("a.x=b.u[1]"), *SHORT, *record, "--set", "b.u[2]=5")
@@ -245,7 +248,7 @@ class Aliases(CoupledTest):
     def test_a_negated_source(self):
         fmu = self.negated("source.fmu", "error", "minus")
         table = self.run_(f"a={fmu}", f"b={TRACKER}", *connect("a.minus=b.u"), *SHORT, "--set", "a.u=2", "--record",
-                          "a.error", "--record", "a.minus", "--record", "b.error", "--record", "b.u")
+                          "a.error", "--record", "a.minus", "--record", "b.error", "--record", "b.u", *JACOBI)
         self.assertEqual(table["a.minus"], [-value for value in table["a.error"]])
         self.assertEqual(table["b.u"][1:], [-value for value in table["a.error"][:-1]])
         self.assertEqual(table["b.error"][0], -2)
@@ -253,7 +256,7 @@ class Aliases(CoupledTest):
     def test_a_negated_destination(self):
         fmu = self.negated("sink.fmu", "u", "minus")
         table = self.run_(f"a={DAHLQUIST}", f"b={fmu}", *connect("a.x=b.minus"), *SHORT, "--record", "a.x", "--record",
-                          "b.u", "--record", "b.minus")
+                          "b.u", "--record", "b.minus", *JACOBI)
         self.assertEqual(table["b.u"][1:], [-value for value in table["a.x"][:-1]])
         self.assertEqual(table["b.minus"][1:], table["a.x"][:-1])
 
@@ -265,7 +268,8 @@ class Aliases(CoupledTest):
                                                                                       inputs("minus_u")),
                           connect=connection("a.minus_y", "b.minus_u",
                                              '<ssc:LinearTransformation factor="2" offset="3"/>')))
-        table = self.run_(self.write("both.ssd", text), *SHORT, "--set", "a.u=1", "--record", "a.y", "--record", "b.u")
+        table = self.run_(self.write("both.ssd", text), *SHORT, "--set", "a.u=1", "--record", "a.y", "--record", "b.u",
+                          *JACOBI)
         self.assert_near(table["b.u"][1:], [-(2 * -value + 3) for value in table["a.y"][:-1]], 1e-12)
 
 
@@ -323,24 +327,26 @@ class Annotations(CoupledTest):
 
 
 class Statistics(CoupledTest):
-    KEYS = {"version", "system", "coupling", "control", "extrapolate", "events", "fabric", "ranks", "start", "stop",
-            "steps",
-            "rejected", "iterations", "events_located", "exchanges", "setup_seconds", "loop_seconds", "units"}
-    UNIT_KEYS = {"name", "fmu", "fmi", "interface", "rank", "do_steps", "rollbacks", "gets", "sets", "init_evaluations",
+    KEYS = {"version", "system", "coupling", "control", "extrapolate", "events", "correct", "smooth", "fabric", "ranks",
+            "start", "stop", "steps", "rejected", "iterations", "events_located", "exchanges", "setup_seconds", "loop_seconds", "units"}
+    UNIT_KEYS = {"name", "fmu", "fmi", "interface", "rank", "do_steps", "accepted", "rejected", "auxiliary", "rollbacks", "gets", "sets", "init_evaluations",
                  "solver_steps", "rhs_evaluations", "jacobian_evaluations", "seconds"}
 
     def test_keys_and_counts(self):
         _, stats, units = self.with_stats(f"a={kit_fmu('Dahlquist', '1me')}", f"b={TRACKER}",
                                           f"c={kit_fmu('Tracker', '3')}",
-                                          *connect("a.x=b.u", "b.y=c.u"), "--stop", "1", "--step", "0.1")
+                                          *connect("a.x=b.u", "b.y=c.u"), "--stop", "1", "--step", "0.1", *JACOBI)
         self.assertLessEqual(self.KEYS, set(stats))
         for unit in stats["units"]:
             self.assertLessEqual(self.UNIT_KEYS, set(unit))
             self.assertEqual((unit["do_steps"], unit["rank"], unit["rollbacks"]), (10, 0, 0))
+            self.assertEqual((unit["accepted"], unit["rejected"], unit["auxiliary"]), (10, 0, 0))
         self.assertEqual([unit["name"] for unit in stats["units"]], ["a", "b", "c"])
         self.assertEqual([unit["fmi"] for unit in stats["units"]], ["1.0", "2.0", "3.0"])
         self.assertEqual([unit["interface"] for unit in stats["units"]], ["me", "cs", "cs"])
         self.assertEqual((stats["coupling"], stats["fabric"], stats["ranks"]), ("jacobi", "local", 1))
+        self.assertEqual((stats["control"], stats["extrapolate"], stats["events"]), ("fixed", "0", "none"))
+        self.assertEqual((stats["correct"], stats["smooth"], stats["iterations"]), (False, False, 0))
         self.assertEqual((stats["start"], stats["stop"], stats["steps"], stats["rejected"]), (0, 1, 10, 0))
         self.assertGreaterEqual(stats["exchanges"], 10)
         self.assertGreater(units["a"]["rhs_evaluations"], 0)

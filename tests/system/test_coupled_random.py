@@ -7,7 +7,7 @@ import math
 import random
 import unittest
 
-from command import kit_fmu
+from command import JACOBI, kit_fmu
 from systems import CoupledTest, component, ssd, system
 
 SYSTEMS = 60
@@ -136,7 +136,8 @@ class RandomSystems(CoupledTest):
         options = list(self.options(units))
         if not solve_start(units):
             return False
-        table = self.run_("random.ssd", *options, "--stop", repr(steps * STEP), "--step", repr(STEP), "--rtol", "1e-10")
+        table = self.run_("random.ssd", *options, "--stop", repr(steps * STEP), "--step", repr(STEP), "--rtol", "1e-10",
+                          *JACOBI)
         expected = list(simulate(units, steps))
         self.assertEqual(len(table), steps + 1)
         for name in expected[0]:

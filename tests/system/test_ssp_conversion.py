@@ -8,7 +8,7 @@ import itertools
 import pathlib
 import unittest
 
-from command import kit_fmu
+from command import JACOBI, kit_fmu
 from ssp_text import (BAR, CELSIUS, DEGREE, F3, FAHRENHEIT, KELVIN, METRE, PASCAL, RADIAN, SSD_TYPE, SspTest,
                       binding, component, connect, connector, dictionary, entry, feedthrough, inputs, linear, mapped,
                       outputs, reals, reference, ssd, system, tag, value)
@@ -338,8 +338,11 @@ class Units(SspTest):
 
 
 class OverTime(SspTest):
-    """What holds at the start holds at every communication point. Rows show an input as it was for the step that ends
-    there: it comes from the point before."""
+    """What holds at the start holds at every communication point. With explicit Jacobi coupling rows show an input as it was
+    for the step that ends there: it comes from the point before."""
+
+    def simulate(self, fmu, *options, **more):
+        return super().simulate(fmu, *options, *JACOBI, **more)
 
     def assert_follows(self, inputs_, sources, tolerance=1e-12):
         self.assert_near(inputs_, [sources[0], *sources[:-1]], tolerance)

@@ -9,7 +9,7 @@ import random
 import re
 import unittest
 
-from command import Table, kit_fmu, test_fmu
+from command import JACOBI, Table, kit_fmu, test_fmu
 from systems import SystemTest, component, connection, inputs, outputs, ssd, system
 
 TRACKER, FEEDTHROUGH = kit_fmu("Tracker", "2"), kit_fmu("Feedthrough", "2")
@@ -332,7 +332,7 @@ class Analysis(StartTest):
             self.assertAlmostEqual(rho, math.sqrt(factor), 6)
             trajectory = self.write("in.csv", "time,a.up\n0,0\n0.15,0\n0.15,1\n0.25,1\n0.25,0\n9,0\n")
             table = self.simulate(*arguments, "--set", "a.step=1", "--input", trajectory, "--stop", "9", "--step",
-                                  "0.1")
+                                  "0.1", *JACOBI)
             self.assertEqual(max(map(abs, table["a.y"][-10:])) > 1, rho > 1)
 
 

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/sensitivity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An entry while they are collected. */
+struct pair {
+    uint32_t place, real;
+    uint32_t input; /* node */
+};
+
+struct builder {
+    struct tutti_sensitivity *sensitivity;
+    struct run *run;
+    const struct tutti_structure *running;
+    uint32_t *real_of; /* per node of the run's structure: its first real; TUTTI_NONE: it has none */
+    struct pair *pairs;
+    size_t pair_count, room;
+};
+
+/* ---- the pattern ---- */
+
+static const struct tutti_var *var_of(const struct run *run, uint32_t node)
+{
+    const struct tutti_structure_node *n = &run->structure.nodes[node];
+    return &run->system->components[n->component].fmu->desc->vars[n->variable];
+}
+
+/* The signals are laid out by the structure of the initial phase, which has all nodes of the running one. */
+static uint32_t node_of(const struct builder *builder, uint32_t running)
+{
+    const struct tutti_structure_node *n = &builder->running->nodes[running];
+    return tutti_structure_find(&builder->run->structure, n->component, n->variable, n->output);
+}
+
+static enum tutti_err add_pair(struct builder *builder, const struct pair *pair)
+{
+    if (builder->pair_count == builder->room) {
+        size_t room = 2 * builder->room + 64;
+        struct pair *more = realloc(builder->pairs, room * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        builder->pairs = more;
+        builder->room = room;
+    }
+    builder->pairs[builder->pair_count++] = *pair;
+    return TUTTI_OK;
+}
+
+static uint32_t place_of(const struct builder *builder, uint32_t input)
+{
+    const struct tutti_wires *wires = &builder->run->wires;
+    return (uint32_t)((const double *)wires->slots[input].values - wires->gathered);
+}
+
+static bool is_moving(const struct builder *builder, uint32_t input)
+{
+    const struct tutti_var *var = var_of(builder->run, input);
+    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
+}
+
+/* All elements of an output by all elements of an input, if both are continuous Float64. */
+static enum tutti_err add_nodes(struct builder *builder, uint32_t output, uint32_t input)
+{
+    const struct tutti_wires *wires = &builder->run->wires;
+    uint32_t real = builder->real_of[output];
+    if (real == TUTTI_NONE || !wires->reals[real].smooth || !is_moving(builder, input))
+        return TUTTI_OK;
+    uint32_t place = place_of(builder, input);
+    for (uint32_t i = 0; i < wires->slots[input].count; i++)
+        for (uint32_t o = 0; o < wires->slots[output].count; o++)
+            TRY(add_pair(builder, &(struct pair){place + i, real + o, input}));
+    return TUTTI_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pair *left = a, *right = b;
+    if (left->place != right->place)
+        return left->place < right->place ? -1 : 1;
+    return left->real < right->real ? -1 : left->real > right->real;
+}
+
+static enum tutti_err collect(struct builder *builder)
+{
+    const struct tutti_structure *running = builder->running;
+    const struct tutti_wires *wires = &builder->run->wires;
+    for (uint32_t n = 0; n < builder->run->structure.node_count; n++)
+        builder->real_of[n] = TUTTI_NONE;
+    for (uint32_t i = wires->real_count; i-- > 0;)
+        builder->real_of[wires->reals[i].node] = i;
+    for (uint32_t n = 0; n < running->node_count; n++)
+        for (uint32_t k = running->graph.first[n]; running->nodes[n].output && k < running->graph.first[n + 1]; k++)
+            TRY(add_nodes(builder, node_of(builder, n), node_of(builder, running->graph.needs[k])));
+    if (builder->pair_count > 0)
+        qsort(builder->pairs, builder->pair_count, sizeof *builder->pairs, by_place);
+    return TUTTI_OK;
+}
+
+/* The real at a place in the signals; they are sorted by it. */
+static uint32_t real_at(const struct tutti_wires *wires, size_t place)
+{
+    uint32_t low = 0, high = wires->real_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (wires->reals[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < wires->real_count && wires->reals[low].place == place ? low : TUTTI_NONE;
+}
+
+/* The wire that ends at the column's place, and the real that it begins at. */
+static void find_source(const struct tutti_wires *wires, const struct tutti_slot *slot,
+                        struct tutti_sensitivity_column *column)
+{
+    column->source = TUTTI_NONE;
+    for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_wire *wire = &wires->wires[w];
+        size_t to = (size_t)((const double *)wire->to - wires->gathered);
+        if (column->place < to || column->place >= to + wire->count)
+            continue;
+        column->wire = wire;
+        column->element = column->place - (uint32_t)to;
+        if (wire->conversion->from == TUTTI_TYPE_FLOAT64)
+            column->source = real_at(wires, wire->from / sizeof(double) + column->element);
+    }
+}
+
+static double size_of(const struct run *run, uint32_t input, const struct tutti_sensitivity_column *column)
+{
+    const struct tutti_bounds *bounds = var_of(run, input)->bounds;
+    if (bounds && bounds->has_nominal && bounds->nominal > 0 && isfinite(bounds->nominal))
+        return bounds->nominal;
+    double size = column->source == TUTTI_NONE ? 1 : run->wires.reals[column->source].nominal;
+    if (column->wire && column->wire->conversion->linear)
+        size *= fabs(column->wire->conversion->factor);
+    return size > 0 && isfinite(size) ? size : 1;
+}
+
+/* ---- the units ---- */
+
+static bool can_go_back(const struct tutti_unit *unit)
+{
+    return unit->kind->interface == TUTTI_ME || ((unit->can & TUTTI_CAN_STATE) && !unit->uniform);
+}
+
+static enum tutti_err no_way(const struct tutti_unit *unit)
+{
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "--correct has to know how the outputs of '%s' (%s) follow its inputs: the FMU gives no "
+                      "directional derivatives, and cannot go back after a short step that tries it "
+                      "(canGetAndSetFMUState, canHandleVariableCommunicationStepSize); use --coupling seidel, or "
+                      "another export of the FMU with one of both, or for Model Exchange. --coupling relax needs "
+                      "units that go back, too, and a smaller step does not help",
+                      unit->name, unit->fmu->path);
+}
+
+static struct tutti_member *member_of(struct run *run, uint32_t component)
+{
+    for (uint32_t m = 0; m < run->member_count; m++)
+        if (run->members[m].unit == run->units[component])
+            return &run->members[m];
+    return NULL;
+}
+
+/* Directional derivatives are asked for scalars only. */
+static enum tutti_err add_unit(const struct builder *builder, uint32_t component)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    struct tutti_sensitivity_unit *unit = &s->units[s->unit_count++];
+    *unit = (struct tutti_sensitivity_unit){.column_first = s->column_count};
+    if (!builder->run->units[component])
+        return TUTTI_OK;
+    unit->member = member_of(builder->run, component);
+    const struct tutti_unit *own = unit->member->unit;
+    unit->directional = own->kind->interface == TUTTI_ME || (own->can & TUTTI_CAN_DIRECTIONAL);
+    return unit->directional || can_go_back(own) ? TUTTI_OK : no_way(own);
+}
+
+static enum tutti_err note_array(struct tutti_sensitivity_unit *unit)
+{
+    unit->directional = false;
+    return can_go_back(unit->member->unit) ? TUTTI_OK : no_way(unit->member->unit);
+}
+
+static enum tutti_err add_column(const struct builder *builder, const struct pair *pair)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    const struct run *run = builder->run;
+    uint32_t component = run->wires.reals[pair->real].component;
+    if (s->column_count == 0 || run->wires.reals[s->rows[s->entry_count - 1]].component != component)
+        TRY(add_unit(builder, component));
+    struct tutti_sensitivity_column *column = &s->columns[s->column_count++];
+    *column = (struct tutti_sensitivity_column){.place = pair->place,
+                                                .unit = s->unit_count - 1,
+                                                .reference = run->wires.slots[pair->input].reference,
+                                                .first = s->entry_count};
+    find_source(&run->wires, &run->wires.slots[pair->input], column);
+    column->size = size_of(run, pair->input, column);
+    s->units[column->unit].column_count++;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_entry(const struct builder *builder, const struct pair *pair)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    const struct tutti_wires *wires = &builder->run->wires;
+    uint32_t output = wires->reals[pair->real].node;
+    if (s->column_count == 0 || s->columns[s->column_count - 1].place != pair->place)
+        TRY(add_column(builder, pair));
+    s->rows[s->entry_count] = pair->real;
+    s->references[s->entry_count++] = wires->slots[output].reference;
+    struct tutti_sensitivity_unit *unit = &s->units[s->unit_count - 1];
+    bool array = var_of(builder->run, pair->input)->dimension_count > 0 ||
+                 var_of(builder->run, output)->dimension_count > 0;
+    return array && unit->member && unit->directional ? note_array(unit) : TUTTI_OK;
+}
+
+static enum tutti_err make_room(const struct builder *builder)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    const struct run *run = builder->run;
+    size_t columns = 0, units = run->system->component_count;
+    for (size_t i = 0; i < builder->pair_count; i++)
+        columns += i == 0 || builder->pairs[i].place != builder->pairs[i - 1].place;
+    s->columns = tutti_arena_array(&s->arena, columns + 1, sizeof *s->columns);
+    s->units = tutti_arena_array(&s->arena, units, sizeof *s->units);
+    s->rows = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->rows);
+    s->references = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->references);
+    s->base = tutti_arena_array(&s->arena, run->wires.real_count, sizeof *s->base);
+    s->moved = tutti_arena_array(&s->arena, run->wires.real_count, sizeof *s->moved);
+    s->staged = tutti_arena_array(&s->arena, run->wires.gather_count, sizeof *s->staged);
+    bool all = s->columns && s->units && s->rows && s->references && s->base && s->moved && s->staged;
+    for (unsigned o = 0; o < run->wires.order; o++) {
+        s->staged_slopes[o] = tutti_arena_array(&s->arena, run->wires.gather_count, sizeof(double));
+        all = all && s->staged_slopes[o];
+    }
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err build(struct builder *builder)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    TRY(collect(builder));
+    if (builder->pair_count >= UINT32_MAX)
+        return tutti_fail(TUTTI_ERR_LIMIT, "--correct: more than %u pairs of inputs and outputs with feed-through",
+                          UINT32_MAX);
+    TRY(make_room(builder));
+    for (size_t i = 0; i < builder->pair_count; i++)
+        TRY(add_entry(builder, &builder->pairs[i]));
+    s->columns[s->column_count].first = s->entry_count;
+    return TUTTI_OK;
+}
+
+/* A unit that takes derivatives gets those of all its inputs; one that asks for values inside a step (moving.h) asks for some
+ * of them. */
+static void note_moving(const struct builder *builder, uint32_t input)
+{
+    const struct run *run = builder->run;
+    const struct tutti_slopes *slopes = run->wires.units[run->structure.nodes[input].component].slopes;
+    const struct tutti_var *var = var_of(run, input);
+    bool asked = var->intermediate && var->causality == TUTTI_INPUT && var->dimension_count == 0;
+    for (uint32_t e = 0; slopes && (slopes->count > 0 || asked) && e < run->wires.slots[input].count; e++)
+        builder->sensitivity->moves[place_of(builder, input) + e] = true;
+}
+
+static enum tutti_err find_moving(const struct builder *builder)
+{
+    struct tutti_sensitivity *s = builder->sensitivity;
+    s->moves = tutti_arena_array(&s->arena, builder->run->wires.gather_count, sizeof *s->moves);
+    if (!s->moves)
+        return tutti_fail_memory();
+    for (uint32_t n = 0; n < builder->running->node_count; n++) {
+        uint32_t input = node_of(builder, n);
+        if (!builder->running->nodes[n].output && is_moving(builder, input))
+            note_moving(builder, input);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct run *run, bool entries)
+{
+    *sensitivity = (struct tutti_sensitivity){0};
+    struct builder builder = {.sensitivity = sensitivity, .run = run, .running = &run->master.running};
+    TRY(find_moving(&builder));
+    if (!entries)
+        return TUTTI_OK;
+    builder.real_of = calloc((size_t)run->structure.node_count + 1, sizeof *builder.real_of);
+    enum tutti_err err = builder.real_of ? build(&builder) : tutti_fail_memory();
+    free(builder.real_of);
+    free(builder.pairs);
+    return err;
+}
+
+void tutti_sensitivity_fini(struct tutti_sensitivity *sensitivity)
+{
+    for (uint32_t u = 0; u < sensitivity->unit_count; u++) {
+        struct tutti_sensitivity_unit *unit = &sensitivity->units[u];
+        if (unit->member)
+            unit->member->unit->kind->discard(unit->member->unit, unit->saved);
+    }
+    tutti_arena_fini(&sensitivity->arena);
+    *sensitivity = (struct tutti_sensitivity){0};
+}
+
+/* ---- values ---- */
+
+/* Slopes go with a step: at an event, inputs are set without any. */
+double tutti_sensitivity_input(const struct tutti_sensitivity *s, const struct run *run,
+                               const struct tutti_member *member, uint32_t place, unsigned derivative)
+{
+    const struct tutti_wires *wires = &run->wires;
+    double elapsed = member->t - member->staged_at;
+    bool moves = s->moves[place] && elapsed > 0;
+    if (derivative == 0)
+        return moves ? tutti_wires_moved(wires, place, elapsed) : wires->gathered[place];
+    if (!moves || derivative > wires->order)
+        return 0;
+    double value = wires->gathered_slopes[derivative - 1][place];
+    return derivative == 1 && wires->order > 1 ? value + elapsed * wires->gathered_slopes[1][place] : value;
+}
+
+static enum tutti_err ask(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own, double *values)
+{
+    struct tutti_unit *unit = own->member->unit;
+    for (uint32_t c = own->column_first; c < own->column_first + own->column_count; c++) {
+        const struct tutti_sensitivity_column *column = &s->columns[c];
+        double seed = 1;
+        TRY(unit->kind->get_directional(unit, s->references + column->first, column[1].first - column->first,
+                                        &column->reference, 1, &seed, values + column->first));
+    }
+    return TUTTI_OK;
+}
+
+/* One short step from where the unit is, with the inputs that are staged. (Model Exchange needs none.) */
+static enum tutti_err try_inputs(const struct tutti_member *member, double h, double *outputs, bool *done)
+{
+    struct tutti_unit *unit = member->unit;
+    struct tutti_step step = {.reached = member->t + h};
+    for (unsigned b = 0; b < member->wires->moving_blocks; b++)
+        TRY(unit->kind->set(unit, &member->wires->moving[b]));
+    if (unit->kind->interface == TUTTI_CS) {
+        TRY(unit->kind->step(unit, member->t, h, &step));
+        unit->counts.auxiliary++;
+        unit->counts.attributed++;
+    }
+    *done = !step.discarded && !step.event && !step.terminate && step.reached >= member->t + h;
+    for (unsigned b = 0; b < member->wires->output_blocks && *done; b++) {
+        struct tutti_block block = member->wires->outputs[b];
+        if (block.type != TUTTI_TYPE_FLOAT64)
+            continue;
+        block.values = outputs;
+        enum tutti_err err = unit->kind->get(unit, &block);
+        *done = err != TUTTI_ERR_DISCARD;
+        if (*done)
+            TRY(err);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err try_and_go_back(const struct tutti_sensitivity_unit *own, double h, double *outputs, bool *done)
+{
+    struct tutti_unit *unit = own->member->unit;
+    TRY(try_inputs(own->member, h, outputs, done));
+    return unit->kind->restore(unit, own->saved);
+}
+
+/* A forward difference; backward where that leads out of the domain. The input moves by 1e-7 of its size: rounding of the
+ * outputs and their bend then leave about seven digits. */
+static enum tutti_err try_column(const struct tutti_sensitivity *s, struct run *run,
+                                 const struct tutti_sensitivity_column *column, double h, double *values, bool *done)
+{
+    const struct tutti_sensitivity_unit *own = &s->units[column->unit];
+    double *input = &run->wires.gathered[column->place], value = *input;
+    uint32_t first = run->wires.real_first[run->wires.reals[s->rows[column->first]].component];
+    *done = false;
+    for (int side = 0; side < 2 && !*done; side++) {
+        double distance = (side ? -1e-7 : 1e-7) * fmax(fabs(value), column->size);
+        *input = value + distance;
+        distance = *input - value; /* what it really moves by */
+        TRY(try_and_go_back(own, h, s->moved, done));
+        for (uint32_t e = column->first; e < column[1].first && *done; e++) {
+            values[e] = (s->moved[s->rows[e] - first] - s->base[s->rows[e] - first]) / distance;
+            *done = isfinite(values[e]);
+        }
+    }
+    *input = value;
+    return TUTTI_OK;
+}
+
+/* Nothing may happen in a short step but that. */
+static bool has_room(const struct run *run, const struct tutti_member *member, double h)
+{
+    bool steps = member->unit->kind->interface == TUTTI_CS;
+    double end = member->t + h;
+    return !steps || (!member->event && end <= run->times.stop && !(member->next_event <= end));
+}
+
+static enum tutti_err try_all(struct tutti_sensitivity *s, struct run *run, struct tutti_sensitivity_unit *own,
+                              double h, double *values, bool *done)
+{
+    struct tutti_unit *unit = own->member->unit;
+    TRY(unit->kind->save(unit, &own->saved));
+    TRY(try_and_go_back(own, h, s->base, done));
+    for (uint32_t c = own->column_first; c < own->column_first + own->column_count && *done; c++)
+        TRY(try_column(s, run, &s->columns[c], h, values, done));
+    return TUTTI_OK;
+}
+
+/* Inputs are staged as they are now, and stand still: units may ask for them inside the step. */
+static enum tutti_err by_trying(struct tutti_sensitivity *s, struct run *run, struct tutti_sensitivity_unit *own,
+                                double h, double *values, bool *done)
+{
+    struct tutti_wires *wires = &run->wires;
+    uint32_t first = own->member->wires->gather_first, count = own->member->wires->gather_count;
+    *done = false;
+    if (!has_room(run, own->member, h))
+        return TUTTI_OK;
+    memcpy(s->staged, wires->gathered + first, count * sizeof(double));
+    for (uint32_t i = first; i < first + count; i++)
+        wires->gathered[i] = tutti_sensitivity_input(s, run, own->member, i, 0);
+    for (unsigned o = 0; o < wires->order; o++) {
+        memcpy(s->staged_slopes[o], wires->gathered_slopes[o] + first, count * sizeof(double));
+        memset(wires->gathered_slopes[o] + first, 0, count * sizeof(double));
+    }
+    enum tutti_err err = try_all(s, run, own, h, values, done);
+    memcpy(wires->gathered + first, s->staged, count * sizeof(double));
+    for (unsigned o = 0; o < wires->order; o++)
+        memcpy(wires->gathered_slopes[o] + first, s->staged_slopes[o], count * sizeof(double));
+    return err;
+}
+
+static bool all_finite(const struct tutti_sensitivity *s, const struct tutti_sensitivity_unit *own,
+                       const double *values)
+{
+    bool finite = true;
+    uint32_t end = s->columns[own->column_first + own->column_count].first;
+    for (uint32_t e = s->columns[own->column_first].first; e < end; e++)
+        finite = finite && isfinite(values[e]);
+    return finite;
+}
+
+/* So short that states do not move (their part in what is measured goes with the step), and no shorter than time allows. */
+static double short_step(const struct run *run, const struct tutti_member *member, double h)
+{
+    return fmax(1e-8 * h, 1e-10 * fmax(fabs(member->t), run->span));
+}
+
+enum tutti_err tutti_sensitivity_measure(struct tutti_sensitivity *s, struct run *run, uint32_t unit, double h,
+                                         double *values, bool *done)
+{
+    struct tutti_sensitivity_unit *own = &s->units[unit];
+    const struct tutti_unit *fmu = own->member->unit;
+    *done = true;
+    if (own->directional) {
+        enum tutti_err err = ask(s, own, values);
+        if (err != TUTTI_ERR_UNSUPPORTED || !can_go_back(fmu)) {
+            *done = err != TUTTI_ERR_DISCARD && all_finite(s, own, values);
+            return err == TUTTI_ERR_DISCARD ? TUTTI_OK : err;
+        }
+        own->directional = false; /* the FMU does not keep what it promises */
+    }
+    enum tutti_err err = by_trying(s, run, own, short_step(run, own->member, h), values, done);
+    return err ? tutti_fail_context(err, "--correct: a short step that finds out how outputs follow inputs") : TUTTI_OK;
+}

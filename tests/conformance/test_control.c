@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/* What every control of the step must do, with every coupling, order of extrapolation and kind of events, on units of all
+ * sorts in one system. KIND is its name: one program per control. */
+#include "masters.h"
+
+#include "master/control.h"
+
+static const char *const couplings[] = {"jacobi", "seidel", "relax"};
+static const char *const orders[] = {"0", "1", "2"};
+static const char *const detections[] = {"none", "early", "output"};
+
+static bool is(const char *word)
+{
+    return strcmp(KIND, word) == 0;
+}
+
+static bool iterates(const char *coupling)
+{
+    return strcmp(coupling, "relax") == 0;
+}
+
+static bool estimates(void)
+{
+    return is("richardson") || is("slope") || is("embedded");
+}
+
+static bool fits(const char *coupling)
+{
+    return iterates(coupling) || !(is("converge") || is("diverge"));
+}
+
+/* ---- a ring of lags, and one that only listens and counts ---- */
+
+enum { LAGS = 7, STATES = LAGS + 1 };
+
+static const struct component units[] = {
+    {"a", "Follower", "1me", "me"}, {"b", "Follower", "2", "cs"},  {"c", "Follower", "2", "me"},
+    {"d", "Follower", "3", "cs"},   {"e", "Follower", "3", "me"},  {"f", "Tracker", "2", "cs"},
+    {"g", "Tracker", "3", "cs"},    {"count", "Tally", "2", "cs"},
+};
+/* FMI 1.0 Co-Simulation cannot go back. */
+static const struct component old_units[] = {
+    {"a", "Follower", "1cs", "cs"}, {"b", "Follower", "2", "cs"},    {"c", "Follower", "2", "me"},
+    {"d", "Follower", "3", "cs"},   {"e", "Follower", "3", "me"},    {"f", "Tracker", "1cs", "cs"},
+    {"g", "Tracker", "3", "cs"},    {"count", "Tally", "1cs", "cs"},
+};
+static const char *const wires[] = {"a.x=b.u", "b.x=c.u", "c.x=d.u", "d.x=e.u",
+                                    "e.x=f.u", "f.y=g.u", "g.y=a.u", "c.x=count.u"};
+static const char *const values[] = {"a.x=1", "b.x=2", "e.x=-1"};
+static const struct model ring = MODEL(units, wires, values), old_ring = MODEL(old_units, wires, values);
+static const double start[MOST_STATES] = {1, 2, 0, 0, -1};
+static const char *const columns[] = {"a.x", "b.x", "c.x", "d.x", "e.x", "f.y", "g.y", "count.y"};
+
+static void in_one_piece(double t, const double *x, double *dx)
+{
+    (void)t;
+    for (int i = 0; i < LAGS; i++)
+        dx[i] = (x[(i + LAGS - 1) % LAGS] - x[i]) / 0.5;
+    dx[LAGS] = x[2] - x[LAGS];
+}
+
+static double error_of(const struct outcome *outcome, double stop)
+{
+    double exact[MOST_STATES], worst = 0;
+    memcpy(exact, start, sizeof exact);
+    runge_kutta(in_one_piece, STATES, exact, stop, 2000);
+    for (int i = 0; i < STATES; i++)
+        worst = fmax(worst, fabs(last_value(outcome, columns[i]) - exact[i]));
+    return worst;
+}
+
+/* ---- a chain of masses, whose forces follow their inputs directly ---- */
+
+static const struct component masses[] = {
+    {"a", "ChainMass", "1me", "me"}, {"b", "ChainMass", "2", "cs"}, {"c", "ChainMass", "2", "me"},
+    {"d", "ChainMass", "3", "cs"},   {"e", "ChainMass", "3", "me"}, {"asks", "Tracker", "3", "cs"},
+    {"told", "Tracker", "2", "cs"},  {"count", "Tally", "3", "cs"},
+};
+static const char *const springs[] = {
+    "a.x=b.x_left",  "a.v=b.v_left",  "b.F=a.F_right", "b.x=c.x_left",  "b.v=c.v_left",
+    "c.F=b.F_right", "c.x=d.x_left",  "c.v=d.v_left",  "d.F=c.F_right", "d.x=e.x_left",
+    "d.v=e.v_left",  "e.F=d.F_right", "a.x=asks.u",    "b.x=told.u",    "c.x=count.u",
+};
+#define SOFT                                                                                                           \
+    "a.k=4", "b.k=4", "c.k=4", "d.k=4", "e.k=4", "a.d=0.5", "b.d=0.5", "c.d=0.5", "d.d=0.5", "a.x=1", "d.x=-0.5"
+static const char *const soft[] = {SOFT}, *const refusing[] = {SOFT, "count.most=0.02"};
+static const struct model chain = MODEL(masses, springs, soft), refusing_chain = MODEL(masses, springs, refusing);
+
+/* ---- the log of steps ---- */
+
+struct line {
+    double t, h, error; /* NAN: none */
+    char verdict[32];
+    unsigned iterations;
+    char unit[32], variable[32];
+};
+
+struct steps {
+    struct line *lines;
+    size_t count;
+};
+
+static void read_line(const char *text, struct line *line)
+{
+    const char *cells[7];
+    size_t lengths[7];
+    for (int i = 0; i < 7; i++) {
+        cells[i] = text;
+        lengths[i] = strcspn(text, ",\n");
+        text += lengths[i];
+        assert_int_equal(*text, i < 6 ? ',' : '\n');
+        text++;
+    }
+    double *const numbers[] = {&line->t, &line->h, &line->error};
+    for (int i = 0; i < 3; i++) {
+        *numbers[i] = NAN;
+        assert_true((i == 2 && lengths[i] == 0) || tutti_number_read_double(cells[i], lengths[i], numbers[i]));
+    }
+    snprintf(line->verdict, sizeof line->verdict, "%.*s", (int)lengths[3], cells[3]);
+    line->iterations = (unsigned)strtoul(cells[4], NULL, 10);
+    snprintf(line->unit, sizeof line->unit, "%.*s", (int)lengths[5], cells[5]);
+    snprintf(line->variable, sizeof line->variable, "%.*s", (int)lengths[6], cells[6]);
+}
+
+static struct steps read_steps(void)
+{
+    struct steps steps = {0};
+    char *text = slurp_file(scratch_path(&scratch, "steps.csv"), NULL), *at = strchr(text, '\n');
+    assert_memory_equal(text, "t,h,error,verdict,iterations,unit,variable\n", 43);
+    for (const char *c = at + 1; *c; c++)
+        steps.count += *c == '\n';
+    steps.lines = calloc(steps.count + 1, sizeof *steps.lines);
+    assert_non_null(steps.lines);
+    for (size_t i = 0; i < steps.count; i++, at = strchr(at + 1, '\n'))
+        read_line(at + 1, &steps.lines[i]);
+    free(text);
+    return steps;
+}
+
+static bool verdict_is(const struct line *line, const char *word)
+{
+    return strcmp(line->verdict, word) == 0;
+}
+
+static bool stays(const struct line *line)
+{
+    return verdict_is(line, "accepted") || verdict_is(line, "forced") || verdict_is(line, "event");
+}
+
+/* Accepted steps follow each other from 0 to the end; one that was taken back is followed by one from the same point. */
+static void check_steps(const struct steps *steps, const struct tutti_run_options *options,
+                        const struct tutti_run_stats *stats)
+{
+    double t = 0;
+    unsigned long kept = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct line *line = &steps->lines[i];
+        assert_near(line->t, t, 4e-16 * options->stop);
+        assert_true(line->h > 0 && line->h <= options->h_max * (1 + 1e-8));
+        if (stays(line)) {
+            t = i + 1 < steps->count ? steps->lines[i + 1].t : line->t + line->h;
+            assert_near(t, line->t + line->h, 4e-16 * options->stop);
+            kept++;
+        } else {
+            assert_true(i + 1 < steps->count && steps->lines[i + 1].h < line->h);
+        }
+        if (estimates() && verdict_is(line, "accepted"))
+            assert_true(line->error <= 1);
+        if (estimates() && verdict_is(line, "rejected"))
+            assert_true(line->error > 1 && line->unit[0] && line->variable[0]);
+        if (verdict_is(line, "forced"))
+            assert_true(line->h <= options->h_min * (1 + 1e-8));
+    }
+    assert_near(t, options->stop, 1e-15 * options->stop);
+    assert_int_equal(kept, stats->steps);
+    assert_int_equal(steps->count - kept, stats->rejected);
+}
+
+/* Steps shorter than the least one only where something else wants a point: the second half of an interval of output. */
+static void check_least(const struct steps *steps, const struct tutti_run_options *options)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct line *line = &steps->lines[i];
+        double end = (line->t + line->h) / options->output_step, to_go = (round(end) - end) * options->output_step;
+        if (line->h < options->h_min * (1 - 1e-8) && fabs(to_go) > options->h_min)
+            fail_msg("a step of %.3g from t = %.17g", line->h, line->t);
+    }
+}
+
+/* ---- all combinations ---- */
+
+static struct tutti_run_options plain_options(void)
+{
+    return (struct tutti_run_options){
+        .control = KIND,
+        .has_stop = true,
+        .stop = 2,
+        .has_step = true,
+        .step = 0.02,
+        .has_rtol = true,
+        .rtol = 1e-4,
+        .has_atol = true,
+        .atol = 1e-5,
+        .has_h_min = true,
+        .h_min = 1e-4,
+        .has_h_max = true,
+        .h_max = 0.1,
+        .has_quantum = is("quantum"),
+        .quantum = 0.01,
+        .has_output_step = true,
+        .output_step = 0.1,
+        .step_log = "",
+    };
+}
+
+/* Recorded points are where they were asked for, to the bit; a row per point, unless there are events. */
+static void check_rows(const struct outcome *outcome, const struct tutti_run_options *options)
+{
+    const double *times = tutti_table_times(outcome->table);
+    size_t rows = tutti_table_rows(outcome->table), points = (size_t)lround(options->stop / options->output_step);
+    assert_int_equal(rows, points + 1);
+    for (size_t r = 0; r < points; r++)
+        assert_same_double(times[r], (double)r * options->output_step);
+    assert_same_double(times[points], options->stop);
+}
+
+/* Every do-step is counted once, and as what it was. The unit that counts by itself agrees. */
+static void check_counts(const struct outcome *outcome, const char *coupling)
+{
+    const struct tutti_run_stats *stats = &outcome->stats;
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        const struct tutti_unit_stats *unit = &stats->units[i];
+        unsigned long tries = stats->steps + stats->rejected;
+        if (iterates(coupling))
+            assert_int_equal(unit->do_steps, stats->iterations);
+        else
+            assert_int_equal(unit->do_steps, tries + 2 * unit->auxiliary);
+        if ((is("richardson") || is("slope")) && !iterates(coupling)) {
+            assert_int_equal(unit->do_steps, 3 * tries);
+            assert_int_equal(unit->accepted, 2 * stats->steps);
+        }
+        if (is("fixed") || is("quantum"))
+            assert_int_equal(unit->rejected, 0);
+        if (!iterates(coupling) && (is("fixed") || is("quantum")))
+            assert_int_equal(unit->auxiliary, 0);
+    }
+    if (is("fixed") || is("quantum"))
+        assert_int_equal(stats->rejected, 0);
+    assert_int_equal((unsigned long)last_value(outcome, "count.calls"), unit_of(outcome, "count")->do_steps);
+    assert_int_equal((unsigned long)last_value(outcome, "count.steps"), unit_of(outcome, "count")->accepted);
+}
+
+static void check_words(const struct outcome *outcome, const struct tutti_run_options *options)
+{
+    char order[8];
+    snprintf(order, sizeof order, "%u", outcome->stats.extrapolate);
+    assert_string_equal(outcome->stats.control, KIND);
+    assert_string_equal(outcome->stats.coupling, options->coupling);
+    assert_string_equal(outcome->stats.events, options->events);
+    assert_string_equal(order, options->extrapolate);
+}
+
+static const char *const recorded[] = {"*.x", "*.y", "count.*"};
+
+static void run_combination(const struct model *model, const char *coupling, const char *order, const char *events)
+{
+    struct outcome outcome;
+    struct tutti_run_options options = plain_options();
+    options.coupling = coupling;
+    options.extrapolate = order;
+    options.events = events;
+    options.record = recorded;
+    options.record_count = COUNT(recorded);
+    print_message("%s, extrapolation %s, events %s\n", coupling, order, events);
+    if (!fits(coupling)) {
+        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "--coupling relax");
+        outcome_fini(&outcome);
+        return;
+    }
+    run_model(&outcome, model, &options, true);
+    check_words(&outcome, &options);
+    check_rows(&outcome, &options);
+    check_counts(&outcome, coupling);
+    struct steps steps = read_steps();
+    check_steps(&steps, &options, &outcome.stats);
+    check_least(&steps, &options);
+    free(steps.lines);
+    double error = error_of(&outcome, options.stop);
+    if (!(error < (iterates(coupling) ? 5e-3 : 0.02)))
+        fail_msg("%s, extrapolation %s, events %s: an error of %.3g", coupling, order, events, error);
+    outcome_fini(&outcome);
+}
+
+static void all_combinations_run(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < COUNT(couplings); c++)
+        for (size_t o = 0; o < COUNT(orders); o++)
+            for (size_t e = 0; e < COUNT(detections); e++)
+                run_combination(&ring, couplings[c], orders[o], detections[e]);
+}
+
+/* Units that cannot go back are named, with what to use instead; what takes nobody back runs with them. */
+static void units_that_cannot_go_back(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < COUNT(couplings); c++)
+        for (size_t e = 0; e < COUNT(detections); e++) {
+            struct outcome outcome;
+            struct tutti_run_options options = plain_options();
+            bool back = iterates(couplings[c]) || e > 0 || !(is("fixed") || is("quantum"));
+            options.coupling = couplings[c];
+            options.events = detections[e];
+            if (!fits(couplings[c]))
+                continue;
+            if (!back) {
+                run_combination(&old_ring, couplings[c], "0", detections[e]);
+                run_combination(&old_ring, couplings[c], "2", detections[e]);
+                continue;
+            }
+            assert_fails(try_run(&outcome, &old_ring, options, false), TUTTI_ERR_UNSUPPORTED, "'a' (");
+            assert_contains(tutti_err_message(), iterates(couplings[c])         ? "--coupling relax"
+                                                 : is("fixed") || is("quantum") ? "--events"
+                                                                                : "--control " KIND);
+            assert_contains(tutti_err_message(), "use --");
+            outcome_fini(&outcome);
+        }
+}
+
+/* ---- accuracy ---- */
+
+static double error_with(const char *coupling, double rtol, unsigned long *steps)
+{
+    struct outcome outcome;
+    struct tutti_run_options options = plain_options();
+    options.coupling = coupling;
+    options.extrapolate = "0";
+    options.events = "none";
+    options.rtol = options.atol = rtol;
+    options.h_min = 1e-7;
+    options.h_max = 1;
+    options.step = 1e-3;
+    options.has_output_step = false;
+    run_model(&outcome, &ring, &options, true);
+    double error = error_of(&outcome, options.stop);
+    *steps = outcome.stats.steps;
+    assert_int_equal(outcome.stats.forced, 0);
+    outcome_fini(&outcome);
+    return error;
+}
+
+/* A method of order p whose errors per step are held at the tolerance: errors go with tolerance^(p / (p + 1)), the number of
+ * steps with tolerance^(-1 / (p + 1)). */
+static void errors_fall_with_the_tolerance(void **state)
+{
+    (void)state;
+    if (!estimates())
+        return;
+    for (size_t c = 0; c < 2; c++) {
+        unsigned long few, many;
+        double coarse = error_with(couplings[c], 1e-3, &few), fine = error_with(couplings[c], 1e-5, &many);
+        double gain = coarse / fine, more = (double)many / (double)few;
+        if (!(gain > 4 && gain < 25 && more > 5 && more < 20))
+            fail_msg("%s: errors of %.3g and %.3g in %lu and %lu steps", couplings[c], coarse, fine, few, many);
+        assert_true(fine < 1e-2);
+    }
+}
+
+/* ---- rollback ---- */
+
+/* A unit that refuses long steps: all go back and make half of it. That gives the same bits as steps of that size, so the
+ * refused one has left no trace in units, inputs, slopes or history. (All times are exact in binary.) */
+static void a_step_taken_back_leaves_no_trace(void **state)
+{
+    (void)state;
+    if (!is("fixed"))
+        return;
+    for (size_t c = 0; c < COUNT(couplings); c++)
+        for (size_t o = 0; o < COUNT(orders); o++) {
+            struct outcome with, without;
+            struct tutti_run_options options = plain_options();
+            options.coupling = couplings[c];
+            options.extrapolate = orders[o];
+            options.events = "early";
+            options.has_output_step = false;
+            options.step = 1.0 / 32;
+            run_model(&with, &refusing_chain, &options, true);
+            options.step = 1.0 / 64;
+            run_model(&without, &chain, &options, true);
+            assert_int_equal(with.stats.rejected, 64);
+            assert_int_equal(without.stats.rejected, 0);
+            assert_int_equal(with.stats.steps, 128);
+            assert_same_cells(with.table, without.table);
+            outcome_fini(&with);
+            outcome_fini(&without);
+        }
+}
+
+/* Every step is made once in one piece, taken back, and made in two halves: the same bits as with steps of half the size. */
+static void halves_are_steps_of_half_the_size(void **state)
+{
+    (void)state;
+    if (!is("richardson") && !is("slope"))
+        return;
+    for (size_t c = 0; c < COUNT(couplings); c++) {
+        struct outcome doubled, plain;
+        struct tutti_run_options options = plain_options();
+        options.coupling = couplings[c];
+        options.extrapolate = "0";
+        options.events = "early";
+        options.step = options.h_min = options.output_step = 1.0 / 32;
+        options.has_h_max = false;          /* the solver would not take it */
+        options.rtol = options.atol = 1e-9; /* errors are too large, but steps cannot be shorter */
+        options.solver = "rk4";             /* whose steps do not hang on tolerances, which controls have a share in */
+        run_model(&doubled, &chain, &options, true);
+        options.control = "fixed";
+        options.step = 1.0 / 64;
+        run_model(&plain, &chain, &options, true);
+        assert_int_equal(doubled.stats.steps, 64);
+        assert_int_equal(doubled.stats.forced, 64);
+        assert_int_equal(plain.stats.steps, 128);
+        assert_same_cells(doubled.table, plain.table);
+        outcome_fini(&doubled);
+        outcome_fini(&plain);
+    }
+}
+
+/* A first step that is far too long is tried again from the start, until it is good; the point where it ends is, to the bit,
+ * that of a run which tries this step at once. */
+static void a_rejected_step_begins_anew(void **state)
+{
+    (void)state;
+    if (!estimates())
+        return;
+    for (size_t c = 0; c < COUNT(couplings); c++) {
+        struct outcome rejected, direct;
+        struct tutti_run_options options = plain_options();
+        options.coupling = couplings[c];
+        options.extrapolate = "1";
+        options.events = "none";
+        options.has_output_step = false;
+        options.h_max = options.step = 0.5;
+        run_model(&rejected, &ring, &options, true);
+        struct steps steps = read_steps();
+        size_t first = 0;
+        while (!stays(&steps.lines[first]))
+            first++;
+        assert_true(first > 1);
+        options.step = steps.lines[first].h;
+        run_model(&direct, &ring, &options, true);
+        assert_same_double(tutti_table_times(rejected.table)[1], tutti_table_times(direct.table)[1]);
+        for (size_t i = 0; i < COUNT(columns); i++)
+            assert_string_equal(text_at(rejected.table, 1, columns[i]), text_at(direct.table, 1, columns[i]));
+        free(steps.lines);
+        outcome_fini(&rejected);
+        outcome_fini(&direct);
+    }
+}
+
+static void it_is_found_by_its_name(void **state)
+{
+    (void)state;
+    const struct tutti_control *control = NULL;
+    assert_ok(tutti_control_find(KIND, &control));
+    assert_string_equal(control->name, KIND);
+    assert_non_null(control->attempt);
+    assert_non_null(control->judge);
+    assert_fails(tutti_control_find("none of them", &control), TUTTI_ERR_ARGUMENT, KIND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_found_by_its_name),           cmocka_unit_test(all_combinations_run),
+        cmocka_unit_test(units_that_cannot_go_back),         cmocka_unit_test(errors_fall_with_the_tolerance),
+        cmocka_unit_test(a_step_taken_back_leaves_no_trace), cmocka_unit_test(halves_are_steps_of_half_the_size),
+        cmocka_unit_test(a_rejected_step_begins_anew),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
