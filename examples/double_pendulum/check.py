@@ -12,8 +12,10 @@ from example import Example  # noqa: E402
 
 M1, M2, L1, L2, DAMPER, G = 1, 1.5, 1, 1, 0.5, 9.81  # Table 6.2
 START = (-1, 0, 0.3, 0)
-STOP = 5
+STEPS, SHORTER = (0.01, 0.005, 0.0025), (0.01, 0.0025, 0.00125)
+KINDS = ("constant", "linear")
 NAMES = ("upper.alpha", "upper.omega", "lower.alpha", "lower.omega")
+VARIANTS = {None: "directional derivatives", "Plain.ssd": "differences"}  # how D is found
 
 
 def pendulum(_, x):
@@ -27,19 +29,57 @@ def pendulum(_, x):
     return w1, acceleration[0], w2, acceleration[1]
 
 
-def exact(times):
-    return solve_ivp(pendulum, (0, STOP), START, t_eval=times, method="DOP853", rtol=1e-12, atol=1e-12).y.T
+def error(run):
+    """The largest one of the angles."""
+    stop = run.time[-1]
+    exact = solve_ivp(pendulum, (0, stop), START, t_eval=run.time, method="DOP853", rtol=1e-12, atol=1e-12).y.T
+    return np.max(np.abs(run.at(run.time, NAMES) - exact)[:, ::2])
+
+
+def couple(example, extrapolation, step, *options, variant=None):
+    return example.run_system("--coupling", "jacobi", "--control", "fixed", "--extrapolate", extrapolation,
+                              "--step", step, *options, variant=variant)
+
+
+def largest_acceleration(example, extrapolation, step, stop):
+    values = couple(example, extrapolation, step, "--stop", stop)["upper.ax"]
+    return np.max(np.abs(values)) if np.all(np.isfinite(values)) else np.inf
+
+
+def check_unstable(example, extrapolation):
+    """What grows is the coupling, by a factor per step: shorter steps make it worse. Only while rho(DL) > 1, as in the
+    first 0.2 s."""
+    what = f"{KINDS[extrapolation]} extrapolation"
+    sizes = [largest_acceleration(example, extrapolation, step, 0.2) for step in SHORTER]
+    example.figure(f"{what}, H = {', '.join(map(str, SHORTER))}: largest acceleration in 0.2 s",
+                   ", ".join(f"{size:.3g}" for size in sizes), sizes[0] < sizes[1] / 5 and sizes[2] > 1e4,
+                   "grows, > 1e4", "unstable")
+    if extrapolation == 1:
+        size = largest_acceleration(example, extrapolation, 0.01, 5)
+        example.figure(f"{what}, H = 0.01: largest acceleration", f"{size:.1e}", size > 1e4, "> 1e4", "unstable")
+
+
+def check_corrected(example, extrapolation, variant, limit):
+    found = [error(couple(example, extrapolation, step, "--correct", variant=variant)) for step in STEPS]
+    orders = np.log2(np.array(found[:-1]) / found[1:])
+    what = f"{KINDS[extrapolation]} extrapolation, corrected, D by {VARIANTS[variant]}"
+    example.figure(f"{what}, H = 0.01: error of the angles",
+                   f"{found[0]:.1e}", found[0] <= limit, f"<= {limit:.0e}", "stable")
+    example.figure(f"{what}: order of the error",
+                   ", ".join(f"{order:.2f}" for order in orders), min(orders) > 0.85 * (extrapolation + 1),
+                   f"about {extrapolation + 1}", "falls with H")
 
 
 def main():
     example = Example(__doc__)
     expected = np.sqrt(M2 / M1) * abs(np.sin(START[2] - START[0]))
-    for variant in (None, "Plain.ssd"):
+    for variant, how in VARIANTS.items():
         found = example.analyze(variant=variant)["rho"]
-        example.compare(f"{variant}: rho(DL) at the start", found, expected, 1e-6)
-    run = example.run_system("--coupling", "jacobi", "--step", 0.01)
-    error = np.max(np.abs(run.at(run.time, NAMES) - exact(run.time)))
-    example.figure("H = 0.01: largest error of the states", f"{error:.1e}", error > 0.1, "> 0.1", "unstable")
+        example.compare(f"rho(DL) at the start, D by {how}: {found:.3f}, error", found, expected, 1e-6)
+    for extrapolation in (0, 1):
+        check_unstable(example, extrapolation)
+        for variant in VARIANTS:
+            check_corrected(example, extrapolation, variant, (0.5, 0.05)[extrapolation])
     example.end()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A mass with inputs in linear pieces: correcting the predictor of a multistep method saves its steps."""
+"""Two masses: correcting the predictor of a multistep method saves its steps; smooth inputs may cost stability."""
 import pathlib
 import sys
 
@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from example import Example  # noqa: E402
+from coupled import C1, C2, C3, K1, K2, K3, check_coupled  # noqa: E402
 from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_segments  # noqa: E402
 
-K1, K2, K3, C1, C2, C3 = 10, 25, 50, 1, 0.1, 2  # Table 7.1; both masses are 1
 START = (2, 0, 2, 0)  # x1, v1, x2, v2; the thesis gives none
 STOP, SEGMENTS = 2, 20
 PUBLISHED = {  # Table 7.2: steps, right-hand sides, Jacobians, failed error tests
@@ -44,6 +44,7 @@ def main():
     check_jumps(example, starts, values, slopes, ["u21", "u22"])
     exact = solve_segments(right, START[2:], starts, values, slopes)
     predictor_table(example, "RightMass_fmi3.fmu", inputs, starts, ["x2", "v2"], exact, PUBLISHED, 0.62)
+    check_coupled(example, coupled, START)
     example.end()
 
 

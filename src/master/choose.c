@@ -21,6 +21,7 @@
 struct facts {
     bool coupled;                        /* more than one unit */
     const struct tutti_member *stuck;    /* cannot go back; NULL: all can */
+    const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals, can_correct;
     struct tutti_stability stability;
@@ -97,6 +98,8 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
     const struct tutti_unit *unit = member->unit;
     if (!can_go_back(unit) && !facts->stuck)
         facts->stuck = member;
+    if (can_go_back(unit) && !(unit->can & TUTTI_CAN_STATE) && unit->has_events && !facts->fragile)
+        facts->fragile = member;
     if (member->has_grid && !facts->own_step)
         facts->own_step = member;
     bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
@@ -273,9 +276,10 @@ static enum tutti_err refuse_stuck(const struct tutti_member *stuck, const char 
                                    const char *instead)
 {
     return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "%s %s takes units back, and '%s' (%s) cannot: it does not save its state; use %s, or an FMU "
+                      "%s %s takes units back, and '%s' (%s) cannot%s: it does not save its state; use %s, or an FMU "
                       "with canGetAndSetFMUState",
-                      option, value, stuck->unit->name, stuck->unit->fmu->path, instead);
+                      option, value, stuck->unit->name, stuck->unit->fmu->path,
+                      can_go_back(stuck->unit) ? " over an event" : "", instead);
 }
 
 static enum tutti_err check_going_back(const struct run *run, const struct facts *facts)
@@ -284,9 +288,11 @@ static enum tutti_err check_going_back(const struct run *run, const struct facts
     if (!facts->stuck)
         return TUTTI_OK;
     if (master->coupling->iterates)
-        return refuse_stuck(facts->stuck, "--coupling", master->coupling->name, "--coupling seidel");
+        return refuse_stuck(facts->stuck, "--coupling", master->coupling->name,
+                            can_go_back(facts->stuck->unit) ? "--events early" : "--coupling seidel");
     if (master->control->rejects)
-        return refuse_stuck(facts->stuck, "--control", master->control->name, "--control fixed or quantum");
+        return refuse_stuck(facts->stuck, "--control", master->control->name,
+                            can_go_back(facts->stuck->unit) ? "--events early" : "--control fixed or quantum");
     if (master->detection->early)
         return refuse_stuck(facts->stuck, "--events", master->detection->name, "--events none");
     return TUTTI_OK;
@@ -362,10 +368,12 @@ enum tutti_err tutti_master_choose(struct run *run)
     struct facts facts;
     struct tutti_master *master = &run->master;
     TRY(find_facts(run, &facts));
+    TRY(choose_detection(run, &facts));
+    if (!facts.stuck && !master->detection->early) /* then units cross events in the middle of a step */
+        facts.stuck = facts.fragile;
     TRY(choose_coupling(run, &facts));
     TRY(choose_control(run, &facts));
     TRY(choose_extrapolation(run, &facts, &master->order));
-    TRY(choose_detection(run, &facts));
     if (!facts.coupled)
         return check_alone(run, master->order);
     TRY(check_together(run, &facts, master->order));

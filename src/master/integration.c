@@ -109,13 +109,13 @@ static enum tutti_err resolve_tolerances(struct tutti_integration *integration, 
 }
 
 static enum tutti_err resolve_steps(struct tutti_integration *integration, const struct tutti_run_options *options,
-                                    const struct tutti_times *times)
+                                    const struct tutti_times *times, bool coupled)
 {
     if (options->has_solver_step && !integration->solver->fixed)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--solver-step is for fixed-step solvers; %s chooses its own steps (--h-max bounds them)",
                           integration->solver->name);
-    if (options->has_h_max && integration->solver->fixed)
+    if (options->has_h_max && integration->solver->fixed && !coupled)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--h-max is for solvers that choose their steps; %s has a fixed one (--solver-step)",
                           integration->solver->name);
@@ -146,12 +146,12 @@ static enum tutti_err check_extra(const struct tutti_extra *extra)
 }
 
 enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
-                                         const struct tutti_times *times, double tolerance, bool driven)
+                                         const struct tutti_times *times, double tolerance, bool driven, bool coupled)
 {
     *integration = (struct tutti_integration){0};
     TRY(read_words(integration, options, driven));
     TRY(check_extra(options->extra));
     integration->extra = options->extra;
     TRY(resolve_tolerances(integration, options, tolerance));
-    return resolve_steps(integration, options, times);
+    return resolve_steps(integration, options, times, coupled);
 }

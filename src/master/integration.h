@@ -12,7 +12,8 @@ TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_optio
 /* Fills in defaults and checks, for a Model Exchange unit; `driven`: its inputs change on the way. */
 TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
                                                        const struct tutti_run_options *options,
-                                                       const struct tutti_times *times, double tolerance, bool driven);
+                                                       const struct tutti_times *times, double tolerance, bool driven,
+                                                       bool coupled);
 /* Of Model Exchange, and of the control of steps, where nobody says another. */
 #define TUTTI_DEFAULT_RTOL 1e-4
 

@@ -106,16 +106,69 @@ static enum tutti_err locate(struct run *run, double high, bool by_error, double
     return TUTTI_OK;
 }
 
+/* ---- the macro step ---- */
+
+/* After a step that a unit refused: as far as it came, else half of it. */
+static enum tutti_err try_half(const struct run *run, const struct tutti_member *refused, double *target)
+{
+    double at = run->master.refused_at, half = run->t + (*target - run->t) / 2;
+    if (half <= run->t || half >= *target)
+        return tutti_fail(TUTTI_ERR_FMU,
+                          "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
+                          "parameters there",
+                          refused->unit->name, refused->unit->fmu->path, NUMBER(run->t));
+    *target = at > half && at < *target ? at : half;
+    return TUTTI_OK;
+}
+
+static enum tutti_err begin_step(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    master->event = false;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, master->before);
+    if (master->goes_back)
+        TRY(tutti_snapshot_take(&master->start, run));
+    return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
+}
+
+/* A unit does not leave the start of the step before its event there is crossed. */
+static enum tutti_err cross_here(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    bool crossed;
+    run->members[master->early_member].event = true;
+    TRY(tutti_events_cross(run, &crossed));
+    tutti_stepper_restart(&master->stepper);
+    TRY(tutti_extrapolation_restart(run));
+    return begin_step(run);
+}
+
+/* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
+static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *attempt, double *target)
+{
+    struct tutti_master *master = &run->master;
+    const struct tutti_member *refused = master->refused;
+    bool early = !refused && master->early < *target;
+    TRY(tutti_step_log_write(run, attempt, refused ? "discarded" : early ? "early" : "changed"));
+    TRY(reject(run));
+    if (refused)
+        return try_half(run, refused, target);
+    if (early && master->early <= run->t)
+        return cross_here(run);
+    if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance))
+        return locate(run, attempt->changed_at, false, target);
+    *target = early ? master->early : attempt->changed_at;
+    return TUTTI_OK;
+}
+
 /* The short step over a located event: whatever happens in it, happens at its end. */
 static enum tutti_err cross_over(struct run *run, double *target)
 {
     struct tutti_master *master = &run->master;
     struct tutti_attempt attempt = begin(run, master->cross_at);
     TRY(tutti_attempt_plain(run, master->cross_at, &attempt));
-    if (master->refused || (master->early < master->cross_at && !run->ended)) {
-        *target = master->refused ? master->refused_at : master->early;
-        return reject(run);
-    }
+    if (tutti_attempt_is_over(run, &attempt) && !attempt.changed && !run->ended)
+        return turn_back(run, &attempt, target);
     TRY(tutti_step_log_write(run, &attempt, "event"));
     *target = master->cross_at;
     master->cross_at = -INFINITY;
@@ -125,54 +178,6 @@ static enum tutti_err cross_over(struct run *run, double *target)
     tutti_stepper_restart(&master->stepper);
     TRY(tutti_correction_restart(run));
     return tutti_extrapolation_restart(run);
-}
-
-/* ---- the macro step ---- */
-
-static enum tutti_err gives_up(const struct run *run, const char *why)
-{
-    const struct tutti_member *refused = run->master.refused;
-    return tutti_fail(TUTTI_ERR_FMU, "%s%st = %s: %d attempts at a step, and none was good: %s",
-                      refused ? refused->unit->name : "", refused ? ": " : "", NUMBER(run->t), MOST_ATTEMPTS, why);
-}
-
-/* After a step that a unit refused: as far as it came, else half of it. */
-static double shorter(const struct run *run, double target)
-{
-    double at = run->master.refused_at, half = run->t + (target - run->t) / 2;
-    return at > run->t && at < target && at > half ? at : half;
-}
-
-/* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
-static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *attempt, double *target)
-{
-    struct tutti_master *master = &run->master;
-    double next = *target;
-    const char *verdict;
-    if (master->refused) {
-        next = shorter(run, *target);
-        verdict = "discarded";
-    } else if (master->early < *target) {
-        next = master->early;
-        verdict = "early";
-    } else {
-        verdict = "changed";
-    }
-    TRY(tutti_step_log_write(run, attempt, verdict));
-    const struct tutti_member *refused = master->refused;
-    bool locates = attempt->changed && !refused && !(master->early < *target);
-    TRY(reject(run));
-    master->refused = refused;
-    if (next <= run->t)
-        return tutti_fail(TUTTI_ERR_FMU, "%s: t = %s: no step, however short, leads on from here",
-                          refused ? refused->unit->name : "the system", NUMBER(run->t));
-    if (locates && attempt->changed_at < *target && attempt->in_second_half &&
-        *target - run->t > master->event_tolerance)
-        next = attempt->changed_at;
-    else if (locates)
-        return locate(run, attempt->changed_at, false, target);
-    *target = next;
-    return TUTTI_OK;
 }
 
 static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
@@ -203,16 +208,6 @@ static enum tutti_err try_shorter(struct run *run, const struct tutti_attempt *a
         return locate(run, *target, true, target);
     *target = run->t + master->stepper.h;
     return TUTTI_OK;
-}
-
-static enum tutti_err begin_step(struct run *run)
-{
-    struct tutti_master *master = &run->master;
-    master->event = false;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, master->before);
-    if (master->goes_back)
-        TRY(tutti_snapshot_take(&master->start, run));
-    return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
 }
 
 enum tutti_err tutti_macro_step(struct run *run, double *target)
@@ -246,5 +241,6 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
             before = attempt;
     }
-    return gives_up(run, "its units end or refuse every one of them");
+    return tutti_fail(TUTTI_ERR_FMU, "t = %s: none of %d attempts at a step was good; --step-log shows them",
+                      NUMBER(run->t), MOST_ATTEMPTS);
 }

@@ -50,6 +50,7 @@ struct tutti_master {
 
     /* How the coupling's last step went. */
     double early;                       /* a unit came back there, before the end; INFINITY: none did */
+    uint32_t early_member;              /* ... this one */
     const struct tutti_member *refused; /* this one discarded the step; NULL: none did */
     double refused_at;                  /* ... having come so far */
     unsigned iterations;

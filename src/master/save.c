@@ -100,8 +100,8 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
     *exchange = true;
     uint32_t first = run->structure.component_first[c], end = run->structure.component_first[c + 1];
     bool driven = first < end && !run->structure.nodes[first].output;
-    return tutti_integration_resolve(&unused, &own, &run->times, own.has_rtol ? own.rtol : run->times.tolerance,
-                                     driven);
+    return tutti_integration_resolve(&unused, &own, &run->times, own.has_rtol ? own.rtol : run->times.tolerance, driven,
+                                     run->system->component_count > 1);
 }
 
 /* What a run would refuse, though it would load the FMUs for that. */

@@ -210,7 +210,8 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
         return run->system->single ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool driven = member->inputs || has_wired_inputs(run, c);
     double share = member->share > 0 ? member->share : 1;
-    TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven));
+    TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven,
+                                  run->system->component_count > 1));
     member->integration.rtol *= share;
     member->integration.atol *= share;
     return TUTTI_OK;
