@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <jansson.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "text_json.h"
 
 struct printer {
-    bool json, failed, cannot_start;
+    bool json, failed, cannot_run;
 };
 
 /* For a terminal or for JSON: printable UTF-8. */
@@ -68,20 +70,60 @@ static json_t *order_json(const struct tutti_analysis *analysis)
     return list;
 }
 
+static json_t *radius_json(bool known, double radius)
+{
+    return known && isfinite(radius) ? json_real(radius) : json_null();
+}
+
 static json_t *loops_json(const struct tutti_analysis *analysis)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < analysis->loop_count; i++) {
         const struct tutti_loop_analysis *loop = &analysis->loops[i];
+        const struct tutti_radii *stability = &loop->stability;
         json_t *json = json_pack("{s:o, s:o, s:o}", "variables",
                                  names_json(analysis->running, loop->nodes, loop->count), "rho",
-                                 loop->has_rho ? json_real(loop->rho) : json_null(), "why_not",
-                                 loop->why_not ? text_json(loop->why_not) : json_null());
-        if (loop->has_rho)
-            json_object_set_new(json, "exact", json_boolean(loop->exact));
+                                 radius_json(stability->known, stability->rho), "why_not",
+                                 stability->why_not[0] ? text_json(stability->why_not) : json_null());
+        if (stability->known)
+            json_object_set_new(json, "exact", json_boolean(stability->exact));
         json_array_append_new(list, json);
     }
     return list;
+}
+
+static json_t *cell_json(const struct tutti_cell *cell)
+{
+    return cell->possible && cell->known
+               ? json_pack("{s:b, s:o}", "stable", cell->stable, "radius", radius_json(true, cell->radius))
+               : json_null();
+}
+
+static json_t *table_json(const struct tutti_analysis *analysis)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < TUTTI_ORDERS; i++) {
+        const struct tutti_stability_row *row = &analysis->rows[i];
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "extrapolation", row->name,
+                                              "jacobi", cell_json(&row->jacobi), "given", cell_json(&row->given),
+                                              "history", cell_json(&row->history), "seidel", cell_json(&row->seidel),
+                                              "correct", cell_json(&row->correct), "smooth", cell_json(&row->smooth)));
+    }
+    return list;
+}
+
+static json_t *choices_json(const struct tutti_analysis *analysis)
+{
+    if (!analysis->chosen)
+        return json_null();
+    json_t *json = json_pack("{s:b, s:b}", "correct", analysis->corrects, "smooth", analysis->smooths);
+    for (int i = 0; i < TUTTI_CHOICES; i++) {
+        const struct tutti_choice *choice = &analysis->choices[i];
+        json_object_set_new(json, choice->name,
+                            json_pack("{s:s, s:o}", "value", choice->value, "reason",
+                                      choice->reason ? text_json(choice->reason) : json_null()));
+    }
+    return json;
 }
 
 static json_t *analysis_json(const struct tutti_analysis *analysis)
@@ -91,13 +133,14 @@ static json_t *analysis_json(const struct tutti_analysis *analysis)
         json_array_append_new(assumed, text_json(analysis->system->components[analysis->initial->assumed[i]].name));
     for (size_t i = 0; i < analysis->pointless_count; i++)
         json_array_append_new(pointless, take_text(printable(analysis->system, &analysis->pointless[i])));
-    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "system",
+    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "system",
                      text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
                      "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
                      (json_int_t)analysis->order->evaluations, "ungrouped", (json_int_t)analysis->ungrouped, "order",
                      order_json(analysis), "loops", loops_json(analysis), "pointless", pointless, "rho",
-                     analysis->has_rho ? json_real(analysis->rho) : json_null(), "initialised", analysis->initialised,
-                     "failure", analysis->initialised ? json_null() : text_json(analysis->failure));
+                     radius_json(analysis->stability.known, analysis->stability.rho), "stability", table_json(analysis),
+                     "choices", choices_json(analysis), "initialised", analysis->initialised, "failure",
+                     analysis->chosen ? json_null() : text_json(analysis->failure));
 }
 
 /* ---- for people ---- */
@@ -132,23 +175,74 @@ static void print_loops(const struct tutti_analysis *analysis)
         const struct tutti_loop_analysis *loop = &analysis->loops[i];
         printf("%12zu ", i + 1);
         print_names(analysis->running, loop->nodes, loop->count);
-        if (loop->has_rho)
-            printf("%12s rho(DL) = %.6g, D by %s\n", "", loop->rho,
-                   loop->exact ? "directional derivatives" : "differences");
-        else if (loop->why_not)
-            printf("%12s rho(DL) is not known: %s\n", "", loop->why_not);
+        if (loop->stability.known)
+            printf("%12s rho(DL) = %.6g, D by %s\n", "", loop->stability.rho,
+                   loop->stability.exact ? "directional derivatives" : "differences");
+        else if (loop->stability.why_not[0])
+            printf("%12s rho(DL) is not known: %s\n", "", loop->stability.why_not);
     }
 }
 
-static void print_rho(const struct tutti_analysis *analysis)
+/* "unstable 1.37" */
+static void print_cell(const struct tutti_cell *cell, bool last)
 {
-    if (!analysis->has_rho)
+    char text[40] = "-";
+    if (cell->possible && !cell->known)
+        snprintf(text, sizeof text, "not known");
+    else if (cell->possible && isnan(cell->radius))
+        snprintf(text, sizeof text, "%s", cell->stable ? "stable" : "unstable");
+    else if (cell->possible)
+        snprintf(text, sizeof text, "%s %.3g", cell->stable ? "stable" : "unstable", cell->radius);
+    printf(last ? " %s\n" : " %-17s", text);
+}
+
+static void print_table(const struct tutti_analysis *analysis)
+{
+    static const struct {
+        const char *name;
+        size_t cell;
+    } lines[] = {
+        {"jacobi", offsetof(struct tutti_stability_row, jacobi)},
+        {"  all given", offsetof(struct tutti_stability_row, given)},
+        {"  all from history", offsetof(struct tutti_stability_row, history)},
+        {"jacobi --smooth", offsetof(struct tutti_stability_row, smooth)},
+        {"jacobi --correct", offsetof(struct tutti_stability_row, correct)},
+        {"seidel", offsetof(struct tutti_stability_row, seidel)},
+    };
+    printf("%-12s %-18s", "stability", "");
+    for (int o = 0; o < TUTTI_ORDERS; o++)
+        printf(o == TUTTI_MOST_ORDER ? " %s\n" : " %-17s", analysis->rows[o].name);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        printf("%-12s %-18s", "", lines[i].name);
+        for (int o = 0; o < TUTTI_ORDERS; o++)
+            print_cell((const void *)((const char *)&analysis->rows[o] + lines[i].cell), o == TUTTI_MOST_ORDER);
+    }
+}
+
+static void print_stability(const struct tutti_analysis *analysis)
+{
+    if (analysis->loop_count == 0)
+        printf("%-12s 0: there is no algebraic loop, and every coupling is stable for small steps\n", "rho(DL)");
+    else if (!analysis->stability.known)
         printf("%-12s not known\n", "rho(DL)");
-    else if (analysis->loop_count == 0)
-        printf("%-12s 0: there is no algebraic loop\n", "rho(DL)");
-    else
-        printf("%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)", analysis->rho,
-               analysis->rho <= 1 ? "is stable for small steps" : "is unstable, however small the step");
+    else {
+        printf("%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)", analysis->stability.rho,
+               tutti_radius_is_stable(analysis->stability.rho) ? "is stable for small steps"
+                                                               : "is unstable, however small the step");
+        print_table(analysis);
+    }
+}
+
+static void print_choices(const struct tutti_analysis *analysis)
+{
+    for (int i = 0; i < TUTTI_CHOICES && analysis->chosen; i++) {
+        const struct tutti_choice *choice = &analysis->choices[i];
+        printf("%-12s %s: %s\n", choice->name, choice->value, choice->reason ? choice->reason : "as asked for");
+    }
+    if (!analysis->initialised)
+        printf("%-12s %s\n", "cannot start", analysis->failure);
+    else if (!analysis->chosen)
+        printf("%-12s %s\n", "refused", analysis->failure);
 }
 
 static void print_words(const struct tutti_analysis *analysis)
@@ -171,15 +265,14 @@ static void print_words(const struct tutti_analysis *analysis)
         printf("%-12s the start value of %s: its source's value takes its place\n", "pointless", name ? name : "?");
         free(name);
     }
-    print_rho(analysis);
-    if (!analysis->initialised)
-        printf("%-12s %s\n", "cannot start", analysis->failure);
+    print_stability(analysis);
+    print_choices(analysis);
 }
 
 static void report(void *context, const struct tutti_analysis *analysis)
 {
     struct printer *printer = context;
-    printer->cannot_start = !analysis->initialised;
+    printer->cannot_run = !analysis->chosen;
     if (!printer->json) {
         print_words(analysis);
         return;
@@ -202,7 +295,7 @@ int command_analyze(const struct arguments *arguments)
             console_error(tutti_err_message());
         else if (printer.failed)
             console_error("out of memory, or standard output cannot be written");
-        status = err ? run_exit_status(err) : printer.failed || printer.cannot_start ? EXIT_FAILED : EXIT_DONE;
+        status = err ? run_exit_status(err) : printer.failed || printer.cannot_run ? EXIT_FAILED : EXIT_DONE;
     }
     run_options_fini(&run);
     return status;

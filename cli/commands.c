@@ -22,7 +22,9 @@ static const struct option check_options[] = {
 #define TIME_OPTIONS \
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
-    {"--step", NULL, "H", "communication step, fixed or the first one (the file's default experiment, else (stop-start)/500); UNIT=H for a unit of a system that is to step less often, with a multiple of it"}
+    {"--step", NULL, "H", \
+     "communication step, fixed or the first one (the file's default experiment, else (stop-start)/500); UNIT=H for a " \
+     "unit of a system that is to step less often, with a multiple of it"}
 #define SET_OPTION \
     {"--set", NULL, "UNIT.VAR=VALUE", \
      "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
@@ -41,7 +43,7 @@ static const struct option check_options[] = {
      "1e-4)"}, \
     {"--atol", NULL, "A", \
      "absolute tolerance, times the nominal value of each state or output (a hundredth of the relative one)"}, \
-    {"--h-max", NULL, "H", "longest step of a control and of a solver ((stop-start)/50)"}, \
+    {"--h-max", NULL, "H", "longest step of a control ((stop-start)/10) and of a solver ((stop-start)/50)"}, \
     {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"}, \
     {"--predictor", NULL, "HOW", \
      "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the " \
@@ -139,6 +141,9 @@ static const struct option analyze_options[] = {
     SYSTEM_OPTIONS,
     TIME_OPTIONS,
     MODEL_OPTIONS,
+    INTERFACE_OPTION,
+    SOLVER_OPTIONS,
+    COUPLING_OPTIONS,
     MESSAGE_OPTIONS,
     {NULL, NULL, NULL, NULL},
 };
@@ -176,11 +181,11 @@ const struct command commands[] = {
      "Co-Simulation FMU runs with its own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the "
      "next communication point and keeps the result; a second Ctrl-C ends it at once.",
      1, SIZE_MAX, run_options, command_run},
-    {"analyze", "FILE...", "order of evaluation, loops and stability of a system",
+    {"analyze", "FILE...", "order of evaluation, loops, stability and the choices of auto",
      "Loads a system as run does, initialises it, and tells what follows from its structure: the order in which inputs "
      "and outputs are computed at the start, and how many evaluations of units that takes; algebraic loops; start "
-     "values that are pointless because a connection overwrites them; the spectral radius of DL, which decides whether "
-     "explicit coupling can be stable.",
+     "values that are pointless because a connection overwrites them; which couplings and extrapolations are stable for "
+     "small steps; and what a run with the same options would choose where they say auto, with its reasons.",
      1, SIZE_MAX, analyze_options, command_analyze},
     {"graph", "FILE...", "draw a system and its dependency graph",
      "Draws the units of a system with what connects them, which outputs depend directly on which inputs, and "

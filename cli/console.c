@@ -107,14 +107,36 @@ static void print_units(const struct tutti_run_stats *stats)
         fprintf(stderr, "%-10s and %zu more (--stats lists all)\n", "", stats->unit_count - MOST_UNITS_SHOWN);
 }
 
-static void print_start(const struct tutti_run_stats *stats)
+static void print_coupling(const struct tutti_run_stats *stats)
 {
     unsigned long evaluations = 0;
     for (size_t i = 0; i < stats->unit_count; i++)
         evaluations += stats->units[i].init_evaluations;
-    if (stats->unit_count > 1)
-        fprintf(stderr, "%-10s %s; started with %lu evaluations, %lu loop%s solved\n", "coupling", stats->coupling,
-                evaluations, stats->init_loops, stats->init_loops == 1 ? "" : "s");
+    if (stats->unit_count < 2)
+        return;
+    fprintf(stderr, "%-10s %s%s%s, control %s, extrapolate %u, events %s\n", "coupling", stats->coupling,
+            stats->correct ? " --correct" : "", stats->smooth ? " --smooth" : "", stats->control, stats->extrapolate,
+            stats->events);
+    fprintf(stderr, "%-10s %lu evaluations, %lu loop%s solved\n", "start", evaluations, stats->init_loops,
+            stats->init_loops == 1 ? "" : "s");
+}
+
+/* What is only told where it happened. */
+static void print_steps(const struct tutti_run_stats *stats)
+{
+    fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events", "steps", stats->steps, stats->rejected,
+            stats->events_located);
+    if (stats->iterations > 0)
+        fprintf(stderr, ", %lu iterations", stats->iterations);
+    if (stats->not_converged > 0)
+        fprintf(stderr, ", %lu not converged", stats->not_converged);
+    if (stats->forced > 0)
+        fprintf(stderr, ", %lu forced", stats->forced);
+    fputc('\n', stderr);
+    char late[32];
+    print_seconds(late, sizeof late, stats->most_late);
+    if (stats->overruns > 0)
+        fprintf(stderr, "%-10s %lu points late, the worst by %s\n", "realtime", stats->overruns, late);
 }
 
 static void print_solvers(const struct tutti_run_stats *stats)
@@ -140,11 +162,10 @@ void console_summary(const struct tutti_run_stats *stats, const char *output)
     print_seconds(set_up, sizeof set_up, stats->setup_seconds);
     print_seconds(loop, sizeof loop, stats->loop_seconds);
     print_units(stats);
-    print_start(stats);
+    print_coupling(stats);
     fprintf(stderr, "%-10s %.9g to %.9g%s\n", "time", stats->start, stats->stop,
             stats->terminated_by_fmu ? " (ended by the FMU)" : "");
-    fprintf(stderr, "%-10s %lu accepted, %lu rejected, %lu events\n", "steps", stats->steps, stats->rejected,
-            stats->events_located);
+    print_steps(stats);
     unsigned long do_steps = 0, gets = 0, sets = 0;
     for (size_t i = 0; i < stats->unit_count; i++) {
         do_steps += stats->units[i].do_steps;

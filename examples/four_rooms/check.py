@@ -58,7 +58,8 @@ def building(t, x):
 
 def exact(times):
     start = np.full(STATES, 12.0)
-    solution = solve_ivp(building, (0, STOP), start, t_eval=times, method="DOP853", rtol=1e-10, atol=1e-10, max_step=600)
+    solution = solve_ivp(building, (0, STOP), start, t_eval=times, method="DOP853", rtol=1e-10, atol=1e-10,
+                         max_step=600)
     return solution.y.T[:, :ROOMS * (1 + LAYERS):1 + LAYERS]
 
 

@@ -7,15 +7,18 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, short  # noqa: E402
 
 B, C = np.diag([1, 3]), np.diag([1, -5])  # A = -I
 L = np.array([[0, 1], [1, 0]])
 X0 = np.ones(2)
-STEP, STOP = 0.001, 1
-# d1, d2; the last three are unstable though the coupled equations are stable, too
-CASES = ((0, 0), (0.5, 0.5), (0.5, -0.5), (0.9, 0.9), (0.9, -0.9), (3, 0), (1.1, -1.1), (2, -1), (-2, -1))
+STEP, STEPS = 0.001, 200
+# d1, d2; the coupled equations are stable with all of them
+CASES = ((0, 0), (0.1, 0.1), (0.1, -0.1), (0.17, 0.17), (0.25, -0.25), (0.5, 0.5), (0.5, -0.5), (0.9, 0.9), (0.9, -0.9),
+         (3, 0), (1.1, -1.1), (2, -1), (-2, -1))
 OUTPUTS = ("system1.y", "system2.y")
+# what the last inputs, the newest first, count for that at the end of a step: polynomials through 1, 2, 3 points
+WEIGHTS = {0: (1,), 1: (2, -1), 2: (3, -3, 1)}
 
 
 def growth(d):
@@ -28,52 +31,115 @@ def radius(d):
     return np.sqrt(abs(d[0] * d[1]))
 
 
-def propagation(d, h):
-    """Psi(H) of eq. 6.14: constant extrapolation, both systems solved exactly."""
-    decay = np.exp(-h)
-    k1 = (1 - decay) * B @ L
-    return np.block([[decay * np.eye(2), k1], [decay * C, C @ k1 + np.diag(d) @ L]])
+def companion(d, weights):
+    """The largest factor by which outputs grow with a step when H goes to 0, extrapolated by differences: the spectral
+    radius of the matrix in eq. 6.40, and of its like for three points."""
+    feed = np.diag(d) @ L
+    size = 2 * len(weights)
+    matrix = np.eye(size, k=-2)
+    matrix[:2] = np.hstack([weight * feed for weight in weights])
+    return np.max(np.abs(np.linalg.eigvals(matrix)))
 
 
-def outputs(d, steps):
-    """What explicit coupling with constant extrapolation makes of a consistent start."""
-    state = np.concatenate([X0, np.linalg.solve(np.eye(2) - np.diag(d) @ L, C @ X0)])
-    rows = [state[2:]]
-    matrix = propagation(d, STEP)
-    for _ in range(steps):
-        state = matrix @ state
-        rows.append(state[2:])
-    return np.array(rows)
+class Method:
+    """A way to couple. `given`: slopes come from the models, else from the inputs before. `published`: what the thesis
+    says of pairs with which the method is unstable."""
+
+    def __init__(self, name, source, order, given=False, correct=False, smooth=False, published="unstable"):
+        self.name, self.source, self.order, self.published = name, source, order, published
+        self.given, self.correct, self.smooth = given, correct, smooth
+
+    def factor(self, d):
+        """The largest factor by which outputs grow with a step when H goes to 0: Table 6.1. With smoothing, eq. 6.71
+        gives z^2 = 2 z lambda - lambda for it, with the eigenvalues lambda of DL: eq. 6.41, not Table 6.5."""
+        if self.correct:
+            return 0
+        return radius(d) if self.given and not self.smooth else companion(d, WEIGHTS[self.order])
+
+    def options(self):
+        return ("--coupling", "jacobi", "--extrapolate", self.order, *(["--correct"] if self.correct else []),
+                *(["--smooth"] if self.smooth else []), "--step", STEP, "--stop", STEPS * STEP)
+
+    def slopes(self, h, u, inputs, derivatives):
+        """First and second derivatives of the inputs from u on. inputs: those before, the newest first."""
+        if self.given:
+            return derivatives, np.zeros(2)
+        degree = min(self.order, len(inputs))
+        first = (u - inputs[0]) / h if degree > 0 else np.zeros(2)
+        second = (u - 2 * inputs[0] + inputs[1]) / h ** 2 if degree > 1 else np.zeros(2)
+        return first + second * h / 2, second
+
+    def outputs(self, d):
+        """The outputs at communication points; both systems are solved exactly (eq. 6.14, 6.38, 6.44, 6.64, 6.77)."""
+        h, feed, decay = STEP, np.diag(d), np.exp(-STEP)
+        loop = np.linalg.inv(np.eye(2) - feed @ L)
+        integrals = np.array([1 - decay, h - (1 - decay), h ** 2 - 2 * (h - (1 - decay))])  # of exp(s - h) s^k
+        x, inputs = X0, []
+        rows = [loop @ C @ X0]
+        u, first, second = L @ rows[0], np.zeros(2), np.zeros(2)
+        for _ in range(STEPS):
+            x = decay * x + B @ (integrals[0] * u + integrals[1] * first + integrals[2] / 2 * second)
+            end, slope = u + h * first + h ** 2 / 2 * second, first + h * second
+            y, dy = C @ x + feed @ end, C @ (B @ end - x) + feed @ slope
+            if self.correct:
+                y, dy = loop @ (y - feed @ end), loop @ (dy - feed @ slope)
+            rows.append(y)
+            inputs.insert(0, u)
+            u = L @ y
+            first, second = self.slopes(h, u, inputs, L @ dy)
+            if self.smooth:
+                u, first = end, (u + h * first - end) / h
+        return np.array(rows)
 
 
-def check(example, d):
-    """Returns the error of rho(DL), and how large the outputs become, relative to the first."""
-    what = f"d1 = {d[0]}, d2 = {d[1]}"
-    assert growth(d) < 0, "the equations themselves are not stable"
-    setting = ("--set", f"system1.d={d[0]}", "--set", f"system2.d={d[1]}")
-    found = example.analyze(*setting)["rho"]
-    run = example.run_system(*setting, "--coupling", "jacobi", "--step", STEP, "--stop", STOP)
-    exact = outputs(d, round(STOP / STEP))
-    measured = np.column_stack([run[name] for name in OUTPUTS])
-    scale = np.max(np.abs(exact), axis=0)
-    example.compare(f"{what}: rho(DL) {found:.4f}: outputs of {STOP} s, relative to the largest, against eq. 6.14",
-                    measured / scale, exact / scale, 1e-9)
-    return abs(found - radius(d)), np.max(np.abs(measured)) / np.max(np.abs(measured[0]))
+METHODS = (
+    Method("constant extrapolation", "SystemStructure.ssd", 0),
+    Method("linear extrapolation by differences", "Differences.ssd", 1),
+    Method("linear extrapolation by derivatives", "Derivatives.ssd", 1, given=True),
+    Method("quadratic extrapolation by differences", "Differences.ssd", 2, published="a plot, of eq. 6.30"),
+    Method("smoothed linear extrapolation by derivatives", "Derivatives.ssd", 1, given=True, smooth=True,
+           published="stable if rho(DL) <= 1 (Table 6.5, see the README)"),
+    Method("corrected constant extrapolation", "SystemStructure.ssd", 0, correct=True),
+    Method("corrected linear extrapolation by differences", "Differences.ssd", 1, correct=True),
+    Method("corrected linear extrapolation by derivatives", "Derivatives.ssd", 1, given=True, correct=True),
+    Method("corrected quadratic extrapolation by differences", "Differences.ssd", 2, correct=True),
+    Method("corrected and smoothed linear extrapolation by derivatives", "Derivatives.ssd", 1, given=True, correct=True,
+           smooth=True),
+)
+
+
+def setting(d):
+    return "--set", f"system1.d={d[0]}", "--set", f"system2.d={d[1]}"
+
+
+def check_method(example, method):
+    """All pairs: the outputs, and how large they become, relative to the first."""
+    errors, stable, unstable = [], [], []
+    within = 1e-5 if method.order == 2 else 1e-8  # what grows there begins as small as H^3, not far above rounding
+    for d in CASES:
+        run = example.run_system(*setting(d), *method.options(), variant=method.source)
+        measured = np.column_stack([run[name] for name in OUTPUTS])
+        exact = method.outputs(d)
+        errors.append(np.max(np.abs(measured - exact) / np.max(np.abs(exact), axis=0)))
+        size = np.max(np.abs(measured)) / np.max(np.abs(measured[0]))
+        (stable if method.factor(d) <= 1 else unstable).append(size)
+    example.figure(f"{method.name}: largest error of outputs against what the method makes of exact solutions",
+                   f"{max(errors):.1e}", max(errors) <= within, f"<= {short(within)}")
+    example.figure(f"{method.name}: largest output / first of {len(stable)} pairs d1, d2 with which it is stable",
+                   f"{max(stable):.2g}", max(stable) < 10, "< 10", "stable")
+    if unstable:
+        example.figure(f"{method.name}: largest output / first of {len(unstable)} pairs d1, d2 with which it is not",
+                       f"{min(unstable):.1e} to {max(unstable):.1e}", min(unstable) > 1e3, "> 1e3", method.published)
 
 
 def main():
     example = Example(__doc__)
-    errors, stable, unstable = [], [], []
-    for d in CASES:
-        error, size = check(example, d)
-        errors.append(error)
-        (stable if radius(d) <= 1 else unstable).append(size)
-    example.figure(f"rho(DL) for {len(CASES)} pairs d1, d2: largest error", f"{max(errors):.1e}", max(errors) <= 1e-6,
-                   "<= 1e-6", "the root of abs(d1 d2)")
-    example.figure(f"{len(stable)} pairs with rho(DL) <= 1, constant extrapolation: largest output / first",
-                   f"{max(stable):.2g}", max(stable) < 10, "< 10", "stable")
-    example.figure(f"{len(unstable)} pairs with rho(DL) > 1, constant extrapolation: largest output / first",
-                   f"{min(unstable):.1e} to {max(unstable):.1e}", min(unstable) > 1e3, "> 1e3", "unstable")
+    assert all(growth(d) < 0 for d in CASES), "the equations themselves are not stable"
+    error = max(abs(example.analyze(*setting(d))["rho"] - radius(d)) for d in CASES)
+    example.figure(f"rho(DL) for {len(CASES)} pairs d1, d2: largest error", f"{error:.1e}", error <= 1e-6, "<= 1e-6",
+                   "the root of abs(d1 d2)")
+    for method in METHODS:
+        check_method(example, method)
     example.end()
 
 

@@ -15,6 +15,7 @@ H = 0.02
 STOP, START = 2, (1, 1)  # end of time, x1 and x2 at the start: our choice, the thesis gives none
 SOLVERS = (("cvode", "proceed"), ("bdf", "auto"))  # the first one is what the thesis has
 PUBLISHED = {False: (423, 291), True: (258, 185)}  # Table 6.3, steps of both subsystems without and with smoothing
+EVALUATIONS = {False: (677, 494), True: (350, 262)}  # ... and right-hand sides
 
 
 def derivatives(x, u):
@@ -28,14 +29,14 @@ def couple(x, u, slope):
     return np.array([x[1] + np.sin(u[1]), x[0]]), np.array([dx[1] + np.cos(u[1]) * slope[1], dx[0]])
 
 
-def simulate(smooth):
+def simulate(smooth, known=True):
     """The coupled run with linear extrapolation, eq. 6.71: inputs at the start of each step, their slopes, and the
-    states at all communication points."""
+    states at all communication points. known: the slope of u2, which y2 needs for its own, is known at the start."""
     times = np.linspace(0, STOP, round(STOP / H) + 1)
     x = np.array(START, dtype=float)
     u = np.array([x[1] + np.sin(x[0]), x[0]])
     dx = derivatives(x, u)
-    slope = np.array([dx[1] + np.cos(u[1]) * dx[0], dx[0]])
+    slope = np.array([dx[1] + (np.cos(u[1]) * dx[0] if known else 0), dx[0]])
     states, values, slopes = [x], [], []
     for start, stop in zip(times[:-1], times[1:]):
         values.append(u)
@@ -79,6 +80,36 @@ def check_subsystem(example, i, smooth, times, inputs, states, before):
     return steps
 
 
+def counts(steps, before):
+    """The steps of both subsystems, and in parts of those before."""
+    parts = " / ".join(f"{part:.2f}" for part in np.divide(steps, before)) + " of those without" if before else ""
+    return ", ".join(filter(None, (" / ".join(str(count) for count in steps), parts)))
+
+
+def check_coupling(example):
+    """The coupled run by Tutti itself: the same states, and the steps of both solvers."""
+    before = {}
+    for smooth in (False, True):
+        times, _, _, states = simulate(smooth, known=False)
+        how = "with" if smooth else "without"
+        for solver, predictor in SOLVERS:
+            run = example.run_system("--coupling", "jacobi", "--extrapolate", 1, *(["--smooth"] if smooth else []),
+                                     "--step", H, "--stop", STOP, "--solver", solver, "--predictor", predictor,
+                                     "--rtol", 1e-6, "--atol", 1e-6)
+            what = f"coupled by Tutti {how} smoothing, {solver} ({predictor})"
+            example.compare(f"{what}: distance from the run of this check", run.at(times, ["first.x", "second.x"]),
+                            states, 2e-4)
+            steps = [run.units[name]["solver_steps"] for name in ("first", "second")]
+            bound = smooth and solver == "cvode"
+            example.figure(f"{what}: solver steps of both subsystems", counts(steps, before.get(solver)),
+                           not bound or np.all(np.less(steps, before[solver])), "fewer" if bound else "",
+                           counts(PUBLISHED[smooth], PUBLISHED[False] if smooth else None) if solver == "cvode" else "")
+            before.setdefault(solver, steps)
+            evaluations = [run.units[name]["rhs_evaluations"] for name in ("first", "second")]
+            example.figure(f"{what}: right-hand sides of both subsystems", counts(evaluations, None), True, "",
+                           counts(EVALUATIONS[smooth], None) if solver == "cvode" else "")
+
+
 def main():
     example = Example(__doc__)
     before = {}
@@ -91,6 +122,7 @@ def main():
             inputs = example.input(f"{how}{i + 1}.csv", extrapolated(times, values[:, [i]], slopes[:, [i]], ["u"]))
             steps = check_subsystem(example, i, smooth, times, inputs, states, before.get(i))
             before.setdefault(i, steps)
+    check_coupling(example)
     example.end()
 
 

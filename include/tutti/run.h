@@ -44,7 +44,7 @@ struct tutti_run_options {
     const char *interface; /* "cs", "me", "auto" */
     const char *solver;    /* for Model Exchange: "cvode", "bdf", ...; NULL: "cvode"; "bdf" where inputs change */
     double solver_step;    /* of fixed-step solvers: the communication step */
-    double h_max;          /* longest step of the others, and of a control: (stop - start) / 50 */
+    double h_max;          /* longest step of the others: (stop - start) / 50; and of a control: (stop - start) / 10 */
     const char
         *predictor; /* when inputs change: "auto", "restart", "proceed", "correct-1", "correct-2", "correct-all" */
     const char *jacobian;            /* "auto", "sparse", "dense", "plain" */

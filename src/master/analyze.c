@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "master/block.h"
-#include "master/loop.h"
+#include "master/choose.h"
+#include "master/control.h"
+#include "master/coupling.h"
+#include "master/detect.h"
 #include "master/setup.h"
-#include "solve/eigen.h"
 
 struct analyst {
     struct tutti_analysis analysis;
@@ -21,58 +22,43 @@ struct analyst {
     char failure[1024];
 };
 
-/* The largest magnitude of an eigenvalue of a dense matrix, column-major. */
-static enum tutti_err spectral_radius(struct tutti_arena *arena, double *values, size_t n, double *rho)
-{
-    int *first = tutti_arena_array(arena, n + 1, sizeof *first);
-    int *rows = tutti_arena_array(arena, n * n, sizeof *rows);
-    double *re = tutti_arena_array(arena, n, sizeof *re), *im = tutti_arena_array(arena, n, sizeof *im);
-    if (!first || !rows || !re || !im)
-        return tutti_fail_memory();
-    for (size_t c = 0; c <= n; c++)
-        first[c] = (int)(c * n);
-    for (size_t i = 0; i < n * n; i++)
-        rows[i] = (int)(i % n);
-    struct tutti_matrix matrix = {n, n, first, rows, values};
-    TRY(tutti_eigenvalues(&matrix, re, im, NULL));
-    *rho = 0;
-    for (size_t i = 0; i < n; i++)
-        *rho = fmax(*rho, hypot(re[i], im[i]));
-    return TUTTI_OK;
-}
+/* ---- loops and choices ---- */
 
-/* The loop's nodes in the structure of the initial phase, which the signals are laid out by. */
-static enum tutti_err look_at_loop(struct analyst *analyst, struct run *run, struct tutti_loop_analysis *loop)
+static void note_choices(struct analyst *analyst, const struct run *run)
 {
-    uint32_t *nodes = tutti_arena_array(&analyst->arena, loop->count, sizeof *nodes);
-    if (!nodes)
-        return tutti_fail_memory();
-    for (uint32_t i = 0; i < loop->count; i++) {
-        const struct tutti_structure_node *node = &analyst->running.nodes[loop->nodes[i]];
-        nodes[i] = tutti_structure_find(&run->structure, node->component, node->variable, node->output);
-    }
-    double *matrix = NULL;
-    size_t n = 0;
-    enum tutti_err err = tutti_block_feedback(run, nodes, loop->count, &analyst->arena, &matrix, &n, &loop->exact);
-    if (!err)
-        err = spectral_radius(&analyst->arena, matrix, n, &loop->rho);
-    if (err == TUTTI_ERR_MEMORY)
-        return err;
-    loop->has_rho = err == TUTTI_OK;
-    if (err)
-        loop->why_not = tutti_arena_text(&analyst->arena, tutti_err_message(), strlen(tutti_err_message()));
-    return TUTTI_OK;
+    static const char *const names[TUTTI_CHOICES] = {"coupling", "control", "extrapolate", "events"};
+    static const char *const orders[] = {"0", "1", "2"};
+    const struct tutti_master *master = &run->master;
+    const char *const values[TUTTI_CHOICES] = {run->member_count > 1 ? master->coupling->name : "none",
+                                               master->control->name, orders[master->order], master->detection->name};
+    for (int i = 0; i < TUTTI_CHOICES; i++)
+        analyst->analysis.choices[i] =
+            (struct tutti_choice){names[i], values[i], master->reasons[i][0] ? master->reasons[i] : NULL};
+    analyst->analysis.corrects = master->corrects;
+    analyst->analysis.smooths = master->smooths;
 }
 
 /* With every unit initialised and none stepped. */
-static enum tutti_err look_at_loops(void *context, struct run *run)
+static enum tutti_err look_around(void *context, struct run *run)
 {
     struct analyst *analyst = context;
-    analyst->analysis.initialised = true;
-    for (size_t i = 0; i < analyst->analysis.loop_count; i++)
-        TRY(look_at_loop(analyst, run, &analyst->loops[i]));
+    struct tutti_analysis *analysis = &analyst->analysis;
+    analysis->initialised = true;
+    enum tutti_err err = tutti_master_choose(run);
+    if (err == TUTTI_ERR_MEMORY)
+        return err;
+    analysis->chosen = err == TUTTI_OK;
+    if (err)
+        snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
+    else
+        note_choices(analyst, run);
+    for (size_t i = 0; i < analysis->loop_count; i++)
+        TRY(tutti_stability_of_loop(run, &analyst->running, analyst->loops[i].nodes, analyst->loops[i].count,
+                                    TUTTI_THOROUGH, &analyst->loops[i].stability));
     return TUTTI_OK;
 }
+
+/* ---- structure ---- */
 
 static enum tutti_err find_loops(struct analyst *analyst)
 {
@@ -83,7 +69,7 @@ static enum tutti_err find_loops(struct analyst *analyst)
     for (uint32_t c = 0; c < scc->count; c++)
         if (scc->first[c + 1] - scc->first[c] > 1)
             analyst->loops[analyst->analysis.loop_count++] = (struct tutti_loop_analysis){
-                .nodes = scc->nodes + scc->first[c], .count = scc->first[c + 1] - scc->first[c], .exact = true};
+                .nodes = scc->nodes + scc->first[c], .count = scc->first[c + 1] - scc->first[c]};
     analyst->analysis.loops = analyst->loops;
     return TUTTI_OK;
 }
@@ -149,14 +135,39 @@ static enum tutti_err look_at_structure(struct analyst *analyst, struct run *run
     return find_pointless(analyst, run);
 }
 
+/* ---- the table ---- */
+
+static struct tutti_cell cell(const struct tutti_radii *all, double radius)
+{
+    bool known = all->known && isfinite(radius);
+    return (struct tutti_cell){true, known, known && tutti_radius_is_stable(radius), known ? radius : NAN};
+}
+
+/* 001 Tables 6.1 and 6.5. Linear correction solves for the outputs: every row is one of the consistent approach. */
+static void fill_table(struct tutti_analysis *analysis)
+{
+    static const char *const names[TUTTI_ORDERS] = {"constant", "linear", "quadratic"};
+    const struct tutti_radii *all = &analysis->stability;
+    const double history[TUTTI_ORDERS] = {all->rho, all->linear, all->quadratic};
+    for (int o = 0; o < TUTTI_ORDERS; o++) {
+        struct tutti_stability_row *row = &analysis->rows[o];
+        *row = (struct tutti_stability_row){.name = names[o], .jacobi = cell(all, all->jacobi[o])};
+        row->given = cell(all, all->rho);
+        row->history = cell(all, history[o]);
+        row->seidel = cell(all, all->seidel[o]);
+        row->correct = (struct tutti_cell){true, all->known, all->known, NAN};
+        if (o > 0)
+            row->smooth = cell(all, all->smooth[o]);
+    }
+}
+
 static void sum_up(struct analyst *analyst)
 {
     struct tutti_analysis *analysis = &analyst->analysis;
-    analysis->has_rho = true;
-    for (size_t i = 0; i < analysis->loop_count; i++) {
-        analysis->has_rho = analysis->has_rho && analysis->loops[i].has_rho;
-        analysis->rho = fmax(analysis->rho, analysis->loops[i].rho);
-    }
+    analysis->stability = (struct tutti_radii){.known = true, .exact = true};
+    for (size_t i = 0; i < analysis->loop_count; i++)
+        tutti_stability_join(&analysis->stability, &analysis->loops[i].stability);
+    fill_table(analysis);
 }
 
 enum tutti_err tutti_analyze(const struct tutti_run_options *options, tutti_analysis_report *report, void *context)
@@ -166,13 +177,15 @@ enum tutti_err tutti_analyze(const struct tutti_run_options *options, tutti_anal
     struct analyst analyst = {0};
     quiet.output = NULL;
     struct run run = {
-        .asked = &quiet, .options = &quiet, .stats = &stats, .at_start = look_at_loops, .at_start_context = &analyst};
+        .asked = &quiet, .options = &quiet, .stats = &stats, .at_start = look_around, .at_start_context = &analyst};
     enum tutti_err err = tutti_setup_system(&run);
     if (!err)
         err = look_at_structure(&analyst, &run);
     if (!err) {
-        if (tutti_run_start(&run) != TUTTI_OK)
+        if (tutti_run_start(&run) != TUTTI_OK) {
             snprintf(analyst.failure, sizeof analyst.failure, "%s", tutti_err_message());
+            analyst.analysis.initialised = analyst.analysis.chosen = false;
+        }
         analyst.analysis.failure = analyst.failure;
         sum_up(&analyst);
         report(context, &analyst.analysis);

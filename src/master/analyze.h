@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that nobody reads,
- * the spectral radius of DL, on which the stability of a coupling hangs (001 section 6.1). */
+ * which couplings are stable (001 section 6.1), and what `auto` chooses. */
 #ifndef TUTTI_MASTER_ANALYZE_H
 #define TUTTI_MASTER_ANALYZE_H
 
 #include <tutti/run.h>
 
+#include "master/stability.h"
 #include "plan/order.h"
 #include "plan/structure.h"
 #include "system/system.h"
@@ -14,10 +15,31 @@
 struct tutti_loop_analysis {
     const uint32_t *nodes; /* of `running` */
     uint32_t count;
-    bool has_rho;
-    double rho;          /* largest magnitude of an eigenvalue of DL in the loop, at the start */
-    bool exact;          /* D by directional derivatives; else by differences */
-    const char *why_not; /* no rho: the reason */
+    struct tutti_radii stability; /* at the start; not known, without a reason, where the system cannot be started */
+};
+
+/* One of the choices that make a master. */
+struct tutti_choice {
+    const char *name;   /* "coupling", "control", "extrapolate", "events" */
+    const char *value;  /* "seidel" */
+    const char *reason; /* of `auto`; NULL: it was asked for */
+};
+
+enum { TUTTI_CHOICES = 4 };
+
+/* A cell of the table of stability. */
+struct tutti_cell {
+    bool possible; /* else there is no such combination */
+    bool known, stable;
+    double radius; /* NAN: it does not hang on one */
+};
+
+/* Extrapolation of an order. */
+struct tutti_stability_row {
+    const char *name;                 /* "constant", "linear", "quadratic" */
+    struct tutti_cell jacobi;         /* with derivatives that the units at hand take and give */
+    struct tutti_cell given, history; /* ... if all units took them, and all were given, or came from points before */
+    struct tutti_cell seidel, correct, smooth;
 };
 
 struct tutti_analysis {
@@ -30,17 +52,20 @@ struct tutti_analysis {
     size_t pointless_count;
     const struct tutti_loop_analysis *loops;
     size_t loop_count;
-    bool has_rho; /* of all loops; 0 where there is none, because DL is nilpotent then (001 section 5.1) */
-    double rho;
-    bool initialised; /* the system could be started; else `failure` says why not */
+    struct tutti_radii stability; /* of all loops; 0 where there is none: DL is nilpotent then (001 section 5.1) */
+    struct tutti_stability_row rows[TUTTI_ORDERS];
+    bool initialised;                           /* the system can be started; else `failure` says why not */
+    bool chosen;                                /* ... and run, with the choices below; else `failure` */
+    struct tutti_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */
+    bool corrects, smooths;
     const char *failure;
 };
 
 /* Everything in `analysis` lives during the call only. */
 typedef void tutti_analysis_report(void *context, const struct tutti_analysis *analysis);
 
-/* Loads the system, initialises it as a run would, and reports. A system that cannot be initialised is reported as well: an
- * error comes back only if it cannot be loaded. */
+/* Loads the system, initialises it as a run would, makes the choices of one, and reports. A system that cannot be
+ * initialised, and options that do not go with it, are reported as well: an error comes back only if it cannot be loaded. */
 TUTTI_CHECKED enum tutti_err tutti_analyze(const struct tutti_run_options *options, tutti_analysis_report *report,
                                            void *context);
 

@@ -10,8 +10,8 @@
  * SOLVER, naming the variables with their last values and residuals. UNSUPPORTED for units that cannot be read there. */
 TUTTI_CHECKED enum tutti_err tutti_block_solve(struct run *run, const uint32_t *nodes, uint32_t count);
 
-/* DL of a loop (001 eq. 5.8) where its units are: n times n, column-major, in the arena. UNSUPPORTED for loops with arrays or
- * discrete values, and for those that are too large for what follows. */
+/* DL of a loop (001 eq. 5.8) where its units are: n times n, column-major, in the arena; row and column i belong to output i
+ * among `nodes`. UNSUPPORTED for loops with arrays or discrete values, and for those that are too large for what follows. */
 TUTTI_CHECKED enum tutti_err tutti_block_feedback(struct run *run, const uint32_t *nodes, uint32_t count,
                                                   struct tutti_arena *arena, double **matrix, size_t *n, bool *exact);
 

@@ -24,7 +24,7 @@ struct facts {
     const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals, can_correct;
-    struct tutti_stability stability;
+    struct tutti_radii stability;
 };
 
 static bool is_auto(const char *word)
@@ -123,9 +123,8 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
         return TUTTI_OK;
     TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
     TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
-    return is_auto(run->options->coupling)
-               ? tutti_stability_measure(run, running, &run->master.sequence, &facts->stability)
-               : TUTTI_OK;
+    bool asks = is_auto(run->options->coupling) || is_auto(run->options->extrapolate);
+    return asks ? tutti_stability_measure(run, running, &facts->stability) : TUTTI_OK;
 }
 
 /* ---- the choices ---- */
@@ -149,7 +148,8 @@ static void choose_for_loop(struct run *run, const struct facts *facts)
 {
     struct tutti_master *master = &run->master;
     char rho[64];
-    snprintf(rho, sizeof rho, facts->stability.known ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
+    bool has_rho = facts->stability.known && isfinite(facts->stability.rho);
+    snprintf(rho, sizeof rho, has_rho ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
     if (facts->can_correct && facts->stability.known) {
         master->coupling = &tutti_coupling_jacobi;
         master->corrects = true;
@@ -331,6 +331,7 @@ static enum tutti_err check_together(const struct run *run, const struct facts *
     if (master->control == &tutti_control_quantum && !run->options->has_quantum)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--control quantum needs --quantum Q: how far an output may move in a step");
+    TRY(check_number(run->options->has_h_max, run->options->h_max, "--h-max"));
     TRY(check_own_steps(run, facts));
     return check_going_back(run, facts);
 }

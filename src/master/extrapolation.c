@@ -106,10 +106,12 @@ void tutti_extrapolation_lay(struct run *run)
     }
 }
 
-/* At run->t. */
+/* At run->t. A unit that has ended the run is not asked any more. */
 static enum tutti_err push(struct run *run)
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
+    if (run->ended)
+        return TUTTI_OK;
     tutti_wires_take_reals(&run->wires, run->wires.signals, e->values);
     tutti_history_push(&e->history, run->t, e->values);
     for (unsigned o = 1; e->gives && o <= TUTTI_MOST_ORDER; o++)

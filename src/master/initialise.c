@@ -116,9 +116,9 @@ enum tutti_err tutti_initialise(struct run *run)
     for (uint32_t m = 0; m < run->member_count; m++)
         TRY(enter(run, &run->members[m], &run->system->components[m]));
     TRY(compute(run));
-    TRY(tutti_master_choose(run));
     if (run->at_start)
         return run->at_start(run->at_start_context, run);
+    TRY(tutti_master_choose(run));
     for (uint32_t m = 0; m < run->member_count; m++) {
         struct tutti_unit *unit = run->members[m].unit;
         TRY(leave(&run->members[m]));

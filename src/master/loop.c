@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "master/control.h"
 #include "master/coupling.h"
+#include "master/pace.h"
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
 enum { MOST_BLIND_STEPS = 4096 };
@@ -140,6 +141,7 @@ static bool may_visit(const struct run *run)
 enum tutti_err tutti_loop(struct run *run)
 {
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
+    const bool paced = run->options->has_realtime;
     if (may_visit(run))
         return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
     while (run->t < run->times.stop && !run->ended) {
@@ -157,6 +159,8 @@ enum tutti_err tutti_loop(struct run *run)
             return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
         if (__builtin_expect(run->t <= before, 0) || run->standstills)
             TRY(watch_standstill(run, before));
+        if (__builtin_expect(paced, 0))
+            tutti_pace_wait(run);
         if (__builtin_expect(--run->countdown == 0, 0))
             TRY(look_at_clock(run, run->t - before));
     }

@@ -17,6 +17,8 @@
 #include "master/step_log.h"
 
 enum { MOST_ATTEMPTS = 1000 };
+/* A unit that refuses steps as short as this, as a part of the run, refuses them all. (Near 0 there are many shorter ones.) */
+static const double LEAST_STEP = 1e-15;
 
 /* ---- pieces of an attempt ---- */
 
@@ -112,7 +114,7 @@ static enum tutti_err locate(struct run *run, double high, bool by_error, double
 static enum tutti_err try_half(const struct run *run, const struct tutti_member *refused, double *target)
 {
     double at = run->master.refused_at, half = run->t + (*target - run->t) / 2;
-    if (half <= run->t || half >= *target)
+    if (half <= run->t || half >= *target || half - run->t < LEAST_STEP * run->span)
         return tutti_fail(TUTTI_ERR_FMU,
                           "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
                           "parameters there",
@@ -158,6 +160,7 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
     if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance))
         return locate(run, attempt->changed_at, false, target);
     *target = early ? master->early : attempt->changed_at;
+    master->cross_at = -INFINITY; /* located from another start, or by longer steps: void */
     return TUTTI_OK;
 }
 

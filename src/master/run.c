@@ -16,6 +16,7 @@
 #include "master/coupling.h"
 #include "master/detect.h"
 #include "master/loop.h"
+#include "master/pace.h"
 #include "master/setup.h"
 #include "record/table.h"
 
@@ -238,6 +239,7 @@ static enum tutti_err go_through(struct run *run)
     if (!err)
         err = terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
+    tutti_pace_tell(run);
     if (run->ended && !err)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, run->ended->unit->name,
                          "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));

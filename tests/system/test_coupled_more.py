@@ -268,6 +268,12 @@ class Options(SspTest):
         self.assertEqual([(unit["interface"], unit["solver"]) for unit in units], [("cs", None), ("me", "cvode")])
         self.refused("run", ssd, "--solver", "cvode", "--interface", "cs", status=2, says=["--solver cvode", "cs"])
 
+    def test_the_longest_step_of_a_control_is_none_of_a_solver_with_steps_of_one_size(self):
+        fmu = kit_fmu("Tracker", "2")
+        table = self.simulate(f"a={fmu}", f"b={fmu}", "--connect", "a.y=b.u", "--interface", "me", "--solver", "rk4",
+                              "--h-max", "0.125", "--control", "embedded", "--rtol", "0.1", "--step", "0.125", "--stop", "2")
+        self.assertEqual(table.times, [n * 0.125 for n in range(17)])
+
     def test_a_negated_alias_at_a_port(self):
         fmu = self.altered(kit_fmu("Dahlquist", "1cs"), ('causality="output">', 'causality="output" alias="negatedAlias">'))
         linear = '<ssc:LinearTransformation factor="2" offset="1"/>'

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/pace.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+
+/* So late may a point be before it counts: a clock that wakes us, and other work of the machine, cost some of it. */
+#define TOLERANCE 1e-3
+/* No longer at once: a signal between the look at `interrupt` and the sleep would be slept over. */
+#define LONGEST_SLEEP 0.1
+
+static bool is_interrupted(const struct run *run)
+{
+    return run->options->interrupt && *run->options->interrupt;
+}
+
+void tutti_pace_wait(struct run *run)
+{
+    double due = run->loop_start + (run->t - run->times.start) / run->options->realtime;
+    double now = tutti_clock_now(), late = now - due;
+    if (late > TOLERANCE) {
+        run->stats->overruns++;
+        run->stats->most_late = fmax(run->stats->most_late, late);
+    }
+    while (now < due && !is_interrupted(run)) {
+        double until = fmin(due, now + LONGEST_SLEEP), seconds = floor(until);
+        struct timespec wake = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (until - seconds))};
+        /* A signal wakes us early; the loop then looks whether it means the end. */
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+        now = tutti_clock_now();
+    }
+}
+
+void tutti_pace_tell(const struct run *run)
+{
+    if (run->stats->overruns > 0)
+        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
+                         "%lu of %lu points came later than --realtime %s asks for, the worst by %.3g s",
+                         run->stats->overruns, run->stats->steps, NUMBER(run->options->realtime),
+                         run->stats->most_late);
+}

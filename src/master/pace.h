@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* pace.h - runs that keep up with the clock, and do not overtake it (--realtime R): simulated time goes R times as fast. */
+#ifndef TUTTI_MASTER_PACE_H
+#define TUTTI_MASTER_PACE_H
+
+#include "master/loop.h"
+
+/* At the point reached: waits until it is due, which is (run->t - start) / R after the loop began. Comes back at once, or
+ * soon, where somebody interrupts the run. A point that is late is counted, and the next ones catch up. */
+void tutti_pace_wait(struct run *run);
+/* At the end: warns if points were late. */
+void tutti_pace_tell(const struct run *run);
+
+#endif

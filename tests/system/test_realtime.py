@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--realtime: no point comes before it is due, late ones are counted, and a wait can be interrupted."""
+import json
+import os
+import signal
+import time
+import unittest
+
+from command import CommandTest, kit_fmu
+
+TRACKER = kit_fmu("Tracker", "2")
+SLOW = ("--interface", "me", "--solver", "euler", "--solver-step", "1e-8", "--stop", "0.01", "--step", "0.002")
+
+
+class Realtime(CommandTest):
+    def paced(self, *arguments, status=0):
+        """The outcome, how long it took, and the statistics."""
+        begin = time.monotonic()
+        outcome = self.tutti("run", *arguments, "--record", "none", "--stats", "stats.json", status=status)
+        taken = time.monotonic() - begin
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            return outcome, taken, json.load(file)
+
+    def test_never_faster(self):
+        for options, least in ((("--realtime", "1", "--stop", "0.3", "--step", "0.01"), 0.3),
+                               (("--realtime", "10", "--stop", "3", "--step", "0.1"), 0.3),
+                               (("--realtime", "0.5", "--stop", "0.1", "--step", "0.1"), 0.2)):
+            _, taken, stats = self.paced(TRACKER, *options)
+            self.assertGreaterEqual(taken, least)
+            self.assertGreaterEqual(stats["loop_seconds"], least)
+
+    def test_from_where_it_starts(self):
+        _, taken, stats = self.paced(TRACKER, "--realtime", "1", "--start", "1000", "--stop", "1000.2", "--step", "0.1")
+        self.assertGreaterEqual(stats["loop_seconds"], 0.2 - 1e-9)
+
+    def test_a_system_of_any_coupling(self):
+        system = (f"a={TRACKER}", f"b={TRACKER}", "--connect", "a.y=b.u", "--stop", "0.2", "--realtime", "1")
+        for coupling in (("--coupling", "jacobi", "--step", "0.01"), ("--coupling", "relax", "--control", "embedded")):
+            _, taken, _ = self.paced(*system, *coupling)
+            self.assertGreaterEqual(taken, 0.2)
+
+    def test_slower_than_the_clock(self):
+        """A million steps of Euler's method in a tenth of a millisecond: every point is late, and the last one most."""
+        outcome, _, stats = self.paced(kit_fmu("VanDerPol", "2"), *SLOW, "--realtime", "100")
+        self.assertEqual(stats["overruns"], 5)
+        self.assertEqual(stats["steps"], 5)
+        self.assertGreater(stats["most_late"], 0.001)
+        self.assertLessEqual(stats["most_late"], stats["loop_seconds"])
+        warning, = outcome.lines("warning")
+        self.assertRegex(warning, r"5 of 5 points came later than --realtime 100 asks for, the worst by [0-9.e-]+ s")
+        self.assertRegex(outcome.err, r"(?m)^realtime +5 points late, the worst by [0-9.]+ m?s$")
+
+    def test_nothing_is_late_without_it(self):
+        outcome, _, stats = self.paced(kit_fmu("VanDerPol", "2"), *SLOW)
+        self.assertEqual((stats["overruns"], stats["most_late"]), (0, 0))
+        self.assertEqual(outcome.lines("warning"), [])
+        self.assertNotIn("realtime", outcome.err)
+
+    def test_a_wait_ends_when_somebody_interrupts(self):
+        """The next point would be due in ages."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("run", TRACKER, "--realtime", "1e-6", "--stop", "1", "--step", "0.1", "-o", "out.csv",
+                                 "--quiet")
+            deadline = time.monotonic() + 100
+            while not os.path.exists(self.path("out.csv")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            process.send_signal(signal.SIGCONT)  # one that means nothing
+            process.send_signal(number)
+            outcome = self.finish(process)
+            self.assertEqual(outcome.status, 128 + number)
+            self.assertIn("interrupted at t = 0.1;", outcome.err)
+            self.assertEqual(self.result("out.csv").times, [0, 0.1])
+            os.remove(self.path("out.csv"))
+
+    def test_what_it_takes(self):
+        for value in ("0", "-1", "inf", "nan"):
+            self.refused("run", TRACKER, "--realtime", value, status=2, says="--realtime")
+
+
+class Summary(CommandTest):
+    def test_how_it_was_coupled(self):
+        outcome = self.tutti("run", f"a={TRACKER}", f"b={TRACKER}", "--connect", "a.y=b.u", "--coupling", "relax",
+                             "--control", "fixed", "--step", "0.1", "--stop", "1")
+        self.assertRegex(outcome.err, r"(?m)^coupling +relax, control fixed, extrapolate [012], events \w+$")
+        self.assertRegex(outcome.err, r"(?m)^start +\d+ evaluations, 0 loops solved$")
+        self.assertRegex(outcome.err, r"(?m)^steps +10 accepted, 0 rejected, 0 events, \d+ iterations$")
+
+    def test_steps_that_had_to_be_taken(self):
+        outcome = self.tutti("run", f"a={TRACKER}", f"b={TRACKER}", "--connect", "a.y=b.u", "--connect", "b.y=a.u",
+                             "--set", "a.x=1", "--coupling", "jacobi", "--control", "embedded", "--rtol", "1e-12", "--h-min",
+                             "0.1", "--step", "0.1", "--extrapolate", "0", "--stats", "stats.json")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            forced = json.load(file)["forced"]
+        self.assertGreater(forced, 0)
+        self.assertRegex(outcome.err, rf"(?m)^steps .*, {forced} forced$")
+
+    def test_one_unit_is_not_coupled(self):
+        self.assertNotIn("coupling", self.tutti("run", TRACKER, "--stop", "0.1").err)
+
+
+if __name__ == "__main__":
+    unittest.main()
