@@ -94,11 +94,11 @@ enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt
 {
     struct tutti_stepper *stepper = &run->master.stepper;
     double h = attempt->target - attempt->from;
-    if (attempt->estimated && !(attempt->error <= 1) && !tutti_stepper_is_least(stepper, h)) {
-        tutti_stepper_reject(stepper, h, attempt->error, attempt->order);
+    bool good = attempt->converged && (!attempt->estimated || attempt->error <= 1);
+    if (!good && !tutti_stepper_is_least(stepper, h)) {
+        tutti_stepper_reject(stepper, h, attempt->converged ? attempt->error : INFINITY, attempt->order);
         return TUTTI_REJECT;
     }
-    bool good = !attempt->estimated || attempt->error <= 1;
     tutti_stepper_accept(stepper, h, good ? attempt->error : 1, attempt->order);
     return good ? TUTTI_ACCEPT : TUTTI_FORCE;
 }

@@ -98,7 +98,8 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
     const struct tutti_unit *unit = member->unit;
     if (!can_go_back(unit) && !facts->stuck)
         facts->stuck = member;
-    if (can_go_back(unit) && !(unit->can & TUTTI_CAN_STATE) && unit->has_events && !facts->fragile)
+    bool crosses = unit->has_events && unit->fmu->desc->event_indicator_count > 0; /* in the middle of a step */
+    if (can_go_back(unit) && !(unit->can & TUTTI_CAN_STATE) && crosses && !facts->fragile)
         facts->fragile = member;
     if (member->has_grid && !facts->own_step)
         facts->own_step = member;
@@ -234,7 +235,7 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
     } else if (run->master.coupling->iterates) {
         *order = 1;
         because(run, EXTRAPOLATE, "a good first guess for the iteration");
-    } else if (facts->stability.loops > 0)
+    } else if (facts->stability.loops > 0 && !run->master.corrects)
         because(run, EXTRAPOLATE, "algebraic loop");
     else if (!run->master.control->varies)
         because(run, EXTRAPOLATE, "no error control");
@@ -346,9 +347,36 @@ static enum tutti_err check_alone(const struct run *run, unsigned order)
                          : master->detection != &tutti_detection_none ? "--events"
                          : master->corrects                           ? "--correct"
                          : master->smooths                            ? "--smooth"
+                         : run->options->order                        ? "--order"
+                         : run->options->step_log                     ? "--step-log"
                                                                       : NULL;
     return option ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s is about units that are coupled, and there is only one", option)
                   : TUTTI_OK;
+}
+
+/* Said, but not refused: an annotation may give an option for a choice that somebody replaced. */
+static void warn_of_idle(const struct run *run)
+{
+    const struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    bool iterates = master->coupling->iterates;
+    const struct {
+        bool idle;
+        const char *option, *with;
+    } all[] = {
+        {options->sweeps && !iterates, "--sweeps", "--coupling relax"},
+        {options->accelerate && !iterates, "--accelerate", "--coupling relax"},
+        {options->max_iterations > 0 && !iterates, "--max-iterations", "--coupling relax"},
+        {options->order && master->coupling == &tutti_coupling_jacobi, "--order", "--coupling seidel or relax"},
+        {options->has_quantum && master->control != &tutti_control_quantum, "--quantum", "--control quantum"},
+        {options->has_divergence && master->control != &tutti_control_diverge, "--divergence", "--control diverge"},
+        {options->has_h_min && !master->control->varies, "--h-min", "a --control that varies the step"},
+        {options->has_event_tolerance && !master->detection->outputs, "--event-tolerance", "--events output"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].idle)
+            tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%s has no effect here; it goes with %s",
+                             all[i].option, all[i].with);
 }
 
 static void tell(const struct run *run, unsigned order)
@@ -380,6 +408,7 @@ enum tutti_err tutti_master_choose(struct run *run)
     TRY(check_together(run, &facts, master->order));
     master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
     tell(run, master->order);
+    warn_of_idle(run);
     return TUTTI_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "master/correct.h"
+#include "master/control.h"
 #include "master/loop.h"
 
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
@@ -89,13 +90,17 @@ static enum tutti_err ask_all(struct run *run, unsigned order)
     return TUTTI_OK;
 }
 
-/* Those that units give, else those of the polynomial. */
+/* Those that units give, else those of the polynomial: where the error is controlled, of one through a point more, whose
+ * derivatives at the newest point are nearly as good as given ones. With fixed steps it is 001 eq. 6.29, whose limits of
+ * stability are known (001 Table 6.1). */
 void tutti_extrapolation_lay(struct run *run)
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
     unsigned degree = tutti_extrapolation_order(e);
     if (e->order == 0)
         return;
+    if (run->master.control->varies && e->history.points > degree + 1)
+        degree++;
     tutti_history_at(&e->history, degree, e->history.times[0], NULL, e->work[0], e->work[1]);
     for (unsigned o = 1; o <= e->order; o++) {
         const double *given = e->gives ? e->rates[o - 1].values[0] : NULL;

@@ -8,6 +8,7 @@
 #include "master/macro.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/number.h"
 #include "master/control.h"
@@ -183,6 +184,69 @@ static enum tutti_err cross_over(struct run *run, double *target)
     return tutti_extrapolation_restart(run);
 }
 
+static const char *driver_of(const struct run *run, const struct tutti_attempt *attempt, char *name, size_t size)
+{
+    const struct tutti_structure_node *node;
+    snprintf(name, size, "a signal");
+    if (attempt->driver != TUTTI_NONE) {
+        node = &run->structure.nodes[run->wires.reals[attempt->driver].node];
+        struct tutti_end end = {.component = node->component, .variable = node->variable};
+        tutti_system_name(run->system, &end, name, size);
+    }
+    return name;
+}
+
+/* The first time that it happens: a step that is not good, and goes on nevertheless. */
+static void warn(const struct run *run, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
+{
+    const struct tutti_master *master = &run->master;
+    char name[256];
+    if (!attempt->converged && master->not_converged == 0)
+        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
+                         "t = %s: the iteration of the step to %s has not converged after %u sweeps; going on with the "
+                         "last (use a smaller --step, --max-iterations, --accelerate anderson or --control converge)",
+                         NUMBER(attempt->from), NUMBER(attempt->target), master->most_iterations);
+    else if (verdict == TUTTI_FORCE && master->forced == 0)
+        tutti_log_printf(
+            run->options->log, TUTTI_LOG_WARNING, NULL,
+            "t = %s: a step of %.3g, which cannot be shorter (--h-min), errs by %.3g times the tolerance in "
+            "'%s'; going on with it",
+            NUMBER(attempt->from), attempt->target - attempt->from, attempt->error,
+            driver_of(run, attempt, name, sizeof name));
+}
+
+/* Nothing good can come of signals that are not finite. */
+static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *attempt)
+{
+    const struct tutti_wires *wires = &run->wires;
+    for (uint32_t i = 0; i < wires->real_count; i++) {
+        struct tutti_attempt driven = {.driver = i};
+        char name[256];
+        if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
+            continue;
+        return tutti_fail(TUTTI_ERR_SOLVER,
+                          "t = %s: '%s' is not finite behind the step to %s%s; the coupling is not stable there: try "
+                          "another --coupling, --correct or a smaller step (tutti analyze)",
+                          NUMBER(attempt->from), driver_of(run, &driven, name, sizeof name), NUMBER(attempt->target),
+                          attempt->converged ? "" : ", whose iteration diverges");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
+{
+    struct tutti_master *master = &run->master;
+    bool bad = verdict == TUTTI_FORCE || !attempt->converged;
+    if (bad) {
+        TRY(check_finite(run, attempt));
+        warn(run, attempt, verdict);
+    }
+    master->forced += verdict == TUTTI_FORCE;
+    master->not_converged += !attempt->converged;
+    master->event = master->cross_at > attempt->target;
+    return accept(run, attempt->target);
+}
+
 static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
 {
     if (verdict == TUTTI_REJECT)
@@ -235,11 +299,8 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         }
         enum tutti_verdict verdict = master->control->judge(run, &attempt);
         TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
-        master->forced += verdict == TUTTI_FORCE;
-        if (verdict != TUTTI_REJECT) {
-            master->event = master->cross_at > *target;
-            return accept(run, *target);
-        }
+        if (verdict != TUTTI_REJECT)
+            return go_on(run, &attempt, verdict);
         TRY(try_shorter(run, &attempt, &before, target));
         if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
             before = attempt;

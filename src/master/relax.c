@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "master/accelerate.h"
-#include "master/control.h"
 #include "master/coupling.h"
 #include "master/macro.h"
 
@@ -199,19 +197,6 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
     return TUTTI_OK;
 }
 
-static enum tutti_err tell(struct run *run, double target)
-{
-    struct tutti_master *master = &run->master;
-    if (master->converged || master->early < INFINITY)
-        return TUTTI_OK;
-    if (!master->control->rejects && master->not_converged++ == 0)
-        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
-                         "t = %s: the iteration of the step to %s has not converged after %u sweeps; going on with the "
-                         "last (use a smaller --step, --max-iterations, or --control converge)",
-                         NUMBER(run->t), NUMBER(target), master->most_iterations);
-    return TUTTI_OK;
-}
-
 static enum tutti_err step(struct run *run, double target)
 {
     struct tutti_master *master = &run->master;
@@ -225,8 +210,7 @@ static enum tutti_err step(struct run *run, double target)
     tutti_wires_take_reals(&run->wires, run->wires.signals, relax->begin);
     predict(run, target - run->t);
     tutti_accelerator_restart(&relax->accelerator);
-    TRY(iterate(run, target, start));
-    return tell(run, target);
+    return iterate(run, target, start);
 }
 
 /* Linear interpolation between both ends. */

@@ -80,14 +80,12 @@ static enum tutti_err choose_watched(struct run *run)
         run->has_grids = run->has_grids || member->has_grid;
     }
     run->alone = run->member_count == 1 && tutti_time_same(run->members[0].grid.step, run->times.step, 0);
-    run->plain = run->watched_count == 0 && !run->observer.format && !run->visit;
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_run_start(struct run *run)
 {
     TRY(tutti_setup_members(run));
-    TRY(open_observer(run));
     set_clocks(run);
     TRY(choose_watched(run));
     return tutti_initialise(run);
@@ -97,7 +95,7 @@ enum tutti_err tutti_run_start(struct run *run)
 static enum tutti_err begin(struct run *run)
 {
     TRY(tutti_master_open(run));
-    run->plain = run->plain && !run->master.by_attempts;
+    run->plain = run->watched_count == 0 && !run->observer.format && !run->visit && !run->master.by_attempts;
     return TUTTI_OK;
 }
 
@@ -108,6 +106,7 @@ static enum tutti_err set_up(struct run *run)
     TRY(find_result(run));
     TRY(tutti_setup_system(run));
     TRY(tutti_run_start(run));
+    TRY(open_observer(run)); /* not before: what is refused must not cost somebody an earlier result */
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
     TRY(begin(run));
