@@ -10,7 +10,7 @@ import unittest
 from command import FMUS, CommandTest, kit_fmu, test_fmu
 
 ORDERS = ("constant", "linear", "quadratic")
-PAIRS = ((0.2, 0.2), (0.5, -0.5), (0.1, -0.1), (0.9, 0.9), (1.1, -1.1), (3, 0), (-2, -1), (0.7, 0.1))
+PAIRS = ((0.5, -0.5), (0.1, -0.1), (0.9, 0.9), (-2, -1))
 
 
 def subsystem(kind, version):

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What the choices of choose.c need before the first step, and its end. */
+#include <math.h>
+
+#include "master/choose.h"
+#include "master/control.h"
+#include "master/correct.h"
+#include "master/coupling.h"
+#include "master/detect.h"
+#include "master/integration.h"
+#include "master/step_log.h"
+
+static enum tutti_err make_room(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    master->partial = tutti_arena_array(&run->arena, run->system->component_count, sizeof *master->partial);
+    master->begin = tutti_arena_alloc(&run->arena, run->wires.signal_size);
+    master->before = tutti_arena_array(&run->arena, run->wires.real_count, sizeof *master->before);
+    bool all = master->partial && master->begin && master->before;
+    for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
+        master->values[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
+        all = all && master->values[i];
+    }
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+static void set_numbers(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    double tolerance = run->times.tolerance > 0 ? run->times.tolerance : TUTTI_DEFAULT_RTOL;
+    double h_max = options->has_h_max ? options->h_max : fmax(run->span / 10, run->times.step);
+    double h_min = options->has_h_min ? options->h_min : 1e-8 * run->span;
+    master->rtol = options->has_rtol ? options->rtol : tolerance;
+    master->atol = options->has_atol ? options->atol : master->rtol / 100;
+    tutti_stepper_init(&master->stepper, run->times.step, fmin(h_min, h_max), h_max);
+    master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
+                                                           : master->rtol * master->stepper.first;
+    master->quantum = options->quantum;
+    master->divergence = options->has_divergence ? options->divergence : 1e-3;
+    master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
+    master->cross_at = -INFINITY;
+    master->early = INFINITY;
+}
+
+enum tutti_err tutti_master_open(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    set_numbers(run);
+    if (run->member_count == 1)
+        return TUTTI_OK;
+    TRY(make_room(run));
+    for (uint32_t m = 0; m < run->member_count; m++)
+        run->members[m].unit->may_go_back = master->goes_back;
+    unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;
+    TRY(tutti_wires_let_move(&run->wires, order, run->units));
+    if (order > 0)
+        TRY(tutti_coupling_place_held(run));
+    TRY(tutti_extrapolation_open(run, master->order, master->control->predicts));
+    if (master->coupling->open)
+        TRY(master->coupling->open(run));
+    if (master->corrects || master->smooths)
+        TRY(tutti_correction_open(run, master->corrects, master->smooths));
+    if (master->detection->outputs)
+        TRY(tutti_detect_open(run));
+    master->by_attempts = master->goes_back || master->control->varies || order > 0 || run->options->step_log;
+    return run->options->step_log ? tutti_step_log_open(run, run->options->step_log) : TUTTI_OK;
+}
+
+enum tutti_err tutti_master_close(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    enum tutti_err err = tutti_step_log_close(run);
+    if (master->coupling && master->coupling->close)
+        master->coupling->close(run);
+    tutti_correction_close(run);
+    tutti_detect_close(run);
+    tutti_extrapolation_close(&master->extrapolation);
+    tutti_snapshot_fini(&master->start, run);
+    tutti_sequence_fini(&master->sequence);
+    tutti_structure_fini(&master->running);
+    return err;
+}
