@@ -119,7 +119,7 @@ static enum tutti_err push(struct run *run)
         return TUTTI_OK;
     tutti_wires_take_reals(&run->wires, run->wires.signals, e->values);
     tutti_history_push(&e->history, run->t, e->values);
-    for (unsigned o = 1; e->gives && o <= TUTTI_MOST_ORDER; o++)
+    for (unsigned o = 1; e->gives && (o == 1 || o <= e->order); o++)
         TRY(ask_all(run, o));
     return TUTTI_OK;
 }
@@ -151,7 +151,7 @@ void tutti_extrapolation_leave_middle(struct run *run)
     if (!e->keeps)
         return;
     tutti_history_pop(&e->history);
-    for (int o = 0; e->gives && o < TUTTI_MOST_ORDER; o++)
+    for (int o = 0; e->gives && (o == 0 || o < (int)e->order); o++)
         tutti_history_pop(&e->rates[o]);
 }
 

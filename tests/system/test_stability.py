@@ -141,9 +141,11 @@ class Choices(StabilityTest):
     def test_a_loop_is_not_extrapolated_into_instability(self):
         """Whoever names the coupling, and leaves the order to auto."""
         system = coupled(subsystem("", 2), subsystem("", 2), 0.5, 0.5)
-        for options in ((), ("--coupling", "jacobi"), ("--coupling", "seidel"), ("--coupling", "jacobi", "--step", "0.01")):
+        for options in (("--coupling", "jacobi"), ("--coupling", "seidel"), ("--coupling", "jacobi", "--step", "0.01")):
             choices = self.analyse(*system, *options)["choices"]
             self.assertEqual(choices["extrapolate"], {"value": "0", "reason": "algebraic loop"}, options)
+        choices = self.analyse(*system)["choices"]  # corrected, which is stable with any order
+        self.assertEqual((choices["correct"], choices["extrapolate"]["value"]), (True, "1"))
 
     def test_one_unit(self):
         choices = self.analyse(kit_fmu("Tracker", "2"))["choices"]
