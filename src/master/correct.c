@@ -98,12 +98,16 @@ static enum tutti_err check_members(const struct run *run, const char *option, b
 
 /* ---- D ---- */
 
-static double largest(const double *values, uint32_t first, uint32_t end)
+/* How much two columns of D differ, relative to the larger one. Less than differences can tell is nothing. */
+static double change_of(const double *d, const double *before, uint32_t first, uint32_t end)
 {
-    double most = 0;
-    for (uint32_t e = first; e < end; e++)
-        most = fmax(most, fabs(values[e]));
-    return most;
+    const double noise = 1e-6;
+    double size = 0, change = 0;
+    for (uint32_t e = first; e < end; e++) {
+        size = fmax(size, fmax(fabs(d[e]), fabs(before[e])));
+        change = fmax(change, fabs(d[e] - before[e]));
+    }
+    return change > noise * size ? change / size : 0;
 }
 
 /* The unit's D is kept, with how fast it changes. */
@@ -113,14 +117,14 @@ static void keep(struct tutti_correction *c, uint32_t u)
     const struct tutti_sensitivity_unit *unit = &s->units[u];
     struct moment *now = &c->tried;
     struct age *age = &now->ages[u];
+    double change = 0;
+    for (uint32_t k = unit->column_first; k < unit->column_first + unit->column_count; k++)
+        change = fmax(change, change_of(c->d, now->d, s->columns[k].first, s->columns[k + 1].first));
     uint32_t first = s->columns[unit->column_first].first;
     uint32_t end = s->columns[unit->column_first + unit->column_count].first;
-    double scale = fmax(largest(c->d, first, end), largest(now->d, first, end)), change = 0;
-    for (uint32_t e = first; e < end; e++)
-        change = fmax(change, fabs(c->d[e] - now->d[e]));
     memcpy(now->d + first, c->d + first, (end - first) * sizeof *c->d);
     bool compares = age->known && age->steps > 0;
-    *age = (struct age){.known = true, .drift = compares ? (scale > 0 ? change / scale / age->steps : 0) : 1};
+    *age = (struct age){.known = true, .drift = compares ? change / age->steps : 1};
 }
 
 /* Is it time to measure a D that has to be tried? It is expected to be wrong by drift * steps of itself, and makes
@@ -187,7 +191,11 @@ static enum tutti_err brought(const struct run *run, const struct tutti_sensitiv
 
 static enum tutti_err solve(struct run *run, const double *d, bool aside, double *right)
 {
-    bool singular;
+    bool singular, nothing = true;
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        nothing = nothing && right[i] == 0;
+    if (nothing)
+        return TUTTI_OK;
     TRY(tutti_feedback_solve(&run->master.correction->feedback, d, aside, right, &singular));
     if (!singular)
         return TUTTI_OK;
@@ -331,11 +339,18 @@ static void smooth_input(struct tutti_wires *wires, struct moment *now, uint32_t
 
 /* ---- from step to step ---- */
 
+/* What was tried is what is known at run->t if it ended there: it was accepted, or is the first of two half steps. */
+static void begin_here(struct run *run)
+{
+    struct tutti_correction *c = run->master.correction;
+    if (c->tried.at != run->t)
+        copy_moment(c, run, &c->tried, &c->accepted);
+}
+
 enum tutti_err tutti_correction_before(struct run *run, double target)
 {
     struct tutti_correction *c = run->master.correction;
-    if (c->tried.at != run->t) /* else it is the middle of two half steps, or was accepted */
-        copy_moment(c, run, &c->tried, &c->accepted);
+    begin_here(run);
     c->tried.at = target;
     c->h = target - run->t;
     for (uint32_t i = 0; c->smooths && i < run->wires.gather_count; i++)
@@ -350,7 +365,7 @@ enum tutti_err tutti_correction_after(struct run *run, double target)
     struct tutti_correction *c = run->master.correction;
     const struct tutti_sensitivity *s = &c->sensitivity;
     (void)target;
-    if (has_nothing_to_correct(run) || run->master.refused || run->master.early < INFINITY)
+    if (has_nothing_to_correct(run) || run->master.early < INFINITY)
         return TUTTI_OK;
     for (uint32_t u = 0; u < s->unit_count; u++)
         c->tried.ages[u].steps++;
@@ -376,6 +391,7 @@ enum tutti_err tutti_correction_restart(struct run *run)
     struct tutti_correction *c = run->master.correction;
     if (!c)
         return TUTTI_OK;
+    begin_here(run);
     c->tried.goes_on = false;
     if (!has_nothing_to_correct(run)) {
         const struct tutti_sensitivity *s = &c->sensitivity;
@@ -405,6 +421,8 @@ static enum tutti_err begin(struct run *run)
         return TUTTI_OK;
     for (uint32_t k = 0; run->master.where && k < s->column_count; k++)
         run->master.where[s->columns[k].place] = 0.5;
+    for (uint32_t m = 0; m < run->member_count; m++)
+        run->members[m].staged_at = run->t;
     TRY(tutti_wires_gather_all(&run->wires));
     TRY(measure(run, true));
     for (uint32_t k = 0; k < s->column_count; k++)

@@ -351,13 +351,9 @@ static enum tutti_err try_inputs(const struct tutti_member *member, double h, do
     *done = !step.discarded && !step.event && !step.terminate && step.reached >= member->t + h;
     for (unsigned b = 0; b < member->wires->output_blocks && *done; b++) {
         struct tutti_block block = member->wires->outputs[b];
-        if (block.type != TUTTI_TYPE_FLOAT64)
-            continue;
         block.values = outputs;
-        enum tutti_err err = unit->kind->get(unit, &block);
-        *done = err != TUTTI_ERR_DISCARD;
-        if (*done)
-            TRY(err);
+        if (block.type == TUTTI_TYPE_FLOAT64)
+            TRY(unit->kind->get(unit, &block));
     }
     return TUTTI_OK;
 }
@@ -365,7 +361,10 @@ static enum tutti_err try_inputs(const struct tutti_member *member, double h, do
 static enum tutti_err try_and_go_back(const struct tutti_sensitivity_unit *own, double h, double *outputs, bool *done)
 {
     struct tutti_unit *unit = own->member->unit;
-    TRY(try_inputs(own->member, h, outputs, done));
+    enum tutti_err err = try_inputs(own->member, h, outputs, done);
+    if (err && err != TUTTI_ERR_DISCARD)
+        return err;
+    *done = *done && !err;
     return unit->kind->restore(unit, own->saved);
 }
 

@@ -18,6 +18,10 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, struct run *run)
     snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
     bool all = snapshot->saved && snapshot->members && (!run->table || snapshot->inputs) && snapshot->signals &&
                snapshot->staged && snapshot->gathered && snapshot->held_changed;
+    for (unsigned o = 0; o < run->wires.order; o++) {
+        snapshot->gathered_slopes[o] = tutti_arena_array(arena, run->wires.gather_count, sizeof(double));
+        all = all && snapshot->gathered_slopes[o];
+    }
     snapshot->made = all;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
@@ -37,6 +41,8 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     memcpy(snapshot->signals, run->wires.signals, run->wires.signal_size);
     memcpy(snapshot->staged, run->wires.staged, run->wires.staged_size);
     memcpy(snapshot->gathered, run->wires.gathered, run->wires.gather_count * sizeof(double));
+    for (unsigned o = 0; o < run->wires.order; o++)
+        memcpy(snapshot->gathered_slopes[o], run->wires.gathered_slopes[o], run->wires.gather_count * sizeof(double));
     snapshot->t = run->t;
     snapshot->taken = true;
     return TUTTI_OK;
@@ -47,6 +53,8 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     memcpy(run->wires.signals, snapshot->signals, run->wires.signal_size);
     memcpy(run->wires.staged, snapshot->staged, run->wires.staged_size);
     memcpy(run->wires.gathered, snapshot->gathered, run->wires.gather_count * sizeof(double));
+    for (unsigned o = 0; o < run->wires.order; o++)
+        memcpy(run->wires.gathered_slopes[o], snapshot->gathered_slopes[o], run->wires.gather_count * sizeof(double));
     memcpy(run->members, snapshot->members, run->member_count * sizeof *run->members);
     for (uint32_t m = 0; m < run->member_count; m++) {
         struct tutti_member *member = &run->members[m];

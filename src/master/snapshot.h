@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "master/wires.h"
 
 struct run;
 struct tutti_inputs;
@@ -21,7 +22,7 @@ struct tutti_snapshot {
     struct tutti_inputs *inputs; /* per member, for those that a file drives */
     char *signals;
     char *staged;
-    double *gathered;
+    double *gathered, *gathered_slopes[TUTTI_MOST_ORDER];
     bool *held_changed;
 };
 
