@@ -33,7 +33,7 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     for (uint32_t m = 0; m < run->member_count; m++) {
         struct tutti_member *member = &run->members[m];
         TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
-        if (member->inputs)
+        if (snapshot->inputs && member->inputs)
             snapshot->inputs[m] = *member->inputs;
         snapshot->held_changed[m] = member->wires->held_changed;
     }

@@ -320,6 +320,40 @@ static void errors_fall_with_the_tolerance(void **state)
     check_tolerance("relax", "0", 2);
 }
 
+/* An iteration that may not go on for long: where it does not come to rest, the step is taken back and made shorter, down to
+ * the least one, which is accepted as it is. */
+static void iterations_that_do_not_converge(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    struct tutti_run_options options = plain_options();
+    options.coupling = "relax";
+    options.extrapolate = "0";
+    options.events = "none";
+    options.sweeps = "jacobi";
+    options.accelerate = "none";
+    options.rtol = options.atol = 1e-9;
+    options.max_iterations = 3;
+    options.stop = 0.25;
+    options.has_output_step = false;
+    if (is("fixed") || is("quantum"))
+        return; /* they take nothing back */
+    run_model(&outcome, &ring, &options, true);
+    struct steps steps = read_steps();
+    size_t taken_back = 0, forced = 0;
+    check_steps(&steps, &options, &outcome.stats);
+    for (size_t i = 0; i < steps.count; i++) {
+        taken_back += verdict_is(&steps.lines[i], "not converged");
+        forced += verdict_is(&steps.lines[i], "forced");
+    }
+    assert_true(taken_back > 0);
+    assert_int_equal(forced, outcome.stats.forced);
+    for (size_t i = 0; i < outcome.stats.unit_count; i++)
+        assert_int_equal(outcome.stats.units[i].do_steps, outcome.stats.iterations);
+    free(steps.lines);
+    outcome_fini(&outcome);
+}
+
 /* ---- rollback ---- */
 
 /* A unit that refuses long steps: all go back and make half of it. That gives the same bits as steps of that size, so the
@@ -427,8 +461,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_found_by_its_name),           cmocka_unit_test(all_combinations_run),
         cmocka_unit_test(units_that_cannot_go_back),         cmocka_unit_test(errors_fall_with_the_tolerance),
-        cmocka_unit_test(a_step_taken_back_leaves_no_trace), cmocka_unit_test(halves_are_steps_of_half_the_size),
-        cmocka_unit_test(a_rejected_step_begins_anew),
+        cmocka_unit_test(iterations_that_do_not_converge),   cmocka_unit_test(a_step_taken_back_leaves_no_trace),
+        cmocka_unit_test(halves_are_steps_of_half_the_size), cmocka_unit_test(a_rejected_step_begins_anew),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

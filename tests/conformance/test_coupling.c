@@ -300,6 +300,45 @@ static void recording_is_free_where_values_are_known(void **state)
     outcome_fini(&recorded);
 }
 
+#ifdef ITERATES
+/* However it is iterated, it comes to the same; a limit that is too low is told, and still ends where it must. */
+static void sweeps_and_accelerations_agree(void **state)
+{
+    (void)state;
+    static const char *const sweeps[] = {"seidel", "jacobi"}, *const accelerations[] = {"none", "aitken", "anderson"};
+    struct tutti_run_options options = {
+        .coupling = KIND,
+        .control = "fixed",
+        .events = "none",
+        .has_stop = true,
+        .stop = 1,
+        .has_step = true,
+        .step = 0.02,
+        .has_rtol = true,
+        .rtol = 1e-8,
+        .max_iterations = 100,
+    };
+    struct outcome first, other;
+    run_model(&first, &masses, &options, true);
+    for (size_t s = 0; s < COUNT(sweeps); s++)
+        for (size_t a = 0; a < COUNT(accelerations); a++) {
+            options.sweeps = sweeps[s];
+            options.accelerate = accelerations[a];
+            run_model(&other, &masses, &options, true);
+            assert_int_equal(other.stats.not_converged, 0);
+            assert_int_equal(other.stats.units[0].do_steps, other.stats.iterations);
+            assert_near_cells(first.table, other.table, 1e-6);
+            outcome_fini(&other);
+        }
+    options.max_iterations = 1;
+    run_model(&other, &masses, &options, true);
+    assert_int_equal(other.stats.not_converged, other.stats.steps);
+    assert_int_equal(other.stats.iterations, other.stats.steps);
+    outcome_fini(&other);
+    outcome_fini(&first);
+}
+#endif
+
 static void it_is_found_by_its_name(void **state)
 {
     (void)state;
@@ -321,6 +360,9 @@ int main(void)
         cmocka_unit_test(nothing_drifts),
         cmocka_unit_test(calls_are_as_few_as_can_be),
         cmocka_unit_test(recording_is_free_where_values_are_known),
+#ifdef ITERATES
+        cmocka_unit_test(sweeps_and_accelerations_agree),
+#endif
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

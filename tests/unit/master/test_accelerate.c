@@ -124,8 +124,8 @@ static void aitken_does_not_leap(void **state)
     assert_true(fast < after(20));
 }
 
-/* By Walker and Ni (2011), theorem 2.2 and corollary 2.10: after as many steps as there are unknowns the residual can be made
- * zero, and the step behind that lands there. */
+/* By Walker and Ni (2011), theorem 2.2: after as many steps as there are unknowns the residual can be made zero, as by
+ * GMRES, and the step behind that lands there. */
 static void anderson_solves_small_linear_systems(void **state)
 {
     (void)state;
@@ -190,8 +190,8 @@ static void the_fixed_point_is_kept(void **state)
         }
 }
 
-/* Components that do not matter do not decide: with a weight of next to nothing one that jumps about keeps nobody from the
- * solution. */
+/* Components that do not matter do not decide: with a weight of next to nothing one that jumps about keeps nobody from
+ * the solution. */
 static void weights_say_what_counts(void **state)
 {
     (void)state;

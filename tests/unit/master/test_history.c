@@ -64,7 +64,8 @@ static void expect(unsigned degree, double t)
     assert_memory_equal(alone, second, sizeof second);
 }
 
-/* A polynomial through degree + 1 points, however far they are apart, is that polynomial: before, between and behind them. */
+/* A polynomial through degree + 1 points, however far they are apart, is that polynomial: before, between and behind
+ * them. */
 static void polynomials_are_met(void **state)
 {
     (void)state;
@@ -119,8 +120,8 @@ static void a_point_for_the_same_time_takes_its_place(void **state)
     assert_memory_equal(slope, ((double[]){1, 2, 3}), sizeof slope);
 }
 
-/* A step that is taken back leaves everything as it was, to the bit: also the oldest point, which the push had put out of
- * sight. */
+/* A step that is taken back leaves everything as it was, to the bit: also the oldest point, which the push had put out
+ * of sight. */
 static void pop_brings_back_the_oldest(void **state)
 {
     (void)state;

@@ -203,7 +203,8 @@ static void close_over(bool (*reach)[MOST], uint32_t count)
                 reach[i][j] = reach[i][j] || (reach[i][k] && reach[k][j]);
 }
 
-/* Everybody waits for what feeds him, but for cycles; units whose output follows their input also there, but for loops. */
+/* Everybody waits for what feeds it, but for cycles; units whose output follows their input wait also there, but for
+ * loops. */
 static void random_systems(void **state)
 {
     (void)state;

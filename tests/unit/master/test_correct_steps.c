@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Linear correction and smoothing from step to step: what is done once, steps that are taken back, events, refusals. */
+#include "mixers.h"
+
+#include "master/choose.h"
+#include "master/control.h"
+#include "master/correct.h"
+#include "master/macro.h"
+#include "master/setup.h"
+#include "solve/allocations.h"
+
+/* ---- runs, step by step ---- */
+
+/* A run, in pieces, of which nothing is recorded: up to where masters begin ... */
+static void start_units(struct run *run)
+{
+    bool crossed = false;
+    assert_ok(tutti_setup_system(run));
+    assert_ok(tutti_run_start(run));
+    assert_ok(tutti_events_cross(run, &crossed));
+}
+
+/* ... and up to the first point. */
+static void start(struct run *run)
+{
+    start_units(run);
+    assert_ok(tutti_master_open(run));
+}
+
+/* What a run takes. */
+static struct tutti_correction_counts count_work(const struct tutti_run_options *options)
+{
+    struct tutti_run_stats stats = {0};
+    struct run run = {.asked = options, .options = options, .stats = &stats, .countdown = 1, .interval = 1};
+    start(&run);
+    assert_ok(tutti_loop(&run));
+    struct tutti_correction_counts counts = tutti_correction_count(&run);
+    assert_ok(tutti_run_tear_down(&run, TUTTI_OK));
+    tutti_run_stats_fini(&stats);
+    return counts;
+}
+
+/* One D, one factorisation; a D that has to be tried is found at the start and after the first step, which shows that it
+ * stays, and then each time that it has become old, after 20 steps: six times in a hundred. */
+static void work_is_done_once(void **state)
+{
+    (void)state;
+    struct experiment e;
+    struct outcome outcome;
+    prepare(&e, "Mixer_fmi2", "cs", "0", 0.01, NULL, 0);
+    struct tutti_correction_counts counts = count_work(&e.options);
+    assert_int_equal(counts.factorizations, 1);
+    assert_int_equal(counts.measured, 0);
+    prepare(&e, "PlainMixer_fmi2", "cs", "0", 0.01, NULL, 0);
+    e.options.rtol = 1e-4;
+    counts = count_work(&e.options);
+    assert_int_equal(counts.measured, 2 * 6); /* of a and b: nobody looks at c's outputs */
+    assert_in_range(counts.factorizations, 1, 6);
+    simulate(&outcome, &e.options);
+    assert_int_equal(outcome.auxiliary, 3 * counts.measured); /* two inputs, and none */
+    tutti_table_free(outcome.table);
+}
+
+/* ---- going back ---- */
+
+static void accept(struct run *run, double target)
+{
+    run->t = target;
+    tutti_correction_accept(run);
+    assert_ok(tutti_extrapolation_accept(run));
+}
+
+/* Some steps, doubled or plain; with detours: before each, longer and shorter ones that are taken back. Returns the signals. */
+static void step_by_step(const struct tutti_run_options *options, bool detours, double *signals, size_t *count)
+{
+    struct tutti_run_stats stats = {0};
+    struct run run = {.asked = options, .options = options, .stats = &stats, .countdown = 1, .interval = 1};
+    start(&run);
+    for (int n = 0; n < 30; n++) {
+        double h = n % 3 ? 0.01 : 0.02, target = run.t + h;
+        struct tutti_attempt attempt = {0};
+        assert_ok(tutti_snapshot_take(&run.master.start, &run));
+        if (detours) {
+            assert_ok(tutti_attempt_doubled(&run, run.t + 1.7 * h, &attempt));
+            assert_ok(tutti_macro_go_back(&run, true));
+            assert_ok(tutti_attempt_plain(&run, run.t + 0.4 * h, &attempt));
+            assert_ok(tutti_macro_go_back(&run, true));
+        }
+        assert_ok(n % 2 ? tutti_attempt_doubled(&run, target, &attempt) : tutti_attempt_plain(&run, target, &attempt));
+        accept(&run, target);
+    }
+    *count = run.wires.signal_size / sizeof *signals;
+    memcpy(signals, run.wires.signals, run.wires.signal_size);
+    assert_ok(tutti_run_tear_down(&run, TUTTI_OK));
+    tutti_run_stats_fini(&stats);
+}
+
+static void steps_taken_back_leave_no_trace(void **state)
+{
+    (void)state;
+    static const char *const bend[] = {"a.bend=0.02", "b.bend=-0.01"};
+    static const char *const fmus[][2] = {{"Mixer_fmi2", "cs"},      {"MixerRates_fmi2", "cs"},
+                                          {"PlainMixer_fmi2", "cs"}, {"PlainMixer_fmi3", "cs"},
+                                          {"Mixer_fmi3", "me"},      {"PlainMixer_fmi2", "me"}};
+    for (size_t f = 0; f < LENGTH(fmus); f++)
+        for (int order = 0; order <= 2; order++)
+            for (int smooth = 0; smooth <= (order > 0); smooth++) {
+                static const char *const orders[] = {"0", "1", "2"};
+                double plain[64], other[64];
+                size_t count, same;
+                struct experiment e;
+                prepare(&e, fmus[f][0], fmus[f][1], orders[order], 0.01, bend, LENGTH(bend));
+                e.options.control = "richardson";
+                e.options.smooth = smooth;
+                e.options.output = NULL;
+                e.options.rtol = e.options.atol = 0.01; /* so that a D that is tried is used for some steps */
+                step_by_step(&e.options, false, plain, &count);
+                step_by_step(&e.options, true, other, &same);
+                assert_int_equal(count, same);
+                assert_memory_equal(plain, other, count * sizeof *plain);
+            }
+}
+
+/* A control that goes back all the time, with everything: the errors stay what it was told. */
+static void controlled_steps_keep_the_tolerance(void **state)
+{
+    (void)state;
+    static const char *const controls[] = {"richardson", "embedded"};
+    double exact[UNITS] = {1, 1, 1};
+    solve_exactly(exact, 1);
+    for (size_t k = 0; k < LENGTH(controls); k++)
+        for (int smooth = 0; smooth < 2; smooth++) {
+            struct experiment e;
+            struct outcome outcome;
+            prepare(&e, "PlainMixer_fmi2", "cs", "1", 0.1, NULL, 0);
+            e.options.control = controls[k];
+            e.options.smooth = smooth;
+            e.options.rtol = 1e-6;
+            e.options.atol = 1e-7;
+            simulate(&outcome, &e.options);
+            assert_true(outcome.rejected > 0);
+            assert_true(error_of(outcome.table, exact) < 1e-4);
+            tutti_table_free(outcome.table);
+        }
+}
+
+/* ---- events ---- */
+
+/* D is another one from t = 0.5 on: the outputs there, with the new D, are consistent again, and inputs jump. */
+static void an_event_changes_everything(void **state)
+{
+    (void)state;
+    static const char *const switches[] = {"a.switch_at=0.5", "b.switch_at=0.5", "c.switch_at=0.5"};
+    static const struct sort cases[] = {
+        {"Mixer_fmi3", "cs", false, false, false, false, 1e-11},
+        {"PlainMixer_fmi3", "cs", false, false, true, false, 1e-7},
+        {"Mixer_fmi2", "me", true, true, false, true, 1e-9},
+        {"PlainMixer_fmi3", "me", true, true, false, true, 1e-8},
+    };
+    for (size_t k = 0; k < LENGTH(cases); k++)
+        for (int order = 0; order <= cases[k].takes_slopes; order++)
+            for (int smooth = 0; smooth <= order; smooth++) {
+                struct experiment e;
+                struct outcome outcome;
+                struct reference r;
+                prepare(&e, cases[k].fmu, cases[k].interface, order ? "1" : "0", 0.01, switches, LENGTH(switches));
+                e.options.smooth = smooth;
+                simulate(&outcome, &e.options);
+                assert_int_equal(tutti_table_rows(outcome.table), 102); /* one before the event, one behind */
+                begin(&r, true);
+                for (size_t row = 0; row < 102; row++) {
+                    compare(outcome.table, row, &r, cases[k].tolerance);
+                    if (row == 50) {
+                        double u[INPUTS];
+                        through_links(r.y, true, u); /* what the units get at the event */
+                        r.scale = 0.5;
+                        r.has_ends = false;
+                        settle(&r, u);
+                    } else {
+                        advance(&r, 0.01, order ? FROM_RATES : HELD, smooth);
+                    }
+                }
+                tutti_table_free(outcome.table);
+            }
+}
+
+/* ---- refusals ---- */
+
+static enum tutti_err try(const struct tutti_run_options *options)
+{
+    struct tutti_run_stats stats = {0};
+    enum tutti_err err = tutti_run(options, &stats);
+    tutti_run_stats_fini(&stats);
+    return err;
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"b=0.02"};
+    struct experiment e;
+    prepare(&e, "StuckMixer_fmi2", "cs", "0", 0.01, NULL, 0);
+    assert_fails(try(&e.options), TUTTI_ERR_UNSUPPORTED, "how the outputs of 'a'");
+    assert_non_null(strstr(tutti_err_message(), "StuckMixer_fmi2.fmu"));
+    assert_non_null(strstr(tutti_err_message(), "use --coupling seidel"));
+    prepare(&e, "StuckMixer_fmi2", "me", "0", 0.01, NULL, 0);
+    assert_ok(try(&e.options));
+    prepare(&e, "Mixer_fmi2", "cs", "0", 0.01, NULL, 0);
+    e.options.unit_steps = own;
+    e.options.unit_step_count = 1;
+    assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "--correct needs units that step together, and 'b'");
+    prepare(&e, "Mixer_fmi2", "me", "0", 0.01, NULL, 0);
+    e.options.filter = "average";
+    assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "averages");
+}
+
+/* From t = 0.5 on, y2 = x + u2 on both sides: there are no such outputs. */
+static void a_loop_without_a_solution_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const loop[] = {"a.y2=b.u2", "b.y2=a.u2"};
+    static const char *const more[] = {"a.d22=2", "b.d22=2", "a.switch_at=0.5", "b.switch_at=0.5"};
+    struct experiment e;
+    prepare(&e, "Mixer_fmi3", "cs", "0", 0.01, more, LENGTH(more));
+    e.options.file_count = 2;
+    e.options.set_count -= UNITS * PARAMETERS;
+    e.options.set += UNITS * PARAMETERS;
+    e.options.connect = loop;
+    e.options.connect_count = LENGTH(loop);
+    assert_fails(try(&e.options), TUTTI_ERR_SOLVER, "I - D L has no inverse");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const char *const fmus[] = {"Mixer_fmi2", "PlainMixer_fmi2"};
+    for (size_t f = 0; f < LENGTH(fmus); f++) {
+        struct experiment e;
+        enum tutti_err err = TUTTI_ERR_MEMORY;
+        prepare(&e, fmus[f], "cs", "1", 0.01, NULL, 0);
+        e.options.smooth = true;
+        e.options.output = NULL;
+        for (unsigned long failing = 1; err; failing++) {
+            struct tutti_run_stats stats = {0};
+            struct run run = {
+                .asked = &e.options, .options = &e.options, .stats = &stats, .countdown = 1, .interval = 1};
+            start_units(&run);
+            allocations = 0;
+            failing_allocation = failing;
+            err = tutti_master_open(&run);
+            failing_allocation = 0;
+            /* FMUs of FMI 2.0 take their memory from us. */
+            assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_FMU);
+            assert_int_equal(err != TUTTI_OK, allocations >= failing);
+            assert_int_equal(tutti_run_tear_down(&run, err), err);
+            tutti_run_stats_fini(&stats);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(work_is_done_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(steps_taken_back_leave_no_trace, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(controlled_steps_keep_the_tolerance, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_event_changes_everything, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_loop_without_a_solution_is_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_allocation_may_fail, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
