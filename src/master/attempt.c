@@ -14,7 +14,7 @@ bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *at
 }
 
 struct norm {
-    bool all;
+    enum tutti_norm what;
     uint32_t count, driver;
     double worst;
 };
@@ -38,35 +38,44 @@ enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_
     return step(run, target, attempt);
 }
 
-/* The sum over one unit's reals. */
+static double weigh(const struct run *run, uint32_t i, double nominal, const double *difference, const double *now,
+                    struct norm *norm)
+{
+    const struct tutti_master *master = &run->master;
+    double size = fmax(fabs(now[i]), fabs(master->before[i]));
+    double e = fabs(difference[i] / (master->rtol * size + master->atol * nominal));
+    e = isnan(e) ? INFINITY : e;
+    norm->count++;
+    if (e > norm->worst) {
+        norm->worst = e;
+        norm->driver = i;
+    }
+    return e * e;
+}
+
+/* The sum over one unit's outputs. */
 static double add_unit(const struct run *run, uint32_t component, const double *difference, const double *now,
                        struct norm *norm)
 {
-    const struct tutti_master *master = &run->master;
     const struct tutti_wires *wires = &run->wires;
+    const struct tutti_outputs *outputs = &run->master.outputs;
     double sum = 0;
-    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++) {
-        if (!norm->all && !wires->reals[i].smooth)
-            continue;
-        double size = fmax(fabs(now[i]), fabs(master->before[i]));
-        double e = fabs(difference[i] / (master->rtol * size + master->atol * wires->reals[i].nominal));
-        e = isnan(e) ? INFINITY : e;
-        sum += e * e;
-        norm->count++;
-        if (e > norm->worst) {
-            norm->worst = e;
-            norm->driver = i;
-        }
-    }
+    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++)
+        if (norm->what != TUTTI_NORM_SMOOTH || wires->reals[i].smooth)
+            sum += weigh(run, i, wires->reals[i].nominal, difference, now, norm);
+    if (norm->what == TUTTI_NORM_CONNECTED || !outputs->unread_first)
+        return sum;
+    for (uint32_t u = outputs->unread_first[component]; u < outputs->unread_first[component + 1]; u++)
+        sum += weigh(run, wires->real_count + u, outputs->unread[u].nominal, difference, now, norm);
     return sum;
 }
 
 /* The same bits wherever units are: a sum per unit, made by its rank, then the sum of these in the order of units. */
-enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, bool all, double *value,
-                                  uint32_t *driver)
+enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, enum tutti_norm what,
+                                  double *value, uint32_t *driver)
 {
     double *partial = run->master.partial, sum = 0;
-    struct norm norm = {.all = all, .driver = TUTTI_NONE};
+    struct norm norm = {.what = what, .driver = TUTTI_NONE};
     for (uint32_t c = 0; c < run->system->component_count; c++)
         partial[c] = add_unit(run, c, difference, now, &norm);
     TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, partial, run->system->component_count));
@@ -82,7 +91,7 @@ enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *att
 {
     double norm;
     uint32_t driver;
-    TRY(tutti_attempt_norm(run, difference, now, all, &norm, &driver));
+    TRY(tutti_attempt_norm(run, difference, now, all ? TUTTI_NORM_ALL : TUTTI_NORM_SMOOTH, &norm, &driver));
     attempt->estimated = true;
     if (norm > attempt->error || attempt->driver == TUTTI_NONE)
         attempt->driver = driver;

@@ -71,13 +71,24 @@ enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
     return check_numbers(options);
 }
 
+static bool gives_tolerance(const struct tutti_run_options *options)
+{
+    return options->has_rtol || options->has_atol || options->has_h_min || options->has_h_max;
+}
+
+/* Of `auto`: whoever gives a step, or FMUs that propose one, is to have it, unless somebody asks for a tolerance. */
+static bool wants_control(const struct run *run)
+{
+    return !run->options->has_step && (gives_tolerance(run->options) || !run->times.step_proposed);
+}
+
 bool tutti_master_may_control(const struct run *run)
 {
     const struct tutti_control *control = NULL;
     if (run->system->component_count < 2)
         return false;
     if (is_auto(run->options->control))
-        return !run->options->has_step;
+        return wants_control(run);
     return tutti_control_find(run->options->control, &control) == TUTTI_OK && control->rejects;
 }
 
@@ -205,6 +216,8 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
         because(run, CONTROL, "there is one unit");
     else if (options->has_step)
         because(run, CONTROL, "--step is given");
+    else if (!wants_control(run))
+        because(run, CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->own_step)
         because(run, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck)
@@ -213,7 +226,8 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
         because(run, CONTROL, "no continuous signal to estimate an error by");
     else {
         master->control = &tutti_control_embedded;
-        because(run, CONTROL, "no --step, and all units can go back");
+        because(run, CONTROL, "%s, and all units can go back",
+                gives_tolerance(options) ? "a tolerance is given" : "nobody says a step");
     }
     return TUTTI_OK;
 }

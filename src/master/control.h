@@ -28,6 +28,7 @@ struct tutti_control {
     bool rejects;       /* ... and may be taken back, so that all units must be able to */
     bool for_iteration; /* makes sense with a coupling that iterates only */
     bool predicts;      /* needs the points from before */
+    bool estimates;     /* looks at all continuous outputs, also those that nobody reads */
     /* From run->t to `target` with the coupling, in one piece or more. */
     enum tutti_err (*attempt)(struct run *run, double target, struct tutti_attempt *attempt);
     /* Is it good, and which step to propose next (run->master.stepper.h)? A rejected one is tried again with that. */

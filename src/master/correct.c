@@ -74,7 +74,7 @@ static enum tutti_err make_room(struct tutti_correction *c, const struct run *ru
     c->d = tutti_arena_array(&c->arena, c->sensitivity.entry_count, sizeof *c->d);
     bool all = c->d != NULL;
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        *rooms[i] = tutti_arena_array(&c->arena, run->wires.real_count, sizeof(double));
+        *rooms[i] = tutti_arena_array(&c->arena, run->master.outputs.count, sizeof(double));
         all = all && *rooms[i];
     }
     return all ? tutti_feedback_init(&c->feedback, &c->sensitivity, run->wires.real_count) : tutti_fail_memory();

@@ -91,6 +91,12 @@ void tutti_coupling_pass_on(struct run *run, uint32_t component, double h)
     const struct tutti_wires *wires = &run->wires;
     const double *now = (const void *)wires->signals;
     double *begin = (void *)run->master.begin;
+    for (unsigned b = 0; b < wires->units[component].output_blocks; b++) { /* what cannot move has moved */
+        const struct tutti_block *block = &wires->units[component].outputs[b];
+        if (block->type != TUTTI_TYPE_FLOAT64 && !block->owned)
+            memcpy(run->master.begin + ((const char *)block->values - wires->signals), block->values,
+                   block->value_count * tutti_type_size(block->type));
+    }
     bool parabola = wires->order == 2 && tutti_extrapolation_order(&run->master.extrapolation) == 2;
     for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++) {
         const struct tutti_real *real = &wires->reals[i];

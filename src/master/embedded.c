@@ -17,13 +17,14 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
     attempt->order = degree;
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, now);
+    TRY(tutti_outputs_take(run, now));
     tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
     return tutti_attempt_estimate(run, attempt, defect, now, false);
 }
 
 const struct tutti_control tutti_control_embedded = {.name = "embedded",
                                                      .varies = true,
+                                                     .estimates = true,
                                                      .rejects = true,
                                                      .predicts = true,
                                                      .attempt = attempt,

@@ -135,6 +135,7 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     double span = times->stop - times->start;
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(&experiment, fixed, span, system->path, log);
+    times->step_proposed = !options->has_step && experiment.has_step && is_step(experiment.step);
     TRY(tutti_times_check_step(times, times->step, "--step"));
     if (options->has_output_step) {
         TRY(tutti_times_check_step(times, options->output_step, "--output-step"));

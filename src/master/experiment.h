@@ -13,6 +13,7 @@ struct tutti_times {
     double start, stop, step;
     double output_step; /* 0: every communication point is recorded */
     double tolerance;   /* 0: none */
+    bool step_proposed; /* `step` is a file's proposal */
 };
 
 /* What the files propose. A single FMU: its default experiment. An SSP: start and stop of its default experiment. FMUs of a

@@ -19,7 +19,7 @@ enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
 
 static double *reals(const struct run *run)
 {
-    return calloc((size_t)run->wires.real_count + 1, sizeof(double));
+    return calloc((size_t)run->master.outputs.count + 1, sizeof(double));
 }
 
 enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool keep)
@@ -41,7 +41,7 @@ enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool ke
     }
     if (!all)
         return tutti_fail_memory();
-    TRY(tutti_history_init(&e->history, run->wires.real_count));
+    TRY(tutti_history_init(&e->history, run->master.outputs.count));
     return tutti_extrapolation_accept(run);
 }
 
@@ -117,7 +117,7 @@ static enum tutti_err push(struct run *run)
     struct tutti_extrapolation *e = &run->master.extrapolation;
     if (run->ended)
         return TUTTI_OK;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, e->values);
+    TRY(tutti_outputs_take(run, e->values));
     tutti_history_push(&e->history, run->t, e->values);
     for (unsigned o = 1; e->gives && (o == 1 || o <= e->order); o++)
         TRY(ask_all(run, o));

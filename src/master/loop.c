@@ -66,6 +66,8 @@ static double next_target(struct run *run)
     for (uint32_t w = 0; w < run->watched_count; w++)
         event = earliest_of(run, run->watched[w], event);
     target = earlier(target, event, run->span);
+    if (run->master.owed_at > run->t)
+        target = fmin(target, run->master.owed_at);
     if (varies)
         target = stretch(run, target);
     return tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
@@ -103,6 +105,7 @@ static enum tutti_err look_around(struct run *run)
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
     if ((crossed || jumped) && run->master.by_attempts) {
+        tutti_outputs_forget(run);
         tutti_stepper_restart(&run->master.stepper);
         TRY(tutti_extrapolation_restart(run));
     }

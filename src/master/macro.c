@@ -17,7 +17,10 @@
 #include "master/detect.h"
 #include "master/step_log.h"
 
-enum { MOST_ATTEMPTS = 1000 };
+enum { MOST_ATTEMPTS = 1000, MOST_FORCED = 1000 };
+
+/* An error that is larger than so many tolerances is none of noise. */
+static const double MOST_NOISE = 100;
 /* A unit that refuses steps as short as this, as a part of the run, refuses them all. (Near 0 there are many shorter ones.) */
 static const double LEAST_STEP = 1e-15;
 
@@ -31,6 +34,7 @@ enum tutti_err tutti_macro_couple(struct run *run, double target)
     master->iterations = 0;
     master->converged = true;
     tutti_extrapolation_lay(run);
+    tutti_outputs_forget(run);
     enum tutti_err err = master->coupling->step(run, target);
     run->stats->iterations += master->iterations;
     if (err && !(err == TUTTI_ERR_DISCARD && master->refused))
@@ -52,6 +56,7 @@ static void attribute(struct run *run, bool rejected)
 enum tutti_err tutti_macro_go_back(struct run *run, bool rejected)
 {
     attribute(run, rejected);
+    tutti_outputs_forget(run);
     return tutti_snapshot_restore(&run->master.start, run);
 }
 
@@ -62,6 +67,8 @@ static enum tutti_err accept(struct run *run, double target)
     for (uint32_t m = 0; m < run->member_count; m++)
         run->members[m].unit->counts.attributed = run->members[m].unit->counts.do_steps;
     run->t = target;
+    if (target == run->master.owed_at)
+        run->members[run->master.owed_by].event = true;
     tutti_correction_accept(run);
     return tutti_extrapolation_accept(run);
 }
@@ -128,7 +135,7 @@ static enum tutti_err begin_step(struct run *run)
 {
     struct tutti_master *master = &run->master;
     master->event = false;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, master->before);
+    TRY(tutti_outputs_take(run, master->before));
     if (master->goes_back)
         TRY(tutti_snapshot_take(&master->start, run));
     return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
@@ -141,6 +148,11 @@ static enum tutti_err cross_here(struct run *run)
     bool crossed;
     run->members[master->early_member].event = true;
     TRY(tutti_events_cross(run, &crossed));
+    master->crossed_here = run->t;
+    master->crossed_member = master->early_member;
+    if (run->ended)
+        return TUTTI_OK;
+    tutti_outputs_forget(run);
     tutti_stepper_restart(&master->stepper);
     TRY(tutti_extrapolation_restart(run));
     return begin_step(run);
@@ -156,8 +168,15 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
     TRY(reject(run));
     if (refused)
         return try_half(run, refused, target);
-    if (early && master->early <= run->t)
-        return cross_here(run);
+    if (early && master->early <= run->t) {
+        bool again = master->crossed_here == run->t && master->crossed_member == master->early_member;
+        /* Twice from there: the event is not there, but in inputs that belong to a later time. */
+        return again ? locate(run, *target, false, target) : cross_here(run);
+    }
+    if (early && run->members[master->early_member].unit->has_events) {
+        master->owed_at = master->early;
+        master->owed_by = master->early_member;
+    }
     if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance))
         return locate(run, attempt->changed_at, false, target);
     *target = early ? master->early : attempt->changed_at;
@@ -170,7 +189,10 @@ static enum tutti_err cross_over(struct run *run, double *target)
 {
     struct tutti_master *master = &run->master;
     struct tutti_attempt attempt = begin(run, master->cross_at);
-    TRY(tutti_attempt_plain(run, master->cross_at, &attempt));
+    master->crosses = true;
+    enum tutti_err err = tutti_attempt_plain(run, master->cross_at, &attempt);
+    master->crosses = false;
+    TRY(err);
     if (tutti_attempt_is_over(run, &attempt) && !attempt.changed && !run->ended)
         return turn_back(run, &attempt, target);
     TRY(tutti_step_log_write(run, &attempt, "event"));
@@ -184,13 +206,12 @@ static enum tutti_err cross_over(struct run *run, double *target)
     return tutti_extrapolation_restart(run);
 }
 
-static const char *driver_of(const struct run *run, const struct tutti_attempt *attempt, char *name, size_t size)
+static const char *name_of(const struct run *run, uint32_t output, char *name, size_t size)
 {
-    const struct tutti_structure_node *node;
+    struct tutti_end end = {0};
     snprintf(name, size, "a signal");
-    if (attempt->driver != TUTTI_NONE) {
-        node = &run->structure.nodes[run->wires.reals[attempt->driver].node];
-        struct tutti_end end = {.component = node->component, .variable = node->variable};
+    if (output != TUTTI_NONE) {
+        end = tutti_outputs_end(run, output);
         tutti_system_name(run->system, &end, name, size);
     }
     return name;
@@ -207,12 +228,12 @@ static void warn(const struct run *run, const struct tutti_attempt *attempt, enu
                          "last (use a smaller --step, --max-iterations, --accelerate anderson or --control converge)",
                          NUMBER(attempt->from), NUMBER(attempt->target), master->most_iterations);
     else if (verdict == TUTTI_FORCE && master->forced == 0)
-        tutti_log_printf(
-            run->options->log, TUTTI_LOG_WARNING, NULL,
-            "t = %s: a step of %.3g, which cannot be shorter (--h-min), errs by %.3g times the tolerance in "
-            "'%s'; going on with it",
-            NUMBER(attempt->from), attempt->target - attempt->from, attempt->error,
-            driver_of(run, attempt, name, sizeof name));
+        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
+                         "t = %s: a step of %.3g errs by %.3g times the tolerance in '%s', and a shorter one would not "
+                         "be better, or "
+                         "is not allowed (--h-min); going on with it (--step gives fixed steps)",
+                         NUMBER(attempt->from), attempt->target - attempt->from, attempt->error,
+                         name_of(run, attempt->driver, name, sizeof name));
 }
 
 /* Nothing good can come of signals that are not finite. */
@@ -220,14 +241,13 @@ static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *
 {
     const struct tutti_wires *wires = &run->wires;
     for (uint32_t i = 0; i < wires->real_count; i++) {
-        struct tutti_attempt driven = {.driver = i};
         char name[256];
         if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
             continue;
         return tutti_fail(TUTTI_ERR_SOLVER,
                           "t = %s: '%s' is not finite behind the step to %s%s; the coupling is not stable there: try "
                           "another --coupling, --correct or a smaller step (tutti analyze)",
-                          NUMBER(attempt->from), driver_of(run, &driven, name, sizeof name), NUMBER(attempt->target),
+                          NUMBER(attempt->from), name_of(run, i, name, sizeof name), NUMBER(attempt->target),
                           attempt->converged ? "" : ", whose iteration diverges");
     }
     return TUTTI_OK;
@@ -242,9 +262,31 @@ static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt
         warn(run, attempt, verdict);
     }
     master->forced += verdict == TUTTI_FORCE;
+    master->forced_in_a_row = verdict == TUTTI_FORCE ? master->forced_in_a_row + 1 : 0;
+    if (master->forced_in_a_row == MOST_FORCED) {
+        char name[256];
+        return tutti_fail(
+            TUTTI_ERR_SOLVER,
+            "t = %s: %d steps in a row are not good, the last one by %.3g times the tolerance in '%s': its "
+            "error does not fall with the step; use larger tolerances, a finer solver in the unit, or "
+            "--step for fixed steps",
+            NUMBER(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
+    }
     master->not_converged += !attempt->converged;
     master->event = master->cross_at > attempt->target;
     return accept(run, attempt->target);
+}
+
+/* An FMU ended the simulation inside of the step: that is where all are to go. If it does so without moving, they are there. */
+static enum tutti_err end_there(struct run *run, const struct tutti_attempt *attempt, double *target)
+{
+    const struct tutti_member *by = run->ended;
+    double at = by->t;
+    TRY(tutti_step_log_write(run, attempt, "ended"));
+    TRY(reject(run));
+    run->ended = at > run->t ? NULL : by;
+    *target = at > run->t ? at : run->t;
+    return TUTTI_OK;
 }
 
 static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
@@ -259,9 +301,18 @@ static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_
 static bool is_flagged(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
-    if (!(before->error > 1) || !(now->error > 1) || h2 > h1 / 2)
+    if (!(before->error > MOST_NOISE) || !(now->error > MOST_NOISE) || h2 > h1 / 2)
         return false;
     return log(before->error / now->error) < 0.5 * log(h1 / h2);
+}
+
+/* A small error that stays as it is while the step becomes a fraction of what it was: the solvers inside of the units are no
+ * better than that, and shorter steps do not help. */
+static bool is_noise(const struct tutti_attempt *first, const struct tutti_attempt *now)
+{
+    double h1 = first->target - first->from, h2 = now->target - now->from;
+    return now->converged && first->error > 1 && now->error < MOST_NOISE && h2 <= h1 / 8 &&
+           now->error > first->error / 2;
 }
 
 /* The attempt was not good: what to try next. */
@@ -280,14 +331,14 @@ static enum tutti_err try_shorter(struct run *run, const struct tutti_attempt *a
 enum tutti_err tutti_macro_step(struct run *run, double *target)
 {
     struct tutti_master *master = &run->master;
-    struct tutti_attempt before = {0};
+    struct tutti_attempt before = {0}, first = {0};
     TRY(begin_step(run));
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         if (master->cross_at > run->t && *target <= run->t)
             *target = master->cross_at;
         if (*target == master->cross_at) {
             TRY(cross_over(run, target));
-            if (master->event)
+            if (master->event || run->ended)
                 return TUTTI_OK;
             continue;
         }
@@ -295,12 +346,28 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         TRY(master->control->attempt(run, *target, &attempt));
         if (master->goes_back && !run->ended && tutti_attempt_is_over(run, &attempt)) {
             TRY(turn_back(run, &attempt, target));
+            if (run->ended) { /* in an event at the start of the step */
+                *target = run->t;
+                return TUTTI_OK;
+            }
+            continue;
+        }
+        if (master->goes_back && run->ended && run->ended->t < *target) {
+            TRY(end_there(run, &attempt, target));
+            if (run->ended)
+                return TUTTI_OK;
             continue;
         }
         enum tutti_verdict verdict = master->control->judge(run, &attempt);
+        if (verdict == TUTTI_REJECT && is_noise(&first, &attempt)) {
+            verdict = TUTTI_FORCE;
+            master->stepper.h = first.target - first.from;
+        }
         TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
         if (verdict != TUTTI_REJECT)
             return go_on(run, &attempt, verdict);
+        if (!(first.error > 1))
+            first = attempt;
         TRY(try_shorter(run, &attempt, &before, target));
         if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
             before = attempt;

@@ -10,8 +10,11 @@ TUTTI_CHECKED enum tutti_err tutti_macro_couple(struct run *run, double target);
 /* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
 TUTTI_CHECKED enum tutti_err tutti_macro_go_back(struct run *run, bool rejected);
 
-/* The weighted RMS norm of a difference of reals, of the continuous ones or of all, and the real with the largest part. */
-TUTTI_CHECKED enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, bool all,
-                                                double *norm, uint32_t *driver);
+/* Which outputs count: all continuous ones; these and discrete Float64 that are connected; connected Float64 only. */
+enum tutti_norm { TUTTI_NORM_SMOOTH, TUTTI_NORM_ALL, TUTTI_NORM_CONNECTED };
+
+/* The weighted RMS norm of a difference of outputs (outputs.h), and the output with the largest part. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now,
+                                                enum tutti_norm what, double *norm, uint32_t *driver);
 
 #endif

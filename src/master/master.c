@@ -15,10 +15,10 @@ static enum tutti_err make_room(struct run *run)
     struct tutti_master *master = &run->master;
     master->partial = tutti_arena_array(&run->arena, run->system->component_count, sizeof *master->partial);
     master->begin = tutti_arena_alloc(&run->arena, run->wires.signal_size);
-    master->before = tutti_arena_array(&run->arena, run->wires.real_count, sizeof *master->before);
+    master->before = tutti_arena_array(&run->arena, master->outputs.count, sizeof *master->before);
     bool all = master->partial && master->begin && master->before;
     for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
-        master->values[i] = tutti_arena_array(&run->arena, run->wires.real_count, sizeof(double));
+        master->values[i] = tutti_arena_array(&run->arena, master->outputs.count, sizeof(double));
         all = all && master->values[i];
     }
     return all ? TUTTI_OK : tutti_fail_memory();
@@ -39,8 +39,9 @@ static void set_numbers(struct run *run)
     master->quantum = options->quantum;
     master->divergence = options->has_divergence ? options->divergence : 1e-3;
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
-    master->cross_at = -INFINITY;
+    master->cross_at = master->crossed_here = -INFINITY;
     master->early = INFINITY;
+    master->owed_at = -INFINITY;
 }
 
 enum tutti_err tutti_master_open(struct run *run)
@@ -49,6 +50,7 @@ enum tutti_err tutti_master_open(struct run *run)
     set_numbers(run);
     if (run->member_count == 1)
         return TUTTI_OK;
+    TRY(tutti_outputs_open(run, master->control->estimates));
     TRY(make_room(run));
     for (uint32_t m = 0; m < run->member_count; m++)
         run->members[m].unit->may_go_back = master->goes_back;
@@ -75,6 +77,7 @@ enum tutti_err tutti_master_close(struct run *run)
         master->coupling->close(run);
     tutti_correction_close(run);
     tutti_detect_close(run);
+    tutti_outputs_close(run);
     tutti_extrapolation_close(&master->extrapolation);
     tutti_snapshot_fini(&master->start, run);
     tutti_sequence_fini(&master->sequence);

@@ -5,6 +5,7 @@
 #define TUTTI_MASTER_MASTER_H
 
 #include "master/extrapolation.h"
+#include "master/outputs.h"
 #include "master/snapshot.h"
 #include "master/stepper.h"
 #include "plan/sequence.h"
@@ -34,6 +35,7 @@ struct tutti_master {
     double quantum, divergence;
     unsigned most_iterations;
 
+    struct tutti_outputs outputs;
     struct tutti_stepper stepper;
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_structure running;      /* dependencies of the running phase */
@@ -51,15 +53,20 @@ struct tutti_master {
     /* How the coupling's last step went. */
     double early;                       /* a unit came back there, before the end; INFINITY: none did */
     uint32_t early_member;              /* ... this one */
+    double owed_at;                     /* an event there that a unit came back with is still to be crossed ... */
+    uint32_t owed_by;                   /* ... by this member, whether it comes back with it again or not */
     const struct tutti_member *refused; /* this one discarded the step; NULL: none did */
     double refused_at;                  /* ... having come so far */
     unsigned iterations;
     bool converged;
     double divergence_found; /* between first and last iteration (000 eq. 5.22) */
 
-    double cross_at; /* the far side of an event that is located; -INFINITY: none */
-    bool event;      /* this macro step ends at an event: with a row */
-    unsigned long not_converged, forced;
+    double cross_at;         /* the far side of an event that is located; -INFINITY: none */
+    double crossed_here;     /* events at the start of a step were crossed there; -INFINITY: none */
+    uint32_t crossed_member; /* ... for this one */
+    bool crosses;            /* this step is the one over an event: units cross theirs by themselves */
+    bool event;              /* this macro step ends at an event: with a row */
+    unsigned long not_converged, forced, forced_in_a_row;
 };
 
 #endif

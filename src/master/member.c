@@ -158,7 +158,7 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
-        if (run->master.goes_back && run->master.detection->early) {
+        if (run->master.goes_back && run->master.detection->early && !run->master.crosses) {
             if (member->t < run->master.early)
                 run->master.early_member = (uint32_t)(member - run->members);
             run->master.early = fmin(run->master.early, member->t);

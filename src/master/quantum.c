@@ -10,10 +10,11 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
     struct tutti_master *master = &run->master;
     double *now = master->values[0], most = 0;
     TRY(tutti_attempt_plain(run, target, attempt));
-    tutti_wires_take_reals(&run->wires, run->wires.signals, now);
-    for (uint32_t i = 0; i < run->wires.real_count; i++) {
+    TRY(tutti_outputs_take(run, now));
+    for (uint32_t i = 0; i < run->master.outputs.count; i++) {
         double quanta = fabs(now[i] - master->before[i]) / master->quantum;
-        if (run->wires.reals[i].smooth && quanta > most) {
+        bool smooth = i >= run->wires.real_count || run->wires.reals[i].smooth;
+        if (smooth && quanta > most) {
             most = quanta;
             attempt->driver = i;
         }
@@ -33,5 +34,6 @@ static enum tutti_verdict judge(struct run *run, const struct tutti_attempt *att
 
 const struct tutti_control tutti_control_quantum = {.name = "quantum",
                                                     .varies = true,
+                                                    .estimates = true,
                                                     .attempt = attempt,
                                                     .judge = judge};

@@ -142,7 +142,7 @@ static enum tutti_err is_at_rest(struct run *run, bool *rest)
         relax->work[i] = relax->image[i] - relax->guess[i];
         relax->weights[i] = 1 / (master->rtol * fabs(relax->image[i]) + master->atol * run->wires.reals[i].nominal);
     }
-    TRY(tutti_attempt_norm(run, relax->work, relax->image, true, &norm, &driver));
+    TRY(tutti_attempt_norm(run, relax->work, relax->image, TUTTI_NORM_CONNECTED, &norm, &driver));
     *rest = norm <= 1;
     return TUTTI_OK;
 }

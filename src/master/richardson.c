@@ -14,7 +14,7 @@ static enum tutti_err test_slopes(struct run *run, struct tutti_attempt *attempt
                                   const double *middle, const double *half)
 {
     double before = attempt->error, *difference = run->master.values[3];
-    for (uint32_t i = 0; i < run->wires.real_count; i++)
+    for (uint32_t i = 0; i < run->master.outputs.count; i++)
         difference[i] = full[i] - run->master.before[i] - 2 * (half[i] - middle[i]);
     TRY(tutti_attempt_estimate(run, attempt, difference, half, true));
     if (attempt->error > before)
@@ -27,7 +27,7 @@ static enum tutti_err make_whole(struct run *run, double target, struct tutti_at
     TRY(tutti_attempt_plain(run, target, attempt));
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, full);
+    TRY(tutti_outputs_take(run, full));
     return tutti_macro_go_back(run, false);
 }
 
@@ -39,8 +39,11 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
     if (middle)
-        tutti_wires_take_reals(&run->wires, run->wires.signals, middle);
+        TRY(tutti_outputs_take(run, middle));
     run->t = half;
+    for (uint32_t w = 0; w < run->watched_count; w++) /* input files go on from there, too */
+        if (run->watched[w]->inputs)
+            tutti_inputs_arrive(run->watched[w]->inputs, half, run->span);
     TRY(tutti_extrapolation_enter_middle(run));
     enum tutti_err err = tutti_attempt_plain(run, target, attempt);
     tutti_extrapolation_leave_middle(run);
@@ -63,9 +66,9 @@ static enum tutti_err doubled(struct run *run, double target, struct tutti_attem
     attempt->order = order;
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
-    tutti_wires_take_reals(&run->wires, run->wires.signals, half);
+    TRY(tutti_outputs_take(run, half));
     double *difference = run->master.values[3];
-    for (uint32_t i = 0; i < run->wires.real_count; i++)
+    for (uint32_t i = 0; i < run->master.outputs.count; i++)
         difference[i] = (half[i] - full[i]) / (exp2(order) - 1);
     TRY(tutti_attempt_estimate(run, attempt, difference, half, slopes));
     return slopes ? test_slopes(run, attempt, full, middle, half) : TUTTI_OK;
@@ -83,12 +86,14 @@ static enum tutti_err attempt_with_slopes(struct run *run, double target, struct
 
 const struct tutti_control tutti_control_richardson = {.name = "richardson",
                                                        .varies = true,
+                                                       .estimates = true,
                                                        .rejects = true,
                                                        .attempt = tutti_attempt_doubled,
                                                        .judge = tutti_judge_error};
 
 const struct tutti_control tutti_control_slope = {.name = "slope",
                                                   .varies = true,
+                                                  .estimates = true,
                                                   .rejects = true,
                                                   .attempt = attempt_with_slopes,
                                                   .judge = tutti_judge_error};

@@ -54,10 +54,9 @@ enum tutti_err tutti_step_log_write(struct run *run, const struct tutti_attempt 
         return TUTTI_OK;
     const char *unit = "", *variable = "";
     if (attempt->driver != TUTTI_NONE) {
-        const struct tutti_structure_node *node = &run->structure.nodes[run->wires.reals[attempt->driver].node];
-        const struct tutti_component *component = &run->system->components[node->component];
-        unit = component->name;
-        variable = component->fmu->desc->vars[node->variable].name;
+        struct tutti_end end = tutti_outputs_end(run, attempt->driver);
+        unit = run->system->components[end.component].name;
+        variable = run->system->components[end.component].fmu->desc->vars[end.variable].name;
     }
     fprintf(log->file, "%s,%s,", NUMBER(attempt->from), NUMBER(attempt->target - attempt->from));
     if (attempt->estimated)

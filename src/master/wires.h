@@ -118,6 +118,8 @@ double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double e
 /* Hands the derivatives of the staged inputs to the unit; after their values. */
 TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires,
                                                     const struct tutti_unit_wires *wired, struct tutti_unit *unit);
+/* The size of a variable where it counts: its nominal value, or 1. */
+double tutti_wires_nominal(const struct tutti_var *var);
 /* All Float64 outputs as a dense vector, and back. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
 void tutti_wires_put_reals(struct tutti_wires *wires, const double *values);

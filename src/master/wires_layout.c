@@ -398,7 +398,7 @@ static void gather_from(struct layout *layout, uint32_t node)
     }
 }
 
-static double nominal_of(const struct tutti_var *var)
+double tutti_wires_nominal(const struct tutti_var *var)
 {
     double nominal = var->bounds && var->bounds->has_nominal ? fabs(var->bounds->nominal) : 1;
     return nominal > 0 && isfinite(nominal) ? nominal : 1;
@@ -426,7 +426,7 @@ static enum tutti_err list_reals(struct layout *layout)
                 .component = structure->nodes[n].component,
                 .element = e,
                 .smooth = var->variability == TUTTI_CONTINUOUS,
-                .nominal = nominal_of(var),
+                .nominal = tutti_wires_nominal(var),
             };
         wires->real_first[structure->nodes[n].component + 1] = wires->real_count;
     }

@@ -84,6 +84,15 @@ static enum tutti_err place_near(struct me *me, double distance, const double *x
     return still && me->inputs.moving_count > 0 ? tutti_me_inputs_apply(me, me->t + distance) : TUTTI_OK;
 }
 
+/* An output that is a state has that one's derivative; some FMUs know no directional derivatives of states. */
+static void take_states(const struct me *me, const uint32_t *references, size_t count, double *values)
+{
+    for (size_t s = 0; me->variables.count == me->states && s < me->states; s++) /* scalars all */
+        for (size_t i = 0; i < count; i++)
+            if (references[i] == me->variables.references[s])
+                values[i] = me->dx[s];
+}
+
 /* y' = dg/dx x' + dg/du u', in one call. */
 static enum tutti_err by_chain_rule(struct me *me, const uint32_t *references, size_t count, double *values)
 {
@@ -103,6 +112,8 @@ static enum tutti_err by_chain_rule(struct me *me, const uint32_t *references, s
         me->other_counts.directional++;
         err =
             tutti_instance_get_directional(me->instance, references, count, known, knowns, seed, seeds, values, count);
+        if (!err)
+            take_states(me, references, count, values);
     }
     free(known);
     free(seed);

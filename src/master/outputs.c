@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/outputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "master/loop.h"
+
+/* By what the model structure tells. Such an output errs as inputs and states do, which are judged elsewhere, and often is a
+ * difference of large numbers. */
+static bool follows_inputs(const struct tutti_desc *desc, uint32_t variable)
+{
+    for (uint32_t u = 0; u < desc->outputs.count; u++) {
+        const struct tutti_unknown *unknown = &desc->outputs.items[u];
+        for (uint32_t d = 0; unknown->variable == variable && d < unknown->dependency_count; d++)
+            if (desc->vars[unknown->dependencies[d]].causality == TUTTI_INPUT)
+                return true;
+    }
+    return false;
+}
+
+static bool is_unread(const struct run *run, uint32_t component, uint32_t variable)
+{
+    const struct tutti_var *var = &run->system->components[component].fmu->desc->vars[variable];
+    return var->causality == TUTTI_OUTPUT && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
+           !var->alias && !follows_inputs(run->system->components[component].fmu->desc, variable) &&
+           tutti_structure_find(&run->structure, component, variable, true) == TUTTI_NONE;
+}
+
+static uint32_t list(const struct run *run, uint32_t component, uint32_t *variables)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < run->system->components[component].fmu->desc->var_count; v++)
+        if (is_unread(run, component, v))
+            variables[count++] = v;
+    return count;
+}
+
+/* The unit's variables with their values; counted before they are placed. */
+static enum tutti_err lay_out(struct run *run, uint32_t component, uint32_t *variables, uint32_t *count)
+{
+    struct tutti_signals *signals = &run->master.outputs.signals[component];
+    uint32_t found = list(run, component, variables);
+    if (!run->units[component] || found == 0)
+        return TUTTI_OK;
+    TRY(tutti_unit_signals(run->units[component], variables, found, signals));
+    for (size_t i = 0; i < signals->count; i++)
+        *count += (uint32_t)signals->extents[i];
+    return TUTTI_OK;
+}
+
+static void place(struct run *run, uint32_t component, uint32_t *variables, struct tutti_unread *next)
+{
+    const struct tutti_signals *signals = &run->master.outputs.signals[component];
+    const struct tutti_desc *desc = run->system->components[component].fmu->desc;
+    list(run, component, variables);
+    for (size_t i = 0; i < signals->count; i++)
+        for (size_t e = 0; e < signals->extents[i]; e++)
+            *next++ = (struct tutti_unread){.component = component,
+                                            .variable = variables[i],
+                                            .value = (const double *)signals->slots[i] + e,
+                                            .nominal = tutti_wires_nominal(&desc->vars[variables[i]])};
+}
+
+static enum tutti_err open_unread(struct run *run, uint32_t *variables)
+{
+    struct tutti_outputs *outputs = &run->master.outputs;
+    uint32_t components = run->system->component_count, count = 0;
+    outputs->signals = tutti_arena_array(&run->arena, components, sizeof *outputs->signals);
+    outputs->unread_first = tutti_arena_array(&run->arena, (size_t)components + 1, sizeof *outputs->unread_first);
+    if (!outputs->signals || !outputs->unread_first)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < components; c++) {
+        TRY(lay_out(run, c, variables, &count));
+        outputs->unread_first[c + 1] = count;
+    }
+    outputs->unread = tutti_arena_array(&run->arena, count, sizeof *outputs->unread);
+    if (!outputs->unread)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < components; c++)
+        place(run, c, variables, outputs->unread + outputs->unread_first[c]);
+    outputs->count += count;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_outputs_open(struct run *run, bool unread)
+{
+    size_t most = 0;
+    run->master.outputs = (struct tutti_outputs){.count = run->wires.real_count};
+    if (!unread)
+        return TUTTI_OK;
+    for (uint32_t c = 0; c < run->system->component_count; c++)
+        most = most > run->system->components[c].fmu->desc->var_count ? most
+                                                                      : run->system->components[c].fmu->desc->var_count;
+    uint32_t *variables = calloc(most + 1, sizeof *variables);
+    enum tutti_err err = variables ? open_unread(run, variables) : tutti_fail_memory();
+    free(variables);
+    return err;
+}
+
+void tutti_outputs_close(struct run *run)
+{
+    struct tutti_outputs *outputs = &run->master.outputs;
+    for (uint32_t c = 0; outputs->signals && c < run->system->component_count; c++)
+        tutti_signals_fini(&outputs->signals[c]);
+    *outputs = (struct tutti_outputs){0};
+}
+
+void tutti_outputs_forget(struct run *run)
+{
+    run->master.outputs.fresh = false;
+}
+
+enum tutti_err tutti_outputs_take(struct run *run, double *values)
+{
+    struct tutti_outputs *outputs = &run->master.outputs;
+    uint32_t first = run->wires.real_count;
+    for (uint32_t c = 0; outputs->count > first && !outputs->fresh && c < run->system->component_count; c++)
+        if (outputs->signals[c].count > 0)
+            TRY(tutti_unit_get(run->units[c], &outputs->signals[c]));
+    outputs->fresh = true;
+    tutti_wires_take_reals(&run->wires, run->wires.signals, values);
+    for (uint32_t i = first; i < outputs->count; i++)
+        values[i] = *outputs->unread[i - first].value;
+    return TUTTI_OK;
+}
+
+struct tutti_end tutti_outputs_end(const struct run *run, uint32_t output)
+{
+    if (output >= run->wires.real_count) {
+        const struct tutti_unread *unread = &run->master.outputs.unread[output - run->wires.real_count];
+        return (struct tutti_end){.component = unread->component, .variable = unread->variable};
+    }
+    const struct tutti_structure_node *node = &run->structure.nodes[run->wires.reals[output].node];
+    return (struct tutti_end){.component = node->component, .variable = node->variable};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* outputs.h - every Float64 output of a run as one vector, for those who judge steps: first the connected ones, which are in
+ * the signals (wires.reals), then the continuous ones that nobody reads, component by component. */
+#ifndef TUTTI_MASTER_OUTPUTS_H
+#define TUTTI_MASTER_OUTPUTS_H
+
+#include "master/wires.h"
+
+struct run;
+
+/* One that nobody reads, or an element of one. */
+struct tutti_unread {
+    uint32_t component, variable;
+    const double *value; /* where it is read to */
+    double nominal;
+};
+
+struct tutti_outputs {
+    uint32_t count; /* of all */
+    struct tutti_unread *unread;
+    uint32_t *unread_first;        /* per component, and one more; NULL: there are none */
+    struct tutti_signals *signals; /* per component */
+    bool fresh;                    /* unread ones are read where the units are */
+};
+
+/* `unread`: those are wanted, too. */
+TUTTI_CHECKED enum tutti_err tutti_outputs_open(struct run *run, bool unread);
+void tutti_outputs_close(struct run *run);
+
+/* Units have moved: what was read is old. */
+void tutti_outputs_forget(struct run *run);
+/* All of them where the units are, at a point at which reading is allowed; one more FMI call per unit and point. */
+TUTTI_CHECKED enum tutti_err tutti_outputs_take(struct run *run, double *values);
+/* Whose output it is. */
+struct tutti_end tutti_outputs_end(const struct run *run, uint32_t output);
+
+#endif
