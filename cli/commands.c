@@ -69,7 +69,8 @@ static const struct option check_options[] = {
      "it rests) or auto, which says why (auto)"}, \
     {"--control", NULL, "HOW", \
      "how its size is chosen: fixed, richardson (step doubling), slope (and a test of slopes), embedded (against a " \
-     "prediction), quantum; converge and diverge for relax; or auto: fixed if --step is given (auto)"}, \
+     "prediction), quantum; converge and diverge for relax; or auto: fixed if --step is given, or FMUs propose a step and " \
+     "no tolerance is given (auto)"}, \
     {"--extrapolate", NULL, "ORDER", "how inputs move in a step: 0 (held), 1 (a line), 2 (a parabola) or auto (auto)"}, \
     {"--events", NULL, "HOW", \
      "which events end a step for all units: none (each crosses its own), early (those that a unit comes back with), " \
