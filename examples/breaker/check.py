@@ -13,7 +13,8 @@ from example import Example, short  # noqa: E402
 E, R, L, C, T = 20, 1, 0.02, 0.005, 0.02
 HEALTHY, FAULTY = (60, 0.3), (40, 0.2)  # R, L of the feeders
 R_FAULT, PICKUP = 4, 3.042912331847515
-FAULT, OPENING = 1, 1.08273
+FAULT, LOOSE = ("--rtol", 1e-4)
+OPENING = 1, 1.08273
 NAMES = ("source.i", "busbar.v", "healthy.i", "faulty.i", "protection.m")
 START = np.array([0.8, 19.2, 0.32, 0.48, 0.48, 1])  # at rest; the last is the constant 1
 
@@ -75,12 +76,12 @@ def main():
     constant = ("--control", "fixed", "--step", 5e-4, "--events", "none")
     check(example, "jacobi, constant step 0.5 ms, events none", ("--coupling", "jacobi", *constant), 1e-3, 0.8,
           published="1.0830 s, constant step")
-    check(example, "auto, tolerance 1e-4", (), 5e-5, 5e-2, published="1.0835 s, variable step; 1.08273 s in Dymola")
+    check(example, "auto, tolerance 1e-4", LOOSE, 5e-5, 5e-2, published="1.0835 s, variable step; 1.08273 s in Dymola")
     check(example, "auto, tolerance 1e-6", ("--rtol", 1e-6), 1e-6, 1e-3)
-    check(example, "relax, tolerance 1e-4", ("--coupling", "relax"), 5e-5, 5e-2)
-    check(example, "protection of FMI 3.0 that returns early, tolerance 1e-4", (), 5e-5, 5e-2, "EarlyReturn.ssd")
-    check(example, "... with events early", ("--events", "early"), 5e-5, 5e-2, "EarlyReturn.ssd")
-    blind = opening(example.run_system("--events", "none", "--control", "embedded"))
+    check(example, "relax, tolerance 1e-4", ("--coupling", "relax", *LOOSE), 5e-5, 5e-2)
+    check(example, "protection of FMI 3.0 that returns early, tolerance 1e-4", LOOSE, 5e-5, 5e-2, "EarlyReturn.ssd")
+    check(example, "... with events early", ("--events", "early", *LOOSE), 5e-5, 5e-2, "EarlyReturn.ssd")
+    blind = opening(example.run_system("--events", "none", "--control", "embedded", *LOOSE))
     example.figure("auto, tolerance 1e-4, events none: error of the time", f"{abs(blind - OPENING):.1e}",
                    abs(blind - OPENING) >= 2e-5, "larger than where it is located: >= 2e-5")
     example.end()
