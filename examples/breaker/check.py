@@ -13,8 +13,8 @@ from example import Example, short  # noqa: E402
 E, R, L, C, T = 20, 1, 0.02, 0.005, 0.02
 HEALTHY, FAULTY = (60, 0.3), (40, 0.2)  # R, L of the feeders
 R_FAULT, PICKUP = 4, 3.042912331847515
-FAULT, LOOSE = ("--rtol", 1e-4)
-OPENING = 1, 1.08273
+LOOSE = ("--rtol", 1e-4)
+FAULT, OPENING = 1, 1.08273
 NAMES = ("source.i", "busbar.v", "healthy.i", "faulty.i", "protection.m")
 START = np.array([0.8, 19.2, 0.32, 0.48, 0.48, 1])  # at rest; the last is the constant 1
 
