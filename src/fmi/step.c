@@ -27,7 +27,10 @@ static enum tutti_err look_at_step(struct tutti_instance *in, double t, double e
     if (clamp_reached(in, t, end, &step->reached))
         return TUTTI_OK;
     in->state = TUTTI_STATE_ERROR;
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU says that its step from t = %s to %s came to %s",
+    return tutti_fail(TUTTI_ERR_FMU,
+                      "%s (%s): the FMU says that its step from t = %s to %s came to %s, which is not between; if it "
+                      "has steps of its own, use "
+                      "--step with a multiple of them",
                       in->options.name, in->library->file, NUMBER(t), NUMBER(end), NUMBER(said));
 }
 

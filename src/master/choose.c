@@ -19,6 +19,7 @@ struct facts {
     const struct tutti_member *stuck;    /* cannot go back; NULL: all can */
     const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
+    const struct tutti_member *stairs;   /* has an internal step: outputs stand still in between; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals, can_correct;
     struct tutti_radii stability;
 };
@@ -110,6 +111,8 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
         facts->fragile = member;
     if (member->has_grid && !facts->own_step)
         facts->own_step = member;
+    if (unit->fmu->desc->interfaces[unit->kind->interface].fixed_step > 0 && !facts->stairs)
+        facts->stairs = member;
     bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
     facts->takes_slopes = facts->takes_slopes || (moves && member->wires->gather_count > 0);
     facts->has_events = facts->has_events || unit->has_events;
@@ -218,6 +221,8 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
         because(run, CONTROL, "--step is given");
     else if (!wants_control(run))
         because(run, CONTROL, "FMUs propose a step, and no tolerance is given");
+    else if (facts->stairs)
+        because(run, CONTROL, "'%s' has an internal step", name_of(facts->stairs));
     else if (facts->own_step)
         because(run, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck)
