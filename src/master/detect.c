@@ -88,10 +88,16 @@ void tutti_detect_close(struct run *run)
 
 enum tutti_err tutti_detect_mark(struct run *run)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
+    for (uint32_t m = 0; m < run->member_count && !run->master.discretes_known; m++)
         if (run->master.discretes[m].start.block_count > 0)
             TRY(tutti_unit_get(run->members[m].unit, &run->master.discretes[m].start));
+    run->master.discretes_known = true;
     return TUTTI_OK;
+}
+
+void tutti_detect_forget(struct run *run)
+{
+    run->master.discretes_known = false;
 }
 
 static bool differs(const struct tutti_block *a, const struct tutti_block *b)
@@ -121,5 +127,7 @@ enum tutti_err tutti_detect_look(struct run *run, bool *changed)
     double any = *changed;
     TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, &any, 1));
     *changed = any > 0;
+    if (*changed)
+        tutti_detect_forget(run);
     return TUTTI_OK;
 }

@@ -30,8 +30,10 @@ TUTTI_CHECKED enum tutti_err tutti_detect_open(struct run *run);
 void tutti_detect_close(struct run *run);
 /* Does any unit have some? */
 bool tutti_detect_has_outputs(const struct run *run);
-/* At the beginning of a macro step: what is there is how it was. */
+/* At the beginning of a macro step: what is there is how it was. Outputs that have not changed are not read again. */
 TUTTI_CHECKED enum tutti_err tutti_detect_mark(struct run *run);
+/* Events were crossed: they may be others. */
+void tutti_detect_forget(struct run *run);
 /* *changed becomes true if one is another than at the mark. */
 TUTTI_CHECKED enum tutti_err tutti_detect_look(struct run *run, bool *changed);
 

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "master/control.h"
 #include "master/coupling.h"
+#include "master/detect.h"
 #include "master/pace.h"
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
@@ -106,6 +107,7 @@ static enum tutti_err look_around(struct run *run)
         TRY(tutti_events_cross(run, &crossed));
     if ((crossed || jumped) && run->master.by_attempts) {
         tutti_outputs_forget(run);
+        tutti_detect_forget(run);
         tutti_stepper_restart(&run->master.stepper);
         TRY(tutti_extrapolation_restart(run));
     }

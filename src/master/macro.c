@@ -153,6 +153,7 @@ static enum tutti_err cross_here(struct run *run)
     if (run->ended)
         return TUTTI_OK;
     tutti_outputs_forget(run);
+    tutti_detect_forget(run);
     tutti_stepper_restart(&master->stepper);
     TRY(tutti_extrapolation_restart(run));
     return begin_step(run);

@@ -43,6 +43,7 @@ struct tutti_master {
     struct tutti_relaxation *relax;      /* NULL: another coupling */
     struct tutti_correction *correction; /* NULL: none */
     struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
+    bool discretes_known;                /* they are still what they were at the mark */
     struct tutti_step_log *log;          /* NULL: none */
     double *where;                       /* per gathered input: tutti_coupling_place_held */
     double *before;                      /* reals at the start of the macro step */

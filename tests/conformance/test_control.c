@@ -147,7 +147,7 @@ static struct tutti_run_options plain_options(void)
         .has_h_min = true,
         .h_min = 1e-4,
         .has_h_max = true,
-        .h_max = 0.1,
+        .h_max = 0.04,
         .has_quantum = is("quantum"),
         .quantum = 0.01,
         .has_output_step = true,
