@@ -43,7 +43,7 @@ static double weigh(const struct run *run, uint32_t i, double nominal, const dou
 {
     const struct tutti_master *master = &run->master;
     double size = fmax(fabs(now[i]), fabs(master->before[i]));
-    double e = fabs(difference[i] / (master->rtol * size + master->atol * nominal));
+    double e = difference[i] == 0 ? 0 : fabs(difference[i] / (master->rtol * size + master->atol * nominal));
     e = isnan(e) ? INFINITY : e;
     norm->count++;
     if (e > norm->worst) {

@@ -38,6 +38,7 @@ static enum tutti_err check_number(bool given, double value, const char *option)
 
 static enum tutti_err check_numbers(const struct tutti_run_options *options)
 {
+    TRY(check_number(options->has_atol, options->atol, "--atol"));
     TRY(check_number(options->has_h_min, options->h_min, "--h-min"));
     TRY(check_number(options->has_event_tolerance, options->event_tolerance, "--event-tolerance"));
     TRY(check_number(options->has_quantum, options->quantum, "--quantum"));

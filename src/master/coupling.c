@@ -25,14 +25,6 @@ enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling
     return err;
 }
 
-static bool is_assumed(const struct tutti_structure *structure, uint32_t component)
-{
-    for (uint32_t i = 0; i < structure->assumed_count; i++)
-        if (structure->assumed[i] == component)
-            return true;
-    return false;
-}
-
 /* Inputs of one unit that an output follows: their end counts. */
 static void place_unit(struct run *run, uint32_t component, double *where)
 {
@@ -61,7 +53,7 @@ enum tutti_err tutti_coupling_place_held(struct run *run)
     for (uint32_t i = 0; i < run->wires.gather_count; i++)
         where[i] = 0.5;
     for (uint32_t c = 0; c < run->system->component_count; c++)
-        if (!run->wires.units[c].slopes && !is_assumed(&run->master.running, c))
+        if (!run->wires.units[c].slopes && !tutti_structure_is_assumed(&run->master.running, c))
             place_unit(run, c, where);
     return TUTTI_OK;
 }

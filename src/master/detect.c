@@ -2,7 +2,6 @@
 #include "master/detect.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -48,15 +47,13 @@ static enum tutti_err open_unit(struct run *run, uint32_t m)
     size_t count = list_discretes(desc, NULL);
     if (count == 0)
         return TUTTI_OK;
-    uint32_t *variables = calloc(count, sizeof *variables);
-    if (!variables)
+    struct tutti_discretes *discretes = &run->master.discretes[m];
+    discretes->variables = tutti_arena_array(&run->arena, count, sizeof *discretes->variables);
+    if (!discretes->variables)
         return tutti_fail_memory();
-    list_discretes(desc, variables);
-    enum tutti_err err = tutti_unit_signals(unit, variables, count, &run->master.discretes[m].now);
-    if (!err)
-        err = tutti_unit_signals(unit, variables, count, &run->master.discretes[m].start);
-    free(variables);
-    return err;
+    list_discretes(desc, discretes->variables);
+    TRY(tutti_unit_signals(unit, discretes->variables, count, &discretes->now));
+    return tutti_unit_signals(unit, discretes->variables, count, &discretes->start);
 }
 
 bool tutti_detect_has_outputs(const struct run *run)
@@ -100,29 +97,58 @@ void tutti_detect_forget(struct run *run)
     run->master.discretes_known = false;
 }
 
-static bool differs(const struct tutti_block *a, const struct tutti_block *b)
+static bool differs(enum tutti_type type, const void *a, const void *b, size_t count)
 {
-    if (a->owned)
-        return !tutti_owned_equal(a->type, a->values, b->values, a->value_count);
-    if (a->type != TUTTI_TYPE_FLOAT64)
-        return memcmp(a->values, b->values, a->value_count * tutti_type_size(a->type)) != 0;
-    for (size_t i = 0; i < a->value_count; i++) {
-        double x = ((const double *)a->values)[i], y = ((const double *)b->values)[i];
+    if (type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY)
+        return !tutti_owned_equal(type, a, b, count);
+    if (type != TUTTI_TYPE_FLOAT64)
+        return memcmp(a, b, count * tutti_type_size(type)) != 0;
+    for (size_t i = 0; i < count; i++) {
+        double x = ((const double *)a)[i], y = ((const double *)b)[i];
         if (x != y && !(isnan(x) && isnan(y))) /* 0 and -0 are one value */
             return true;
     }
     return false;
 }
 
+static bool look_at(struct run *run, uint32_t m)
+{
+    const struct tutti_discretes *discretes = &run->master.discretes[m];
+    const struct tutti_desc *desc = run->members[m].unit->fmu->desc;
+    for (size_t i = 0; i < discretes->now.count; i++)
+        if (differs((enum tutti_type)desc->vars[discretes->variables[i]].type, discretes->now.slots[i],
+                    discretes->start.slots[i], discretes->now.extents[i])) {
+            run->master.changed_member = m;
+            run->master.changed_variable = discretes->variables[i];
+            return true;
+        }
+    return false;
+}
+
+void tutti_detect_count(struct run *run, bool at_once)
+{
+    enum { MOST = 10 };
+    struct tutti_discretes *discretes = &run->master.discretes[run->master.changed_member];
+    const struct tutti_unit *unit = run->members[run->master.changed_member].unit;
+    discretes->in_a_row = at_once ? discretes->in_a_row + 1 : 0;
+    if (discretes->in_a_row < MOST)
+        return;
+    discretes->ignored = true;
+    tutti_log_printf(
+        run->options->log, TUTTI_LOG_WARNING, unit->name,
+        "'%s' changes in every step, however short: that is no event; discrete outputs of this unit are not "
+        "located any more (--events early or none)",
+        unit->fmu->desc->vars[run->master.changed_variable].name);
+}
+
 enum tutti_err tutti_detect_look(struct run *run, bool *changed)
 {
     for (uint32_t m = 0; m < run->member_count && !*changed; m++) {
         struct tutti_discretes *discretes = &run->master.discretes[m];
-        if (discretes->now.block_count == 0)
+        if (discretes->now.block_count == 0 || discretes->ignored)
             continue;
         TRY(tutti_unit_get(run->members[m].unit, &discretes->now));
-        for (size_t b = 0; b < discretes->now.block_count; b++)
-            *changed = *changed || differs(&discretes->now.blocks[b], &discretes->start.blocks[b]);
+        *changed = look_at(run, m);
     }
     double any = *changed;
     TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, &any, 1));

@@ -23,6 +23,9 @@ TUTTI_CHECKED enum tutti_err tutti_detection_find(const char *name, const struct
 /* All discrete outputs of a unit: Boolean, integer, Enumeration, String, Binary, discrete Real. */
 struct tutti_discretes {
     struct tutti_signals now, start;
+    uint32_t *variables; /* of these */
+    int in_a_row;        /* steps, however short, in which one has changed */
+    bool ignored;        /* they change in every step: no events */
 };
 
 /* Lays them out; for units that have none this costs nothing. */
@@ -32,6 +35,9 @@ void tutti_detect_close(struct run *run);
 bool tutti_detect_has_outputs(const struct run *run);
 /* At the beginning of a macro step: what is there is how it was. Outputs that have not changed are not read again. */
 TUTTI_CHECKED enum tutti_err tutti_detect_mark(struct run *run);
+/* A change that master.changed_* tells was located at the very start of a step (`at_once`), or later. A unit that does nothing
+ * else is not looked at any more, which is told. */
+void tutti_detect_count(struct run *run, bool at_once);
 /* Events were crossed: they may be others. */
 void tutti_detect_forget(struct run *run);
 /* *changed becomes true if one is another than at the mark. */

@@ -155,6 +155,8 @@ enum tutti_err tutti_loop(struct run *run)
                               NUMBER(run->t));
         double before = run->t, target = next_target(run);
         TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
+        if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
+            break; /* at the start of the step, with its rows written */
         run->stats->steps++;
         run->t = run->alone ? run->members[0].t : target;
         tutti_grid_pass(&run->communication, run->t);

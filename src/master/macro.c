@@ -67,8 +67,10 @@ static enum tutti_err accept(struct run *run, double target)
     for (uint32_t m = 0; m < run->member_count; m++)
         run->members[m].unit->counts.attributed = run->members[m].unit->counts.do_steps;
     run->t = target;
-    if (target == run->master.owed_at)
+    if (target == run->master.owed_at) {
         run->members[run->master.owed_by].event = true;
+        run->master.paid_at = target;
+    }
     tutti_correction_accept(run);
     return tutti_extrapolation_accept(run);
 }
@@ -113,6 +115,8 @@ static enum tutti_err locate(struct run *run, double high, bool by_error, double
         *(event ? &high : low) = middle;
     }
     master->cross_at = high;
+    if (!by_error && master->discretes)
+        tutti_detect_count(run, *low == run->t);
     return TUTTI_OK;
 }
 
@@ -167,21 +171,59 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
     bool early = !refused && master->early < *target;
     TRY(tutti_step_log_write(run, attempt, refused ? "discarded" : early ? "early" : "changed"));
     TRY(reject(run));
-    if (refused)
-        return try_half(run, refused, target);
+    if (refused) {
+        TRY(try_half(run, refused, target));
+        tutti_stepper_refuse(&master->stepper, *target - run->t);
+        return TUTTI_OK;
+    }
     if (early && master->early <= run->t) {
         bool again = master->crossed_here == run->t && master->crossed_member == master->early_member;
         /* Twice from there: the event is not there, but in inputs that belong to a later time. */
         return again ? locate(run, *target, false, target) : cross_here(run);
+    }
+    if (early && master->paid_at == run->t && master->owed_by == master->early_member &&
+        master->early - run->t <= master->event_tolerance) {
+        /* It was crossed there, and comes a rounding error later: the unit crosses it by itself, within the tolerance. */
+        master->cross_at = fmin(run->t + master->event_tolerance, *target);
+        *target = run->t;
+        return TUTTI_OK;
     }
     if (early && run->members[master->early_member].unit->has_events) {
         master->owed_at = master->early;
         master->owed_by = master->early_member;
     }
     if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance))
-        return locate(run, attempt->changed_at, false, target);
+        return locate(run, attempt->in_second_half ? attempt->target : attempt->changed_at, false, target);
     *target = early ? master->early : attempt->changed_at;
     master->cross_at = -INFINITY; /* located from another start, or by longer steps: void */
+    return TUTTI_OK;
+}
+
+static const char *name_of(const struct run *run, uint32_t output, char *name, size_t size)
+{
+    struct tutti_end end = {0};
+    snprintf(name, size, "a signal");
+    if (output != TUTTI_NONE) {
+        end = tutti_outputs_end(run, output);
+        tutti_system_name(run->system, &end, name, size);
+    }
+    return name;
+}
+
+/* Nothing good can come of signals that are not finite. */
+static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *attempt)
+{
+    const struct tutti_wires *wires = &run->wires;
+    for (uint32_t i = 0; i < wires->real_count; i++) {
+        char name[256];
+        if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
+            continue;
+        return tutti_fail(TUTTI_ERR_SOLVER,
+                          "t = %s: '%s' is not finite behind the step to %s%s; the coupling is not stable there: try "
+                          "another --coupling, --correct or a smaller step (tutti analyze)",
+                          NUMBER(attempt->from), name_of(run, i, name, sizeof name), NUMBER(attempt->target),
+                          attempt->converged ? "" : ", whose iteration diverges");
+    }
     return TUTTI_OK;
 }
 
@@ -196,6 +238,10 @@ static enum tutti_err cross_over(struct run *run, double *target)
     TRY(err);
     if (tutti_attempt_is_over(run, &attempt) && !attempt.changed && !run->ended)
         return turn_back(run, &attempt, target);
+    if (!attempt.converged) {
+        TRY(check_finite(run, &attempt));
+        master->not_converged++;
+    }
     TRY(tutti_step_log_write(run, &attempt, "event"));
     *target = master->cross_at;
     master->cross_at = -INFINITY;
@@ -205,17 +251,6 @@ static enum tutti_err cross_over(struct run *run, double *target)
     tutti_stepper_restart(&master->stepper);
     TRY(tutti_correction_restart(run));
     return tutti_extrapolation_restart(run);
-}
-
-static const char *name_of(const struct run *run, uint32_t output, char *name, size_t size)
-{
-    struct tutti_end end = {0};
-    snprintf(name, size, "a signal");
-    if (output != TUTTI_NONE) {
-        end = tutti_outputs_end(run, output);
-        tutti_system_name(run->system, &end, name, size);
-    }
-    return name;
 }
 
 /* The first time that it happens: a step that is not good, and goes on nevertheless. */
@@ -237,42 +272,42 @@ static void warn(const struct run *run, const struct tutti_attempt *attempt, enu
                          name_of(run, attempt->driver, name, sizeof name));
 }
 
-/* Nothing good can come of signals that are not finite. */
-static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *attempt)
+/* Bad steps in large numbers: nothing becomes better of itself. Good ones in between count against them: they double the
+ * step, which then is bad again. */
+static enum tutti_err count_forced(struct run *run, const struct tutti_attempt *attempt, bool forced)
 {
-    const struct tutti_wires *wires = &run->wires;
-    for (uint32_t i = 0; i < wires->real_count; i++) {
-        char name[256];
-        if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
-            continue;
-        return tutti_fail(TUTTI_ERR_SOLVER,
-                          "t = %s: '%s' is not finite behind the step to %s%s; the coupling is not stable there: try "
-                          "another --coupling, --correct or a smaller step (tutti analyze)",
-                          NUMBER(attempt->from), name_of(run, i, name, sizeof name), NUMBER(attempt->target),
-                          attempt->converged ? "" : ", whose iteration diverges");
+    struct tutti_master *master = &run->master;
+    char name[256];
+    master->forced += forced;
+    if (!forced) {
+        master->forced_balance -= master->forced_balance > 0;
+        return TUTTI_OK;
     }
-    return TUTTI_OK;
+    master->forced_balance += 2;
+    /* Whoever gives --h-min means it: 002 section 3.3 calls it the limit to fall back to steps without a test. */
+    if (master->forced_balance < 2 * MOST_FORCED || run->options->has_h_min)
+        return TUTTI_OK;
+    if (!attempt->converged)
+        return tutti_fail(
+            TUTTI_ERR_SOLVER,
+            "t = %s: the iteration of %d steps has not converged, however short they are, as in an algebraic "
+            "loop; use --accelerate anderson, --max-iterations, or --coupling jacobi --correct",
+            NUMBER(run->t), MOST_FORCED);
+    return tutti_fail(
+        TUTTI_ERR_SOLVER,
+        "t = %s: %d steps are not good, the last one by %.3g times the tolerance in '%s': its error does not "
+        "fall with the step; use larger tolerances, a finer solver in the unit, or --step for fixed steps",
+        NUMBER(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
 }
 
 static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
 {
     struct tutti_master *master = &run->master;
-    bool bad = verdict == TUTTI_FORCE || !attempt->converged;
-    if (bad) {
+    if (verdict == TUTTI_FORCE || !attempt->converged) {
         TRY(check_finite(run, attempt));
         warn(run, attempt, verdict);
     }
-    master->forced += verdict == TUTTI_FORCE;
-    master->forced_in_a_row = verdict == TUTTI_FORCE ? master->forced_in_a_row + 1 : 0;
-    if (master->forced_in_a_row == MOST_FORCED) {
-        char name[256];
-        return tutti_fail(
-            TUTTI_ERR_SOLVER,
-            "t = %s: %d steps in a row are not good, the last one by %.3g times the tolerance in '%s': its "
-            "error does not fall with the step; use larger tolerances, a finer solver in the unit, or "
-            "--step for fixed steps",
-            NUMBER(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
-    }
+    TRY(count_forced(run, attempt, verdict == TUTTI_FORCE));
     master->not_converged += !attempt->converged;
     master->event = master->cross_at > attempt->target;
     return accept(run, attempt->target);
@@ -302,7 +337,8 @@ static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_
 static bool is_flagged(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
-    if (!(before->error > MOST_NOISE) || !(now->error > MOST_NOISE) || h2 > h1 / 2)
+    if (!before->converged || !now->converged || !(before->error > MOST_NOISE) || !(now->error > MOST_NOISE) ||
+        h2 > h1 / 2)
         return false;
     return log(before->error / now->error) < 0.5 * log(h1 / h2);
 }
@@ -322,7 +358,7 @@ static enum tutti_err try_shorter(struct run *run, const struct tutti_attempt *a
 {
     struct tutti_master *master = &run->master;
     TRY(reject(run));
-    master->cross_at = -INFINITY;
+    master->cross_at = master->owed_at = -INFINITY;
     if (master->detection->outputs && is_flagged(before, attempt))
         return locate(run, *target, true, target);
     *target = run->t + master->stepper.h;

@@ -41,7 +41,7 @@ static void set_numbers(struct run *run)
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
     master->cross_at = master->crossed_here = -INFINITY;
     master->early = INFINITY;
-    master->owed_at = -INFINITY;
+    master->owed_at = master->paid_at = -INFINITY;
 }
 
 enum tutti_err tutti_master_open(struct run *run)

@@ -44,18 +44,21 @@ struct tutti_master {
     struct tutti_correction *correction; /* NULL: none */
     struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
     bool discretes_known;                /* they are still what they were at the mark */
-    struct tutti_step_log *log;          /* NULL: none */
-    double *where;                       /* per gathered input: tutti_coupling_place_held */
-    double *before;                      /* reals at the start of the macro step */
-    double *values[4];                   /* room for reals */
-    double *partial;                     /* per component, of a sum over reals */
-    char *begin;                         /* signals at the beginning of a coupling's step, if they move in it */
+    uint32_t changed_member;             /* the last change that was seen */
+    uint32_t changed_variable;
+    struct tutti_step_log *log; /* NULL: none */
+    double *where;              /* per gathered input: tutti_coupling_place_held */
+    double *before;             /* reals at the start of the macro step */
+    double *values[4];          /* room for reals */
+    double *partial;            /* per component, of a sum over reals */
+    char *begin;                /* signals at the beginning of a coupling's step, if they move in it */
 
     /* How the coupling's last step went. */
     double early;                       /* a unit came back there, before the end; INFINITY: none did */
     uint32_t early_member;              /* ... this one */
     double owed_at;                     /* an event there that a unit came back with is still to be crossed ... */
     uint32_t owed_by;                   /* ... by this member, whether it comes back with it again or not */
+    double paid_at;                     /* the last one was crossed there */
     const struct tutti_member *refused; /* this one discarded the step; NULL: none did */
     double refused_at;                  /* ... having come so far */
     unsigned iterations;
@@ -67,7 +70,7 @@ struct tutti_master {
     uint32_t crossed_member; /* ... for this one */
     bool crosses;            /* this step is the one over an event: units cross theirs by themselves */
     bool event;              /* this macro step ends at an event: with a row */
-    unsigned long not_converged, forced, forced_in_a_row;
+    unsigned long not_converged, forced, forced_balance;
 };
 
 #endif

@@ -37,7 +37,9 @@ static bool can_move(const struct run *run, uint32_t node)
 static bool may_extrapolate(const struct tutti_run_options *options)
 {
     bool held = options->extrapolate && strcmp(options->extrapolate, "0") == 0;
-    return !held || !options->coupling || strcmp(options->coupling, "relax") == 0;
+    bool iterates = !options->coupling ||
+                    (strcmp(options->coupling, "jacobi") != 0 && strcmp(options->coupling, "seidel") != 0);
+    return !held || iterates;
 }
 
 enum tutti_err tutti_moving_list(struct run *run, uint32_t component, struct tutti_unit_options *options,

@@ -6,16 +6,13 @@
 
 #include "master/loop.h"
 
-/* By what the model structure tells. Such an output errs as inputs and states do, which are judged elsewhere, and often is a
- * difference of large numbers. */
-static bool follows_inputs(const struct tutti_desc *desc, uint32_t variable)
+/* Outputs that follow inputs directly, by what the model structure tells, err as inputs and states do, which are judged
+ * elsewhere, and often are differences of large numbers. */
+static bool follows_inputs(const struct tutti_desc *desc, const struct tutti_unknown *output)
 {
-    for (uint32_t u = 0; u < desc->outputs.count; u++) {
-        const struct tutti_unknown *unknown = &desc->outputs.items[u];
-        for (uint32_t d = 0; unknown->variable == variable && d < unknown->dependency_count; d++)
-            if (desc->vars[unknown->dependencies[d]].causality == TUTTI_INPUT)
-                return true;
-    }
+    for (uint32_t d = 0; d < output->dependency_count; d++)
+        if (desc->vars[output->dependencies[d]].causality == TUTTI_INPUT)
+            return true;
     return false;
 }
 
@@ -23,16 +20,17 @@ static bool is_unread(const struct run *run, uint32_t component, uint32_t variab
 {
     const struct tutti_var *var = &run->system->components[component].fmu->desc->vars[variable];
     return var->causality == TUTTI_OUTPUT && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-           !var->alias && !follows_inputs(run->system->components[component].fmu->desc, variable) &&
-           tutti_structure_find(&run->structure, component, variable, true) == TUTTI_NONE;
+           !var->alias && tutti_structure_find(&run->structure, component, variable, true) == TUTTI_NONE;
 }
 
 static uint32_t list(const struct run *run, uint32_t component, uint32_t *variables)
 {
+    const struct tutti_desc *desc = run->system->components[component].fmu->desc;
     uint32_t count = 0;
-    for (uint32_t v = 0; v < run->system->components[component].fmu->desc->var_count; v++)
-        if (is_unread(run, component, v))
-            variables[count++] = v;
+    for (uint32_t i = 0; i < desc->outputs.count; i++)
+        if (is_unread(run, component, desc->outputs.items[i].variable) &&
+            !follows_inputs(desc, &desc->outputs.items[i]))
+            variables[count++] = desc->outputs.items[i].variable;
     return count;
 }
 

@@ -10,6 +10,8 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
     struct tutti_master *master = &run->master;
     double *now = master->values[0], most = 0;
     TRY(tutti_attempt_plain(run, target, attempt));
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
     TRY(tutti_outputs_take(run, now));
     for (uint32_t i = 0; i < run->master.outputs.count; i++) {
         double quanta = fabs(now[i] - master->before[i]) / master->quantum;

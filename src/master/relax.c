@@ -4,6 +4,7 @@
  *
  * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of the
  * Gauss-Seidel sort. Discrete values go as in the explicit method of that sort. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,6 @@ static enum tutti_err open_relax(struct run *run)
     const char *accelerate = run->options->accelerate ? run->options->accelerate : "none";
     enum tutti_acceleration kind;
     relax->seidel = strcmp(sweeps, "seidel") == 0;
-    if (!relax->seidel && strcmp(sweeps, "jacobi") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--sweeps takes seidel or jacobi, not '%s'", sweeps);
     TRY(tutti_acceleration_find(accelerate, &kind));
     TRY(tutti_accelerator_init(&relax->accelerator, kind, run->wires.real_count));
     double **const vectors[] = {&relax->begin, &relax->guess, &relax->image,
@@ -140,7 +139,8 @@ static enum tutti_err is_at_rest(struct run *run, bool *rest)
     uint32_t driver;
     for (uint32_t i = 0; i < run->wires.real_count; i++) {
         relax->work[i] = relax->image[i] - relax->guess[i];
-        relax->weights[i] = 1 / (master->rtol * fabs(relax->image[i]) + master->atol * run->wires.reals[i].nominal);
+        relax->weights[i] =
+            1 / fmax(master->rtol * fabs(relax->image[i]) + master->atol * run->wires.reals[i].nominal, DBL_MIN);
     }
     TRY(tutti_attempt_norm(run, relax->work, relax->image, TUTTI_NORM_CONNECTED, &norm, &driver));
     *rest = norm <= 1;

@@ -36,6 +36,11 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
 {
     double start = run->t, half = start + (target - start) / 2;
     TRY(tutti_attempt_plain(run, half, attempt));
+    for (uint32_t m = 0; m < run->member_count; m++) /* an event that is just there: all have to cross it first */
+        if (run->members[m].event && run->master.early == INFINITY) {
+            run->master.early = half;
+            run->master.early_member = m;
+        }
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
     if (middle)
@@ -56,7 +61,7 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
 static enum tutti_err doubled(struct run *run, double target, struct tutti_attempt *attempt, bool slopes)
 {
     double room = run->t + (target - run->t) / 2;
-    if (room <= run->t || room >= target)
+    if (room <= run->t || room >= target || target - run->t < 1e-12 * run->span)
         return tutti_attempt_plain(run, target, attempt);
     double *full = run->master.values[0], *half = run->master.values[1], *middle = run->master.values[2];
     TRY(make_whole(run, target, attempt, full));

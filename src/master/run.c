@@ -20,15 +20,26 @@
 #include "master/setup.h"
 #include "record/table.h"
 
-/* Writing must not destroy what is read. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (strcmp(a, b) == 0)
+        return true;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+}
+
+/* Writing must not destroy what is read, or written. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
 {
-    struct stat in, out;
-    bool both = options->input && options->output && strcmp(options->output, "-") != 0;
-    if (both && stat(options->input, &in) == 0 && stat(options->output, &out) == 0 && in.st_dev == out.st_dev &&
-        in.st_ino == out.st_ino && S_ISREG(in.st_mode))
+    if (is_same_file(options->input, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
                           options->output);
+    if (is_same_file(options->step_log, options->input) || is_same_file(options->step_log, options->output))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of %s; name another", options->step_log,
+                          is_same_file(options->step_log, options->input) ? "--input" : "-o");
     return TUTTI_OK;
 }
 

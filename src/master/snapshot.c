@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "master/loop.h"
+#include "master/texts.h"
 
 static enum tutti_err make(struct tutti_snapshot *snapshot, struct run *run)
 {
@@ -22,8 +23,11 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, struct run *run)
         snapshot->gathered_slopes[o] = tutti_arena_array(arena, run->wires.gather_count, sizeof(double));
         all = all && snapshot->gathered_slopes[o];
     }
-    snapshot->made = all;
-    return all ? TUTTI_OK : tutti_fail_memory();
+    if (!all)
+        return tutti_fail_memory();
+    TRY(tutti_texts_init(&snapshot->texts, &run->wires, arena));
+    snapshot->made = true;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *run)
@@ -43,7 +47,9 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     memcpy(snapshot->gathered, run->wires.gathered, run->wires.gather_count * sizeof(double));
     for (unsigned o = 0; o < run->wires.order; o++)
         memcpy(snapshot->gathered_slopes[o], run->wires.gathered_slopes[o], run->wires.gather_count * sizeof(double));
+    TRY(tutti_texts_keep(snapshot->texts, &run->wires));
     snapshot->t = run->t;
+    snapshot->events_located = run->stats->events_located;
     snapshot->taken = true;
     return TUTTI_OK;
 }
@@ -64,7 +70,9 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
         member->wires->held_changed = snapshot->held_changed[m];
     }
     TRY(tutti_wires_renew(&run->wires, run->units));
+    TRY(tutti_texts_bring_back(snapshot->texts, &run->wires));
     run->t = snapshot->t;
+    run->stats->events_located = snapshot->events_located;
     run->ended = NULL;
     return TUTTI_OK;
 }
@@ -74,5 +82,6 @@ void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct run *run)
     for (uint32_t m = 0; snapshot->made && m < run->member_count; m++)
         if (run->members[m].unit)
             run->members[m].unit->kind->discard(run->members[m].unit, snapshot->saved[m]);
+    tutti_texts_fini(snapshot->texts);
     *snapshot = (struct tutti_snapshot){0};
 }

@@ -11,17 +11,20 @@
 struct run;
 struct tutti_inputs;
 struct tutti_member;
+struct tutti_texts;
 struct tutti_unit_saved;
 
 struct tutti_snapshot {
     bool made; /* memory is there */
     bool taken;
     double t;
+    unsigned long events_located;
     struct tutti_unit_saved **saved; /* per member */
     struct tutti_member *members;
     struct tutti_inputs *inputs; /* per member, for those that a file drives */
     char *signals;
     char *staged;
+    struct tutti_texts *texts; /* Strings and Binaries among these; NULL: there are none */
     double *gathered, *gathered_slopes[TUTTI_MOST_ORDER];
     bool *held_changed;
 };

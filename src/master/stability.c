@@ -82,14 +82,6 @@ enum tutti_err tutti_stability_of_matrix(const double *matrix, size_t n, const s
 
 /* ---- loops ---- */
 
-static bool is_assumed(const struct tutti_structure *structure, uint32_t component)
-{
-    for (uint32_t i = 0; i < structure->assumed_count; i++)
-        if (structure->assumed[i] == component)
-            return true;
-    return false;
-}
-
 /* For the outputs among `nodes`. Inputs that an output follows are held where they end (tutti_coupling_place_held). */
 static enum tutti_err describe_followers(const struct run *run, const struct tutti_structure *running,
                                          const uint32_t *nodes, uint32_t count, struct tutti_arena *arena,
@@ -109,7 +101,8 @@ static enum tutti_err describe_followers(const struct run *run, const struct tut
         bool takes = unit->asks_for_inputs || (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
         if (node->output)
             (*followers)[outputs++] = (struct tutti_follower){
-                waves[node->component], takes, is_assumed(running, node->component) ? 0.5 : 1, unit->output_order};
+                waves[node->component], takes, tutti_structure_is_assumed(running, node->component) ? 0.5 : 1,
+                unit->output_order};
     }
     return TUTTI_OK;
 }

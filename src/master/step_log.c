@@ -28,6 +28,7 @@ enum tutti_err tutti_step_log_open(struct run *run, const char *path)
     *log = (struct tutti_step_log){.file = fopen(path, "w"), .path = copy};
     if (!log->file)
         return cannot(log, "opened");
+    setvbuf(log->file, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
     run->master.log = log;
     return fputs("t,h,error,verdict,iterations,unit,variable\n", log->file) < 0 ? cannot(log, "written") : TUTTI_OK;
 }
@@ -57,6 +58,13 @@ enum tutti_err tutti_step_log_write(struct run *run, const struct tutti_attempt 
         struct tutti_end end = tutti_outputs_end(run, attempt->driver);
         unit = run->system->components[end.component].name;
         variable = run->system->components[end.component].fmu->desc->vars[end.variable].name;
+    }
+    const struct tutti_master *master = &run->master;
+    if (attempt->driver == TUTTI_NONE && attempt->changed) {
+        unit = run->members[master->changed_member].unit->name;
+        variable = run->members[master->changed_member].unit->fmu->desc->vars[master->changed_variable].name;
+    } else if (attempt->driver == TUTTI_NONE && (master->refused || master->early < attempt->target)) {
+        unit = master->refused ? master->refused->unit->name : run->members[master->early_member].unit->name;
     }
     fprintf(log->file, "%s,%s,", NUMBER(attempt->from), NUMBER(attempt->target - attempt->from));
     if (attempt->estimated)

@@ -56,6 +56,12 @@ void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error,
     stepper->rejected = true;
 }
 
+void tutti_stepper_refuse(struct tutti_stepper *stepper, double h)
+{
+    stepper->h = fmax(fmin(stepper->h, h), stepper->h_min);
+    stepper->rejected = true;
+}
+
 bool tutti_stepper_is_least(const struct tutti_stepper *stepper, double h)
 {
     return h <= stepper->h_min * (1 + 1e-3); /* with the rounding of times much larger than h */

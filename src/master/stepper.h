@@ -30,6 +30,8 @@ void tutti_stepper_restart(struct tutti_stepper *stepper);
 void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order);
 /* A step of size `h` is rejected. */
 void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order);
+/* Steps longer than h are refused by a unit. */
+void tutti_stepper_refuse(struct tutti_stepper *stepper, double h);
 /* The next step is `factor` times h, within the bounds. */
 void tutti_stepper_scale(struct tutti_stepper *stepper, double h, double factor);
 /* Can a step of size h not be shorter? */

@@ -135,7 +135,6 @@ enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutt
     return TUTTI_OK;
 }
 
-/* Outputs are read again, then inputs take their copies from them: what they pointed to was written over. */
 enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units)
 {
     uint32_t count = wires->structure->system->component_count;
@@ -145,8 +144,5 @@ enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *c
                 TRY(units[c]->kind->get(units[c], &wires->units[c].outputs[b]));
                 TRY(tutti_signals_own(&wires->units[c].outputs[b]));
             }
-    for (uint32_t w = 0; w < wires->wire_count; w++)
-        if (wires->wires[w].owned)
-            TRY(move_wire(wires, wires->signals, &wires->wires[w]));
     return TUTTI_OK;
 }

@@ -125,8 +125,8 @@ void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals
 void tutti_wires_put_reals(struct tutti_wires *wires, const double *values);
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
-/* After somebody put other bytes into signals and staged: makes Strings and Binaries there valid again. `units` is per
- * component; NULL: another rank's. */
+/* After somebody put other bytes into signals, where units have gone back to: reads Strings and Binaries there again, which
+ * are pointers. `units` is per component; NULL: another rank's. */
 TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
 
 /* Stages a single input. */

@@ -277,6 +277,19 @@ static enum tutti_err add_components(struct build *build)
     return TUTTI_OK;
 }
 
+bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_t component)
+{
+    uint32_t low = 0, high = structure->assumed_count; /* sorted */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (structure->assumed[middle] < component)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < structure->assumed_count && structure->assumed[low] == component;
+}
+
 static enum tutti_err list_assumed(struct build *build)
 {
     struct tutti_structure *structure = build->structure;

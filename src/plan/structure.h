@@ -42,6 +42,8 @@ enum tutti_phase { TUTTI_PHASE_INITIAL, TUTTI_PHASE_RUN };
 TUTTI_CHECKED enum tutti_err tutti_structure_init(struct tutti_structure *structure, const struct tutti_system *system,
                                                   enum tutti_phase phase);
 void tutti_structure_fini(struct tutti_structure *structure);
+/* Is all-to-all assumed for a component? */
+bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_t component);
 /* The node of a variable, or TUTTI_NONE. */
 uint32_t tutti_structure_find(const struct tutti_structure *structure, uint32_t component, uint32_t variable,
                               bool output);

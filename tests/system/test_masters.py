@@ -114,10 +114,16 @@ class Auto(MasterTest):
         outcome = self.tutti("run", *arguments, "-o", self.path("result.csv"), "--log-level", "info")
         return [line.partition("auto: ")[2] for line in outcome.err.splitlines() if "auto: " in line]
 
-    def test_without_a_step_errors_are_controlled(self):
-        self.assertEqual(self.settings_of(*PAIR)[:2], ("seidel", "embedded"))
-        reasons = self.reasons(*PAIR)
+    def test_with_a_tolerance_errors_are_controlled(self):
+        for options in (("--rtol", "1e-4"), ("--atol", "1e-6"), ("--h-max", "0.1"), ("--h-min", "1e-3")):
+            self.assertEqual(self.settings_of(*PAIR, *options)[:2], ("seidel", "embedded"))
+        reasons = self.reasons(*PAIR, "--rtol", "1e-4")
+        self.assertIn("control embedded: a tolerance is given, and all units can go back", reasons)
         self.assertEqual([reason.split()[0] for reason in reasons], ["coupling", "control", "extrapolate", "events"])
+
+    def test_a_step_that_fmus_propose(self):
+        self.assertEqual(self.settings_of(*PAIR)[:2], ("seidel", "fixed"))
+        self.assertIn("control fixed: FMUs propose a step, and no tolerance is given", self.reasons(*PAIR))
 
     def test_with_a_step_steps_are_fixed(self):
         self.assertEqual(self.settings_of(*PAIR, "--step", "0.1")[1], "fixed")
@@ -126,7 +132,7 @@ class Auto(MasterTest):
     def test_units_that_cannot_go_back(self):
         units = f"a={TRACKER2}", f"old={TRACKER1}", *connect("a.y=old.u"), "--stop", "1"
         self.assertEqual(self.settings_of(*units), ("seidel", "fixed", "0", "none"))
-        self.assertIn("control fixed: 'old' cannot go back", self.reasons(*units))
+        self.assertIn("control fixed: 'old' cannot go back", self.reasons(*units, "--rtol", "1e-4"))
 
     def test_discrete_outputs(self):
         units = f"switch={SWITCHES2}", f"b={FOLLOWER2}", *connect("switch.x=b.u"), "--stop", "1"
