@@ -334,6 +334,7 @@ static void iterations_that_do_not_converge(void **state)
     options.accelerate = "none";
     options.rtol = options.atol = 1e-9;
     options.max_iterations = 3;
+    options.h_min = 1e-3;
     options.stop = 0.25;
     options.has_output_step = false;
     if (is("fixed") || is("quantum"))

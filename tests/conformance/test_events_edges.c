@@ -89,13 +89,13 @@ static void check_pulse(const char *coupling, const char *control, double at, do
 static void pulses_in_either_half(void **state)
 {
     (void)state;
-    static const char *const controls[] = {"richardson", "slope"};
+    static const char *const doubling[] = {"richardson", "slope"};
     for (size_t c = 0; c < COUNT(couplings); c++)
-        for (size_t k = 0; k < COUNT(controls); k++) {
-            check_pulse(couplings[c], controls[k], 0.27, 0.1);    /* up in the first half, there at the end */
-            check_pulse(couplings[c], controls[k], 0.34, 0.1);    /* up in the second half */
-            check_pulse(couplings[c], controls[k], 0.30, 0.03);   /* up in the first half, down in the second */
-            check_pulse(couplings[c], controls[k], 0.312, 0.001); /* there in the middle only */
+        for (size_t k = 0; k < COUNT(doubling); k++) {
+            check_pulse(couplings[c], doubling[k], 0.27, 0.1);    /* up in the first half, there at the end */
+            check_pulse(couplings[c], doubling[k], 0.34, 0.1);    /* up in the second half */
+            check_pulse(couplings[c], doubling[k], 0.30, 0.03);   /* up in the first half, down in the second */
+            check_pulse(couplings[c], doubling[k], 0.312, 0.001); /* there in the middle only */
         }
 }
 
@@ -141,6 +141,63 @@ static void events_at_points_of_all_sorts(void **state)
         for (size_t e = 0; e < COUNT(detections); e++)
             for (size_t p = 0; p < COUNT(places); p++)
                 check_place(couplings[c], detections[e], places[p]);
+}
+
+/* ---- events that depend on others ---- */
+
+static const char *const controls[] = {"fixed", "richardson", "slope", "embedded"};
+
+/* A room whose surroundings are another room: it comes back for its thermostat, all others come there, and with what they are
+ * there it is not yet time. That must not go on for ever. */
+static void an_event_that_flees(void **state)
+{
+    (void)state;
+    static const struct component units[] = {{"outer", "Heater", "2", "cs"}, {"inner", "Heater", "3", "cs"}};
+    static const char *const connect[] = {"outer.T=inner.T_outside"}, *const set[] = {"outer.T_set=294"};
+    const struct model model = MODEL(units, connect, set);
+    for (size_t c = 0; c < COUNT(couplings); c++)
+        for (size_t k = 0; k < COUNT(controls); k++) {
+            struct outcome outcome;
+            struct tutti_run_options options = plain_options(couplings[c], controls[k], "output");
+            print_message("%s, %s\n", couplings[c], controls[k]);
+            options.stop = 3600;
+            options.step = 10;
+            options.has_h_max = false;
+            options.has_event_tolerance = false;
+            run_model(&outcome, &model, &options, true);
+            assert_true(outcome.stats.steps < 1000);
+            assert_true(outcome.stats.events_located > 2 && outcome.stats.events_located < 100);
+            for (size_t r = 0; r < tutti_table_rows(outcome.table); r++) /* the band is 1 K wide */
+                assert_near(value_at(outcome.table, r, "inner.T"), 293.65, 1.01);
+            outcome_fini(&outcome);
+        }
+}
+
+/* Bounces come at any place of a step, also at the very middle of a doubled one. */
+static void a_ball_that_bounces(void **state)
+{
+    (void)state;
+    static const struct component units[] = {
+        {"ball", "BouncingBall", "3", "cs"}, {"lag", "Follower", "3", "cs"}, {"count", "Tally", "2", "cs"}};
+    static const char *const connect[] = {"ball.h=lag.u", "lag.x=count.u"}, *const set[] = {"lag.T=0.5"};
+    static const char *const detections[] = {"none", "early", "output"};
+    const struct model model = MODEL(units, connect, set);
+    for (size_t c = 0; c < COUNT(couplings); c++)
+        for (size_t k = 0; k < COUNT(controls); k++)
+            for (size_t e = 0; e < COUNT(detections); e++) {
+                struct outcome outcome;
+                struct tutti_run_options options = plain_options(couplings[c], controls[k], detections[e]);
+                print_message("%s, %s, %s\n", couplings[c], controls[k], detections[e]);
+                options.extrapolate = "1";
+                options.stop = 3;
+                options.has_h_max = false;
+                run_recorded(&outcome, &model, options);
+                for (size_t r = 0; r < tutti_table_rows(outcome.table); r++)
+                    assert_true(value_at(outcome.table, r, "ball.h") > -1e-9);
+                double end = last_value(&outcome, "ball.h");
+                assert_true(end >= 0 && end < 0.1);
+                outcome_fini(&outcome);
+            }
 }
 
 /* ---- steps that are refused or left early ---- */
@@ -238,7 +295,6 @@ static void a_unit_that_ends_the_run(void **state)
         {"ramp", "Ramp", "2", "me"}, {"lag", "Follower", "3", "cs"}, {"count", "Tally", "2", "cs"}};
     static const char *const connect[] = {"ramp.x=lag.u", "lag.x=count.u"}, *const set[] = {"ramp.what=3",
                                                                                             "ramp.at=0.43"};
-    static const char *const controls[] = {"fixed", "richardson", "embedded"};
     const struct model model = MODEL(units, connect, set);
     for (size_t c = 0; c < COUNT(couplings); c++)
         for (size_t k = 0; k < COUNT(controls); k++) {
@@ -260,6 +316,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulses_in_either_half),
         cmocka_unit_test(events_at_points_of_all_sorts),
+        cmocka_unit_test(an_event_that_flees),
+        cmocka_unit_test(a_ball_that_bounces),
         cmocka_unit_test(a_discarded_step_is_made_shorter_by_all),
         cmocka_unit_test(an_early_return_without_event),
         cmocka_unit_test(a_unit_that_refuses_for_ever),

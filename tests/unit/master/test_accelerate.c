@@ -98,7 +98,8 @@ static void none_takes_what_comes(void **state)
 static void aitken_is_exact_for_one_unknown(void **state)
 {
     (void)state;
-    for (double c = -8; c <= 0.5; c += 0.125) {
+    for (int i = -64; i <= 4; i++) {
+        double c = i / 8.0;
         make(1, 1);
         linear.a[0][0] = c;
         linear.b[0] = (1 - c) * linear.solution[0];

@@ -59,7 +59,8 @@ static void quadratic_extrapolation(void **state)
     assert_near(radii_of(1, (double[]){-1.0 / 3}, plain).linear, 1, 1e-14);
     assert_near(radii_of(1, (double[]){0}, plain).quadratic, 0, 0);
     assert_near(radii_of(1, (double[]){1}, plain).quadratic, 1, 0);
-    for (double l = -3; l < 3; l += 0.1) {
+    for (int i = -30; i < 30; i++) {
+        double l = i / 10.0;
         double z = radii_of(1, (double[]){l}, plain).quadratic;
         if (l < 0) /* the largest root is real and negative */
             assert_near(-z * z * z, l * (3 * z * z + 3 * z + 1), 1e-12 * fmax(1, z * z * z));
