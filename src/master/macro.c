@@ -219,8 +219,9 @@ static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *
         if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
             continue;
         return tutti_fail(TUTTI_ERR_SOLVER,
-                          "t = %s: '%s' is not finite behind the step to %s%s; the coupling is not stable there: try "
-                          "another --coupling, --correct or a smaller step (tutti analyze)",
+                          "t = %s: '%s' is not finite behind the step to %s%s; if its FMU does not do that by itself, "
+                          "the coupling is not stable: try another --coupling, --correct or a smaller step (tutti "
+                          "analyze)",
                           NUMBER(attempt->from), name_of(run, i, name, sizeof name), NUMBER(attempt->target),
                           attempt->converged ? "" : ", whose iteration diverges");
     }
