@@ -115,8 +115,6 @@ static enum tutti_err locate(struct run *run, double high, bool by_error, double
         *(event ? &high : low) = middle;
     }
     master->cross_at = high;
-    if (!by_error && master->discretes)
-        tutti_detect_count(run, *low == run->t);
     return TUTTI_OK;
 }
 
@@ -192,8 +190,11 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
         master->owed_at = master->early;
         master->owed_by = master->early_member;
     }
-    if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance))
-        return locate(run, attempt->in_second_half ? attempt->target : attempt->changed_at, false, target);
+    if (!early && (!attempt->in_second_half || *target - run->t <= master->event_tolerance)) {
+        TRY(locate(run, attempt->in_second_half ? attempt->target : attempt->changed_at, false, target));
+        tutti_detect_count(run, *target == run->t);
+        return TUTTI_OK;
+    }
     *target = early ? master->early : attempt->changed_at;
     master->cross_at = -INFINITY; /* located from another start, or by longer steps: void */
     return TUTTI_OK;
@@ -267,8 +268,7 @@ static void warn(const struct run *run, const struct tutti_attempt *attempt, enu
     else if (verdict == TUTTI_FORCE && master->forced == 0)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
                          "t = %s: a step of %.3g errs by %.3g times the tolerance in '%s', and a shorter one would not "
-                         "be better, or "
-                         "is not allowed (--h-min); going on with it (--step gives fixed steps)",
+                         "be better, or is not allowed (--h-min); going on with it (--step gives fixed steps)",
                          NUMBER(attempt->from), attempt->target - attempt->from, attempt->error,
                          name_of(run, attempt->driver, name, sizeof name));
 }
@@ -359,7 +359,7 @@ static enum tutti_err try_shorter(struct run *run, const struct tutti_attempt *a
 {
     struct tutti_master *master = &run->master;
     TRY(reject(run));
-    master->cross_at = master->owed_at = -INFINITY;
+    master->cross_at = -INFINITY;
     if (master->detection->outputs && is_flagged(before, attempt))
         return locate(run, *target, true, target);
     *target = run->t + master->stepper.h;
