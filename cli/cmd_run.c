@@ -25,8 +25,9 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     char *stats_path = !stats_name                    ? NULL
                        : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
                                                       : tutti_fs_absolute(stats_name);
-    if (stats_name && strcmp(stats_name, options->output) == 0 && !records_nothing(options)) {
-        fprintf(stderr, "tutti run: -o and --stats cannot both be '%s'\n", stats_name);
+    bool logged = stats_name && options->step_log && strcmp(stats_name, options->step_log) == 0;
+    if (logged || (stats_name && strcmp(stats_name, options->output) == 0 && !records_nothing(options))) {
+        fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", logged ? "--step-log" : "-o", stats_name);
         free(stats_path);
         return EXIT_USAGE;
     }

@@ -273,15 +273,16 @@ static void warn(const struct run *run, const struct tutti_attempt *attempt, enu
                          name_of(run, attempt->driver, name, sizeof name));
 }
 
-/* Bad steps in large numbers: nothing becomes better of itself. Good ones in between count against them: they double the
- * step, which then is bad again. */
+/* Bad steps in large numbers: nothing becomes better of itself. Good ones count against them, unless they are hardly longer
+ * than the shortest: such ones lie between bad ones, which follow as soon as the step grows. */
 static enum tutti_err count_forced(struct run *run, const struct tutti_attempt *attempt, bool forced)
 {
     struct tutti_master *master = &run->master;
     char name[256];
     master->forced += forced;
     if (!forced) {
-        master->forced_balance -= master->forced_balance > 0;
+        bool counts = attempt->target - attempt->from > 10 * master->stepper.h_min;
+        master->forced_balance -= counts && master->forced_balance > 0;
         return TUTTI_OK;
     }
     master->forced_balance += 2;
@@ -404,8 +405,8 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
         if (verdict != TUTTI_REJECT)
             return go_on(run, &attempt, verdict);
-        if (!(first.error > 1))
-            first = attempt;
+        if (!(first.error > 1) || attempt.error < first.error / 2)
+            first = attempt; /* since then the error has not become less */
         TRY(try_shorter(run, &attempt, &before, target));
         if (!(before.error > 1) || attempt.target - attempt.from <= (before.target - before.from) / 2)
             before = attempt;

@@ -20,15 +20,33 @@
 #include "master/setup.h"
 #include "record/table.h"
 
-static bool is_same_file(const char *a, const char *b)
+static bool is_same_inode(const char *a, const char *b, mode_t kind)
 {
     struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino && (first.st_mode & S_IFMT) == kind;
+}
+
+/* The folder that a path leads through. */
+static const char *folder_of(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    snprintf(folder, size, "%.*s", (int)(slash - path + 1), path);
+    return folder;
+}
+
+/* Also of files that are not there yet. */
+static bool is_same_file(const char *a, const char *b)
+{
+    char first[4096], second[4096];
     if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return false;
-    if (strcmp(a, b) == 0)
-        return true;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+    const char *a_name = strrchr(a, '/') ? strrchr(a, '/') + 1 : a, *b_name = strrchr(b, '/') ? strrchr(b, '/') + 1 : b;
+    return is_same_inode(a, b, S_IFREG) ||
+           (strcmp(a_name, b_name) == 0 &&
+            is_same_inode(folder_of(a, first, sizeof first), folder_of(b, second, sizeof second), S_IFDIR));
 }
 
 /* Writing must not destroy what is read, or written. */
