@@ -38,7 +38,6 @@ static enum tutti_err check_number(bool given, double value, const char *option)
 
 static enum tutti_err check_numbers(const struct tutti_run_options *options)
 {
-    TRY(check_number(options->has_atol, options->atol, "--atol"));
     TRY(check_number(options->has_h_min, options->h_min, "--h-min"));
     TRY(check_number(options->has_event_tolerance, options->event_tolerance, "--event-tolerance"));
     TRY(check_number(options->has_quantum, options->quantum, "--quantum"));
@@ -337,6 +336,10 @@ static enum tutti_err check_own_steps(const struct run *run, const struct facts 
 static enum tutti_err check_together(const struct run *run, const struct facts *facts, unsigned order)
 {
     const struct tutti_master *master = &run->master;
+    const struct tutti_run_options *options = run->options;
+    if (options->has_atol && !(options->atol > 0 && isfinite(options->atol)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
+                          NUMBER(options->atol));
     if (master->control->for_iteration && !master->coupling->iterates)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with --coupling relax",
                           master->control->name);
