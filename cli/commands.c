@@ -96,7 +96,7 @@ static const struct option run_options[] = {
     SOLVER_OPTIONS,
     COUPLING_OPTIONS,
     {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
-    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it; - for standard output"},
+    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it"},
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},

@@ -55,9 +55,8 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
     if (is_same_file(options->input, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
                           options->output);
-    if (options->step_log && options->output && strcmp(options->step_log, "-") == 0 &&
-        strcmp(options->output, "-") == 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "-o - and --step-log -: only one of both fits on standard output");
+    if (options->step_log && strcmp(options->step_log, "-") == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
     if (is_same_file(options->step_log, options->input) || is_same_file(options->step_log, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of %s; name another", options->step_log,
                           is_same_file(options->step_log, options->input) ? "--input" : "-o");

@@ -25,7 +25,7 @@ enum tutti_err tutti_step_log_open(struct run *run, const char *path)
     char *copy = log ? tutti_arena_text(&run->arena, path, strlen(path)) : NULL;
     if (!copy)
         return tutti_fail_memory();
-    *log = (struct tutti_step_log){.file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w"), .path = copy};
+    *log = (struct tutti_step_log){.file = fopen(path, "w"), .path = copy};
     if (!log->file)
         return cannot(log, "opened");
     setvbuf(log->file, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
@@ -83,6 +83,5 @@ enum tutti_err tutti_step_log_close(struct run *run)
         return TUTTI_OK;
     run->master.log = NULL;
     bool failed = ferror(log->file) != 0;
-    int closing = log->file == stdout ? fflush(stdout) : fclose(log->file);
-    return closing != 0 || failed ? cannot(log, "written") : TUTTI_OK;
+    return fclose(log->file) != 0 || failed ? cannot(log, "written") : TUTTI_OK;
 }
