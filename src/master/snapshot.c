@@ -50,7 +50,6 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     TRY(tutti_texts_keep(snapshot->texts, &run->wires));
     snapshot->t = run->t;
     snapshot->events_located = run->stats->events_located;
-    snapshot->taken = true;
     return TUTTI_OK;
 }
 

@@ -16,7 +16,6 @@ struct tutti_unit_saved;
 
 struct tutti_snapshot {
     bool made; /* memory is there */
-    bool taken;
     double t;
     unsigned long events_located;
     struct tutti_unit_saved **saved; /* per member */

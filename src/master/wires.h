@@ -36,7 +36,6 @@ struct tutti_real {
     uint32_t place;     /* index of a double in signals */
     uint32_t node;      /* of the structure */
     uint32_t component; /* whose it is */
-    uint32_t element;   /* of an array */
     bool smooth;        /* continuous: moves between events */
     double nominal;     /* its size where it counts: 1 unless the FMU says otherwise */
 };
@@ -120,9 +119,8 @@ TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wi
                                                     const struct tutti_unit_wires *wired, struct tutti_unit *unit);
 /* The size of a variable where it counts: its nominal value, or 1. */
 double tutti_wires_nominal(const struct tutti_var *var);
-/* All Float64 outputs as a dense vector, and back. */
+/* All Float64 outputs as a dense vector. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
-void tutti_wires_put_reals(struct tutti_wires *wires, const double *values);
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
 /* After somebody put other bytes into signals, where units have gone back to: reads Strings and Binaries there again, which

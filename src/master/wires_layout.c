@@ -424,7 +424,6 @@ static enum tutti_err list_reals(struct layout *layout)
                 .place = (uint32_t)((const double *)slot->values - (const double *)(void *)wires->signals) + e,
                 .node = n,
                 .component = structure->nodes[n].component,
-                .element = e,
                 .smooth = var->variability == TUTTI_CONTINUOUS,
                 .nominal = tutti_wires_nominal(var),
             };

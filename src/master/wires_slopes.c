@@ -81,12 +81,6 @@ void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals
         out[i] = ((const double *)(const void *)signals)[wires->reals[i].place];
 }
 
-void tutti_wires_put_reals(struct tutti_wires *wires, const double *values)
-{
-    for (uint32_t i = 0; i < wires->real_count; i++)
-        ((double *)(void *)wires->signals)[wires->reals[i].place] = values[i];
-}
-
 /* Discrete signals stand still between events. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values)
 {
