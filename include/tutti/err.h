@@ -35,7 +35,9 @@ extern "C" {
     X(SOLVER, "a solver cannot go on")                                                                                 \
     X(STATE, "a call that the FMI state machine forbids")                                                              \
     X(INTERRUPTED, "interrupted")                                                                                      \
-    X(DISCARD, "the FMU cannot compute this point")
+    X(DISCARD, "the FMU cannot compute this point")                                                                    \
+    X(STOPPED, "another rank ended the run")                                                                           \
+    X(LOST, "a worker or a node is lost")
 
 enum tutti_err {
 #define X(name, text) TUTTI_ERR_##name,

@@ -66,7 +66,20 @@ struct tutti_run_options {
     double divergence;       /* of the control diverge: 1e-3 */
     double realtime;         /* simulated time goes so many times as fast as that of the clock: as fast as it can */
     const char *step_log;    /* a CSV file with a line per attempt at a step */
-    const char *const *set;  /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
+    /* Where units run; at most one of the first four. None: here, in one thread. */
+    unsigned threads;         /* so many threads of this process */
+    unsigned processes;       /* so many workers on this machine */
+    const char *nodes;        /* "HOST:PORT,...", or a file with a line per node: tutti node */
+    bool mpi;                 /* this process is one of those that mpiexec started */
+    const char *const *place; /* "UNIT=RANK": automatic */
+    size_t place_count;
+    const char *const *costs; /* "UNIT=SECONDS": what a unit takes, for the placement; none: estimated */
+    size_t cost_count;
+    const char *mode; /* "optimistic": signals are sent before it is known whether the step is good; "prudent": after */
+    bool has_timeout;
+    double timeout;         /* seconds that a worker or node may go without a sign of life: for ever */
+    const char *key;        /* file with this machine's secret key, for nodes beyond this machine */
+    const char *const *set; /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
     size_t set_count;
     const char *input;         /* CSV with input trajectories */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */

@@ -1,35 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* fabric.h - where ranks run and how they hear of each other. Every rank runs the same master over its own units; only
- * two things cross ranks: boundary signals and reductions. One process is the case of one rank.
+/* fabric.h - how ranks hear of each other. Every rank runs the same master over its own units; three things cross ranks:
+ * boundary signals (exchange), decisions (reduce), and what the conductor is to know (report). One process is the case of one
+ * rank, where all of them are next to nothing.
  *
- * To add a kind: copy local.c, declare it below, run `ctest -L fabric`. */
+ * A fabric object belongs to one rank and one thread. Whoever starts ranks makes it (conduct/); masters only use it.
+ *
+ * Invariants:
+ *  F1  All ranks open the same channels in the same order, and call exchange and reduce in the same order.
+ *  F2  exchange waits for those that this rank reads from, and for nobody else; a reduction waits for all.
+ *  F3  Whatever a rank waits for, it stops waiting once a stop that concerns it is known: STOPPED.
+ *  F4  Results do not depend on when messages arrive.
+ *
+ * To add a kind: docs/extending.md ("A fabric"); `ctest -L fabric`. */
 #ifndef TUTTI_FABRIC_FABRIC_H
 #define TUTTI_FABRIC_FABRIC_H
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
+#include "fabric/channel.h"
 
 struct tutti_fabric;
 
 enum tutti_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
+/* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
+struct tutti_whereabouts {
+    _Alignas(
+        64) _Atomic uint64_t beat; /* moves while the rank does: every step of a unit, now and then while it waits */
+    _Atomic uint32_t component;    /* whose FMU it calls; TUTTI_NONE: none */
+    _Atomic double t;              /* simulated time there */
+};
+
 struct tutti_fabric_kind {
     const char *name; /* "local" */
-    enum tutti_err (*open)(struct tutti_fabric **out);
-    void (*close)(struct tutti_fabric *fabric); /* NULL is fine */
-    /* Collective. After it, the signals that this rank's units read are those that their owners wrote before it. */
-    enum tutti_err (*exchange)(struct tutti_fabric *fabric);
+    /* Collective. Adds a channel, whose number is the count of those before it. `channel` is borrowed until close. */
+    enum tutti_err (*open)(struct tutti_fabric *fabric, const struct tutti_channel *channel);
+    /* Collective among neighbours. `base` is an array laid out as the signals are. After it, what this rank reads there by
+     * the channel is what its peers had there when they called. */
+    enum tutti_err (*exchange)(struct tutti_fabric *fabric, uint32_t channel, char *base);
     /* Collective; in place. The same bits on every rank, whatever their number: min and max have no order. */
     enum tutti_err (*reduce)(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count);
+    /* Bytes for the conductor (conduct/report.h), in order. Returns at once unless what was reported before is not taken. */
+    enum tutti_err (*report)(struct tutti_fabric *fabric, const void *bytes, size_t size);
+    /* Tells all ranks that none is to go beyond `step` macro steps: at once (0), because this rank failed; or where an FMU
+     * ended the run. The least of all such numbers counts. Does not wait. */
+    void (*stop)(struct tutti_fabric *fabric, uint64_t step);
+    void (*close)(struct tutti_fabric *fabric); /* NULL is fine */
 };
 
 struct tutti_fabric {
     const struct tutti_fabric_kind *kind;
     int rank, ranks;
-    unsigned long exchanges; /* so far */
+    unsigned long exchanges;         /* so far */
+    uint64_t step;                   /* macro steps that this rank has made; kept by the loop */
+    _Atomic uint64_t *stop_after;    /* the least number that anybody told; UINT64_MAX: none. Never NULL */
+    struct tutti_whereabouts *where; /* this rank's. Never NULL */
 };
 
-extern const struct tutti_fabric_kind tutti_fabric_local;
+/* Is the rank to make no further step? (F3) */
+static inline bool tutti_fabric_is_stopped(const struct tutti_fabric *fabric)
+{
+    return atomic_load_explicit(fabric->stop_after, memory_order_relaxed) <= fabric->step;
+}
+
+/* For kinds: lowers stop_after to `step`. */
+void tutti_fabric_lower_stop(_Atomic uint64_t *stop_after, uint64_t step);
+/* For kinds: what a wait that is given up returns. */
+enum tutti_err tutti_fabric_stopped(void);
+/* For kinds: into[i] = min or max of into[i] and from[i]. A NaN wins over everything. */
+void tutti_fabric_combine(enum tutti_reduction reduction, double *into, const double *from, size_t count);
+
+/* One rank that is alone. */
+TUTTI_CHECKED enum tutti_err tutti_fabric_local_new(struct tutti_fabric **out);
 
 #endif

@@ -4,22 +4,23 @@
 
 #include "fabric/fabric.h"
 
-static enum tutti_err open_local(struct tutti_fabric **out)
+struct local {
+    struct tutti_fabric fabric;
+    _Atomic uint64_t stop_after;
+    struct tutti_whereabouts where;
+};
+
+static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return tutti_fail_memory();
-    **out = (struct tutti_fabric){.kind = &tutti_fabric_local, .ranks = 1};
+    (void)fabric;
+    (void)channel;
     return TUTTI_OK;
 }
 
-static void close_local(struct tutti_fabric *fabric)
+static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, char *base)
 {
-    free(fabric);
-}
-
-static enum tutti_err exchange(struct tutti_fabric *fabric)
-{
+    (void)channel;
+    (void)base;
     fabric->exchanges++;
     return TUTTI_OK;
 }
@@ -33,10 +34,43 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
     return TUTTI_OK;
 }
 
-const struct tutti_fabric_kind tutti_fabric_local = {
+static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, size_t size)
+{
+    (void)fabric;
+    (void)bytes;
+    (void)size;
+    return TUTTI_OK; /* nobody is elsewhere */
+}
+
+static void stop(struct tutti_fabric *fabric, uint64_t step)
+{
+    tutti_fabric_lower_stop(fabric->stop_after, step);
+}
+
+static void close_local(struct tutti_fabric *fabric)
+{
+    free(fabric);
+}
+
+static const struct tutti_fabric_kind kind = {
     .name = "local",
-    .open = open_local,
-    .close = close_local,
+    .open = open_channel,
     .exchange = exchange,
     .reduce = reduce,
+    .report = report,
+    .stop = stop,
+    .close = close_local,
 };
+
+enum tutti_err tutti_fabric_local_new(struct tutti_fabric **out)
+{
+    struct local *local = aligned_alloc(_Alignof(struct local), sizeof *local);
+    *out = NULL;
+    if (!local)
+        return tutti_fail_memory();
+    *local =
+        (struct local){.fabric = {.kind = &kind, .ranks = 1, .stop_after = &local->stop_after, .where = &local->where}};
+    atomic_store(&local->stop_after, UINT64_MAX);
+    *out = &local->fabric;
+    return TUTTI_OK;
+}

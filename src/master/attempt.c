@@ -78,7 +78,7 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
     struct norm norm = {.what = what, .driver = TUTTI_NONE};
     for (uint32_t c = 0; c < run->system->component_count; c++)
         partial[c] = add_unit(run, c, difference, now, &norm);
-    TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, partial, run->system->component_count));
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, partial, run->system->component_count));
     for (uint32_t c = 0; c < run->system->component_count; c++)
         sum += partial[c];
     *value = norm.count ? sqrt(sum / norm.count) : 0;

@@ -173,7 +173,7 @@ static enum tutti_err measure(struct run *run, bool all)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
             if (!s->units[s->columns[k].unit].member)
                 c->tried.d[e] = -INFINITY;
-    return run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, c->tried.d, s->entry_count);
+    return tutti_reduce(run, TUTTI_REDUCE_MAX, c->tried.d, s->entry_count);
 }
 
 /* What the connections bring to an input from the present signals. */
@@ -214,7 +214,7 @@ static enum tutti_err share(struct run *run, double *right, bool *finite)
         for (uint32_t i = 0; i < wires->real_count; i++)
             if (!run->units[wires->reals[i].component])
                 right[i] = -INFINITY;
-        TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, right, wires->real_count));
+        TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, right, wires->real_count));
     }
     *finite = true;
     for (uint32_t i = 0; i < wires->real_count; i++)

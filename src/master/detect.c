@@ -151,7 +151,7 @@ enum tutti_err tutti_detect_look(struct run *run, bool *changed)
         *changed = look_at(run, m);
     }
     double any = *changed;
-    TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, &any, 1));
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &any, 1));
     *changed = any > 0;
     if (*changed)
         tutti_detect_forget(run);

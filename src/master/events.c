@@ -51,7 +51,7 @@ static enum tutti_err cross_all(struct run *run)
     for (uint32_t w = 0; w < run->watched_count; w++)
         if (is_pending(run, run->watched[w]))
             TRY(cross(run, run->watched[w]));
-    return run->fabric->kind->exchange(run->fabric);
+    return tutti_channels_exchange(run);
 }
 
 static enum tutti_err find_pending(struct run *run, struct tutti_member **first)

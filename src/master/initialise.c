@@ -108,7 +108,7 @@ static enum tutti_err settle(struct run *run)
         if (!run->ended)
             TRY(tutti_wires_get(member->wires, member->unit));
     }
-    return run->fabric->kind->exchange(run->fabric);
+    return tutti_channels_exchange(run);
 }
 
 enum tutti_err tutti_initialise(struct run *run)

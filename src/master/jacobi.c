@@ -27,7 +27,7 @@ static enum tutti_err step(struct run *run, double target)
     for (uint32_t m = 0; m < run->member_count; m++)
         if (tutti_member_due(run, &run->members[m], target))
             TRY(tutti_member_step(run, &run->members[m], target));
-    TRY(run->fabric->kind->exchange(run->fabric));
+    TRY(tutti_channels_exchange(run));
     return run->master.correction ? tutti_correction_after(run, target) : TUTTI_OK;
 }
 

@@ -114,6 +114,17 @@ TUTTI_CHECKED enum tutti_err tutti_events_cross(struct run *run, bool *crossed);
 /* From instantiated and configured units to the first point: initialise.c. */
 TUTTI_CHECKED enum tutti_err tutti_initialise(struct run *run);
 
+/* Collective: signals to the ranks that read them, and theirs to this one. */
+static inline enum tutti_err tutti_channels_exchange(struct run *run)
+{
+    return run->fabric->kind->exchange(run->fabric, 0, run->wires.signals);
+}
+/* Collective: the least or greatest of all ranks. */
+static inline enum tutti_err tutti_reduce(struct run *run, enum tutti_reduction reduction, double *values, size_t count)
+{
+    return run->fabric->kind->reduce(run->fabric, reduction, values, count);
+}
+
 /* The second part of setting up, behind tutti_setup_system: to the first point. */
 TUTTI_CHECKED enum tutti_err tutti_run_start(struct run *run);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */

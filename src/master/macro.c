@@ -41,7 +41,7 @@ enum tutti_err tutti_macro_couple(struct run *run, double target)
         return err;
     if (run->fabric->ranks == 1)
         return TUTTI_OK;
-    return run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MIN, &master->early, 1);
+    return tutti_reduce(run, TUTTI_REDUCE_MIN, &master->early, 1);
 }
 
 static void attribute(struct run *run, bool rejected)

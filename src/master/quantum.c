@@ -21,7 +21,7 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
             attempt->driver = i;
         }
     }
-    TRY(run->fabric->kind->reduce(run->fabric, TUTTI_REDUCE_MAX, &most, 1));
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &most, 1));
     attempt->estimated = true;
     attempt->error = most;
     return TUTTI_OK;

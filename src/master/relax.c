@@ -66,7 +66,7 @@ static enum tutti_err sweep_jacobi(struct run *run, double target)
         TRY(tutti_coupling_stage(run, &run->members[m], target));
     for (uint32_t m = 0; m < run->member_count; m++)
         TRY(tutti_member_step(run, &run->members[m], target));
-    return run->fabric->kind->exchange(run->fabric);
+    return tutti_channels_exchange(run);
 }
 
 static enum tutti_err sweep_seidel(struct run *run, double target)
@@ -79,7 +79,7 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
             TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
         for (uint32_t i = first; i < end; i++)
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
-        TRY(run->fabric->kind->exchange(run->fabric));
+        TRY(tutti_channels_exchange(run));
         for (uint32_t i = first; i < end; i++)
             tutti_coupling_pass_on(run, sequence->components[i], h);
     }

@@ -22,7 +22,7 @@ static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
     for (uint32_t i = first; i < end; i++)
         if (tutti_member_due(run, &run->members[sequence->components[i]], target))
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
-    TRY(run->fabric->kind->exchange(run->fabric));
+    TRY(tutti_channels_exchange(run));
     for (uint32_t i = first; run->wires.order > 0 && i < end; i++)
         tutti_coupling_pass_on(run, sequence->components[i], h);
     return TUTTI_OK;

@@ -115,7 +115,7 @@ enum tutti_err tutti_setup_system(struct run *run)
     if (run->options->input)
         TRY(tutti_table_read(&run->table, run->options->input));
     TRY(tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL));
-    return tutti_fabric_local.open(&run->fabric);
+    return tutti_fabric_local_new(&run->fabric);
 }
 
 /* ---- the members ---- */

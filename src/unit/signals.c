@@ -100,19 +100,28 @@ static enum tutti_err own(struct tutti_owned *owned, const void *data, size_t si
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_owned_put(struct tutti_owned *owned, enum tutti_type type, const void *bytes, size_t size,
+                               void *to)
+{
+    TRY(own(owned, bytes, size));
+    if (type == TUTTI_TYPE_STRING)
+        *(const char **)to = owned->buffer;
+    else
+        *(struct tutti_bytes *)to = (struct tutti_bytes){size, (const uint8_t *)owned->buffer};
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_owned_copy(struct tutti_owned *owned, enum tutti_type type, const void *from, void *to,
                                 size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (type == TUTTI_TYPE_STRING) {
             const char *text = ((const char *const *)from)[i];
-            TRY(own(&owned[i], text, text ? strlen(text) : 0));
-            ((const char **)to)[i] = owned[i].buffer;
+            TRY(tutti_owned_put(&owned[i], type, text, text ? strlen(text) : 0, (const char **)to + i));
         } else {
             const struct tutti_bytes *bytes = &((const struct tutti_bytes *)from)[i];
             size_t size = bytes->data && bytes->size < SIZE_MAX / 2 ? bytes->size : 0;
-            TRY(own(&owned[i], bytes->data, size));
-            ((struct tutti_bytes *)to)[i] = (struct tutti_bytes){size, (const uint8_t *)owned[i].buffer};
+            TRY(tutti_owned_put(&owned[i], type, bytes->data, size, (struct tutti_bytes *)to + i));
         }
     }
     return TUTTI_OK;

@@ -48,6 +48,9 @@ void tutti_owned_fini(struct tutti_owned *owned, size_t count);
 /* Copies `count` Strings or Binaries; `to` then points to the copies. */
 TUTTI_CHECKED enum tutti_err tutti_owned_copy(struct tutti_owned *owned, enum tutti_type type, const void *from,
                                               void *to, size_t count);
+/* Copies `size` bytes as one String or Binary; `to` then points to the copy. */
+TUTTI_CHECKED enum tutti_err tutti_owned_put(struct tutti_owned *owned, enum tutti_type type, const void *bytes,
+                                             size_t size, void *to);
 /* Are they equal, by content? */
 bool tutti_owned_equal(enum tutti_type type, const void *a, const void *b, size_t count);
 

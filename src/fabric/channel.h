@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* channel.h - who reads what: for one kind of exchange, the pieces of the signal array that go to each peer and come from it.
+ *
+ * A message is the pieces one behind the other, then, for each String and Binary, its length (8 bytes, this machine's order)
+ * and its bytes. Both ends make their lists from the same plan, so that nothing in a message says what it holds. */
+#ifndef TUTTI_FABRIC_CHANNEL_H
+#define TUTTI_FABRIC_CHANNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "unit/signals.h"
+
+struct tutti_piece {
+    size_t offset, size; /* bytes of the array */
+};
+
+/* Strings or Binaries, which are pointers in the array. */
+struct tutti_text_piece {
+    size_t offset;
+    enum tutti_type type;
+    uint32_t count;
+    struct tutti_owned *owned; /* of the receiver: where copies live */
+};
+
+/* One direction of a link. */
+struct tutti_cargo {
+    struct tutti_piece *pieces;
+    uint32_t piece_count;
+    struct tutti_text_piece *texts;
+    uint32_t text_count;
+    size_t size; /* of all pieces; with text_count 0, of the message. 0: no message */
+};
+
+struct tutti_link {
+    int peer;
+    struct tutti_cargo out, in;
+};
+
+struct tutti_channel {
+    struct tutti_link *links; /* by peer, in rising order; each with something to send or to receive */
+    uint32_t link_count;
+};
+
+static inline bool tutti_cargo_is_empty(const struct tutti_cargo *cargo)
+{
+    return cargo->size == 0 && cargo->text_count == 0;
+}
+
+/* Bytes of the message now. */
+size_t tutti_cargo_size(const struct tutti_cargo *cargo, const char *base);
+/* Writes it to `message`, which has room for tutti_cargo_size bytes. */
+void tutti_cargo_pack(const struct tutti_cargo *cargo, const char *base, char *message);
+/* Takes it apart. FORMAT if it is not as long as it must be (then nothing behind the fault is written). */
+TUTTI_CHECKED enum tutti_err tutti_cargo_unpack(const struct tutti_cargo *cargo, char *base, const char *message,
+                                                size_t size);
+
+#endif

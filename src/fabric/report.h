@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - what a rank tells the conductor: a stream of frames, each a kind, a size and a parcel (base/parcel.h).
+ *
+ * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS and STEP; TALLY at most once; END,
+ * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
+ *
+ *  COLUMNS   u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are shown in
+ *            the order of component, then place), text name, text unit, text description, u8 type, u8 negated
+ *  ROW       double time; per column: the bytes of its value (as type.h lays it out, this machine's order), of a String or
+ *            Binary a block
+ *  LOG       u8 level, text origin, text text
+ *  PROGRESS  double t, double step, u64 steps, double elapsed
+ *  STEP      text: a line of the step log (rank 0 only)
+ *  TALLY     what the rank counted (master/tally.h)
+ *  END       u32 enum tutti_err, text message, double t
+ *
+ * Sender and receiver are the same version of Tutti on machines with the same byte order; fabrics that leave the machine check
+ * that when they connect. */
+#ifndef TUTTI_FABRIC_REPORT_H
+#define TUTTI_FABRIC_REPORT_H
+
+#include "base/parcel.h"
+#include "fabric/fabric.h"
+
+enum tutti_report_kind {
+    TUTTI_REPORT_COLUMNS = 1,
+    TUTTI_REPORT_ROW,
+    TUTTI_REPORT_LOG,
+    TUTTI_REPORT_PROGRESS,
+    TUTTI_REPORT_STEP,
+    TUTTI_REPORT_TALLY,
+    TUTTI_REPORT_END,
+    TUTTI_REPORT_KINDS
+};
+
+/* No frame is larger; one that says so is a fault. */
+static const uint64_t TUTTI_REPORT_MOST = (uint64_t)1 << 32;
+
+/* "kind, size" in front of every frame. */
+enum { TUTTI_REPORT_HEADER = 16 };
+
+/* Starts a frame in an empty parcel: room for the header. */
+void tutti_report_begin(struct tutti_parcel *parcel);
+/* Fills the header in and hands the frame to the fabric. MEMORY if the parcel has failed. */
+TUTTI_CHECKED enum tutti_err tutti_report_send(struct tutti_fabric *fabric, enum tutti_report_kind kind,
+                                               struct tutti_parcel *parcel);
+/* Is there a whole frame at the start of these bytes? *size is that of its parcel, which begins TUTTI_REPORT_HEADER bytes
+ * from there. FORMAT if what is there cannot be a frame. */
+TUTTI_CHECKED enum tutti_err tutti_report_find(const char *bytes, size_t count, enum tutti_report_kind *kind,
+                                               size_t *size, bool *whole);
+
+#endif
