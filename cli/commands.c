@@ -63,6 +63,12 @@ static const struct option check_options[] = {
     {"--interface", NULL, "KIND", \
      "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no " \
      "--solver is named (auto)"}
+#define PLACE_OPTION \
+    {"--place", NULL, "UNIT=RANK", \
+     "put a unit on this rank, counted from 0; repeatable (by costs and connections)"}
+#define COSTS_OPTION \
+    {"--costs", NULL, "STATS.json", \
+     "place units by the seconds that they took in an earlier run, as its --stats wrote them (estimated)"}
 #define COUPLING_OPTIONS \
     {"--coupling", NULL, "HOW", \
      "how a macro step of coupled units is made: jacobi (all at once), seidel (one after the other), relax (repeated until " \
@@ -95,6 +101,8 @@ static const struct option run_options[] = {
     INTERFACE_OPTION,
     SOLVER_OPTIONS,
     COUPLING_OPTIONS,
+    PLACE_OPTION,
+    COSTS_OPTION,
     {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
     {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it"},
     {"--record", NULL, "PATTERN",
@@ -123,6 +131,7 @@ static const struct option new_options[] = {
     INTERFACE_OPTION,
     SOLVER_OPTIONS,
     COUPLING_OPTIONS,
+    PLACE_OPTION,
     {"--quiet", NULL, NULL, "errors only, no warnings"},
     {NULL, NULL, NULL, NULL},
 };
@@ -145,6 +154,9 @@ static const struct option analyze_options[] = {
     INTERFACE_OPTION,
     SOLVER_OPTIONS,
     COUPLING_OPTIONS,
+    {"--ranks", NULL, "N", "show where the units would run on so many threads, processes or nodes, and what would cross"},
+    PLACE_OPTION,
+    COSTS_OPTION,
     MESSAGE_OPTIONS,
     {NULL, NULL, NULL, NULL},
 };
@@ -186,7 +198,8 @@ const struct command commands[] = {
      "Loads a system as run does, initialises it, and tells what follows from its structure: the order in which inputs "
      "and outputs are computed at the start, and how many evaluations of units that takes; algebraic loops; start "
      "values that are pointless because a connection overwrites them; which couplings and extrapolations are stable for "
-     "small steps; and what a run with the same options would choose where they say auto, with its reasons.",
+     "small steps; and what a run with the same options would choose where they say auto, with its reasons; "
+     "with --ranks, which unit would run on which rank.",
      1, SIZE_MAX, analyze_options, command_analyze},
     {"graph", "FILE...", "draw a system and its dependency graph",
      "Draws the units of a system with what connects them, which outputs depend directly on which inputs, and "

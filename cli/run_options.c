@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "console.h"
+#include "costs.h"
 #include "signals.h"
 
 static bool read_numbers(const struct arguments *arguments, struct tutti_run_options *options)
@@ -110,7 +111,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .progress = !run->quiet && console_is_terminal() ? console_progress : NULL,
         .interrupt = &signals_received,
     };
-    run->values = calloc(4 * arguments->given_count + 1, sizeof *run->values);
+    run->values = calloc(5 * arguments->given_count + 1, sizeof *run->values);
     if (!run->values) {
         console_error("out of memory");
         return EXIT_FAILED;
@@ -119,6 +120,11 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     next += run->options.set_count = take(arguments, "--set", &run->options.set, next);
     next += run->options.record_count = take(arguments, "--record", &run->options.record, next);
     next += run->options.connect_count = take(arguments, "--connect", &run->options.connect, next);
+    next += run->options.place_count = take(arguments, "--place", &run->options.place, next);
+    const char *stats = arguments_value(arguments, "--costs");
+    if (stats && !costs_read(stats, &run->costs, &run->options.cost_count))
+        return EXIT_FAILED;
+    run->options.costs = (const char *const *)run->costs;
     return read_steps(arguments, &run->options, next) && read_numbers(arguments, &run->options) &&
                    read_iterations(arguments, &run->options.max_iterations) && read_level(arguments, &run->log.level)
                ? EXIT_DONE
@@ -128,6 +134,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
 void run_options_fini(struct run_options *run)
 {
     free(run->values);
+    costs_free(run->costs, run->options.cost_count);
 }
 
 int run_exit_status(enum tutti_err err)

@@ -12,6 +12,7 @@ struct run_options {
     struct tutti_run_options options;
     struct tutti_log log;
     const char **values;
+    char **costs;
     bool quiet;
 };
 

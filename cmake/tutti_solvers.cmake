@@ -1,10 +1,11 @@
-# The numerical libraries, as one target: SUNDIALS (CVODE, ARKODE), SuiteSparse's KLU, LAPACK.
+# The numerical libraries, as one target: SUNDIALS (CVODE, ARKODE), SuiteSparse's KLU, LAPACK; and METIS, which halves
+# graphs.
 # SUNDIALS' own CMake package asks for MPI and PETSc on Debian, of which nothing here is used: so the parts are found one
 # by one.
 add_library(tutti_solvers INTERFACE)
 
 set(tutti_solver_libraries sundials_cvode sundials_arkode sundials_kinsol sundials_nvecserial sundials_sunmatrixdense
-    sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas)
+    sundials_sunmatrixsparse sundials_sunlinsoldense sundials_sunlinsolklu klu lapack blas metis)
 foreach(part ${tutti_solver_libraries})
     find_library(TUTTI_LIB_${part} ${part} REQUIRED)
     mark_as_advanced(TUTTI_LIB_${part})
@@ -13,8 +14,9 @@ endforeach()
 
 find_path(TUTTI_KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
 find_path(TUTTI_SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
-mark_as_advanced(TUTTI_KLU_INCLUDE TUTTI_SUNDIALS_INCLUDE)
-target_include_directories(tutti_solvers SYSTEM INTERFACE ${TUTTI_KLU_INCLUDE} ${TUTTI_SUNDIALS_INCLUDE})
+find_path(TUTTI_METIS_INCLUDE metis.h REQUIRED)
+mark_as_advanced(TUTTI_KLU_INCLUDE TUTTI_SUNDIALS_INCLUDE TUTTI_METIS_INCLUDE)
+target_include_directories(tutti_solvers SYSTEM INTERFACE ${TUTTI_KLU_INCLUDE} ${TUTTI_SUNDIALS_INCLUDE} ${TUTTI_METIS_INCLUDE})
 
 # For those who link the static library.
 list(TRANSFORM tutti_solver_libraries PREPEND -l OUTPUT_VARIABLE tutti_solver_flags)

@@ -99,10 +99,10 @@ struct tutti_run_options {
 /* What one FMU did in a run. */
 struct tutti_unit_stats {
     char *name, *fmu;
-    const char *fmi, *interface; /* "2.0", "cs" */
+    char *fmi, *interface; /* "2.0", "cs" */
     int rank;
     bool uses_events;                                      /* event mode is used */
-    const char *solver;                                    /* of Model Exchange, else NULL */
+    char *solver;                                          /* of Model Exchange, else NULL */
     unsigned long do_steps, accepted, rejected, auxiliary; /* the first is the sum of the others */
     unsigned long rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations, jacobian_evaluations,
         directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
@@ -117,7 +117,7 @@ struct tutti_run_stats {
     unsigned long init_loops;      /* algebraic loops that were solved at the start */
     unsigned long init_iterations; /* ... in so many iterations of Newton's method, all together */
     /* "jacobi" ("none" for one unit), "fixed", "none", "local" */
-    const char *coupling, *control, *events, *fabric;
+    char *coupling, *control, *events, *fabric;
     unsigned extrapolate; /* order */
     bool correct, smooth;
     unsigned long not_converged; /* steps that went on though their iteration had not come to rest */

@@ -14,11 +14,18 @@ enum tutti_err tutti_fabric_stopped(void)
     return tutti_fail(TUTTI_ERR_STOPPED, "another rank ended the run");
 }
 
+/* -0 is less than 0: otherwise it would depend on the order which of them is left. */
+static bool is_less(double a, double b)
+{
+    return a < b || (a == b && signbit(a) && !signbit(b));
+}
+
 void tutti_fabric_combine(enum tutti_reduction reduction, double *into, const double *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool better = reduction == TUTTI_REDUCE_MIN ? from[i] < into[i] : from[i] > into[i];
-        if (!isnan(into[i]) && (better || isnan(from[i])))
-            into[i] = isnan(from[i]) ? NAN : from[i];
+        if (isnan(into[i]) || isnan(from[i]))
+            into[i] = NAN; /* whoever's it is, the same bits */
+        else if (reduction == TUTTI_REDUCE_MIN ? is_less(from[i], into[i]) : is_less(into[i], from[i]))
+            into[i] = from[i];
     }
 }

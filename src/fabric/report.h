@@ -4,12 +4,13 @@
  * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS and STEP; TALLY at most once; END,
  * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
  *
- *  COLUMNS   u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are shown in
- *            the order of component, then place), text name, text unit, text description, u8 type, u8 negated
+ *  COLUMNS   text system; u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are
+ *            shown in the order of component, then place, then as their rank told them), text name, text unit, text
+ *            description, u8 type, u8 negated
  *  ROW       double time; per column: the bytes of its value (as type.h lays it out, this machine's order), of a String or
- *            Binary a block
+ *            Binary a block. From rank 0, who always tells the time, and from those who have columns
  *  LOG       u8 level, text origin, text text
- *  PROGRESS  double t, double step, u64 steps, double elapsed
+ *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed
  *  STEP      text: a line of the step log (rank 0 only)
  *  TALLY     what the rank counted (master/tally.h)
  *  END       u32 enum tutti_err, text message, double t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fmi/fmu.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,11 +86,21 @@ void tutti_fmu_free(struct tutti_fmu *fmu)
     free(fmu);
 }
 
+enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu)
+{
+    const char *folder;
+    return tutti_archive_folder(fmu->archive, &folder);
+}
+
 enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind, const struct tutti_log *log)
 {
-    if (fmu->libraries[kind])
-        return TUTTI_OK;
-    return tutti_library_load(&fmu->libraries[kind], fmu->archive, fmu->path, fmu->desc, kind, log);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    enum tutti_err err = TUTTI_OK;
+    if (!fmu->libraries[kind])
+        err = tutti_library_load(&fmu->libraries[kind], fmu->archive, fmu->path, fmu->desc, kind, log);
+    pthread_mutex_unlock(&lock);
+    return err;
 }
 
 /* Loading warnings become findings. */

@@ -26,7 +26,10 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_open_as(struct tutti_fmu **out, const cha
 /* Unloads the library, removes the temporary folder. All instances must be gone. */
 void tutti_fmu_free(struct tutti_fmu *fmu);
 
-/* Loads the library for `kind` unless it is loaded: one extraction and one dlopen, however many instances follow. */
+/* Unpacks the archive unless it is unpacked. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu);
+/* Loads the library for `kind` unless it is loaded: one extraction and one dlopen, however many instances follow. Several
+ * threads may call it at once. */
 TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind,
                                             const struct tutti_log *log);
 

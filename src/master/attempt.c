@@ -2,6 +2,7 @@
 /* What controls have in common: trying a step, and estimating its error. */
 #include <math.h>
 
+#include "master/agree.h"
 #include "master/control.h"
 #include "master/coupling.h"
 #include "master/detect.h"
@@ -15,7 +16,7 @@ bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *at
 
 struct norm {
     enum tutti_norm what;
-    uint32_t count, driver;
+    uint32_t driver;
     double worst;
 };
 
@@ -45,7 +46,6 @@ static double weigh(const struct run *run, uint32_t i, double nominal, const dou
     double size = fmax(fabs(now[i]), fabs(master->before[i]));
     double e = difference[i] == 0 ? 0 : fabs(difference[i] / (master->rtol * size + master->atol * nominal));
     e = isnan(e) ? INFINITY : e;
-    norm->count++;
     if (e > norm->worst) {
         norm->worst = e;
         norm->driver = i;
@@ -70,19 +70,39 @@ static double add_unit(const struct run *run, uint32_t component, const double *
     return sum;
 }
 
+/* So many values are weighed, of all ranks. */
+static uint32_t count_weighed(const struct run *run, enum tutti_norm what)
+{
+    const struct tutti_wires *wires = &run->wires;
+    uint32_t count = what == TUTTI_NORM_CONNECTED ? 0 : run->master.outputs.count - wires->real_count;
+    for (uint32_t i = 0; i < wires->real_count; i++)
+        count += what != TUTTI_NORM_SMOOTH || wires->reals[i].smooth;
+    return count;
+}
+
 /* The same bits wherever units are: a sum per unit, made by its rank, then the sum of these in the order of units. */
 enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, enum tutti_norm what,
                                   double *value, uint32_t *driver)
 {
-    double *partial = run->master.partial, sum = 0;
-    struct norm norm = {.what = what, .driver = TUTTI_NONE};
-    for (uint32_t c = 0; c < run->system->component_count; c++)
-        partial[c] = add_unit(run, c, difference, now, &norm);
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, partial, run->system->component_count));
-    for (uint32_t c = 0; c < run->system->component_count; c++)
+    uint32_t components = run->system->component_count, count = count_weighed(run, what);
+    double *partial = run->master.partial, *worst = partial + components, *who = worst + components;
+    double sum = 0, most = 0;
+    for (uint32_t c = 0; c < components; c++) {
+        struct norm norm = {.what = what, .driver = TUTTI_NONE};
+        partial[c] = tutti_run_owns(run, c) ? add_unit(run, c, difference, now, &norm) : 0;
+        worst[c] = norm.worst;
+        who[c] = norm.driver; /* TUTTI_NONE only where nothing is larger than 0 */
+    }
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, partial, (size_t)3 * components));
+    *driver = TUTTI_NONE;
+    for (uint32_t c = 0; c < components; c++) {
         sum += partial[c];
-    *value = norm.count ? sqrt(sum / norm.count) : 0;
-    *driver = norm.driver;
+        if (worst[c] > most) {
+            most = worst[c];
+            *driver = (uint32_t)who[c];
+        }
+    }
+    *value = count ? sqrt(sum / count) : 0;
     return TUTTI_OK;
 }
 

@@ -2,7 +2,10 @@
 /* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections, and
  * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (001 eq. 5.8d), with D from the
  * units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete Real ...)
- * are held meanwhile; behind each solution they are read anew, and the solution repeated, until they stay. */
+ * are held meanwhile; behind each solution they are read anew, and the solution repeated, until they stay.
+ *
+ * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and D
+ * are computed where the units are. */
 #include "master/block.h"
 
 #include <math.h>
@@ -11,6 +14,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "master/agree.h"
 #include "master/feedthrough.h"
 #include "solve/eigen.h"
 #include "solve/newton.h"
@@ -31,6 +35,7 @@ struct block {
     const double *scale; /* of the unknowns; NULL: not known */
     double *jacobian;    /* while it is being filled; column-major */
     bool exact;          /* ... by directional derivatives */
+    bool spread;         /* over several ranks, all of which are here */
 };
 
 static struct tutti_unit *unit_of(const struct run *run, uint32_t node)
@@ -70,11 +75,29 @@ static ptrdiff_t unknown_of(const struct block *block, uint32_t node)
     return low < block->real_count && block->reals[low] == node ? (ptrdiff_t)block->first[low] : -1;
 }
 
+static bool is_own(const struct block *block, uint32_t node)
+{
+    return tutti_run_owns(block->run, block->run->structure.nodes[node].component);
+}
+
+/* Other ranks hear of what was read. */
+static enum tutti_err hear(const struct block *block)
+{
+    return block->spread ? tutti_channels_exchange_start(block->run) : TUTTI_OK;
+}
+
+static enum tutti_err agree(const struct block *block, bool *any)
+{
+    return block->spread ? tutti_agree_any(block->run, any) : TUTTI_OK;
+}
+
 /* One evaluation of each unit that `nodes`, which are sorted by unit, belong to. */
 static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct tutti_unit *unit = unit_of(block->run, nodes[i]);
+        if (!is_own(block, nodes[i]))
+            continue;
         if (i == 0 || unit != unit_of(block->run, nodes[i - 1]))
             unit->counts.init_evaluations++;
         TRY(tutti_node_read(block->run, nodes[i]));
@@ -86,7 +109,7 @@ static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uin
 static enum tutti_err write_inputs(struct block *block, const struct tutti_unit *unit)
 {
     for (uint32_t i = 0; i < block->input_count; i++) {
-        if (unit && unit_of(block->run, block->inputs[i]) != unit)
+        if ((unit && unit_of(block->run, block->inputs[i]) != unit) || !is_own(block, block->inputs[i]))
             continue;
         TRY(tutti_wires_gather_node(block->wires, block->inputs[i]));
         TRY(tutti_node_write(block->run, block->inputs[i]));
@@ -116,11 +139,14 @@ static enum tutti_err evaluate(void *context, const double *x, double *g, bool *
     put(block, x);
     TRY(write_inputs(block, NULL));
     enum tutti_err err = read_nodes(block, block->reals, block->real_count);
-    if (err == TUTTI_ERR_DISCARD) {
-        *outside = true;
+    bool discarded = err == TUTTI_ERR_DISCARD;
+    if (!discarded)
+        TRY(err);
+    TRY(agree(block, &discarded));
+    *outside = discarded;
+    if (discarded)
         return TUTTI_OK;
-    }
-    TRY(err);
+    TRY(hear(block));
     take(block, g);
     for (size_t i = 0; i < block->n; i++)
         *outside = *outside || !isfinite(g[i]);
@@ -170,11 +196,9 @@ static uint32_t same_unit(const struct block *block, const uint32_t *nodes, uint
     return end - at;
 }
 
-static enum tutti_err fill_jacobian(void *context, const double *x, double *jacobian)
+/* The rows of own units. */
+static enum tutti_err fill_own(struct block *block)
 {
-    struct block *block = context;
-    (void)x; /* the units are there */
-    block->jacobian = jacobian;
     uint32_t input = 0;
     for (uint32_t at = 0; at < block->real_count;) {
         uint32_t outputs = same_unit(block, block->reals, block->real_count, at);
@@ -185,11 +209,41 @@ static enum tutti_err fill_jacobian(void *context, const double *x, double *jaco
         uint32_t inputs = 0;
         while (input + inputs < block->input_count && unit_of(block->run, block->inputs[input + inputs]) == unit)
             inputs++;
-        TRY(tutti_feedthrough(block->wires, unit, block->inputs + input, inputs, block->reals + at, outputs, add_entry,
-                              size_of, block, &block->exact));
+        if (is_own(block, block->reals[at]))
+            TRY(tutti_feedthrough(block->wires, unit, block->inputs + input, inputs, block->reals + at, outputs,
+                                  add_entry, size_of, block, &block->exact));
         at += outputs;
     }
     return TUTTI_OK;
+}
+
+/* Each row comes from the rank of its output. */
+static enum tutti_err share_rows(struct block *block, double *jacobian, bool *failed)
+{
+    bool inexact = !block->exact;
+    for (uint32_t i = 0; i < block->real_count; i++)
+        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count && !is_own(block, block->reals[i]); e++)
+            for (size_t column = 0; column < block->n; column++)
+                jacobian[column * block->n + block->first[i] + e] = -INFINITY;
+    TRY(tutti_reduce(block->run, TUTTI_REDUCE_MAX, jacobian, block->n * block->n));
+    TRY(tutti_agree_any(block->run, &inexact));
+    block->exact = !inexact;
+    return tutti_agree_any(block->run, failed);
+}
+
+static enum tutti_err fill_jacobian(void *context, const double *x, double *jacobian)
+{
+    struct block *block = context;
+    (void)x; /* the units are there */
+    block->jacobian = jacobian;
+    enum tutti_err err = fill_own(block);
+    bool failed = err != TUTTI_OK;
+    if (block->spread)
+        TRY(share_rows(block, jacobian, &failed));
+    if (failed && !err)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "a unit of another rank does not tell how its outputs follow its inputs");
+    return err;
 }
 
 /* Guesses that are no numbers would spoil everything that follows. */
@@ -325,14 +379,16 @@ static enum tutti_err read_others(struct block *block, bool *changed)
         uint32_t count = same_unit(block, block->others, block->other_count, at);
         TRY(write_inputs(block, unit_of(block->run, block->others[at])));
         TRY(read_nodes(block, block->others + at, count));
+        TRY(hear(block));
         at += count;
     }
     for (uint32_t i = 0; i < block->input_count; i++) {
         const struct tutti_slot *slot = &wires->slots[block->inputs[i]];
-        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count && !*changed; w++)
+        uint32_t end = is_own(block, block->inputs[i]) ? slot->wire_first + slot->wire_count : slot->wire_first;
+        for (uint32_t w = slot->wire_first; w < end && !*changed; w++)
             TRY(tutti_wires_differs(wires, &wires->wires[w], changed));
     }
-    return TUTTI_OK;
+    return agree(block, changed);
 }
 
 static enum tutti_err do_not_rest(const struct block *block)
@@ -359,6 +415,7 @@ static enum tutti_err solve(struct block *block, double *work)
     /* The first guess: what the units make of their inputs' start values. */
     TRY(read_nodes(block, block->reals, block->real_count));
     TRY(read_nodes(block, block->others, block->other_count));
+    TRY(hear(block));
     for (int round = 0; round < MOST_ROUNDS; round++) {
         bool changed = false;
         if (block->n > 0)
@@ -392,6 +449,7 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
                               "out of the loop",
                               unit->name, unit->fmu->path);
         bool output = block->run->structure.nodes[nodes[i]].output;
+        block->spread = block->spread || !is_own(block, nodes[i]);
         if (!output) {
             block->inputs[block->input_count++] = nodes[i];
             block->scalar = block->scalar && tutti_feedthrough_is_real(block->wires, nodes[i]);
@@ -447,7 +505,9 @@ enum tutti_err tutti_block_feedback(struct run *run, const uint32_t *nodes, uint
     *matrix = tutti_arena_array(arena, block.n * block.n, sizeof **matrix);
     if (!*matrix)
         return tutti_fail_memory();
+    block.spread = run->fabric->ranks > 1;                  /* all ranks want to know */
     TRY(read_nodes(&block, block.reals, block.real_count)); /* differences begin at g(y); y itself is only near it */
+    TRY(hear(&block));
     TRY(fill_jacobian(&block, NULL, *matrix));
     *exact = block.exact;
     return TUTTI_OK;

@@ -66,7 +66,9 @@ enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
         TRY(tutti_detection_find(options->events, &detection));
     if (options->accelerate)
         TRY(tutti_acceleration_find(options->accelerate, &acceleration));
-    const char *sweeps = options->sweeps;
+    const char *sweeps = options->sweeps, *mode = options->mode;
+    if (mode && strcmp(mode, "prudent") != 0 && strcmp(mode, "optimistic") != 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--mode takes prudent or optimistic, not '%s'", mode);
     if (sweeps && strcmp(sweeps, "seidel") != 0 && strcmp(sweeps, "jacobi") != 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--sweeps takes seidel or jacobi, not '%s'", sweeps);
     return check_numbers(options);

@@ -16,6 +16,8 @@ bool tutti_master_may_control(const struct run *run);
 TUTTI_CHECKED enum tutti_err tutti_master_choose(struct run *run);
 /* At the first point: gets ready to step. */
 TUTTI_CHECKED enum tutti_err tutti_master_open(struct run *run);
+/* Opens the channels between ranks that the choices need. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_master_connect(struct run *run);
 /* However far that came; while the units are alive. The error of the step log, if there is one. */
 TUTTI_CHECKED enum tutti_err tutti_master_close(struct run *run);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "master/agree.h"
 #include "master/feedback.h"
 
 enum { MOST_STEPS = 20 }; /* that a D found by trying is used for */
@@ -212,7 +213,7 @@ static enum tutti_err share(struct run *run, double *right, bool *finite)
     const struct tutti_wires *wires = &run->wires;
     if (run->fabric->ranks > 1) {
         for (uint32_t i = 0; i < wires->real_count; i++)
-            if (!run->units[wires->reals[i].component])
+            if (!tutti_run_owns(run, wires->reals[i].component))
                 right[i] = -INFINITY;
         TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, right, wires->real_count));
     }

@@ -105,3 +105,11 @@ void tutti_coupling_pass_on(struct run *run, uint32_t component, double h)
             wires->slopes[1][real->place] = 0;
     }
 }
+
+enum tutti_err tutti_coupling_pay(struct run *run)
+{
+    if (!run->master.owes_exchange)
+        return TUTTI_OK;
+    run->master.owes_exchange = false;
+    return tutti_channels_exchange(run);
+}

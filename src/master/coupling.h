@@ -37,4 +37,7 @@ TUTTI_CHECKED enum tutti_err tutti_coupling_stage(struct run *run, struct tutti_
  * from now on others see its outputs move from there to where they are; discrete ones have moved. */
 void tutti_coupling_pass_on(struct run *run, uint32_t component, double h);
 
+/* Prudent exchange (003): signals of a step that turned out to be good go to the ranks that read them. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_coupling_pay(struct run *run);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "master/agree.h"
 
 const struct tutti_detection tutti_detection_none = {.name = "none"};
 const struct tutti_detection tutti_detection_early = {.name = "early", .early = true};
@@ -69,8 +70,8 @@ enum tutti_err tutti_detect_open(struct run *run)
     run->master.discretes = tutti_arena_array(&run->arena, run->member_count, sizeof *run->master.discretes);
     if (!run->master.discretes)
         return tutti_fail_memory();
-    for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(open_unit(run, m));
+    for (uint32_t m = 0; m < run->own_count; m++)
+        TRY(open_unit(run, run->own[m]->component));
     return TUTTI_OK;
 }
 
@@ -141,19 +142,33 @@ void tutti_detect_count(struct run *run, bool at_once)
         unit->fmu->desc->vars[run->master.changed_variable].name);
 }
 
+/* The first unit with a change, of all ranks. */
+static enum tutti_err agree_on_change(struct run *run, bool *changed)
+{
+    struct tutti_master *master = &run->master;
+    double member = *changed ? (double)master->changed_member : INFINITY;
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &member, 1));
+    bool own = *changed && member == master->changed_member;
+    *changed = member < INFINITY;
+    if (!*changed)
+        return TUTTI_OK;
+    double variable = own ? (double)master->changed_variable : INFINITY;
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &variable, 1));
+    master->changed_member = (uint32_t)member;
+    master->changed_variable = (uint32_t)variable;
+    tutti_detect_forget(run);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_detect_look(struct run *run, bool *changed)
 {
-    for (uint32_t m = 0; m < run->member_count && !*changed; m++) {
+    for (uint32_t i = 0; i < run->own_count && !*changed; i++) {
+        uint32_t m = run->own[i]->component;
         struct tutti_discretes *discretes = &run->master.discretes[m];
         if (discretes->now.block_count == 0 || discretes->ignored)
             continue;
         TRY(tutti_unit_get(run->members[m].unit, &discretes->now));
         *changed = look_at(run, m);
     }
-    double any = *changed;
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &any, 1));
-    *changed = any > 0;
-    if (*changed)
-        tutti_detect_forget(run);
-    return TUTTI_OK;
+    return agree_on_change(run, changed);
 }

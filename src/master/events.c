@@ -2,6 +2,7 @@
 /* Events at a point that all units have reached: what one of them changes there may be an event for the next, so they are
  * crossed round by round until all rest. */
 #include "base/number.h"
+#include "master/agree.h"
 #include "master/correct.h"
 #include "master/loop.h"
 
@@ -54,38 +55,50 @@ static enum tutti_err cross_all(struct run *run)
     return tutti_channels_exchange(run);
 }
 
-static enum tutti_err find_pending(struct run *run, struct tutti_member **first)
+enum tutti_err tutti_events_look(struct run *run, bool *jumped, bool *pending)
 {
-    *first = NULL;
+    *pending = false;
     for (uint32_t w = 0; w < run->watched_count; w++) {
         struct tutti_member *member = run->watched[w];
         if (!tutti_member_present(run, member))
             continue;
         TRY(look_at_held(run, member));
-        if (member->event && !*first)
-            *first = member;
+        *pending = *pending || member->event;
     }
-    return TUTTI_OK;
+    return run->watches ? tutti_agree_point(run, pending, jumped) : TUTTI_OK;
 }
 
-enum tutti_err tutti_events_cross(struct run *run, bool *crossed)
+/* One of those whose events do not come to rest: of another rank, if none of ours. */
+static const char *restless(const struct run *run)
 {
-    struct tutti_member *pending;
-    TRY(find_pending(run, &pending));
-    *crossed = pending != NULL;
-    if (!pending)
-        return TUTTI_OK;
+    for (uint32_t w = 0; w < run->watched_count; w++)
+        if (is_pending(run, run->watched[w]))
+            return run->watched[w]->unit->name;
+    return run->system->name;
+}
+
+enum tutti_err tutti_events_cross_found(struct run *run)
+{
+    bool pending = true, jumped = false;
     TRY(tutti_observer_row(&run->observer, run->t));
     for (int round = 0; pending; round++) {
         if (round == MOST_ROUNDS)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s: the discrete signals between units do not come to rest at t = %s: each round of "
                               "events causes the next",
-                              pending->unit->name, NUMBER(run->t));
+                              restless(run), NUMBER(run->t));
         TRY(cross_all(run));
-        TRY(find_pending(run, &pending));
+        TRY(tutti_events_look(run, &jumped, &pending));
     }
     run->stats->events_located++;
     TRY(tutti_correction_restart(run));
     return tutti_observer_row(&run->observer, run->t);
+}
+
+enum tutti_err tutti_events_cross(struct run *run, bool *crossed)
+{
+    bool pending, jumped = false;
+    TRY(tutti_events_look(run, &jumped, &pending));
+    *crossed = pending && !run->ended;
+    return *crossed ? tutti_events_cross_found(run) : TUTTI_OK;
 }

@@ -62,7 +62,7 @@ static enum tutti_err ask(struct run *run, unsigned order, uint32_t first, uint3
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
     struct tutti_unit *unit = run->units[run->wires.reals[first].component];
-    bool knows = unit && unit->output_order >= (int)order &&
+    bool knows = tutti_run_owns(run, run->wires.reals[first].component) && unit->output_order >= (int)order &&
                  (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > unit->counts.auxiliary);
     for (uint32_t i = first; i < end; i++) {
         const struct tutti_slot *slot = &run->wires.slots[run->wires.reals[i].node];
@@ -84,6 +84,7 @@ static enum tutti_err ask_all(struct run *run, unsigned order)
             end++;
         TRY(ask(run, order, i, end));
     }
+    TRY(tutti_channels_exchange_rates(run, e->work[0]));
     if (run->master.correction)
         TRY(tutti_correction_rates(run, order, e->work[0]));
     tutti_history_push(&e->rates[order - 1], run->t, e->work[0]);

@@ -6,7 +6,10 @@
  * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
  * so that it may be part of a loop. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "master/agree.h"
 #include "master/block.h"
 #include "master/choose.h"
 #include "master/loop.h"
@@ -19,11 +22,12 @@ static bool reads_late(const struct tutti_member *member)
 
 static struct tutti_member *member_of(struct run *run, uint32_t component)
 {
-    return &run->members[component]; /* one rank: all components are its own, in their order */
+    return &run->members[component];
 }
 
 static enum tutti_err enter(struct run *run, struct tutti_member *member, const struct tutti_component *component)
 {
+    tutti_run_tell_where(run, member->component, run->times.start);
     struct tutti_experiment_setup setup = {
         .start = run->times.start,
         .stop = run->times.stop,
@@ -62,6 +66,7 @@ static enum tutti_err set_inputs(struct run *run, struct tutti_member *member, c
 
 static enum tutti_err get_outputs(struct run *run, struct tutti_member *member, const uint32_t *nodes, uint32_t count)
 {
+    tutti_run_tell_where(run, member->component, run->times.start);
     if (reads_late(member))
         TRY(leave(member));
     member->unit->counts.init_evaluations++;
@@ -70,58 +75,132 @@ static enum tutti_err get_outputs(struct run *run, struct tutti_member *member, 
     return TUTTI_OK;
 }
 
-static enum tutti_err act(struct run *run, const struct tutti_order *order, const struct tutti_action *action)
+static enum tutti_err solve(struct run *run, const uint32_t *nodes, uint32_t count)
 {
+    run->stats->init_loops++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tutti_member *member = member_of(run, run->structure.nodes[nodes[i]].component);
+        if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
+            TRY(leave(member));
+    }
+    return tutti_block_solve(run, nodes, count);
+}
+
+/* ---- who does what, and when ranks have to hear of each other ---- */
+
+/* All ranks go through the same list of actions, each does those of its own units. Outputs are sent when a rank is about to
+ * read one that is news to it, which all ranks know: the exchange is collective. Actions between two exchanges, whole loops
+ * among them, are done on several ranks at once. A loop whose units are on several ranks is solved by all of them, each with
+ * the same iteration (block.c). */
+struct spread {
+    struct run *run;
+    bool *news; /* per node: computed since the last exchange */
+};
+
+static int32_t rank_of(const struct run *run, uint32_t node)
+{
+    return run->place ? run->place[run->structure.nodes[node].component] : 0;
+}
+
+/* The rank whose units the nodes are, all of them; -1: of several. */
+static int32_t only_rank(const struct run *run, const uint32_t *nodes, uint32_t count)
+{
+    int32_t rank = rank_of(run, nodes[0]);
+    for (uint32_t i = 1; i < count; i++)
+        if (rank_of(run, nodes[i]) != rank)
+            return -1;
+    return rank;
+}
+
+/* Does an input among the nodes come from what its rank has not heard yet? */
+static bool reads_news(const struct spread *spread, const uint32_t *nodes, uint32_t count)
+{
+    const struct run *run = spread->run;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tutti_slot *slot = &run->wires.slots[nodes[i]];
+        if (run->structure.nodes[nodes[i]].output)
+            continue;
+        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+            const struct tutti_end *from = &run->wires.wires[w].connection->from;
+            uint32_t source = tutti_structure_find(&run->structure, from->component, from->variable, true);
+            if (spread->news[source] && rank_of(run, source) != rank_of(run, nodes[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum tutti_err hear(struct spread *spread)
+{
+    memset(spread->news, 0, spread->run->structure.node_count * sizeof *spread->news);
+    return tutti_channels_exchange_start(spread->run);
+}
+
+static enum tutti_err act(struct spread *spread, const struct tutti_order *order, const struct tutti_action *action)
+{
+    struct run *run = spread->run;
     const uint32_t *nodes = order->nodes + action->first;
+    int32_t rank = only_rank(run, nodes, action->count);
+    if (reads_news(spread, nodes, action->count))
+        TRY(hear(spread));
+    for (uint32_t i = 0; i < action->count && rank >= 0; i++)
+        spread->news[nodes[i]] = run->structure.nodes[nodes[i]].output;
+    if (action->kind == TUTTI_ACTION_SOLVE)
+        run->stats->init_loops += rank >= 0 && rank != run->fabric->rank; /* counted by all alike */
+    if (rank >= 0 && rank != run->fabric->rank)
+        return TUTTI_OK;
     switch (action->kind) {
     case TUTTI_ACTION_SET: return set_inputs(run, member_of(run, action->component), nodes, action->count);
     case TUTTI_ACTION_GET: return get_outputs(run, member_of(run, action->component), nodes, action->count);
     case TUTTI_ACTION_SOLVE: break;
     }
-    run->stats->init_loops++;
-    for (uint32_t i = 0; i < action->count; i++) {
-        struct tutti_member *member = member_of(run, run->structure.nodes[nodes[i]].component);
-        if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
-            TRY(leave(member));
-    }
-    return tutti_block_solve(run, nodes, action->count);
+    return solve(run, nodes, action->count);
 }
 
 static enum tutti_err compute(struct run *run)
 {
     struct tutti_order order;
-    TRY(tutti_order_init(&order, &run->structure, true));
-    enum tutti_err err = TUTTI_OK;
-    for (uint32_t a = 0; a < order.action_count && !err; a++)
-        err = act(run, &order, &order.actions[a]);
+    struct spread spread = {.run = run, .news = calloc((size_t)run->structure.node_count + 1, sizeof *spread.news)};
+    if (!spread.news)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_order_init(&order, &run->structure, true);
+    for (uint32_t a = 0; !err && a < order.action_count; a++)
+        err = act(&spread, &order, &order.actions[a]);
+    if (!err)
+        err = hear(&spread);
     tutti_order_fini(&order);
+    free(spread.news);
     return err;
 }
 
 /* What units with events say at the end of their initialisation, and what others see of it. */
 static enum tutti_err settle(struct run *run)
 {
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_member *member = &run->members[m];
+    bool unused = false;
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        struct tutti_member *member = run->own[m];
         if (member->unit->has_events)
             TRY(tutti_member_settle(run, member));
         if (!run->ended)
             TRY(tutti_wires_get(member->wires, member->unit));
     }
-    return tutti_channels_exchange(run);
+    TRY(tutti_channels_exchange_start(run));
+    return tutti_agree_point(run, &unused, &unused);
 }
 
 enum tutti_err tutti_initialise(struct run *run)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(enter(run, &run->members[m], &run->system->components[m]));
+    for (uint32_t m = 0; m < run->own_count; m++)
+        TRY(enter(run, run->own[m], &run->system->components[run->own[m]->component]));
     TRY(compute(run));
     if (run->at_start)
         return run->at_start(run->at_start_context, run);
     TRY(tutti_master_choose(run));
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_unit *unit = run->members[m].unit;
-        TRY(leave(&run->members[m]));
+    TRY(tutti_master_connect(run));
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        struct tutti_unit *unit = run->own[m]->unit;
+        tutti_run_tell_where(run, run->own[m]->component, run->times.start);
+        TRY(leave(run->own[m]));
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* nobody asked, but it was done */
     }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "master/agree.h"
 #include "master/control.h"
 #include "master/coupling.h"
 #include "master/detect.h"
@@ -26,9 +27,10 @@ static double earlier_event(double a, double b, double span)
 }
 
 /* What a unit and its inputs announce. A unit with steps of its own hits that by itself (member.c). */
-static double earliest_of(struct run *run, struct tutti_member *member, double event)
+static double announced_by(struct run *run, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
+    double event = INFINITY;
     if (inputs)
         tutti_inputs_look_ahead(inputs, member->unit);
     if (member->has_grid)
@@ -38,6 +40,22 @@ static double earliest_of(struct run *run, struct tutti_member *member, double e
     if (inputs)
         event = earlier_event(event, inputs->event, run->span);
     return earlier_event(event, member->next_event, run->span);
+}
+
+/* The earliest of all units, of whatever rank: all of them in their order, since times that mean the same point are not
+ * compared to the bit. */
+static enum tutti_err find_event(struct run *run, double *event)
+{
+    *event = INFINITY;
+    for (uint32_t a = 0; a < run->announcer_count; a++) {
+        struct tutti_member *member = run->announcers[a];
+        run->announced[a] = tutti_run_owns(run, member->component) ? announced_by(run, member) : INFINITY;
+    }
+    if (run->announcer_count > 0)
+        TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, run->announced, run->announcer_count));
+    for (uint32_t a = 0; a < run->announcer_count; a++)
+        *event = earlier_event(*event, run->announced[a], run->span);
+    return TUTTI_OK;
 }
 
 /* Hard ends are not approached in a step that leaves a splinter of one behind it. */
@@ -50,28 +68,30 @@ static double stretch(const struct run *run, double end)
 }
 
 /* R2; the exact times of later lines win over those of earlier ones. */
-static double next_target(struct run *run)
+static enum tutti_err find_target(struct run *run, double *next)
 {
-    double target = run->communication.next, event = INFINITY;
+    double target = run->communication.next, event;
+    *next = target;
     if (run->plain)
-        return target;
+        return TUTTI_OK;
     bool varies = run->master.control->varies;
+    *next = run->master.cross_at;
     if (run->master.cross_at > run->t)
-        return run->master.cross_at;
+        return TUTTI_OK;
     if (varies)
         target = run->times.stop;
     if (run->times.output_step > 0)
         target = earlier(target, run->output.next, run->span);
     if (run->visit)
         target = earlier(target, run->visit_at, run->span);
-    for (uint32_t w = 0; w < run->watched_count; w++)
-        event = earliest_of(run, run->watched[w], event);
+    TRY(find_event(run, &event));
     target = earlier(target, event, run->span);
     if (run->master.owed_at > run->t)
         target = fmin(target, run->master.owed_at);
     if (varies)
         target = stretch(run, target);
-    return tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
+    *next = tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
+    return TUTTI_OK;
 }
 
 /* An FMU that comes back again and again without moving would keep the run here for ever. */
@@ -91,7 +111,7 @@ static enum tutti_err watch_standstill(struct run *run, double before)
 /* At the point reached: events first, else a row if one is due. */
 static enum tutti_err look_around(struct run *run)
 {
-    bool due = true, crossed = false, jumped = false;
+    bool due = true, pending = false, jumped = false;
     for (uint32_t w = 0; w < run->watched_count; w++)
         if (tutti_member_present(run, run->watched[w])) {
             tutti_member_look(run, run->watched[w]);
@@ -103,8 +123,10 @@ static enum tutti_err look_around(struct run *run)
         tutti_grid_pass(&run->output, run->t);
     }
     due = due || run->master.event;
-    if (!run->ended)
-        TRY(tutti_events_cross(run, &crossed));
+    TRY(tutti_events_look(run, &jumped, &pending));
+    bool crossed = pending && !run->ended;
+    if (crossed)
+        TRY(tutti_events_cross_found(run));
     if ((crossed || jumped) && run->master.by_attempts) {
         tutti_outputs_forget(run);
         tutti_detect_forget(run);
@@ -129,12 +151,15 @@ static enum tutti_err look_at_clock(struct run *run, double h)
         run->last_flush = time;
         TRY(tutti_observer_flush(&run->observer));
     }
-    if (run->options->progress && time - run->last_progress >= 0.1) {
-        run->last_progress = time;
-        struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
-                                          run->stats->steps, time - run->loop_start};
+    if (time - run->last_progress < 0.1)
+        return TUTTI_OK;
+    run->last_progress = time;
+    struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
+                                      run->stats->steps, time - run->loop_start};
+    if (run->reports)
+        return tutti_rank_progress(run, &progress);
+    if (run->options->progress)
         run->options->progress(run->options->progress_context, &progress);
-    }
     return TUTTI_OK;
 }
 
@@ -149,15 +174,16 @@ enum tutti_err tutti_loop(struct run *run)
     const bool paced = run->options->has_realtime;
     if (may_visit(run))
         return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
-    while (run->t < run->times.stop && !run->ended) {
+    while (run->t < run->times.stop && !run->ended && !tutti_fabric_is_stopped(run->fabric)) {
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               NUMBER(run->t));
-        double before = run->t, target = next_target(run);
+        double before = run->t, target;
+        TRY(find_target(run, &target));
         TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
         if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
-        run->stats->steps++;
+        run->fabric->step = ++run->stats->steps;
         run->t = run->alone ? run->members[0].t : target;
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)

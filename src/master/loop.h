@@ -15,6 +15,7 @@
 
 #include "base/time.h"
 #include "fabric/fabric.h"
+#include "master/channels.h"
 #include "master/experiment.h"
 #include "master/inputs.h"
 #include "master/master.h"
@@ -28,7 +29,7 @@ enum { TUTTI_MOST_STANDSTILLS = 1000 };
 
 /* A unit in a run; what every step touches comes first. */
 struct tutti_member {
-    struct tutti_unit *unit;
+    struct tutti_unit *unit; /* a shadow (unit/shadow.h) if it is another rank's */
     struct tutti_unit_wires *wires;
     struct tutti_inputs *inputs; /* that a file drives; NULL: none */
     double t;                    /* where it is: at the run's time, or behind it in the middle of a step of its own */
@@ -36,9 +37,11 @@ struct tutti_member {
     bool event;                  /* to be crossed at this point */
     bool has_grid;               /* steps of a size of its own, or of one size only */
     bool ready;                  /* initialised */
+    bool driven;                 /* a file has inputs for it; `inputs` only on its own rank */
     bool step_from_file;         /* own_step, by an annotation */
     double staged_at;            /* when its inputs were staged, if they move: from there on */
     struct tutti_grid grid;
+    uint32_t component;
     double own_step;  /* that it is to have; 0: the communication step */
     double tolerance; /* for its solver, its own or ours; 0: none */
     double share;     /* ... times this, where errors of macro steps are estimated; 0: all of it */
@@ -54,13 +57,26 @@ struct run {
     struct tutti_structure structure; /* of the initial phase */
     struct tutti_wires wires;
     struct tutti_fabric *fabric;
+    bool owns_fabric;
+    bool borrows;         /* system, table, structure and result belong to a job (rank.h) */
+    const int32_t *place; /* per component: its rank; NULL: there is one rank only */
+    bool reports;         /* a conductor listens: rows, messages and counts go there */
+    struct tutti_channels channels;
     struct tutti_master master;
-    struct tutti_unit **units; /* per component; NULL: another rank's */
-    struct tutti_member *members;
+    const struct tutti_log *unit_log; /* for what own units say; options->log is silent on all ranks but the first */
+    struct tutti_unit **units;        /* per component; shadows for those of other ranks */
+    struct tutti_member *members;     /* per component */
     uint32_t member_count;
-    /* Members with more to do than to step: events, input files, discrete inputs. */
+    struct tutti_member **own; /* members of this rank, in the order of components */
+    uint32_t own_count;
+    /* Own members with more to do than to step: events, input files, discrete inputs. */
     struct tutti_member **watched;
     uint32_t watched_count;
+    bool watches; /* any rank has one */
+    /* Members, of all ranks, that announce times; and what each announces now. */
+    struct tutti_member **announcers;
+    uint32_t announcer_count;
+    double *announced;
     bool has_grids;            /* some member has one */
     bool alone;                /* one member, with the steps of the run: the run is where it is, also on the way */
     struct tutti_table *table; /* the input file */
@@ -79,6 +95,7 @@ struct run {
     struct tutti_grid communication, output;
     double t;
     const struct tutti_member *ended; /* by this one's FMU; NULL: not */
+    double ended_at;                  /* ... there, as all ranks know (agree.h) */
     bool plain;                       /* nothing to do between steps: nobody to watch, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
@@ -92,6 +109,21 @@ TUTTI_CHECKED enum tutti_err tutti_member_settle(struct run *run, struct tutti_m
 TUTTI_CHECKED enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target);
 /* Where the member came to: does its input file jump there, or does it have an event to cross? */
 void tutti_member_look(const struct run *run, struct tutti_member *member);
+static inline bool tutti_run_owns(const struct run *run, uint32_t component)
+{
+    return !run->place || run->place[component] == run->fabric->rank;
+}
+
+/* For those who watch this rank from outside: it calls this unit now. */
+static inline void tutti_run_tell_where(struct run *run, uint32_t component, double t)
+{
+    struct tutti_whereabouts *where = run->fabric->where;
+    atomic_store_explicit(&where->component, component, memory_order_relaxed);
+    atomic_store_explicit(&where->t, t, memory_order_relaxed);
+    atomic_store_explicit(&where->beat, atomic_load_explicit(&where->beat, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 /* Does a macro step that ends at `target` end a step of this member? */
 static inline bool tutti_member_due(const struct run *run, const struct tutti_member *member, double target)
 {
@@ -107,24 +139,27 @@ static inline bool tutti_member_present(const struct run *run, const struct tutt
  * whose steps vary or may be taken back; others call the coupling alone. */
 TUTTI_CHECKED enum tutti_err tutti_macro_step(struct run *run, double *target);
 
-/* At the point reached, with outputs exchanged: crosses the events that are due there (member->event, discrete inputs that
- * changed), with a row before and one after. *crossed says whether there was any. */
+/* At the point reached, with outputs exchanged: is an event due there for any unit (member->event, discrete inputs that
+ * changed), whichever rank has it? Also agrees on *jumped and run->ended. */
+TUTTI_CHECKED enum tutti_err tutti_events_look(struct run *run, bool *jumped, bool *pending);
+/* Crosses the events that were found, with a row before and one after. */
+TUTTI_CHECKED enum tutti_err tutti_events_cross_found(struct run *run);
+/* Both; *crossed says whether there was any. */
 TUTTI_CHECKED enum tutti_err tutti_events_cross(struct run *run, bool *crossed);
 
 /* From instantiated and configured units to the first point: initialise.c. */
 TUTTI_CHECKED enum tutti_err tutti_initialise(struct run *run);
 
-/* Collective: signals to the ranks that read them, and theirs to this one. */
-static inline enum tutti_err tutti_channels_exchange(struct run *run)
-{
-    return run->fabric->kind->exchange(run->fabric, 0, run->wires.signals);
-}
-/* Collective: the least or greatest of all ranks. */
-static inline enum tutti_err tutti_reduce(struct run *run, enum tutti_reduction reduction, double *values, size_t count)
-{
-    return run->fabric->kind->reduce(run->fabric, reduction, values, count);
-}
-
+/* The first part of setting up: files are looked at, the system is loaded, options and times are settled. */
+TUTTI_CHECKED enum tutti_err tutti_run_prepare(struct run *run);
+/* From there to the end of the run. */
+TUTTI_CHECKED enum tutti_err tutti_run_go(struct run *run);
+/* The same with counting, and everything released. */
+TUTTI_CHECKED enum tutti_err tutti_run_prepared(struct run *run, struct tutti_run_stats *stats);
+/* Releases what tutti_run_prepare made. */
+void tutti_run_let_go(struct run *run);
+/* To the conductor. */
+TUTTI_CHECKED enum tutti_err tutti_rank_progress(struct run *run, const struct tutti_progress *progress);
 /* The second part of setting up, behind tutti_setup_system: to the first point. */
 TUTTI_CHECKED enum tutti_err tutti_run_start(struct run *run);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "master/agree.h"
 #include "master/control.h"
 #include "master/correct.h"
 #include "master/coupling.h"
@@ -35,19 +36,16 @@ enum tutti_err tutti_macro_couple(struct run *run, double target)
     master->converged = true;
     tutti_extrapolation_lay(run);
     tutti_outputs_forget(run);
-    enum tutti_err err = master->coupling->step(run, target);
+    TRY(tutti_coupling_pay(run));
+    TRY(master->coupling->step(run, target));
     run->stats->iterations += master->iterations;
-    if (err && !(err == TUTTI_ERR_DISCARD && master->refused))
-        return err;
-    if (run->fabric->ranks == 1)
-        return TUTTI_OK;
-    return tutti_reduce(run, TUTTI_REDUCE_MIN, &master->early, 1);
+    return tutti_agree_step(run);
 }
 
 static void attribute(struct run *run, bool rejected)
 {
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_unit_counts *counts = &run->members[m].unit->counts;
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        struct tutti_unit_counts *counts = &run->own[m]->unit->counts;
         *(rejected ? &counts->rejected : &counts->auxiliary) += counts->do_steps - counts->attributed;
         counts->attributed = counts->do_steps;
     }
@@ -56,6 +54,7 @@ static void attribute(struct run *run, bool rejected)
 enum tutti_err tutti_macro_go_back(struct run *run, bool rejected)
 {
     attribute(run, rejected);
+    run->master.owes_exchange = false;
     tutti_outputs_forget(run);
     return tutti_snapshot_restore(&run->master.start, run);
 }
@@ -64,8 +63,9 @@ enum tutti_err tutti_macro_go_back(struct run *run, bool rejected)
 
 static enum tutti_err accept(struct run *run, double target)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        run->members[m].unit->counts.attributed = run->members[m].unit->counts.do_steps;
+    for (uint32_t m = 0; m < run->own_count; m++)
+        run->own[m]->unit->counts.attributed = run->own[m]->unit->counts.do_steps;
+    TRY(tutti_coupling_pay(run));
     run->t = target;
     if (target == run->master.owed_at) {
         run->members[run->master.owed_by].event = true;
@@ -319,7 +319,7 @@ static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt
 static enum tutti_err end_there(struct run *run, const struct tutti_attempt *attempt, double *target)
 {
     const struct tutti_member *by = run->ended;
-    double at = by->t;
+    double at = run->ended_at;
     TRY(tutti_step_log_write(run, attempt, "ended"));
     TRY(reject(run));
     run->ended = at > run->t ? NULL : by;
@@ -391,7 +391,7 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
             }
             continue;
         }
-        if (master->goes_back && run->ended && run->ended->t < *target) {
+        if (master->goes_back && run->ended && run->ended_at < *target) {
             TRY(end_there(run, &attempt, target));
             if (run->ended)
                 return TUTTI_OK;

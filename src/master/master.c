@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the choices of choose.c need before the first step, and its end. */
 #include <math.h>
+#include <string.h>
 
 #include "master/choose.h"
 #include "master/control.h"
@@ -13,7 +14,7 @@
 static enum tutti_err make_room(struct run *run)
 {
     struct tutti_master *master = &run->master;
-    master->partial = tutti_arena_array(&run->arena, run->system->component_count, sizeof *master->partial);
+    master->partial = tutti_arena_array(&run->arena, run->system->component_count, 3 * sizeof *master->partial);
     master->begin = tutti_arena_alloc(&run->arena, run->wires.signal_size);
     master->before = tutti_arena_array(&run->arena, master->outputs.count, sizeof *master->before);
     bool all = master->partial && master->begin && master->before;
@@ -44,6 +45,28 @@ static void set_numbers(struct run *run)
     master->owed_at = master->paid_at = -INFINITY;
 }
 
+/* Iterations and corrections are computed by every rank alike, from the same values: all of them. */
+enum tutti_err tutti_master_connect(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    if (run->member_count == 1)
+        return TUTTI_OK;
+    bool iterates = master->coupling->iterates, waves = master->coupling != &tutti_coupling_jacobi;
+    const char *mode = run->options->mode, *sweeps = run->options->sweeps;
+    waves = waves && !(iterates && sweeps && strcmp(sweeps, "jacobi") == 0);
+    master->prudent = mode && strcmp(mode, "prudent") == 0 && master->coupling == &tutti_coupling_jacobi &&
+                      master->goes_back && !master->corrects && !master->smooths;
+    if (waves) {
+        uint32_t *positions = tutti_arena_array(&run->arena, run->system->component_count, sizeof *positions);
+        if (!positions)
+            return tutti_fail_memory();
+        for (uint32_t i = 0; i < master->sequence.count; i++)
+            positions[master->sequence.components[i]] = i;
+        master->positions = positions;
+    }
+    return tutti_channels_open(run, iterates || master->corrects, waves);
+}
+
 enum tutti_err tutti_master_open(struct run *run)
 {
     struct tutti_master *master = &run->master;
@@ -52,8 +75,8 @@ enum tutti_err tutti_master_open(struct run *run)
         return TUTTI_OK;
     TRY(tutti_outputs_open(run, master->control->estimates));
     TRY(make_room(run));
-    for (uint32_t m = 0; m < run->member_count; m++)
-        run->members[m].unit->may_go_back = master->goes_back;
+    for (uint32_t m = 0; m < run->own_count; m++)
+        run->own[m]->unit->may_go_back = master->goes_back;
     unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;
     TRY(tutti_wires_let_move(&run->wires, order, run->units));
     if (order > 0)

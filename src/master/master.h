@@ -40,9 +40,12 @@ struct tutti_master {
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_structure running;      /* dependencies of the running phase */
     struct tutti_sequence sequence;      /* of couplings that step unit by unit */
+    const uint32_t *positions;           /* per component: its place in it; NULL: units step in their own order */
     struct tutti_relaxation *relax;      /* NULL: another coupling */
     struct tutti_correction *correction; /* NULL: none */
     struct tutti_discretes *discretes;   /* per member; NULL: nobody looks */
+    bool prudent;                        /* signals are sent once the step is known to be good (003) */
+    bool owes_exchange;                  /* prudent: signals of the last step were not sent yet */
     bool discretes_known;                /* they are still what they were at the mark */
     uint32_t changed_member;             /* the last change that was seen */
     uint32_t changed_variable;
@@ -50,7 +53,7 @@ struct tutti_master {
     double *where;              /* per gathered input: tutti_coupling_place_held */
     double *before;             /* reals at the start of the macro step */
     double *values[4];          /* room for reals */
-    double *partial;            /* per component, of a sum over reals */
+    double *partial;            /* per component, of a sum over reals: sum, largest, which */
     char *begin;                /* signals at the beginning of a coupling's step, if they move in it */
 
     /* How the coupling's last step went. */

@@ -37,7 +37,7 @@ static enum tutti_err refuse(struct run *run, const struct tutti_member *member,
 {
     run->master.refused = member;
     run->master.refused_at = step->reached;
-    return TUTTI_ERR_DISCARD; /* caught where the macro step is: macro.c */
+    return TUTTI_ERR_DISCARD; /* caught below */
 }
 
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
@@ -181,6 +181,9 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
 {
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
+    if (__builtin_expect(run->master.refused != NULL, 0))
+        return TUTTI_OK; /* one before it did: the step is taken back anyway */
+    tutti_run_tell_where(run, member->component, member->t);
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     if (__builtin_expect(wires->held_changed, 0)) {
@@ -192,6 +195,9 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
         member->staged_at = member->t;
         TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
     }
-    TRY(go(run, member, target));
+    enum tutti_err err = go(run, member, target);
+    if (__builtin_expect(err == TUTTI_ERR_DISCARD && run->master.refused == member, 0))
+        return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: macro.c */
+    TRY(err);
     return tutti_wires_get(wires, unit);
 }

@@ -1,433 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/observer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crash.h"
-#include "base/number.h"
-#include "base/str.h"
 #include "unit/me_extra.h"
 
-/* One chosen name of a unit: a variable or an alias of one. */
-struct choice {
-    const char *name, *description;
-    uint32_t variable;
-    bool elements;      /* only those elements that patterns fit */
-    const char *values; /* where its values will be */
-    size_t extent;
-};
-
-struct chooser {
-    const struct tutti_run_options *options;
-    const struct tutti_wires *wires;
-    const struct tutti_system *system;
-    const struct tutti_observed *observed;
-    bool *used;  /* per pattern */
-    bool failed; /* for want of memory */
-    size_t column_room;
-    /* Of the present unit. */
-    uint32_t component;
-    struct choice *choices;
-    size_t count, room;
-};
-
-static const struct tutti_component *component_of(const struct chooser *chooser)
+bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
 {
-    return &chooser->system->components[chooser->component];
-}
-
-/* "unit.name"; in the arena. */
-static const char *full_name(const struct chooser *chooser, struct tutti_arena *arena, const char *name)
-{
-    if (chooser->system->single)
-        return name;
-    struct tutti_text full = {0};
-    tutti_text_printf(&full, "%s.%s", component_of(chooser)->name, name);
-    const char *copy = full.failed ? NULL : tutti_arena_text(arena, full.text, full.length);
-    tutti_text_fini(&full);
-    return copy;
-}
-
-/* Patterns name the unit ("ball.h", "*.h"); for a single FMU it may be left out ("h"). */
-static bool fits(struct chooser *chooser, const char *pattern, const char *name)
-{
-    if (chooser->system->single && tutti_str_glob(pattern, name))
-        return true;
-    struct tutti_text full = {0};
-    tutti_text_printf(&full, "%s.%s", component_of(chooser)->name, name);
-    bool fit = !full.failed && tutti_str_glob(pattern, full.text);
-    chooser->failed = chooser->failed || full.failed;
-    tutti_text_fini(&full);
-    return fit;
-}
-
-/* Does any pattern fit? All that do have found something. */
-static bool fits_any(struct chooser *chooser, const char *name)
-{
-    bool any = false;
-    for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (fits(chooser, chooser->options->record[p], name))
-            any = chooser->used[p] = true;
-    return any;
-}
-
-/* Might a pattern mean elements of the array `name`? Its part before the bracket must fit. */
-static bool names_elements(struct chooser *chooser, const char *name)
-{
-    for (size_t p = 0; p < chooser->options->record_count; p++) {
-        const char *pattern = chooser->options->record[p], *bracket = strrchr(pattern, '[');
-        char *base = bracket ? tutti_str_copy(pattern) : NULL;
-        chooser->failed = chooser->failed || (bracket && !base);
-        if (!base)
-            continue;
-        base[bracket - pattern] = '\0';
-        bool fit = fits(chooser, base, name);
-        free(base);
-        if (fit)
-            return true;
-    }
-    return false;
-}
-
-static enum tutti_err offer(struct chooser *chooser, const char *name, const char *description, uint32_t variable)
-{
-    const struct tutti_var *var = &component_of(chooser)->fmu->desc->vars[variable];
-    if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
-        return TUTTI_OK; /* time is the first column anyway */
-    bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT : fits_any(chooser, name);
-    bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser, name);
-    if (!chosen && !elements)
-        return TUTTI_OK;
-    if (chooser->count == chooser->room) {
-        size_t room = chooser->room ? 2 * chooser->room : 16;
-        struct choice *more = realloc(chooser->choices, room * sizeof *more);
-        if (!more)
-            return tutti_fail_memory();
-        chooser->choices = more;
-        chooser->room = room;
-    }
-    chooser->choices[chooser->count++] =
-        (struct choice){.name = name, .description = description, .variable = variable, .elements = elements};
-    return TUTTI_OK;
-}
-
-static enum tutti_err choose(struct chooser *chooser)
-{
-    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
-    chooser->count = 0;
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        TRY(offer(chooser, desc->vars[i].name, desc->vars[i].description, i));
-    for (uint32_t i = 0; i < desc->alias_count && chooser->options->record_count > 0; i++)
-        TRY(offer(chooser, desc->aliases[i].name, desc->aliases[i].description, desc->aliases[i].variable));
-    return TUTTI_OK;
-}
-
-static enum tutti_err check_used(const struct chooser *chooser)
-{
-    for (size_t p = 0; p < chooser->options->record_count; p++) {
-        if (chooser->used[p])
-            continue;
-        const char *pattern = chooser->options->record[p];
-        const char *nearest =
-            chooser->system->single ? tutti_desc_nearest(chooser->system->components[0].fmu->desc, pattern) : NULL;
-        return nearest ? tutti_fail(TUTTI_ERR_ARGUMENT, "--record: no variable fits '%s'; did you mean '%s'?", pattern,
-                                    nearest)
-                       : tutti_fail(TUTTI_ERR_ARGUMENT,
-                                    "--record: no variable fits '%s'; `tutti info` lists all variables", pattern);
-    }
-    return TUTTI_OK;
-}
-
-/* "x[2,3]" for element `at` (row-major, from 0) of an array with the unit's present extents. */
-static const char *element_name(struct tutti_arena *arena, const struct tutti_unit *unit, uint32_t variable,
-                                const char *base, size_t at)
-{
-    const struct tutti_var *var = &unit->fmu->desc->vars[variable];
-    if (var->dimension_count == 0)
-        return base;
-    struct tutti_text name = {0};
-    tutti_text_append(&name, base);
-    size_t extent = 1; /* values of what the indices so far choose */
-    for (unsigned d = 0; d < var->dimension_count; d++)
-        extent *= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
-    for (unsigned d = 0; d < var->dimension_count; d++) {
-        extent /= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
-        tutti_text_printf(&name, "%c%zu", d ? ',' : '[', at / extent + 1);
-        at %= extent;
-    }
-    tutti_text_append(&name, "]");
-    const char *copy = name.failed ? NULL : tutti_arena_text(arena, name.text, name.length);
-    tutti_text_fini(&name);
-    return copy;
-}
-
-static enum tutti_err add_column(struct tutti_observer *observer, struct chooser *chooser,
-                                 const struct tutti_column *column)
-{
-    if (!column->name)
-        return tutti_fail_memory();
-    if (observer->column_count == chooser->column_room) {
-        size_t room = chooser->column_room ? 2 * chooser->column_room : 64;
-        struct tutti_column *more = realloc(observer->columns, room * sizeof *more);
-        if (!more)
-            return tutti_fail_memory();
-        observer->columns = more;
-        chooser->column_room = room;
-    }
-    observer->columns[observer->column_count++] = *column;
-    return TUTTI_OK;
-}
-
-/* Columns of one choice; inputs that a file drives are shown as the file has them. */
-static enum tutti_err add_columns(struct tutti_observer *observer, struct chooser *chooser, const struct choice *choice)
-{
-    const struct tutti_observed *observed = &chooser->observed[chooser->component];
-    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
-    const struct tutti_var *var = &desc->vars[choice->variable];
-    for (size_t e = 0; e < choice->extent; e++) {
-        const char *name = element_name(&observer->arena, observed->unit, choice->variable, choice->name, e);
-        if (!name)
-            return tutti_fail_memory();
-        /* Asked in any case: a pattern may fit what another one has chosen already. */
-        bool fit = var->dimension_count > 0 && fits_any(chooser, name);
-        if (choice->elements && !fit)
-            continue;
-        const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, choice->variable, e) : NULL;
-        TRY(add_column(observer, chooser,
-                       &(struct tutti_column){
-                           .name = full_name(chooser, &observer->arena, name),
-                           .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
-                           .description = choice->description,
-                           .type = var->type,
-                           .negated = var->negated,
-                           .value = driven ? driven : choice->values + e * tutti_type_size(var->type),
-                       }));
-    }
-    return TUTTI_OK;
-}
-
-/* What of the unit's choices is not in the signals between units. */
-static enum tutti_err look(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
-{
-    struct tutti_unit *unit = chooser->observed[chooser->component].unit;
-    const struct tutti_structure *structure = chooser->wires->structure;
-    size_t own = 0;
-    for (size_t i = 0; i < chooser->count; i++) {
-        struct choice *choice = &chooser->choices[i];
-        uint32_t node = tutti_structure_find(structure, chooser->component, choice->variable, true);
-        if (node != TUTTI_NONE) {
-            choice->values = chooser->wires->slots[node].values;
-            choice->extent = chooser->wires->slots[node].count;
-        } else {
-            variables[own++] = choice->variable;
-        }
-    }
-    if (own == 0)
-        return TUTTI_OK;
-    struct tutti_look *looking = &observer->looks[observer->look_count];
-    looking->unit = unit;
-    TRY(tutti_unit_signals(unit, variables, own, &looking->signals));
-    observer->look_count++;
-    own = 0;
-    for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values) {
-            chooser->choices[i].extent = looking->signals.extents[own];
-            chooser->choices[i].values = looking->signals.slots[own++];
-        }
-    return TUTTI_OK;
-}
-
-static enum tutti_err observe_unit(struct tutti_observer *observer, struct chooser *chooser)
-{
-    TRY(choose(chooser));
-    uint32_t *variables = calloc(chooser->count + 1, sizeof *variables);
-    if (!variables)
-        return tutti_fail_memory();
-    enum tutti_err err = look(observer, chooser, variables);
-    free(variables);
-    for (size_t i = 0; i < chooser->count && !err; i++)
-        err = add_columns(observer, chooser, &chooser->choices[i]);
-    return err;
-}
-
-/* Does a pattern fit an output of the system itself? */
-static bool wants_port(const struct chooser *chooser, const char *name)
-{
-    bool any = chooser->options->record_count == 0;
-    for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (tutti_str_glob(chooser->options->record[p], name))
-            any = chooser->used[p] = true;
-    return any;
-}
-
-/* Values of the variable that a port shows: in the signals, or read for it. */
-static enum tutti_err find_source(struct tutti_observer *observer, const struct chooser *chooser,
-                                  const struct tutti_end *end, const char **values, size_t *count)
-{
-    struct tutti_unit *unit = chooser->observed[end->component].unit;
-    uint32_t node = tutti_structure_find(chooser->wires->structure, end->component, end->variable, true);
-    size_t place = 0;
-    if (end->element.count > 0)
-        TRY(tutti_unit_element(unit, end->variable, &end->element, &place));
-    if (node != TUTTI_NONE) {
-        *values = chooser->wires->slots[node].values;
-        *count = chooser->wires->slots[node].count;
-    } else {
-        struct tutti_look *looking = &observer->looks[observer->look_count];
-        looking->unit = unit;
-        TRY(tutti_unit_signals(unit, &end->variable, 1, &looking->signals));
-        observer->look_count++;
-        *values = looking->signals.slots[0];
-        *count = looking->signals.extents[0];
-    }
-    *values += place * tutti_type_size(unit->fmu->desc->vars[end->variable].type);
-    if (end->element.count > 0)
-        *count = 1;
-    return TUTTI_OK;
-}
-
-/* FMI 1.0: a negated alias is minus what is read, before anything else is done to it. */
-static enum tutti_err negate(const struct tutti_conversion **conversion, const char *port, struct tutti_arena *arena)
-{
-    struct tutti_conversion *own = tutti_arena_alloc(arena, sizeof *own);
-    if (!own)
-        return tutti_fail_memory();
-    if (!tutti_type_is_float((*conversion)->to))
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "the output '%s' shows an integer negatedAlias, converted; connect it to the variable that "
-                          "it is an alias of",
-                          port);
-    *own = **conversion;
-    own->factor = -own->factor;
-    own->linear = true;
-    *conversion = own;
-    return TUTTI_OK;
-}
-
-static enum tutti_err observe_port(struct tutti_observer *observer, struct chooser *chooser,
-                                   const struct tutti_connection *connection)
-{
-    const struct tutti_port *port = &chooser->system->outputs[connection->to.variable];
-    const struct tutti_end *end = &connection->from;
-    if (end->component == TUTTI_NONE || !wants_port(chooser, port->name))
-        return TUTTI_OK;
-    const struct tutti_unit *unit = chooser->observed[end->component].unit;
-    bool negated = unit->fmu->desc->vars[end->variable].negated;
-    struct tutti_shown_port shown = {.conversion = connection->conversion};
-    const char *from;
-    TRY(find_source(observer, chooser, end, &from, &shown.count));
-    shown.from = shown.to = (void *)from;
-    enum tutti_type type = (enum tutti_type)unit->fmu->desc->vars[end->variable].type;
-    bool converted = shown.conversion && !tutti_conversion_is_identity(shown.conversion);
-    if (converted) {
-        type = shown.conversion->to;
-        shown.to = tutti_arena_array(&observer->arena, shown.count, tutti_type_size(type));
-        if (!shown.to)
-            return tutti_fail_memory();
-        if (negated)
-            TRY(negate(&shown.conversion, port->name, &observer->arena));
-        observer->ports[observer->port_count++] = shown;
-    }
-    for (size_t e = 0; e < shown.count; e++)
-        TRY(add_column(observer, chooser,
-                       &(struct tutti_column){
-                           .name = end->element.count > 0
-                                       ? port->name
-                                       : element_name(&observer->arena, unit, end->variable, port->name, e),
-                           .unit = port->unit ? port->unit->name : NULL,
-                           .type = (uint8_t)type,
-                           .negated = !converted && negated,
-                           .value = (const char *)shown.to + e * tutti_type_size(type),
-                       }));
-    return TUTTI_OK;
-}
-
-static enum tutti_err observe_extra(struct tutti_observer *observer, struct chooser *chooser,
-                                    const struct tutti_extra *extra)
-{
-    size_t count = extra ? extra->output_count : 0;
-    observer->extra_values = tutti_arena_array(&observer->arena, count, sizeof *observer->extra_values);
-    if (!observer->extra_values)
-        return tutti_fail_memory();
-    for (size_t i = 0; i < count; i++)
-        TRY(add_column(observer, chooser,
-                       &(struct tutti_column){
-                           .name = extra->output_names[i],
-                           .type = TUTTI_TYPE_FLOAT64,
-                           .value = &observer->extra_values[i],
-                       }));
-    if (count > 0) {
-        observer->extra = extra;
-        observer->extra_unit = chooser->observed[0].unit;
-    }
-    return TUTTI_OK;
-}
-
-static enum tutti_err observe_all(struct tutti_observer *observer, struct chooser *chooser)
-{
-    const struct tutti_system *system = chooser->system;
-    size_t looks = (size_t)system->component_count + system->output_count;
-    observer->looks = tutti_arena_array(&observer->arena, looks, sizeof *observer->looks);
-    observer->ports = tutti_arena_array(&observer->arena, system->output_count, sizeof *observer->ports);
-    chooser->used = tutti_arena_array(&observer->arena, chooser->options->record_count, sizeof *chooser->used);
-    if (!observer->looks || !observer->ports || !chooser->used)
-        return tutti_fail_memory();
-    for (uint32_t c = 0; c < system->component_count; c++) {
-        chooser->component = c;
-        TRY(observe_unit(observer, chooser));
-    }
-    for (uint32_t i = 0; i < system->connection_count; i++)
-        if (system->connections[i].to.component == TUTTI_NONE)
-            TRY(observe_port(observer, chooser, &system->connections[i]));
-    TRY(observe_extra(observer, chooser, chooser->options->extra));
-    return chooser->failed ? tutti_fail_memory() : check_used(chooser);
-}
-
-static void emergency(void *context)
-{
-    struct tutti_observer *observer = context;
-    if (observer->recorder)
-        observer->format->emergency(observer->recorder);
+    return output && !(options->record_count == 1 && strcmp(options->record[0], "none") == 0);
 }
 
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
                                    const char *output, const struct tutti_wires *wires,
-                                   const struct tutti_observed *observed)
+                                   const struct tutti_observed *observed, struct tutti_fabric *fabric)
 {
-    *observer = (struct tutti_observer){.log = options->log, .name = wires->structure->system->name};
-    if (!output || (options->record_count == 1 && strcmp(options->record[0], "none") == 0))
-        return TUTTI_OK;
-    struct chooser chooser = {
-        .options = options, .wires = wires, .system = wires->structure->system, .observed = observed};
-    enum tutti_err err = observe_all(observer, &chooser);
-    free(chooser.choices);
-    TRY(err);
-    const struct tutti_record_format *format;
-    TRY(tutti_record_format_for(&format, output));
-    TRY(format->open(&observer->recorder, output, observer->columns, observer->column_count));
-    observer->format = format;
-    return tutti_crash_add(emergency, observer);
-}
-
-/* One warning for the first value that is not a number: the run goes on, but whoever looks should know. */
-static void look_for_nan(struct tutti_observer *observer, double t)
-{
-    for (size_t i = 0; i < observer->column_count && !observer->warned_of_nan; i++) {
-        const struct tutti_column *column = &observer->columns[i];
-        bool bad = (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
-                   (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
-        if (bad)
-            tutti_log_printf(observer->log, TUTTI_LOG_WARNING, observer->name,
-                             "'%s' is not a number (NaN) at t = %s; going on", column->name, NUMBER(t));
-        observer->warned_of_nan = bad;
-    }
+    *observer = (struct tutti_observer){
+        .log = options->log,
+        .name = wires->structure->system->name,
+        .records = tutti_observer_is_wanted(options, output),
+        .watches_nan = !fabric,
+    };
+    if (observer->records)
+        TRY(tutti_observer_choose(observer, options, wires, observed));
+    if (fabric)
+        return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
+                                      observer->column_count, observer->records);
+    if (observer->records)
+        TRY(tutti_sink_open_file(&observer->sink, output, observer->columns, observer->column_count));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
-    if (!observer->format)
+    if (!observer->records)
         return TUTTI_OK;
     for (size_t i = 0; i < observer->look_count; i++)
         TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));
@@ -437,29 +43,25 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
     }
     if (observer->extra)
         TRY(tutti_me_extra_outputs(observer->extra_unit, observer->extra_values));
-    if (!observer->warned_of_nan)
-        look_for_nan(observer, t);
+    if (observer->watches_nan)
+        observer->watches_nan =
+            !tutti_record_warn_of_nan(observer->columns, observer->column_count, t, observer->log, observer->name);
     observer->rows++;
-    return observer->format->row(observer->recorder, t);
+    return tutti_sink_row(&observer->sink, t);
 }
 
 enum tutti_err tutti_observer_flush(struct tutti_observer *observer)
 {
-    return observer->format ? observer->format->flush(observer->recorder) : TUTTI_OK;
+    return tutti_sink_flush(&observer->sink);
 }
 
 enum tutti_err tutti_observer_close(struct tutti_observer *observer)
 {
-    enum tutti_err err = TUTTI_OK;
-    if (observer->format) {
-        err = observer->format->flush(observer->recorder); /* while a crash would still do it for us */
-        tutti_crash_remove(emergency, observer);
-        enum tutti_err closing = observer->format->close(observer->recorder);
-        err = err ? err : closing;
-    }
+    enum tutti_err err = tutti_sink_close(&observer->sink);
     for (size_t i = 0; i < observer->look_count; i++)
         tutti_signals_fini(&observer->looks[i].signals);
     free(observer->columns);
+    free(observer->places);
     tutti_arena_fini(&observer->arena);
     *observer = (struct tutti_observer){.rows = observer->rows};
     return err;

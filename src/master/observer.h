@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "master/inputs.h"
+#include "master/sink.h"
 #include "master/wires.h"
-#include "record/recorder.h"
 #include "system/system.h"
 #include "unit/unit.h"
 
@@ -16,6 +16,7 @@
 struct tutti_observed {
     struct tutti_unit *unit;
     const struct tutti_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
+    bool own;                          /* else another rank's: it has names and extents, but no values here */
 };
 
 /* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */
@@ -33,35 +34,45 @@ struct tutti_shown_port {
 };
 
 struct tutti_observer {
-    const struct tutti_record_format *format; /* NULL: nothing is recorded */
-    struct tutti_recorder *recorder;
+    bool records; /* something is recorded, by this rank or others */
+    struct tutti_sink sink;
     struct tutti_look *looks;
     size_t look_count;
     struct tutti_shown_port *ports;
     size_t port_count;
-    struct tutti_column *columns;
+    struct tutti_column *columns; /* of this rank's units */
+    struct tutti_column_place *places;
     size_t column_count;
     struct tutti_unit *extra_unit; /* whose extra outputs are recorded, too; NULL: none */
     const struct tutti_extra *extra;
     double *extra_values;
     unsigned long rows;
-    bool warned_of_nan;
+    bool watches_nan; /* whoever writes the file does, until it has found one */
     const char *name; /* of the system, for messages */
     const struct tutti_log *log;
     struct tutti_arena arena;
 };
 
-/* Chooses the variables by the options (all outputs by default) and opens the result file `output` (NULL: none). `observed`
- * is per component; units are configured. ARGUMENT for a pattern that fits nothing. */
+/* Is anything to be recorded in the result file `output` (NULL: none)? */
+bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output);
+/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. Without
+ * `fabric` opens the result file `output` (NULL: none); with it tells the conductor there, and rows go to it. ARGUMENT, on all
+ * ranks alike, for a pattern that fits no variable of any rank. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
                                                  const struct tutti_run_options *options, const char *output,
-                                                 const struct tutti_wires *wires,
-                                                 const struct tutti_observed *observed);
+                                                 const struct tutti_wires *wires, const struct tutti_observed *observed,
+                                                 struct tutti_fabric *fabric);
 /* Reads the variables from the units and writes a row. */
 TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t);
 /* Hands what was written so far to the operating system. */
 TUTTI_CHECKED enum tutti_err tutti_observer_flush(struct tutti_observer *observer);
 /* Closes the file; also after a failed open. */
 TUTTI_CHECKED enum tutti_err tutti_observer_close(struct tutti_observer *observer);
+
+/* The choice by itself: columns, places and what has to be read for them. */
+TUTTI_CHECKED enum tutti_err tutti_observer_choose(struct tutti_observer *observer,
+                                                   const struct tutti_run_options *options,
+                                                   const struct tutti_wires *wires,
+                                                   const struct tutti_observed *observed);
 
 #endif

@@ -39,7 +39,7 @@ static enum tutti_err lay_out(struct run *run, uint32_t component, uint32_t *var
 {
     struct tutti_signals *signals = &run->master.outputs.signals[component];
     uint32_t found = list(run, component, variables);
-    if (!run->units[component] || found == 0)
+    if (found == 0)
         return TUTTI_OK;
     TRY(tutti_unit_signals(run->units[component], variables, found, signals));
     for (size_t i = 0; i < signals->count; i++)
@@ -114,7 +114,7 @@ enum tutti_err tutti_outputs_take(struct run *run, double *values)
     struct tutti_outputs *outputs = &run->master.outputs;
     uint32_t first = run->wires.real_count;
     for (uint32_t c = 0; outputs->count > first && !outputs->fresh && c < run->system->component_count; c++)
-        if (outputs->signals[c].count > 0)
+        if (outputs->signals[c].count > 0 && tutti_run_owns(run, c))
             TRY(tutti_unit_get(run->units[c], &outputs->signals[c]));
     outputs->fresh = true;
     tutti_wires_take_reals(&run->wires, run->wires.signals, values);

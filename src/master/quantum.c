@@ -3,6 +3,7 @@
  * as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
 #include <math.h>
 
+#include "master/agree.h"
 #include "master/control.h"
 
 static enum tutti_err attempt(struct run *run, double target, struct tutti_attempt *attempt)
@@ -16,12 +17,18 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
     for (uint32_t i = 0; i < run->master.outputs.count; i++) {
         double quanta = fabs(now[i] - master->before[i]) / master->quantum;
         bool smooth = i >= run->wires.real_count || run->wires.reals[i].smooth;
-        if (smooth && quanta > most) {
+        bool own = tutti_run_owns(run, tutti_outputs_end(run, i).component);
+        if (own && smooth && quanta > most) {
             most = quanta;
             attempt->driver = i;
         }
     }
+    double driver = attempt->driver, found = most;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &most, 1));
+    if (found < most)
+        driver = TUTTI_NONE;
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &driver, 1));
+    attempt->driver = (uint32_t)driver;
     attempt->estimated = true;
     attempt->error = most;
     return TUTTI_OK;

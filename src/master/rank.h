@@ -16,8 +16,8 @@ struct tutti_job {
 
 /* Loads the system, settles options and times. `options` is borrowed for the job's life. */
 TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options);
-/* Unpacks the archives of all FMUs, so that no rank has to; with `load` their libraries, too, for ranks that are threads. */
-TUTTI_CHECKED enum tutti_err tutti_job_unpack(struct tutti_job *job, bool load);
+/* Unpacks the archives of all FMUs, so that ranks that are forked need not do it each for itself. */
+TUTTI_CHECKED enum tutti_err tutti_job_unpack(const struct tutti_job *job);
 void tutti_job_close(struct tutti_job *job);
 
 /* Runs the units that are placed on fabric->rank. Everything it has to say it reports (fabric/report.h), END last; returns what

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "master/accelerate.h"
+#include "master/agree.h"
 #include "master/coupling.h"
 #include "master/macro.h"
 
@@ -62,10 +63,10 @@ static void close_relax(struct run *run)
 
 static enum tutti_err sweep_jacobi(struct run *run, double target)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(tutti_coupling_stage(run, &run->members[m], target));
-    for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(tutti_member_step(run, &run->members[m], target));
+    for (uint32_t m = 0; m < run->own_count; m++)
+        TRY(tutti_coupling_stage(run, run->own[m], target));
+    for (uint32_t m = 0; m < run->own_count; m++)
+        TRY(tutti_member_step(run, run->own[m], target));
     return tutti_channels_exchange(run);
 }
 
@@ -76,10 +77,12 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
     for (uint32_t w = 0; w < sequence->wave_count; w++) {
         uint32_t first = sequence->wave_first[w], end = sequence->wave_first[w + 1];
         for (uint32_t i = first; i < end; i++)
-            TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
+            if (tutti_run_owns(run, sequence->components[i]))
+                TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
         for (uint32_t i = first; i < end; i++)
-            TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
-        TRY(tutti_channels_exchange(run));
+            if (tutti_run_owns(run, sequence->components[i]))
+                TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
+        TRY(tutti_channels_exchange_wave(run, w));
         for (uint32_t i = first; i < end; i++)
             tutti_coupling_pass_on(run, sequence->components[i], h);
     }
@@ -89,8 +92,8 @@ static enum tutti_err sweep_seidel(struct run *run, double target)
 /* All units from the start to `target`; moving inputs come from the values there. */
 static enum tutti_err sweep(struct run *run, double target)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        run->master.relax->before[m] = run->members[m].unit->counts.do_steps;
+    for (uint32_t m = 0; m < run->own_count; m++)
+        run->master.relax->before[m] = run->own[m]->unit->counts.do_steps;
     run->wires.source = run->master.begin;
     enum tutti_err err = run->master.relax->seidel ? sweep_seidel(run, target) : sweep_jacobi(run, target);
     run->wires.source = run->wires.signals;
@@ -163,8 +166,8 @@ static void measure_divergence(struct run *run)
 /* Do-steps of a sweep that is repeated. */
 static void attribute_sweep(struct run *run)
 {
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_unit_counts *counts = &run->members[m].unit->counts;
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        struct tutti_unit_counts *counts = &run->own[m]->unit->counts;
         unsigned long made = counts->do_steps - run->master.relax->before[m];
         counts->auxiliary += made;
         counts->attributed += made;
@@ -178,7 +181,8 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
     bool rest = false;
     for (unsigned k = 0;; k++) {
         TRY(sweep(run, target));
-        if (master->early < INFINITY || run->ended)
+        TRY(tutti_agree_step(run));
+        if (master->early < INFINITY || master->refused || run->ended)
             return TUTTI_OK;
         tutti_wires_take_reals(&run->wires, run->wires.signals, relax->image);
         if (k == 0)

@@ -6,7 +6,9 @@
  * looks at discrete reals, too. */
 #include <math.h>
 
+#include "master/agree.h"
 #include "master/control.h"
+#include "master/coupling.h"
 #include "master/macro.h"
 
 /* 002 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
@@ -36,13 +38,15 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
 {
     double start = run->t, half = start + (target - start) / 2;
     TRY(tutti_attempt_plain(run, half, attempt));
-    for (uint32_t m = 0; m < run->member_count; m++) /* an event that is just there: all have to cross it first */
-        if (run->members[m].event && run->master.early == INFINITY) {
+    for (uint32_t m = 0; m < run->own_count; m++) /* an event that is just there: all have to cross it first */
+        if (run->own[m]->event && run->master.early == INFINITY) {
             run->master.early = half;
-            run->master.early_member = m;
+            run->master.early_member = run->own[m]->component;
         }
+    TRY(tutti_agree_step(run));
     if (tutti_attempt_is_over(run, attempt))
         return TUTTI_OK;
+    TRY(tutti_coupling_pay(run));
     if (middle)
         TRY(tutti_outputs_take(run, middle));
     run->t = half;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run, from files and options to the loop (loop.c), and what is told about it afterwards. */
+/* A run, from files and options to the loop (loop.c), and back to where it came from. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "master/loop.h"
 #include "master/pace.h"
 #include "master/setup.h"
+#include "master/tally.h"
 #include "record/table.h"
 
 static bool is_same_inode(const char *a, const char *b, mode_t kind)
@@ -80,8 +81,10 @@ static enum tutti_err open_observer(struct run *run)
     if (!observed)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < run->member_count; m++)
-        observed[m] = (struct tutti_observed){run->members[m].unit, run->members[m].inputs};
-    enum tutti_err err = tutti_observer_open(&run->observer, run->options, run->result, &run->wires, observed);
+        observed[m] =
+            (struct tutti_observed){run->members[m].unit, run->members[m].inputs, .own = tutti_run_owns(run, m)};
+    enum tutti_err err = tutti_observer_open(&run->observer, run->options, run->result, &run->wires, observed,
+                                             run->reports ? run->fabric : NULL);
     free(observed);
     return err;
 }
@@ -102,12 +105,19 @@ static void set_clocks(struct run *run)
 static enum tutti_err choose_watched(struct run *run)
 {
     run->watched = tutti_arena_array(&run->arena, run->member_count, sizeof(struct tutti_member *));
-    if (!run->watched)
+    run->announcers = tutti_arena_array(&run->arena, run->member_count, sizeof(struct tutti_member *));
+    run->announced = tutti_arena_array(&run->arena, run->member_count, sizeof *run->announced);
+    if (!run->watched || !run->announcers || !run->announced)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < run->member_count; m++) {
         struct tutti_member *member = &run->members[m];
-        if (member->unit->has_events || member->inputs || member->wires->held_count > 0)
+        bool announces = member->unit->has_events || member->driven;
+        bool watched = announces || member->wires->held_count > 0;
+        if (announces)
+            run->announcers[run->announcer_count++] = member;
+        if (watched && tutti_run_owns(run, m))
             run->watched[run->watched_count++] = member;
+        run->watches = run->watches || watched;
         run->has_grids = run->has_grids || member->has_grid;
     }
     run->alone = run->member_count == 1 && tutti_time_same(run->members[0].grid.step, run->times.step, 0);
@@ -116,6 +126,12 @@ static enum tutti_err choose_watched(struct run *run)
 
 enum tutti_err tutti_run_start(struct run *run)
 {
+    if (!run->fabric) {
+        TRY(tutti_fabric_local_new(&run->fabric));
+        run->owns_fabric = true;
+    }
+    if (!run->reports)
+        run->unit_log = run->options->log;
     TRY(tutti_setup_members(run));
     set_clocks(run);
     TRY(choose_watched(run));
@@ -126,100 +142,26 @@ enum tutti_err tutti_run_start(struct run *run)
 static enum tutti_err begin(struct run *run)
 {
     TRY(tutti_master_open(run));
-    run->plain = run->watched_count == 0 && !run->observer.format && !run->visit && !run->master.by_attempts;
+    run->plain = !run->watches && !run->observer.records && !run->visit && !run->master.by_attempts;
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_run_prepare(struct run *run)
+{
+    TRY(check_files(run->options));
+    TRY(find_result(run));
+    return tutti_setup_system(run);
 }
 
 static enum tutti_err set_up(struct run *run)
 {
     bool crossed = false;
-    TRY(check_files(run->options));
-    TRY(find_result(run));
-    TRY(tutti_setup_system(run));
     TRY(tutti_run_start(run));
     TRY(open_observer(run)); /* not before: what is refused must not cost somebody an earlier result */
     if (!run->ended)
         TRY(tutti_events_cross(run, &crossed));
     TRY(begin(run));
     return crossed ? TUTTI_OK : tutti_observer_row(&run->observer, run->t);
-}
-
-void tutti_run_stats_fini(struct tutti_run_stats *stats)
-{
-    for (size_t i = 0; i < stats->unit_count; i++) {
-        free(stats->units[i].name);
-        free(stats->units[i].fmu);
-    }
-    free(stats->units);
-    stats->units = NULL;
-    stats->unit_count = 0;
-}
-
-static bool count_member(const struct tutti_member *member, struct tutti_unit_stats *out)
-{
-    static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
-    const struct tutti_unit *unit = member->unit;
-    const struct tutti_unit_counts *counts = &unit->counts;
-    *out = (struct tutti_unit_stats){
-        .name = tutti_str_copy(unit->name),
-        .fmu = tutti_str_copy(unit->fmu->path),
-        .fmi = versions[unit->fmu->desc->fmi],
-        .interface = unit->kind->name,
-        .uses_events = unit->has_events,
-        .do_steps = counts->do_steps,
-        .accepted = counts->do_steps - counts->rejected - counts->auxiliary,
-        .rejected = counts->rejected,
-        .auxiliary = counts->auxiliary,
-        .gets = counts->gets,
-        .sets = counts->sets,
-        .init_evaluations = counts->init_evaluations,
-        .rollbacks = counts->rollbacks,
-        .solver = member->integration.solver ? member->integration.solver->name : NULL,
-        .solver_steps = counts->solver.steps,
-        .rhs_evaluations = counts->solver.rhs,
-        .jacobian_evaluations = counts->solver.jacobians,
-        .directional_derivatives = counts->solver.directional,
-        .solver_error_failures = counts->solver.error_failures,
-        .solver_other_failures = counts->solver.other_failures,
-        .solver_restarts = counts->solver.restarts,
-        .seconds = counts->seconds,
-    };
-    return out->name && out->fmu;
-}
-
-/* Counts what was done; without memory for it, of no unit. */
-static void count(const struct run *run)
-{
-    struct tutti_run_stats *stats = run->stats;
-    stats->start = run->times.start;
-    stats->stop = run->t;
-    stats->rows = run->observer.rows;
-    stats->terminated_by_fmu = run->ended != NULL;
-    const struct tutti_master *master = &run->master;
-    bool chosen = run->member_count > 1 && master->detection; /* the last of the choices */
-    stats->coupling = chosen ? master->coupling->name : "none";
-    stats->control = chosen ? master->control->name : "fixed";
-
-    stats->extrapolate = chosen ? master->order : 0;
-    stats->correct = chosen && master->corrects;
-    stats->smooth = chosen && master->smooths;
-    stats->not_converged = master->not_converged;
-    stats->forced = master->forced;
-    stats->fabric = run->fabric ? run->fabric->kind->name : "local";
-    stats->ranks = run->fabric ? run->fabric->ranks : 1;
-    stats->exchanges = run->fabric && run->member_count > 1 ? run->fabric->exchanges : 0;
-    stats->units = run->member_count ? calloc(run->member_count, sizeof *stats->units) : NULL;
-    for (uint32_t m = 0; stats->units && m < run->member_count; m++) {
-        if (!run->members[m].unit)
-            break; /* it came no further */
-        stats->uses_events = stats->uses_events || run->members[m].unit->has_events;
-        stats->unit_count++;
-        if (!count_member(&run->members[m], &stats->units[m])) {
-            tutti_run_stats_fini(stats);
-            return;
-        }
-    }
-    stats->events = chosen ? master->detection->name : stats->uses_events ? "early" : "none";
 }
 
 static void tear_down_members(struct run *run)
@@ -232,6 +174,17 @@ static void tear_down_members(struct run *run)
     }
 }
 
+void tutti_run_let_go(struct run *run)
+{
+    tutti_structure_fini(&run->structure);
+    tutti_table_free(run->table);
+    tutti_system_free(run->system);
+    free(run->result);
+    run->table = NULL;
+    run->system = NULL;
+    run->result = NULL;
+}
+
 /* A failure of the run is told before one of closing the file. */
 enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
 {
@@ -241,60 +194,67 @@ enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
     enum tutti_err logged = tutti_master_close(run);
     closing = closing ? closing : logged;
     tear_down_members(run);
-    tutti_structure_fini(&run->structure);
-    if (run->fabric)
+    if (run->owns_fabric)
         run->fabric->kind->close(run->fabric);
-    tutti_table_free(run->table);
-    tutti_system_free(run->system);
     tutti_arena_fini(&run->arena);
-    free(run->result);
+    if (!run->borrows)
+        tutti_run_let_go(run);
     return err ? tutti_fail(err, "%s", message) : closing;
 }
 
 static enum tutti_err terminate(struct run *run)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        TRY(run->members[m].unit->kind->terminate(run->members[m].unit));
+    for (uint32_t m = 0; m < run->own_count; m++)
+        TRY(run->own[m]->unit->kind->terminate(run->own[m]->unit));
     return TUTTI_OK;
 }
 
-static enum tutti_err go_through(struct run *run)
+/* An FMU ended the run, and not all ranks know: then none is to go further than this one. */
+static enum tutti_err spread_end(struct run *run, enum tutti_err err)
+{
+    bool early = run->fabric->step >= atomic_load(run->fabric->stop_after) && atomic_load(run->fabric->stop_after) > 0;
+    if (!err && run->ended)
+        run->fabric->kind->stop(run->fabric, run->fabric->step);
+    return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
+}
+
+enum tutti_err tutti_run_go(struct run *run)
 {
     double begin = tutti_clock_now();
     enum tutti_err err = set_up(run);
     run->loop_start = run->last_look = run->last_flush = tutti_clock_now();
     run->stats->setup_seconds = run->loop_start - begin;
     if (!err)
-        err = tutti_loop(run);
+        err = spread_end(run, tutti_loop(run));
     if (!err)
         err = terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
     tutti_pace_tell(run);
-    if (run->ended && !err)
-        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, run->ended->unit->name,
+    if (run->ended && !err && tutti_run_owns(run, run->ended->component))
+        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, run->ended->unit->name,
                          "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));
     return err;
+}
+
+enum tutti_err tutti_run_prepared(struct run *run, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats unused = {0};
+    run->stats = stats ? stats : &unused;
+    run->countdown = run->interval = 1;
+    *run->stats = (struct tutti_run_stats){0};
+    enum tutti_err err = tutti_run_go(run);
+    tutti_tally_count(run);
+    if (!stats)
+        tutti_run_stats_fini(&unused);
+    return tutti_run_tear_down(run, err);
 }
 
 enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                  const struct tutti_visit *visit)
 {
-    struct tutti_run_stats unused = {0};
-    struct run run = {.asked = options,
-                      .options = options,
-                      .stats = stats ? stats : &unused,
-                      .visit = visit,
-                      .countdown = 1,
-                      .interval = 1};
-    *run.stats = (struct tutti_run_stats){0};
-    enum tutti_err err = go_through(&run);
-    count(&run);
-    if (!stats)
-        tutti_run_stats_fini(&unused);
-    return tutti_run_tear_down(&run, err);
-}
-
-enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
-{
-    return tutti_run_visited(options, stats, NULL);
+    struct run run = {.asked = options, .options = options, .visit = visit};
+    if (stats)
+        *stats = (struct tutti_run_stats){0};
+    enum tutti_err err = tutti_run_prepare(&run);
+    return err ? tutti_run_tear_down(&run, err) : tutti_run_prepared(&run, stats);
 }

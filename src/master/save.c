@@ -38,35 +38,63 @@ static bool ends_with(const char *text, const char *end)
 
 /* ---- what to write ---- */
 
-static enum tutti_err read_steps(struct saver *saver)
+/* "UNIT=VALUE" as a setting of the unit. */
+static enum tutti_err read_unit_word(struct saver *saver, const char *option, const char *text,
+                                     struct tutti_write_word *word)
+{
+    const struct tutti_system *system = saver->run.system;
+    const char *equals = strrchr(text, '=');
+    char *name = tutti_arena_text(&saver->arena, text, equals ? (size_t)(equals - text) : strlen(text));
+    if (!name)
+        return tutti_fail_memory();
+    int64_t component = tutti_map_find(&system->names, name);
+    word->option = option;
+    word->component = (uint32_t)component;
+    word->value = equals ? equals + 1 : "";
+    if (component != TUTTI_MAP_NONE)
+        return TUTTI_OK;
+    struct tutti_nearest nearest = {.wanted = name};
+    for (uint32_t c = 0; c < system->component_count; c++)
+        tutti_nearest_offer(&nearest, system->components[c].name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s: there is no unit '%s'%s%s%s", option, text, name,
+                      nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?" : "");
+}
+
+static enum tutti_err read_unit_step(struct saver *saver, const char *text, struct tutti_write_word *word)
+{
+    const char *equals = strrchr(text, '=');
+    double step;
+    if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &step))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+    word->name = "step";
+    TRY(read_unit_word(saver, "--step", text, word));
+    return tutti_times_check_multiple(&saver->run.times, step, saver->run.system->components[word->component].name);
+}
+
+static enum tutti_err read_rank(struct saver *saver, const char *text, struct tutti_write_word *word)
+{
+    const char *equals = strrchr(text, '=');
+    uint64_t rank;
+    if (!equals || !tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) || rank >= INT32_MAX)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--place takes UNIT=RANK with a rank from 0 on, not '%s'", text);
+    word->name = "rank";
+    return read_unit_word(saver, "--place", text, word);
+}
+
+static enum tutti_err read_unit_words(struct saver *saver)
 {
     const struct tutti_run_options *options = saver->options;
-    const struct tutti_system *system = saver->run.system;
-    struct tutti_write_step *steps = tutti_arena_array(&saver->arena, options->unit_step_count, sizeof *steps);
-    if (!steps)
+    size_t count = options->unit_step_count + options->place_count;
+    struct tutti_write_word *words = tutti_arena_array(&saver->arena, count, sizeof *words);
+    if (!words)
         return tutti_fail_memory();
-    for (size_t i = 0; i < options->unit_step_count; i++) {
-        const char *text = options->unit_steps[i], *equals = strrchr(text, '=');
-        char *name = tutti_arena_text(&saver->arena, text, equals ? (size_t)(equals - text) : strlen(text));
-        if (!name)
-            return tutti_fail_memory();
-        double step;
-        if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &step))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
-        int64_t component = tutti_map_find(&system->names, name);
-        if (component == TUTTI_MAP_NONE) {
-            struct tutti_nearest nearest = {.wanted = name};
-            for (uint32_t c = 0; c < system->component_count; c++)
-                tutti_nearest_offer(&nearest, system->components[c].name);
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is no unit '%s'%s%s%s", text, name,
-                              nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                              nearest.best ? "'?" : "");
-        }
-        TRY(tutti_times_check_multiple(&saver->run.times, step, name));
-        steps[i] = (struct tutti_write_step){(uint32_t)component, equals + 1};
-    }
-    saver->write.steps = steps;
-    saver->write.step_count = options->unit_step_count;
+    saver->write.unit_words = words;
+    saver->write.unit_word_count = count;
+    for (size_t i = 0; i < options->unit_step_count; i++)
+        TRY(read_unit_step(saver, options->unit_steps[i], words++));
+    for (size_t i = 0; i < options->place_count; i++)
+        TRY(read_rank(saver, options->place[i], words++));
     return TUTTI_OK;
 }
 
@@ -129,7 +157,7 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
     TRY(check_options(saver));
     saver->write.words = saver->words;
     TRY(tutti_words_given(options, &saver->arena, saver->words, &saver->write.word_count));
-    TRY(read_steps(saver));
+    TRY(read_unit_words(saver));
     choose_times(saver, is_new);
     return TUTTI_OK;
 }

@@ -9,6 +9,11 @@
 
 #include "master/coupling.h"
 
+static bool is_own(const struct run *run, uint32_t i)
+{
+    return tutti_run_owns(run, run->master.sequence.components[i]);
+}
+
 static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
 {
     const struct tutti_sequence *sequence = &run->master.sequence;
@@ -16,13 +21,13 @@ static enum tutti_err step_wave(struct run *run, uint32_t wave, double target)
     double h = target - run->t;
     run->wires.source = run->wires.order > 0 ? run->master.begin : run->wires.signals;
     for (uint32_t i = first; i < end; i++)
-        if (tutti_member_present(run, &run->members[sequence->components[i]]))
+        if (is_own(run, i) && tutti_member_present(run, &run->members[sequence->components[i]]))
             TRY(tutti_coupling_stage(run, &run->members[sequence->components[i]], target));
     run->wires.source = run->wires.signals;
     for (uint32_t i = first; i < end; i++)
-        if (tutti_member_due(run, &run->members[sequence->components[i]], target))
+        if (is_own(run, i) && tutti_member_due(run, &run->members[sequence->components[i]], target))
             TRY(tutti_member_step(run, &run->members[sequence->components[i]], target));
-    TRY(tutti_channels_exchange(run));
+    TRY(tutti_channels_exchange_wave(run, wave));
     for (uint32_t i = first; run->wires.order > 0 && i < end; i++)
         tutti_coupling_pass_on(run, sequence->components[i], h);
     return TUTTI_OK;

@@ -161,10 +161,7 @@ static enum tutti_err no_way(const struct tutti_unit *unit)
 
 static struct tutti_member *member_of(struct run *run, uint32_t component)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        if (run->members[m].unit == run->units[component])
-            return &run->members[m];
-    return NULL;
+    return &run->members[component];
 }
 
 /* Directional derivatives are asked for scalars only. */
@@ -173,7 +170,7 @@ static enum tutti_err add_unit(const struct builder *builder, uint32_t component
     struct tutti_sensitivity *s = builder->sensitivity;
     struct tutti_sensitivity_unit *unit = &s->units[s->unit_count++];
     *unit = (struct tutti_sensitivity_unit){.column_first = s->column_count};
-    if (!builder->run->units[component])
+    if (!tutti_run_owns(builder->run, component))
         return TUTTI_OK;
     unit->member = member_of(builder->run, component);
     const struct tutti_unit *own = unit->member->unit;

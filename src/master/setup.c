@@ -7,12 +7,14 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "master/agree.h"
 #include "master/choose.h"
 #include "master/drive.h"
 #include "master/integration.h"
 #include "master/moving.h"
 #include "master/words.h"
 #include "record/table.h"
+#include "unit/shadow.h"
 
 /* ---- the system ---- */
 
@@ -114,8 +116,7 @@ enum tutti_err tutti_setup_system(struct run *run)
     TRY(place_visit(run));
     if (run->options->input)
         TRY(tutti_table_read(&run->table, run->options->input));
-    TRY(tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL));
-    return tutti_fabric_local_new(&run->fabric);
+    return tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL);
 }
 
 /* ---- the members ---- */
@@ -208,7 +209,7 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
     if ((*kind)->interface != TUTTI_ME)
         return run->system->single ? tutti_integration_refuse(options, false) : TUTTI_OK;
-    bool driven = member->inputs || has_wired_inputs(run, c);
+    bool driven = member->driven || has_wired_inputs(run, c);
     double share = member->share > 0 ? member->share : 1;
     TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven,
                                   run->system->component_count > 1));
@@ -223,9 +224,15 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
     const struct tutti_unit_kind *kind = NULL;
     struct tutti_member *member = &run->members[c];
     TRY(choose_kind(run, c, own, &kind));
+    if (!tutti_run_owns(run, c)) {
+        TRY(tutti_shadow_new(&member->unit, component->fmu, kind, component->name));
+        run->units[c] = member->unit;
+        return TUTTI_OK;
+    }
+    tutti_run_tell_where(run, c, run->times.start);
     struct tutti_unit_options options = {
         .name = component->name,
-        .log = run->options->log,
+        .log = run->unit_log,
         .logging_on = run->options->fmu_logging,
         .timing = run->options->timing,
         .interrupt = run->options->interrupt,
@@ -250,7 +257,8 @@ static enum tutti_err open_inputs(struct run *run, uint32_t c, const struct tutt
                                   const struct tutti_run_options *own)
 {
     const struct tutti_component *component = &run->system->components[c];
-    if (!drive->counts || drive->counts[c] == 0)
+    run->members[c].driven = drive->counts && drive->counts[c] > 0;
+    if (!run->members[c].driven || !tutti_run_owns(run, c))
         return TUTTI_OK;
     struct tutti_inputs *inputs = tutti_arena_alloc(&run->arena, sizeof *inputs);
     if (!inputs)
@@ -309,14 +317,57 @@ static enum tutti_err check_options(const struct run *run)
                : tutti_integration_refuse(run->options, true);
 }
 
+/* Shadows become what their units are. */
+static enum tutti_err spread(struct run *run, const double *traits)
+{
+    for (uint32_t c = 0; c < run->member_count; c++) {
+        struct tutti_unit *unit = run->units[c];
+        size_t sizes = tutti_unit_count_sizes(unit->fmu->desc);
+        if (!tutti_run_owns(run, c)) {
+            tutti_shadow_set_traits(unit, traits);
+            if (sizes > 0)
+                TRY(tutti_shadow_set_sizes(unit, traits + TUTTI_TRAITS));
+        }
+        traits += TUTTI_TRAITS + sizes;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err share_traits(struct run *run)
+{
+    size_t count = 0, at = 0;
+    if (run->fabric->ranks == 1)
+        return TUTTI_OK;
+    for (uint32_t c = 0; c < run->member_count; c++)
+        count += TUTTI_TRAITS + tutti_unit_count_sizes(run->units[c]->fmu->desc);
+    double *traits = calloc(count, sizeof *traits); /* 0 is the least of each */
+    if (!traits)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < run->member_count; c++) {
+        size_t sizes = tutti_unit_count_sizes(run->units[c]->fmu->desc);
+        if (tutti_run_owns(run, c)) {
+            tutti_unit_get_traits(run->units[c], traits + at);
+            if (sizes > 0)
+                tutti_unit_get_sizes(run->units[c], traits + at + TUTTI_TRAITS);
+        }
+        at += TUTTI_TRAITS + sizes;
+    }
+    enum tutti_err err = tutti_reduce(run, TUTTI_REDUCE_MAX, traits, count);
+    if (!err)
+        err = spread(run, traits);
+    free(traits);
+    return err;
+}
+
 static enum tutti_err make_members(struct run *run)
 {
     struct tutti_drive drive = {0};
     uint32_t count = run->system->component_count;
     run->members = tutti_arena_array(&run->arena, count, sizeof *run->members);
+    run->own = tutti_arena_array(&run->arena, count, sizeof(struct tutti_member *));
     run->units = tutti_arena_array(&run->arena, count, sizeof(struct tutti_unit *));
     bool *used = tutti_arena_array(&run->arena, run->options->unit_step_count, sizeof *used);
-    if (!run->members || !run->units || !used)
+    if (!run->members || !run->own || !run->units || !used)
         return tutti_fail_memory();
     run->member_count = count;
     if (run->table)
@@ -326,8 +377,13 @@ static enum tutti_err make_members(struct run *run)
     if (run->system->single && run->options->unit_step_count > 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
                           run->options->unit_steps[0]);
-    for (uint32_t c = 0; c < count; c++)
+    for (uint32_t c = 0; c < count; c++) {
+        run->members[c].component = c;
+        if (tutti_run_owns(run, c))
+            run->own[run->own_count++] = &run->members[c];
         TRY(make_member(run, c, &drive, used));
+    }
+    TRY(share_traits(run));
     TRY(check_used(run, used));
     TRY(give_grids(run));
     return run->system->single ? TUTTI_OK : check_options(run);
@@ -339,5 +395,7 @@ enum tutti_err tutti_setup_members(struct run *run)
     TRY(tutti_wires_init(&run->wires, &run->structure, run->units));
     for (uint32_t c = 0; c < run->member_count; c++)
         run->members[c].wires = &run->wires.units[c];
-    return TUTTI_OK;
+    if (run->place)
+        TRY(tutti_wires_keep_own(&run->wires, run->place, run->fabric->rank));
+    return tutti_channels_open_start(run);
 }

@@ -34,8 +34,9 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
 {
     if (!snapshot->made)
         TRY(make(snapshot, run));
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_member *member = &run->members[m];
+    for (uint32_t i = 0; i < run->own_count; i++) {
+        struct tutti_member *member = run->own[i];
+        uint32_t m = member->component;
         TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
         if (snapshot->inputs && member->inputs)
             snapshot->inputs[m] = *member->inputs;
@@ -61,14 +62,17 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     for (unsigned o = 0; o < run->wires.order; o++)
         memcpy(run->wires.gathered_slopes[o], snapshot->gathered_slopes[o], run->wires.gather_count * sizeof(double));
     memcpy(run->members, snapshot->members, run->member_count * sizeof *run->members);
-    for (uint32_t m = 0; m < run->member_count; m++) {
-        struct tutti_member *member = &run->members[m];
+    for (uint32_t i = 0; i < run->own_count; i++) {
+        struct tutti_member *member = run->own[i];
+        uint32_t m = member->component;
         TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
         if (member->inputs)
             *member->inputs = snapshot->inputs[m];
         member->wires->held_changed = snapshot->held_changed[m];
     }
     TRY(tutti_wires_renew(&run->wires, run->units));
+    if (run->channels.texts) /* those of other ranks are pointers, too */
+        TRY(tutti_channels_exchange(run));
     TRY(tutti_texts_bring_back(snapshot->texts, &run->wires));
     run->t = snapshot->t;
     run->stats->events_located = snapshot->events_located;

@@ -6,7 +6,7 @@
 
 #include "master/control.h"
 
-/* Into run->master.log. IO. */
+/* Into run->master.log: a file; or, where a conductor listens, what rank 0 tells it (the others have none). IO. */
 TUTTI_CHECKED enum tutti_err tutti_step_log_open(struct run *run, const char *path);
 /* Does nothing if there is no log. */
 TUTTI_CHECKED enum tutti_err tutti_step_log_write(struct run *run, const struct tutti_attempt *attempt,

@@ -83,11 +83,38 @@ enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_
 
 enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
 {
-    gather_range(wires, 0, wires->gather_count);
-    gather_slopes(wires, 0, wires->gather_count);
+    for (uint32_t p = 0; p < wires->part_count; p++) {
+        gather_range(wires, wires->parts[p].first, wires->parts[p].count);
+        gather_slopes(wires, wires->parts[p].first, wires->parts[p].count);
+    }
     for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++) {
+        if (wires->others && wires->others[c])
+            continue;
         move_slopes(wires, &wires->units[c]);
         TRY(move_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *place, int rank)
+{
+    uint32_t count = wires->structure->system->component_count;
+    bool *others = tutti_arena_array(&wires->arena, count, sizeof *others);
+    wires->parts = tutti_arena_array(&wires->arena, count, sizeof *wires->parts);
+    if (!others || !wires->parts)
+        return tutti_fail_memory();
+    wires->others = others;
+    wires->part_count = 0;
+    for (uint32_t c = 0; c < count; c++) {
+        const struct tutti_unit_wires *unit = &wires->units[c];
+        struct tutti_part *last = wires->part_count > 0 ? &wires->parts[wires->part_count - 1] : NULL;
+        others[c] = place[c] != rank;
+        if (others[c] || unit->gather_count == 0)
+            continue;
+        if (last && last->first + last->count == unit->gather_first)
+            last->count += unit->gather_count;
+        else
+            wires->parts[wires->part_count++] = (struct tutti_part){unit->gather_first, unit->gather_count};
     }
     return TUTTI_OK;
 }
@@ -139,8 +166,8 @@ enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *c
 {
     uint32_t count = wires->structure->system->component_count;
     for (uint32_t c = 0; c < count; c++)
-        for (unsigned b = 0; units[c] && b < wires->units[c].output_blocks; b++)
-            if (wires->units[c].outputs[b].owned) {
+        for (unsigned b = 0; b < wires->units[c].output_blocks; b++)
+            if (wires->units[c].outputs[b].owned && !(wires->others && wires->others[c])) {
                 TRY(units[c]->kind->get(units[c], &wires->units[c].outputs[b]));
                 TRY(tutti_signals_own(&wires->units[c].outputs[b]));
             }

@@ -60,6 +60,11 @@ struct tutti_slopes {
     double *values;
 };
 
+/* A piece of an array. */
+struct tutti_part {
+    uint32_t first, count;
+};
+
 /* A unit's share. */
 struct tutti_unit_wires {
     struct tutti_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
@@ -83,6 +88,10 @@ struct tutti_wires {
     double *gathered; /* staged Float64 inputs of all units, one after the other */
     uint32_t *gather; /* where each comes from: index of a double in signals */
     uint32_t gather_count;
+    /* Of those: what units of this rank read, in as few pieces as can be; and which components are not of it (NULL: all are). */
+    struct tutti_part *parts;
+    uint32_t part_count;
+    const bool *others;
     /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 and 2. */
     unsigned order; /* 0: signals are held */
     double *slopes[TUTTI_MOST_ORDER], *gathered_slopes[TUTTI_MOST_ORDER];
@@ -99,9 +108,11 @@ struct tutti_wires {
  * elements that no connection reaches keep these). `units` is per component. */
 TUTTI_CHECKED enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
                                               struct tutti_unit *const *units);
+/* From now on inputs are gathered for some components only: place[c] == rank. */
+TUTTI_CHECKED enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *place, int rank);
 void tutti_wires_fini(struct tutti_wires *wires);
 
-/* Stages the moving inputs of one unit, or of all. LIMIT if a value does not fit the destination's type. */
+/* Stages the moving inputs of one unit, or of all own ones. LIMIT if a value does not fit the destination's type. */
 TUTTI_CHECKED enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit);
 TUTTI_CHECKED enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires);
 /* Stages the discrete inputs; unit->held_changed becomes true if one is another than before. */
@@ -124,7 +135,7 @@ void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
 /* After somebody put other bytes into signals, where units have gone back to: reads Strings and Binaries there again, which
- * are pointers. `units` is per component; NULL: another rank's. */
+ * are pointers. `units` is per component. */
 TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
 
 /* Stages a single input. */

@@ -177,10 +177,15 @@ static enum tutti_err allocate(struct layout *layout)
     layout->staged = wires->staged = tutti_arena_alloc(arena, layout->staged_size);
     wires->staged_size = layout->staged_size;
     wires->source = wires->signals;
+    wires->parts = tutti_arena_alloc(arena, sizeof *wires->parts);
+    wires->part_count = 1;
     layout->owned = tutti_owned_array(arena, layout->owned_count);
     bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
-               layout->references && layout->blocks && layout->staged && layout->owned;
-    return all ? TUTTI_OK : tutti_fail_memory();
+               layout->references && layout->blocks && layout->staged && layout->owned && wires->parts;
+    if (!all)
+        return tutti_fail_memory();
+    *wires->parts = (struct tutti_part){0, wires->gather_count};
+    return TUTTI_OK;
 }
 
 /* Room for `bytes` of one type's values of a group. */

@@ -11,8 +11,9 @@
 #include "master/choose.h"
 #include "master/integration.h"
 
-/* A number has a flag that says whether it was given; a text is NULL, a count 0 and a flag false if it was not. */
-enum kind { NUMBER_KIND, TEXT_KIND, COUNT_KIND, FLAG_KIND };
+/* A number has a flag that says whether it was given; a text is NULL, a count 0 and a flag false if it was not. A rank is a
+ * component's alone: on the command line it is --place UNIT=RANK. */
+enum kind { NUMBER_KIND, TEXT_KIND, COUNT_KIND, FLAG_KIND, RANK_KIND };
 
 struct word {
     const char *name;
@@ -61,14 +62,20 @@ static const struct word words[] = {
     OTHER_WORD("correct", FLAG_KIND, correct),
     OTHER_WORD("smooth", FLAG_KIND, smooth),
     OTHER_WORD("max-iterations", COUNT_KIND, max_iterations),
+    {"rank", RANK_KIND, 0, 0, true},
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };
+
+static bool is_for(const struct word *word, bool per_unit)
+{
+    return per_unit ? word->per_unit : word->kind != RANK_KIND;
+}
 
 static enum tutti_err unknown(const struct tutti_word *given, bool per_unit)
 {
     struct tutti_text all = {0};
     for (int i = 0; i < WORD_COUNT; i++)
-        if (words[i].per_unit || !per_unit)
+        if (is_for(&words[i], per_unit))
             tutti_text_printf(&all, "%s%s", all.length ? ", " : "", words[i].name);
     struct tutti_shown name = tutti_str_show(given->name);
     enum tutti_err err = tutti_fail(TUTTI_ERR_FORMAT, "the annotation org.tutti knows no '%s' %s; it knows %s",
@@ -131,13 +138,24 @@ static enum tutti_err fill_flag(const struct word *word, bool *flag, const char 
     return TUTTI_OK;
 }
 
+static enum tutti_err read_rank(const char *value, int32_t *rank)
+{
+    uint64_t number;
+    struct tutti_shown shown = tutti_str_show(value);
+    if (!tutti_number_read_uint(value, strlen(value), &number) || number >= INT32_MAX)
+        return tutti_fail(TUTTI_ERR_FORMAT, "rank takes a whole number from 0 on, not '%s'", shown.text);
+    *rank = (int32_t)number;
+    return TUTTI_OK;
+}
+
 /* Fills in one word, unless it was given. */
 static enum tutti_err fill(struct tutti_run_options *options, const struct tutti_word *given, bool per_unit)
 {
     const struct word *word = NULL;
     char *base = (char *)options;
+    int32_t rank; /* is somebody else's affair, if it is one */
     for (int i = 0; i < WORD_COUNT; i++)
-        if (strcmp(words[i].name, given->name) == 0 && (words[i].per_unit || !per_unit))
+        if (strcmp(words[i].name, given->name) == 0 && is_for(&words[i], per_unit))
             word = &words[i];
     if (!word)
         return unknown(given, per_unit);
@@ -145,9 +163,10 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct tutti
     case NUMBER_KIND: return fill_number(word, base, given->value);
     case TEXT_KIND: return fill_text(word, (const char **)(void *)(base + word->value), given->value);
     case COUNT_KIND: return fill_count(word, (unsigned *)(void *)(base + word->value), given->value);
-    case FLAG_KIND: break;
+    case FLAG_KIND: return fill_flag(word, (bool *)(base + word->value), given->value);
+    case RANK_KIND: break;
     }
-    return fill_flag(word, (bool *)(base + word->value), given->value);
+    return read_rank(given->value, &rank);
 }
 
 static enum tutti_err fill_all(struct tutti_run_options *options, const struct tutti_word *given, size_t count,
@@ -197,6 +216,15 @@ enum tutti_err tutti_words_of_component(struct tutti_run_options *options, const
     return tutti_words_of_system(options, system);
 }
 
+enum tutti_err tutti_words_rank(const struct tutti_component *component, int32_t *rank)
+{
+    *rank = -1;
+    for (size_t i = 0; i < component->word_count; i++)
+        if (strcmp(component->words[i].name, "rank") == 0 && read_rank(component->words[i].value, rank) != TUTTI_OK)
+            return tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->words[i].line);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
                                  struct tutti_word *list, size_t *count)
 {
@@ -213,7 +241,7 @@ enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct
             text = *(const bool *)value ? "true" : NULL;
         else if (words[i].kind == COUNT_KIND)
             number = *(const unsigned *)value;
-        else if (*(const bool *)(base + words[i].given))
+        else if (words[i].kind == NUMBER_KIND && *(const bool *)(base + words[i].given))
             memcpy(&number, value, sizeof number);
         if (number > 0) {
             struct tutti_number_text shown = tutti_number_show(number);

@@ -16,6 +16,9 @@ TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *
                                                       const struct tutti_system *system,
                                                       const struct tutti_component *component, double *step);
 
+/* The rank that the component's words ask for; -1: none. FORMAT as above. */
+TUTTI_CHECKED enum tutti_err tutti_words_rank(const struct tutti_component *component, int32_t *rank);
+
 /* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_MOST_WORDS; numbers
  * become texts in the arena. */
 enum { TUTTI_MOST_WORDS = 32 };

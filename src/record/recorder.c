@@ -2,10 +2,12 @@
 #include "record/recorder.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "base/str.h"
 
 /* Every format there is. */
@@ -48,4 +50,22 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
         }
     }
     return fail_unknown(path, extension);
+}
+
+static bool is_nan(const struct tutti_column *column)
+{
+    return (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
+           (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
+}
+
+bool tutti_record_warn_of_nan(const struct tutti_column *columns, size_t count, double t, const struct tutti_log *log,
+                              const char *origin)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_nan(&columns[i])) {
+            tutti_log_printf(log, TUTTI_LOG_WARNING, origin, "'%s' is not a number (NaN) at t = %s; going on",
+                             columns[i].name, NUMBER(t));
+            return true;
+        }
+    return false;
 }

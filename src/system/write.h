@@ -6,10 +6,11 @@
 #include "ssp/ssp.h"
 #include "system/system.h"
 
-/* A setting for one component: the step of its own. */
-struct tutti_write_step {
+/* A setting for one component: the step of its own, its rank. */
+struct tutti_write_word {
     uint32_t component;
-    const char *value;
+    const char *option;       /* "--step", for messages */
+    const char *name, *value; /* "step", "0.01" */
 };
 
 /* What a document is to say. All of it is borrowed. */
@@ -19,8 +20,8 @@ struct tutti_write {
     double start, stop;
     const struct tutti_word *words; /* of the annotation */
     size_t word_count;
-    const struct tutti_write_step *steps;
-    size_t step_count;
+    const struct tutti_write_word *unit_words;
+    size_t unit_word_count;
     const char *name;           /* a new document: of the system */
     const char *tool;           /* a new document: who writes it */
     const char *const *sources; /* a new document: for each FMU of the system, its URI */

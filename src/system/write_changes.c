@@ -320,13 +320,13 @@ static enum tutti_err change(struct editor *editor)
         TRY(connect_one(editor, write->connect[i]));
     for (size_t i = 0; i < write->set_count; i++)
         TRY(set_one(editor, write->set[i]));
-    for (size_t i = 0; i < write->step_count; i++) {
-        const char *name = write->system->components[write->steps[i].component].name;
+    for (size_t i = 0; i < write->unit_word_count; i++) {
+        const struct tutti_write_word *word = &write->unit_words[i];
+        const char *name = write->system->components[word->component].name;
         const struct tutti_ssp_element *element = find_element(&editor->ssd->system, name);
         if (!element || element->kind != TUTTI_SSP_COMPONENT)
-            return fail_elsewhere(editor, "--step", name, "give the step there, or when it is run");
-        tutti_make_set(&editor->maker, tutti_make_settings(&editor->maker, element->node), "step",
-                       write->steps[i].value);
+            return fail_elsewhere(editor, word->option, name, "say it there, or when it is run");
+        tutti_make_set(&editor->maker, tutti_make_settings(&editor->maker, element->node), word->name, word->value);
     }
     tutti_write_experiment(&editor->maker, editor->ssd->tree->root, write);
     return editor->maker.failed ? tutti_fail_memory() : TUTTI_OK;

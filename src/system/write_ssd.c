@@ -196,9 +196,11 @@ static enum tutti_err write_component(struct writer *writer, struct tutti_node *
         tutti_node_remove(connectors); /* the schema wants one at least */
     write_box(maker, tutti_make(maker, node, TUTTI_SPACE_SSD, "ElementGeometry"), &writer->boxes[c]);
     TRY(write_values(writer, node, component));
-    for (size_t i = 0; i < writer->write->step_count; i++)
-        if (writer->write->steps[i].component == c)
-            tutti_make_set(maker, tutti_make_settings(maker, node), "step", writer->write->steps[i].value);
+    for (size_t i = 0; i < writer->write->unit_word_count; i++) {
+        const struct tutti_write_word *word = &writer->write->unit_words[i];
+        if (word->component == c)
+            tutti_make_set(maker, tutti_make_settings(maker, node), word->name, word->value);
+    }
     return maker->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 

@@ -29,7 +29,7 @@ static const char *const files[] = {"a=" TUTTI_FMUS "/Feedthrough_fmi3.fmu", "b=
 static const char *const connect[] = {"a.float64_out=b.T_outside", "b.T=a.float64_in", "a.vector_out[2]=a.int32_in"};
 static const char *const set[] = {"a.matrix_in=1 2 3 4 5 6", "a.string_in=x", "b.mode=on", "a.strings_in=y"};
 static const struct tutti_word words[] = {{.name = "step", .value = "0.1"}, {.name = "rtol", .value = "1e-6"}};
-static const struct tutti_write_step steps[] = {{1, "0.2"}};
+static const struct tutti_write_word unit_words[] = {{1, "--step", "step", "0.2"}, {0, "--place", "rank", "3"}};
 
 static struct tutti_write make_write(const struct tutti_system *system)
 {
@@ -39,8 +39,8 @@ static struct tutti_write make_write(const struct tutti_system *system)
                                 .stop = 3,
                                 .words = words,
                                 .word_count = 2,
-                                .steps = steps,
-                                .step_count = 1,
+                                .unit_words = unit_words,
+                                .unit_word_count = 2,
                                 .name = "name",
                                 .tool = "tool",
                                 .sources = sources};

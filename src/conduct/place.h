@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* place.h - which rank gets which unit: what people say (--place, the word `rank` of an annotation), and for the rest what
+ * plan/partition.h makes of costs and connections.
+ *
+ * `options` are those that a person gave, without what the system's annotation adds. All ranks need the same placement:
+ * whoever starts ranks in other programs hands it to them. */
+#ifndef TUTTI_CONDUCT_PLACE_H
+#define TUTTI_CONDUCT_PLACE_H
+
+#include <tutti/run.h>
+
+#include "system/system.h"
+
+/* place[c] becomes the rank of component c; a line about it goes to options->log. ARGUMENT for a --place or --costs that does
+ * not fit, and where FMUs that can be instantiated only once per process would need more ranks. A `rank` of an annotation that
+ * is beyond the ranks at hand is passed over with a warning: a file may be made for more. */
+TUTTI_CHECKED enum tutti_err tutti_place(const struct tutti_system *system, const struct tutti_run_options *options,
+                                         int ranks, int32_t *place);
+
+/* How many ranks, each a process of its own, the system needs: more than 1 where components share an FMU that can be
+ * instantiated only once per process. */
+TUTTI_CHECKED enum tutti_err tutti_place_least_ranks(const struct tutti_system *system,
+                                                     const struct tutti_run_options *options, int *ranks);
+
+/* What each component costs: options->costs, in seconds, units that are not there the mean of the others; or, where nobody
+ * measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and for each
+ * 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates it. */
+TUTTI_CHECKED enum tutti_err tutti_place_costs(const struct tutti_system *system,
+                                               const struct tutti_run_options *options, double *costs, bool *measured);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* keys.h - pairs of keys for CURVE (Curve25519), by which programs on several machines know each other. */
+#ifndef TUTTI_FABRIC_KEYS_H
+#define TUTTI_FABRIC_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { TUTTI_KEY_SIZE = 32, TUTTI_KEY_TEXT = 2 * TUTTI_KEY_SIZE + 1 };
+
+struct tutti_keys {
+    uint8_t public_key[TUTTI_KEY_SIZE], secret_key[TUTTI_KEY_SIZE];
+};
+
+/* A fresh pair. UNSUPPORTED if this machine's ZeroMQ was built without CURVE. */
+TUTTI_CHECKED enum tutti_err tutti_keys_make(struct tutti_keys *keys);
+/* The public key that belongs to keys->secret_key. */
+TUTTI_CHECKED enum tutti_err tutti_keys_derive(struct tutti_keys *keys);
+/* Overwrites the secret. */
+void tutti_keys_wipe(struct tutti_keys *keys);
+
+/* As 64 hexadecimal digits, small letters. */
+void tutti_key_show(const uint8_t key[TUTTI_KEY_SIZE], char text[TUTTI_KEY_TEXT]);
+/* And back; exactly 64 digits, large letters will do. FORMAT otherwise; the message does not repeat the text. */
+TUTTI_CHECKED enum tutti_err tutti_key_read(const char *text, uint8_t key[TUTTI_KEY_SIZE]);
+
+/* Bytes that nobody can guess: identities of runs. */
+TUTTI_CHECKED enum tutti_err tutti_keys_random(void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* zap.h - who may connect: a thread that answers ZeroMQ's question (RFC 27, ZAP) for every CURVE connection that comes to a
+ * socket of a context. A key that is not in its list is refused before any byte of a message passes.
+ *
+ * One per context. Sockets that bind must call tutti_zap_guard first: without it a connection is let in if nobody answers. */
+#ifndef TUTTI_FABRIC_ZAP_H
+#define TUTTI_FABRIC_ZAP_H
+
+#include "base/log.h"
+#include "fabric/keys.h"
+
+struct tutti_zap;
+
+/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tutti_zap_open is called it answers
+ * nobody: those who come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some. */
+TUTTI_CHECKED enum tutti_err tutti_zap_start(struct tutti_zap **out, void *context, const struct tutti_log *log);
+/* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
+TUTTI_CHECKED enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],
+                                             const char *name);
+/* Takes it back: connections that stand are not cut. */
+void tutti_zap_forbid(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE]);
+/* From now on questions are answered. */
+void tutti_zap_open(struct tutti_zap *zap);
+/* How many were refused so far. */
+unsigned long tutti_zap_refused(const struct tutti_zap *zap);
+/* Ends the thread; before zmq_ctx_term. NULL is fine. */
+void tutti_zap_stop(struct tutti_zap *zap);
+
+/* Makes `socket` a CURVE server with these keys, whose connections this context's thread judges; before it is bound. */
+TUTTI_CHECKED enum tutti_err tutti_zap_guard(void *socket, const struct tutti_keys *own);
+/* Makes the next zmq_connect of `socket` one to the CURVE server with this public key. */
+TUTTI_CHECKED enum tutti_err tutti_zap_present(void *socket, const struct tutti_keys *own,
+                                               const uint8_t server[TUTTI_KEY_SIZE]);
+
+#endif

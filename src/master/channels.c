@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/channels.h"
+
+#include <stdlib.h>
+
+#include "master/loop.h"
+
+/* A node on its way from the rank that has it to one that reads it. */
+struct trip {
+    uint32_t node;
+    int32_t from, to;
+};
+
+struct trips {
+    struct trip *items;
+    size_t count, room;
+};
+
+static enum tutti_err add_trip(struct trips *trips, uint32_t node, int32_t from, int32_t to)
+{
+    if (trips->count == trips->room) {
+        size_t room = 2 * trips->room + 64;
+        struct trip *more = realloc(trips->items, room * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        trips->items = more;
+        trips->room = room;
+    }
+    trips->items[trips->count++] = (struct trip){node, from, to};
+    return TUTTI_OK;
+}
+
+/* By the pair of ranks, then in the order of the signals. */
+static int compare_trips(const void *a, const void *b)
+{
+    const struct trip *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void sort_trips(struct trips *trips)
+{
+    size_t kept = 0;
+    if (trips->count > 0)
+        qsort(trips->items, trips->count, sizeof *trips->items, compare_trips);
+    for (size_t i = 0; i < trips->count; i++)
+        if (i == 0 || compare_trips(&trips->items[i], &trips->items[i - 1]) != 0)
+            trips->items[kept++] = trips->items[i];
+    trips->count = kept;
+}
+
+/* Along the connections. */
+static enum tutti_err find_readers(const struct run *run, bool start, struct trips *trips)
+{
+    for (uint32_t c = 0; c < run->system->connection_count; c++) {
+        const struct tutti_connection *connection = &run->system->connections[c];
+        const struct tutti_end *from = &connection->from, *to = &connection->to;
+        if (from->component == TUTTI_NONE || to->component == TUTTI_NONE || (connection->at_start_only && !start))
+            continue;
+        int32_t source = run->place[from->component], reader = run->place[to->component];
+        if (source != reader)
+            TRY(add_trip(trips, tutti_structure_find(&run->structure, from->component, from->variable, true), source,
+                         reader));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err find_all(const struct run *run, struct trips *trips)
+{
+    for (uint32_t i = 0; i < run->wires.real_count; i++) {
+        const struct tutti_real *real = &run->wires.reals[i];
+        if (i > 0 && real->node == run->wires.reals[i - 1].node)
+            continue;
+        for (int rank = 0; rank < run->fabric->ranks; rank++)
+            if (rank != run->place[real->component])
+                TRY(add_trip(trips, real->node, run->place[real->component], rank));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- from trips to links ---- */
+
+static void load(const struct run *run, struct tutti_cargo *cargo, uint32_t node, bool texts)
+{
+    const struct tutti_slot *slot = &run->wires.slots[node];
+    size_t offset = (size_t)((const char *)slot->values - run->wires.signals);
+    if (slot->owned) {
+        if (texts)
+            cargo->texts[cargo->text_count++] = (struct tutti_text_piece){
+                .offset = offset, .type = (enum tutti_type)slot->type, .count = slot->count, .owned = slot->owned};
+        return;
+    }
+    size_t size = slot->count * tutti_type_size((enum tutti_type)slot->type);
+    struct tutti_piece *last = cargo->piece_count > 0 ? &cargo->pieces[cargo->piece_count - 1] : NULL;
+    cargo->size += size;
+    if (last && last->offset + last->size == offset)
+        last->size += size;
+    else
+        cargo->pieces[cargo->piece_count++] = (struct tutti_piece){offset, size};
+}
+
+struct filter {
+    const uint32_t *waves; /* per component; NULL: all */
+    uint32_t wave;
+    bool reals; /* Float64 only */
+};
+
+static bool passes(const struct run *run, const struct filter *filter, uint32_t node)
+{
+    if (filter->waves && filter->waves[run->structure.nodes[node].component] != filter->wave)
+        return false;
+    return !filter->reals || run->wires.slots[node].type == TUTTI_TYPE_FLOAT64;
+}
+
+/* This rank's cargo to or from `peer`. */
+static enum tutti_err fill(struct run *run, const struct trips *trips, const struct filter *filter, int32_t from,
+                           int32_t to, struct tutti_cargo *cargo)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trips->count; i++)
+        count += trips->items[i].from == from && trips->items[i].to == to && passes(run, filter, trips->items[i].node);
+    if (count == 0)
+        return TUTTI_OK;
+    cargo->pieces = tutti_arena_array(&run->arena, count, sizeof *cargo->pieces);
+    cargo->texts = tutti_arena_array(&run->arena, count, sizeof *cargo->texts);
+    if (!cargo->pieces || !cargo->texts)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < trips->count; i++)
+        if (trips->items[i].from == from && trips->items[i].to == to && passes(run, filter, trips->items[i].node))
+            load(run, cargo, trips->items[i].node, !filter->reals);
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_channel(struct run *run, const struct trips *trips, const struct filter *filter)
+{
+    struct tutti_channel *channel = &run->channels.channels[run->channels.count];
+    int rank = run->fabric->rank, ranks = run->fabric->ranks;
+    channel->links = tutti_arena_array(&run->arena, (size_t)ranks, sizeof *channel->links);
+    if (!channel->links)
+        return tutti_fail_memory();
+    for (int peer = 0; peer < ranks; peer++) {
+        struct tutti_link link = {.peer = peer};
+        TRY(fill(run, trips, filter, rank, peer, &link.out));
+        TRY(fill(run, trips, filter, peer, rank, &link.in));
+        if (!tutti_cargo_is_empty(&link.out) || !tutti_cargo_is_empty(&link.in))
+            channel->links[channel->link_count++] = link;
+    }
+    run->channels.count++;
+    return run->fabric->kind->open(run->fabric, channel);
+}
+
+/* Does any rank have something to send? Then all of them open the channel. */
+static bool is_used(const struct run *run, const struct trips *trips, const struct filter *filter)
+{
+    for (size_t i = 0; i < trips->count; i++)
+        if (passes(run, filter, trips->items[i].node))
+            return true;
+    return false;
+}
+
+static bool has_texts(const struct run *run, const struct trips *trips)
+{
+    for (size_t i = 0; i < trips->count; i++)
+        if (run->wires.slots[trips->items[i].node].owned)
+            return true;
+    return false;
+}
+
+/* ---- opening ---- */
+
+static enum tutti_err open_start(struct run *run, struct trips *trips)
+{
+    TRY(find_readers(run, true, trips));
+    sort_trips(trips);
+    /* A wave per unit at the most. */
+    size_t most = TUTTI_CHANNEL_WAVES + (size_t)run->system->component_count;
+    run->channels.channels = tutti_arena_array(&run->arena, most, sizeof *run->channels.channels);
+    if (!run->channels.channels)
+        return tutti_fail_memory();
+    return add_channel(run, trips, &(struct filter){0});
+}
+
+enum tutti_err tutti_channels_open_start(struct run *run)
+{
+    struct trips trips = {0};
+    if (run->fabric->ranks == 1)
+        return TUTTI_OK;
+    enum tutti_err err = open_start(run, &trips);
+    free(trips.items);
+    return err;
+}
+
+static enum tutti_err open_waves(struct run *run, const struct trips *trips)
+{
+    const struct tutti_sequence *sequence = &run->master.sequence;
+    uint32_t *waves = tutti_arena_array(&run->arena, run->system->component_count, sizeof *waves);
+    run->channels.of_wave = tutti_arena_array(&run->arena, sequence->wave_count, sizeof *waves);
+    if (!waves || !run->channels.of_wave)
+        return tutti_fail_memory();
+    for (uint32_t w = 0; w < sequence->wave_count; w++)
+        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
+            waves[sequence->components[i]] = w;
+    for (uint32_t w = 0; w < sequence->wave_count; w++) {
+        struct filter filter = {.waves = waves, .wave = w};
+        bool used = is_used(run, trips, &filter);
+        run->channels.of_wave[w] = used ? run->channels.count : TUTTI_NONE;
+        if (used)
+            TRY(add_channel(run, trips, &filter));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_run(struct run *run, bool all, bool waves, struct trips *trips)
+{
+    TRY(find_readers(run, false, trips));
+    if (all)
+        TRY(find_all(run, trips));
+    sort_trips(trips);
+    run->channels.texts = has_texts(run, trips);
+    run->channels.rates = tutti_arena_alloc(&run->arena, run->wires.signal_size);
+    if (!run->channels.rates)
+        return tutti_fail_memory();
+    TRY(add_channel(run, trips, &(struct filter){0}));
+    TRY(add_channel(run, trips, &(struct filter){.reals = true}));
+    return waves ? open_waves(run, trips) : TUTTI_OK;
+}
+
+enum tutti_err tutti_channels_open(struct run *run, bool all, bool waves)
+{
+    struct trips trips = {0};
+    if (run->fabric->ranks == 1)
+        return TUTTI_OK;
+    enum tutti_err err = open_run(run, all, waves, &trips);
+    free(trips.items);
+    return err;
+}
+
+/* ---- exchanging ---- */
+
+enum tutti_err tutti_channels_exchange(struct run *run)
+{
+    return run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_RUN, run->wires.signals);
+}
+
+enum tutti_err tutti_channels_exchange_start(struct run *run)
+{
+    return run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_START, run->wires.signals);
+}
+
+enum tutti_err tutti_channels_exchange_wave(struct run *run, uint32_t wave)
+{
+    uint32_t channel = run->channels.of_wave ? run->channels.of_wave[wave] : TUTTI_CHANNEL_RUN;
+    return channel == TUTTI_NONE ? TUTTI_OK : run->fabric->kind->exchange(run->fabric, channel, run->wires.signals);
+}
+
+enum tutti_err tutti_channels_exchange_rates(struct run *run, double *values)
+{
+    double *rates = (double *)(void *)run->channels.rates;
+    if (run->fabric->ranks == 1)
+        return TUTTI_OK;
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        rates[run->wires.reals[i].place] = values[i];
+    TRY(run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_RATES, run->channels.rates));
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        values[i] = rates[run->wires.reals[i].place];
+    return TUTTI_OK;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash.h"
+#include "fabric/report.h"
+
+struct tutti_sink_piece {
+    const void *from;
+    size_t size;  /* bytes to copy; 0: a text */
+    uint8_t type; /* of a text */
+};
+
+/* --- the file */
+
+static void emergency(void *context)
+{
+    struct tutti_sink *sink = context;
+    if (sink->recorder)
+        sink->format->emergency(sink->recorder);
+}
+
+enum tutti_err tutti_sink_open_file(struct tutti_sink *sink, const char *path, const struct tutti_column *columns,
+                                    size_t count)
+{
+    const struct tutti_record_format *format;
+    *sink = (struct tutti_sink){0};
+    TRY(tutti_record_format_for(&format, path));
+    TRY(format->open(&sink->recorder, path, columns, count));
+    sink->format = format;
+    return tutti_crash_add(emergency, sink);
+}
+
+/* --- the conductor */
+
+static enum tutti_err tell_columns(struct tutti_sink *sink, const char *system, const struct tutti_column *columns,
+                                   const struct tutti_column_place *places, size_t count)
+{
+    struct tutti_parcel *parcel = &sink->parcel;
+    tutti_report_begin(parcel);
+    tutti_parcel_put_text(parcel, system);
+    tutti_parcel_put_u32(parcel, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) {
+        tutti_parcel_put_u32(parcel, places[i].component);
+        tutti_parcel_put_u32(parcel, places[i].place);
+        tutti_parcel_put_text(parcel, columns[i].name);
+        tutti_parcel_put_text(parcel, columns[i].unit);
+        tutti_parcel_put_text(parcel, columns[i].description);
+        tutti_parcel_put_u8(parcel, (uint8_t)columns[i].type);
+        tutti_parcel_put_u8(parcel, columns[i].negated);
+    }
+    return tutti_report_send(sink->fabric, TUTTI_REPORT_COLUMNS, parcel);
+}
+
+/* What lies one behind the other is copied in one go. */
+static enum tutti_err cut_pieces(struct tutti_sink *sink, const struct tutti_column *columns, size_t count)
+{
+    sink->pieces = calloc(count + 1, sizeof *sink->pieces);
+    if (!sink->pieces)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++) {
+        enum tutti_type type = columns[i].type;
+        bool text = type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
+        struct tutti_sink_piece *last = sink->piece_count ? &sink->pieces[sink->piece_count - 1] : NULL;
+        if (!text && last && last->size > 0 && (const char *)last->from + last->size == columns[i].value)
+            last->size += tutti_type_size(type);
+        else
+            sink->pieces[sink->piece_count++] =
+                (struct tutti_sink_piece){columns[i].value, text ? 0 : tutti_type_size(type), (uint8_t)type};
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_sink_open_report(struct tutti_sink *sink, struct tutti_fabric *fabric, const char *system,
+                                      const struct tutti_column *columns, const struct tutti_column_place *places,
+                                      size_t count, bool records)
+{
+    *sink = (struct tutti_sink){.fabric = fabric, .brings_rows = records && (count > 0 || fabric->rank == 0)};
+    if (count > UINT32_MAX)
+        return tutti_fail(TUTTI_ERR_LIMIT, "more than 2^32 columns");
+    TRY(cut_pieces(sink, columns, count));
+    return tell_columns(sink, system, columns, places, count);
+}
+
+static void put_text(struct tutti_parcel *parcel, const struct tutti_sink_piece *piece)
+{
+    if (piece->type == TUTTI_TYPE_STRING) {
+        const char *text = *(const char *const *)piece->from;
+        tutti_parcel_put_block(parcel, text, text ? strlen(text) : 0);
+    } else {
+        const struct tutti_bytes *bytes = piece->from;
+        tutti_parcel_put_block(parcel, bytes->data, bytes->data ? bytes->size : 0);
+    }
+}
+
+static enum tutti_err tell_row(struct tutti_sink *sink, double t)
+{
+    struct tutti_parcel *parcel = &sink->parcel;
+    tutti_report_begin(parcel);
+    tutti_parcel_put_double(parcel, t);
+    for (const struct tutti_sink_piece *piece = sink->pieces, *end = piece + sink->piece_count; piece < end; piece++)
+        if (piece->size > 0)
+            tutti_parcel_put_bytes(parcel, piece->from, piece->size);
+        else
+            put_text(parcel, piece);
+    return tutti_report_send(sink->fabric, TUTTI_REPORT_ROW, parcel);
+}
+
+/* --- either */
+
+enum tutti_err tutti_sink_row(struct tutti_sink *sink, double t)
+{
+    if (sink->format)
+        return sink->format->row(sink->recorder, t);
+    return sink->brings_rows ? tell_row(sink, t) : TUTTI_OK;
+}
+
+enum tutti_err tutti_sink_flush(struct tutti_sink *sink)
+{
+    return sink->format ? sink->format->flush(sink->recorder) : TUTTI_OK;
+}
+
+enum tutti_err tutti_sink_close(struct tutti_sink *sink)
+{
+    enum tutti_err err = TUTTI_OK;
+    if (sink->format) {
+        err = sink->format->flush(sink->recorder); /* while a crash would still do it for us */
+        tutti_crash_remove(emergency, sink);
+        enum tutti_err closing = sink->format->close(sink->recorder);
+        err = err ? err : closing;
+    }
+    tutti_parcel_fini(&sink->parcel);
+    free(sink->pieces);
+    *sink = (struct tutti_sink){0};
+    return err;
+}

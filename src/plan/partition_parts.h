@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* partition_parts.h - the problem of partition.h in integers: so that sums have no order, and all machines agree. */
+#ifndef TUTTI_PLAN_PARTITION_PARTS_H
+#define TUTTI_PLAN_PARTITION_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct tutti_parts {
+    uint32_t count; /* units */
+    int32_t ranks;  /* fewer than units */
+    /* Who shares values with whom, both ways: of unit u, others[first[u]] ... others[first[u + 1] - 1], without itself. */
+    uint32_t *first, *others;
+    int64_t *values;
+    int64_t *weights;      /* per unit: >= 1 */
+    const int32_t *fixed;  /* per unit: its rank; -1: free */
+    const int32_t *family; /* per unit: no two of one family share a rank; -1: none */
+    int64_t target;        /* a load that is as good as any below it: near the mean */
+};
+
+/* How good a placement is: less is better, the first one counts first. */
+struct tutti_parts_merit {
+    int64_t load;   /* the greatest; parts->target if it is less */
+    int64_t cut;    /* values between ranks, twice */
+    int64_t uneven; /* sum of the squares of loads */
+};
+
+/* Is a better than b? */
+static inline bool tutti_parts_is_better(const struct tutti_parts_merit *a, const struct tutti_parts_merit *b)
+{
+    if (a->load != b->load)
+        return a->load < b->load;
+    return a->cut != b->cut ? a->cut < b->cut : a->uneven < b->uneven;
+}
+
+/* METIS, halving by halving; `place` is good but for families and ranks without a unit. */
+TUTTI_CHECKED enum tutti_err tutti_parts_bisect(const struct tutti_parts *parts, int32_t *place);
+/* The heaviest first, each to the rank with the least load where it may go. */
+TUTTI_CHECKED enum tutti_err tutti_parts_spread(const struct tutti_parts *parts, int32_t *place);
+/* Makes a placement keep all constraints, then moves and swaps units as long as it gets better. */
+TUTTI_CHECKED enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int32_t *place,
+                                                 struct tutti_parts_merit *merit);
+/* The best placement of all. For few units: of ten there are 115,975 ways at most (Bell's number). */
+enum { TUTTI_PARTS_FEW = 10 };
+void tutti_parts_search(const struct tutti_parts *parts, int32_t *place);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* shadow.h - a unit that lives on another rank. It can do what the unit there can, by what its rank told; every call is done
+ * and without effect, and a step ends where it should. What the real unit makes of it comes by the fabric. Masters need not
+ * ask whose a unit is, except where they decide, and where they would waste time. */
+#ifndef TUTTI_UNIT_SHADOW_H
+#define TUTTI_UNIT_SHADOW_H
+
+#include "unit/unit.h"
+
+/* What ranks tell each other about a unit, as numbers. */
+enum { TUTTI_TRAITS = 6 };
+
+/* `kind` is that of the unit elsewhere. */
+TUTTI_CHECKED enum tutti_err tutti_shadow_new(struct tutti_unit **out, struct tutti_fmu *fmu,
+                                              const struct tutti_unit_kind *kind, const char *name);
+void tutti_unit_get_traits(const struct tutti_unit *unit, double *traits);
+void tutti_shadow_set_traits(struct tutti_unit *unit, const double *traits);
+/* Extents of arrays that structural parameters give: numbers per unit, those of `unit`; 0: none. */
+size_t tutti_unit_count_sizes(const struct tutti_desc *desc);
+void tutti_unit_get_sizes(const struct tutti_unit *unit, double *sizes);
+TUTTI_CHECKED enum tutti_err tutti_shadow_set_sizes(struct tutti_unit *unit, const double *sizes);
+
+#endif

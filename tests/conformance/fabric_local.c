@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* One rank: the test itself. */
+#include "test.h"
+
+#include "fabric_ranks.h"
+
+const char *const fabric_name = "local";
+const int most_ranks = 1;
+
+void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+{
+    struct tutti_fabric *fabric = NULL;
+    assert_int_equal(ranks, 1);
+    assert_null(reports); /* nobody hears them */
+    assert_ok(tutti_fabric_local_new(&fabric));
+    body(fabric);
+    fabric->kind->close(fabric);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that share memory: threads, or with PROCESSES forks of the test. */
+#include "test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fabric/shared.h"
+#include "fabric_ranks.h"
+
+enum { MOST_RANKS = 8, BITE = 100003 }; /* bytes that are read at once: no divisor of anything */
+
+struct rank {
+    struct tutti_shared *area;
+    void (*body)(struct tutti_fabric *fabric);
+    int rank;
+};
+
+const int most_ranks = MOST_RANKS;
+
+static void be_rank(const struct rank *self)
+{
+    struct tutti_fabric *fabric = NULL;
+    if (tutti_shared_join(self->area, self->rank, &fabric)) {
+        fprintf(stderr, "rank %d cannot join: %s\n", self->rank, tutti_err_message());
+        _Exit(1);
+    }
+    self->body(fabric);
+    fabric->kind->close(fabric);
+}
+
+#ifdef PROCESSES
+const char *const fabric_name = "processes";
+typedef pid_t worker;
+
+static worker start(struct rank *rank)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        be_rank(rank);
+        _exit(0);
+    }
+    return child;
+}
+
+/* A rank that failed would leave the others waiting. */
+static void watch(const worker *workers, int ranks)
+{
+    for (int r = 0; r < ranks; r++) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)workers[r], &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+            (info.si_code != CLD_EXITED || info.si_status != 0)) {
+            for (int i = 0; i < ranks; i++)
+                kill(workers[i], SIGKILL);
+            fail_msg("rank %d ended with %d", r, info.si_status);
+        }
+    }
+}
+
+static void join(worker child)
+{
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+#else
+const char *const fabric_name = "threads";
+typedef pthread_t worker;
+
+static void *in_thread(void *rank)
+{
+    be_rank(rank);
+    return NULL;
+}
+
+static worker start(struct rank *rank)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, in_thread, rank), 0);
+    return thread;
+}
+
+static void watch(const worker *workers, int ranks)
+{
+    (void)workers;
+    (void)ranks; /* one that fails ends the test itself */
+}
+
+static void join(worker thread)
+{
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+#endif
+
+/* Takes a bite of what the rank reported; was there any? */
+static bool read_some(struct tutti_shared *area, int rank, struct reported *reports)
+{
+    size_t count;
+    const char *bytes = tutti_shared_reports(area, rank, &count);
+    count = count < BITE ? count : BITE;
+    if (count > 0 && reports) {
+        reports[rank].bytes = realloc(reports[rank].bytes, reports[rank].size + count);
+        assert_non_null(reports[rank].bytes);
+        memcpy(reports[rank].bytes + reports[rank].size, bytes, count);
+        reports[rank].size += count;
+    }
+    tutti_shared_consume(area, rank, count);
+    return count > 0;
+}
+
+void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct reported *reports)
+{
+    struct tutti_shared *area = NULL;
+    struct rank self[MOST_RANKS];
+    worker workers[MOST_RANKS];
+    assert_in_range(ranks, 1, MOST_RANKS);
+    assert_ok(tutti_shared_new(&area, ranks, fabric_name));
+    for (int r = 0; r < ranks; r++) {
+        self[r] = (struct rank){area, body, r};
+        workers[r] = start(&self[r]);
+    }
+    for (bool moving = true; moving;) {
+        uint32_t seen = tutti_shared_bell(area);
+        bool left = true;
+        for (int r = 0; r < ranks; r++)
+            left &= tutti_shared_has_left(area, r); /* before the last look at its reports */
+        moving = false;
+        for (int r = 0; r < ranks; r++)
+            moving |= read_some(area, r, reports);
+        if (!moving && !left) {
+            watch(workers, ranks);
+            tutti_shared_doze(area, seen, 0.1);
+            moving = true;
+        }
+    }
+    for (int r = 0; r < ranks; r++)
+        join(workers[r]);
+    tutti_shared_free(area);
+}
