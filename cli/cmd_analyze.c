@@ -10,12 +10,17 @@
 #include "commands.h"
 #include "console.h"
 #include "master/analyze.h"
+#include "placement.h"
 #include "run_options.h"
 #include "signals.h"
 #include "text_json.h"
 
 struct printer {
+    const struct tutti_run_options *options;
+    int ranks; /* to place units on; 0: nobody asked */
     bool json, failed, cannot_run;
+    enum tutti_err err; /* of placing them, */
+    char message[2048]; /* and why */
 };
 
 /* For a terminal or for JSON: printable UTF-8. */
@@ -126,21 +131,23 @@ static json_t *choices_json(const struct tutti_analysis *analysis)
     return json;
 }
 
-static json_t *analysis_json(const struct tutti_analysis *analysis)
+/* `placement`: NULL if nobody asked. */
+static json_t *analysis_json(const struct tutti_analysis *analysis, const struct placement *placement)
 {
     json_t *assumed = json_array(), *pointless = json_array();
     for (uint32_t i = 0; i < analysis->initial->assumed_count; i++)
         json_array_append_new(assumed, text_json(analysis->system->components[analysis->initial->assumed[i]].name));
     for (size_t i = 0; i < analysis->pointless_count; i++)
         json_array_append_new(pointless, take_text(printable(analysis->system, &analysis->pointless[i])));
-    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "system",
+    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "system",
                      text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
                      "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
                      (json_int_t)analysis->order->evaluations, "ungrouped", (json_int_t)analysis->ungrouped, "order",
                      order_json(analysis), "loops", loops_json(analysis), "pointless", pointless, "rho",
                      radius_json(analysis->stability.known, analysis->stability.rho), "stability", table_json(analysis),
                      "choices", choices_json(analysis), "initialised", analysis->initialised, "failure",
-                     analysis->chosen ? json_null() : text_json(analysis->failure));
+                     analysis->chosen ? json_null() : text_json(analysis->failure), "placement",
+                     placement ? placement_json(placement) : json_null());
 }
 
 /* ---- for people ---- */
@@ -245,7 +252,7 @@ static void print_choices(const struct tutti_analysis *analysis)
         printf("%-12s %s\n", "refused", analysis->failure);
 }
 
-static void print_words(const struct tutti_analysis *analysis)
+static void print_words(const struct tutti_analysis *analysis, const struct placement *placement)
 {
     const struct tutti_system *system = analysis->system;
     char *title = clean(system->name);
@@ -266,36 +273,81 @@ static void print_words(const struct tutti_analysis *analysis)
         free(name);
     }
     print_stability(analysis);
+    if (placement)
+        placement_print(placement);
     print_choices(analysis);
+}
+
+static void print_json(struct printer *printer, const struct tutti_analysis *analysis,
+                       const struct placement *placement)
+{
+    json_t *json = analysis_json(analysis, placement);
+    printer->failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF;
+    json_decref(json);
 }
 
 static void report(void *context, const struct tutti_analysis *analysis)
 {
     struct printer *printer = context;
+    struct placement placement = {0};
     printer->cannot_run = !analysis->chosen;
-    if (!printer->json) {
-        print_words(analysis);
-        return;
+    if (printer->ranks > 0)
+        printer->err = placement_init(&placement, analysis->system, printer->options, printer->ranks);
+    if (printer->err)
+        snprintf(printer->message, sizeof printer->message, "%s", tutti_err_message());
+    else if (printer->json)
+        print_json(printer, analysis, printer->ranks > 0 ? &placement : NULL);
+    else
+        print_words(analysis, printer->ranks > 0 ? &placement : NULL);
+    placement_fini(&placement);
+}
+
+/* More than anybody has. */
+enum { MOST_RANKS = 10000 };
+
+static bool read_ranks(const struct arguments *arguments, int *ranks)
+{
+    bool given = false;
+    double number = 0;
+    if (!arguments_number(arguments, "--ranks", &given, &number))
+        return false;
+    if (given && !(number >= 1 && number <= MOST_RANKS && number == floor(number))) {
+        fprintf(stderr, "tutti analyze: --ranks takes a whole number from 1 to %d\n", MOST_RANKS);
+        return false;
     }
-    json_t *json = analysis_json(analysis);
-    printer->failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF;
-    json_decref(json);
+    const char *alone = arguments_value(arguments, "--place")   ? "--place"
+                        : arguments_value(arguments, "--costs") ? "--costs"
+                                                                : NULL;
+    if (!given && alone)
+        fprintf(stderr, "tutti analyze: %s goes with --ranks N\n", alone);
+    *ranks = given ? (int)number : 0;
+    return given || !alone;
+}
+
+static int finish(const struct printer *printer, enum tutti_err err)
+{
+    if (err)
+        console_error(tutti_err_message());
+    else if (printer->err)
+        console_error(printer->message);
+    else if (printer->failed)
+        console_error("out of memory, or standard output cannot be written");
+    err = err ? err : printer->err;
+    return err ? run_exit_status(err) : printer->failed || printer->cannot_run ? EXIT_FAILED : EXIT_DONE;
 }
 
 int command_analyze(const struct arguments *arguments)
 {
     struct run_options run;
-    struct printer printer = {.json = arguments_value(arguments, "--json") != NULL};
+    struct printer printer = {.json = arguments_value(arguments, "--json") != NULL, .options = &run.options};
     int status = run_options_read(&run, arguments);
+    if (status == EXIT_DONE && !read_ranks(arguments, &printer.ranks))
+        status = EXIT_USAGE;
     if (status == EXIT_DONE) {
         signals_in_run(true);
         enum tutti_err err = tutti_analyze(&run.options, report, &printer);
         signals_in_run(false);
-        if (err)
-            console_error(tutti_err_message());
-        else if (printer.failed)
-            console_error("out of memory, or standard output cannot be written");
-        status = err ? run_exit_status(err) : printer.failed || printer.cannot_run ? EXIT_FAILED : EXIT_DONE;
+        status = finish(&printer, err);
     }
     run_options_fini(&run);
     return status;

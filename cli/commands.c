@@ -104,6 +104,18 @@ static const struct option run_options[] = {
     PLACE_OPTION,
     COSTS_OPTION,
     {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
+    {"--threads", NULL, "N", "run the units on so many threads (one)"},
+    {"--processes", NULL, "N",
+     "run the units in so many worker processes: one that crashes or hangs takes only the run with it, and what was "
+     "computed is kept"},
+    {"--nodes", NULL, "LIST",
+     "run the units on other machines, where 'tutti node' waits: HOST:PORT,... or a file with a line 'HOST:PORT PUBLICKEY' "
+     "for each"},
+    {"--key", NULL, "FILE", "with --nodes: the secret key of whoever runs this ('tutti node --keygen')"},
+    {"--timeout", NULL, "S", "processes and nodes: give up one that gives no sign of life for so many seconds (never)"},
+    {"--mode", NULL, "HOW",
+     "when ranks send signals of a step that may be taken back: optimistic (at once) or prudent (when it is known to be "
+     "good); the result is the same (optimistic)"},
     {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it"},
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},

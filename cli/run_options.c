@@ -23,6 +23,7 @@ static bool read_numbers(const struct arguments *arguments, struct tutti_run_opt
            arguments_number(arguments, "--quantum", &options->has_quantum, &options->quantum) &&
            arguments_number(arguments, "--divergence", &options->has_divergence, &options->divergence) &&
            arguments_number(arguments, "--realtime", &options->has_realtime, &options->realtime) &&
+           arguments_number(arguments, "--timeout", &options->has_timeout, &options->timeout) &&
            arguments_number(arguments, "--solver-step", &options->has_solver_step, &options->solver_step);
 }
 
@@ -44,19 +45,26 @@ static bool read_level(const struct arguments *arguments, enum tutti_log_level *
     return !name;
 }
 
-static bool read_iterations(const struct arguments *arguments, unsigned *most)
+/* A whole number from 1 on; 0 if the option is not given. */
+static bool read_count(const struct arguments *arguments, const char *option, unsigned most, unsigned *count)
 {
     bool given = false;
     double number = 0;
-    if (!arguments_number(arguments, "--max-iterations", &given, &number))
+    if (!arguments_number(arguments, option, &given, &number))
         return false;
-    if (given && !(number >= 1 && number <= 1e6 && number == floor(number))) {
-        fprintf(stderr, "tutti %s: --max-iterations takes a whole number from 1 to 1000000\n",
-                arguments->command->name);
+    if (given && !(number >= 1 && number <= most && number == floor(number))) {
+        fprintf(stderr, "tutti %s: %s takes a whole number from 1 to %u\n", arguments->command->name, option, most);
         return false;
     }
-    *most = given ? (unsigned)number : 0;
+    *count = given ? (unsigned)number : 0;
     return true;
+}
+
+static bool read_counts(const struct arguments *arguments, struct tutti_run_options *options)
+{
+    return read_count(arguments, "--max-iterations", 1000000, &options->max_iterations) &&
+           read_count(arguments, "--threads", 1024, &options->threads) &&
+           read_count(arguments, "--processes", 1024, &options->processes);
 }
 
 /* All values of a repeatable option; `room` has place for them. */
@@ -100,6 +108,9 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .accelerate = arguments_value(arguments, "--accelerate"),
         .order = arguments_value(arguments, "--order"),
         .step_log = arguments_value(arguments, "--step-log"),
+        .nodes = arguments_value(arguments, "--nodes"),
+        .key = arguments_value(arguments, "--key"),
+        .mode = arguments_value(arguments, "--mode"),
         .input = arguments_value(arguments, "--input"),
         .interface = arguments_value(arguments, "--interface"),
         .solver = arguments_value(arguments, "--solver"),
@@ -126,7 +137,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         return EXIT_FAILED;
     run->options.costs = (const char *const *)run->costs;
     return read_steps(arguments, &run->options, next) && read_numbers(arguments, &run->options) &&
-                   read_iterations(arguments, &run->options.max_iterations) && read_level(arguments, &run->log.level)
+                   read_counts(arguments, &run->options) && read_level(arguments, &run->log.level)
                ? EXIT_DONE
                : EXIT_USAGE;
 }

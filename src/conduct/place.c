@@ -51,8 +51,8 @@ static enum tutti_err obey_options(const struct tutti_system *system, const stru
                                    int ranks, int32_t *fixed)
 {
     for (size_t i = 0; i < options->place_count; i++) {
-        const char *text = options->place[i], *value;
-        uint32_t unit;
+        const char *text = options->place[i], *value = "";
+        uint32_t unit = TUTTI_NONE;
         uint64_t rank;
         TRY(split(system, "--place takes UNIT=RANK", text, &unit, &value));
         if (unit == TUTTI_NONE)
@@ -164,8 +164,8 @@ static enum tutti_err read_costs(const struct tutti_system *system, const struct
     for (uint32_t c = 0; c < system->component_count; c++)
         costs[c] = -1;
     for (size_t i = 0; i < options->cost_count; i++) {
-        const char *text = options->costs[i], *value;
-        uint32_t unit;
+        const char *text = options->costs[i], *value = "";
+        uint32_t unit = TUTTI_NONE;
         double seconds;
         TRY(split(system, "costs are UNIT=SECONDS", text, &unit, &value));
         if (!tutti_number_read_double(value, strlen(value), &seconds) || !(seconds >= 0 && isfinite(seconds)))

@@ -1,14 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* Where units run, and the run as a whole. */
+/* A run as a whole: where its units run, and what becomes of it. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <tutti/run.h>
 
+#include "base/log.h"
+#include "base/number.h"
 #include "conduct/launch.h"
+#include "conduct/place.h"
+
+typedef enum tutti_err launcher(const struct tutti_job *job, int ranks, struct tutti_conductor *conductor);
+
+static enum tutti_err check_options(const struct tutti_run_options *options)
+{
+    int ways = (options->threads > 0) + (options->processes > 0) + (options->nodes != NULL) + options->mpi;
+    if (ways > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--threads, --processes, --nodes and mpiexec are ways to run the same "
+                                              "units: choose one");
+    if (options->has_timeout && !(options->timeout > 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
+                          NUMBER(options->timeout));
+    return TUTTI_OK;
+}
+
+/* More ranks than units would have nothing to do. */
+static int clamp(const struct tutti_job *job, unsigned wanted, int least)
+{
+    uint32_t units = job->prepared.system->component_count;
+    if (wanted > units)
+        tutti_log_printf(job->prepared.options->log, TUTTI_LOG_INFO, NULL,
+                         "there are %u units: running on %u ranks, not on %u", units, units, wanted);
+    int ranks = (int)(wanted > units ? units : wanted);
+    if (ranks < least)
+        tutti_log_printf(job->prepared.options->log, TUTTI_LOG_INFO, NULL,
+                         "FMUs that can be instantiated only once per process get a worker each: running on %d", least);
+    return ranks < least ? least : ranks;
+}
+
+/* Ranks that were stopped have nothing to say; why they were, the person knows. */
+static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, double t)
+{
+    const volatile sig_atomic_t *interrupt = job->prepared.options->interrupt;
+    if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED))
+        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", NUMBER(t));
+    return err;
+}
+
+static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch, struct tutti_run_stats *stats)
+{
+    struct tutti_conductor *conductor;
+    struct tutti_run_stats unused = {0};
+    TRY(tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, ranks));
+    enum tutti_err launched = launch(job, ranks, conductor);
+    double t = tutti_conductor_time(conductor);
+    char why[4096];
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    enum tutti_err err = judge(job, tutti_conductor_finish(conductor, stats ? stats : &unused), t);
+    tutti_run_stats_fini(&unused);
+    return launched ? tutti_fail(launched, "%s", why) : err;
+}
+
+static enum tutti_err run_on(struct tutti_job *job, int ranks, launcher *launch, struct tutti_run_stats *stats)
+{
+    int32_t *place = calloc(job->prepared.system->component_count, sizeof *place);
+    if (!place)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_place(job->prepared.system, job->prepared.asked, ranks, place);
+    job->place = place;
+    if (!err)
+        err = conduct(job, ranks, launch, stats);
+    job->place = NULL;
+    free(place);
+    return err;
+}
+
+static enum tutti_err run_job(struct tutti_job *job, struct tutti_run_stats *stats)
+{
+    const struct tutti_run_options *options = job->prepared.options;
+    int least;
+    TRY(tutti_place_least_ranks(job->prepared.system, job->prepared.asked, &least));
+    if (options->threads > 0)
+        return run_on(job, clamp(job, options->threads, 1), tutti_conduct_threads, stats);
+    TRY(tutti_job_unpack(job));
+    return run_on(job, clamp(job, options->processes, least), tutti_conduct_processes, stats);
+}
 
 enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
 {
     struct tutti_job job;
+    int least;
     if (stats)
         *stats = (struct tutti_run_stats){0};
+    TRY(check_options(options));
     TRY(tutti_job_open(&job, options));
-    return tutti_run_prepared(&job.prepared, stats);
+    enum tutti_err err = tutti_place_least_ranks(job.prepared.system, options, &least);
+    if (!err && options->threads == 0 && options->processes == 0 && least == 1)
+        return tutti_run_prepared(&job.prepared, stats);
+    if (!err)
+        err = run_job(&job, stats);
+    char why[4096];
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    tutti_job_close(&job);
+    return err ? tutti_fail(err, "%s", why) : TUTTI_OK;
 }

@@ -44,10 +44,10 @@ struct tutti_tcp_run {
 struct tutti_tcp;
 
 /* Listens at `address` ("127.0.0.1", "0.0.0.0", "::", no port): from now on others may connect, and wait. `own` (copied; NULL:
- * none) is this rank's pair for this run. ARGUMENT if there are no keys and the address is not a loopback one. `log` (borrowed,
- * may be NULL) gets warnings about strangers. */
+ * none) is this rank's pair for this run; `lost_after` is that of struct tutti_tcp_run. ARGUMENT if there are no keys and the
+ * address is not a loopback one. `log` (borrowed, may be NULL; called from other threads, too) gets warnings about strangers. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_keys *own,
-                                              const struct tutti_log *log);
+                                              double lost_after, const struct tutti_log *log);
 int tutti_tcp_port(const struct tutti_tcp *tcp);
 /* NULL is fine; not after tutti_tcp_connect. */
 void tutti_tcp_free(struct tutti_tcp *tcp);

@@ -2,7 +2,8 @@
 /* zap.h - who may connect: a thread that answers ZeroMQ's question (RFC 27, ZAP) for every CURVE connection that comes to a
  * socket of a context. A key that is not in its list is refused before any byte of a message passes.
  *
- * One per context. Sockets that bind must call tutti_zap_guard first: without it a connection is let in if nobody answers. */
+ * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets everybody in if nobody answers.
+ * So: tutti_zap_start, tutti_zap_guard, zmq_bind; and at the end zmq_close, tutti_zap_stop, zmq_ctx_term. */
 #ifndef TUTTI_FABRIC_ZAP_H
 #define TUTTI_FABRIC_ZAP_H
 
@@ -19,7 +20,7 @@ TUTTI_CHECKED enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_
                                              const char *name);
 /* Takes it back: connections that stand are not cut. */
 void tutti_zap_forbid(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE]);
-/* From now on questions are answered. */
+/* From now on questions are answered. By the thread that started it. */
 void tutti_zap_open(struct tutti_zap *zap);
 /* How many were refused so far. */
 unsigned long tutti_zap_refused(const struct tutti_zap *zap);

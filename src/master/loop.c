@@ -10,6 +10,7 @@
 #include "master/coupling.h"
 #include "master/detect.h"
 #include "master/pace.h"
+#include "master/tell.h"
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
 enum { MOST_BLIND_STEPS = 4096 };
@@ -157,7 +158,7 @@ static enum tutti_err look_at_clock(struct run *run, double h)
     struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
                                       run->stats->steps, time - run->loop_start};
     if (run->reports)
-        return tutti_rank_progress(run, &progress);
+        return tutti_tell_progress(run->teller, &progress);
     if (run->options->progress)
         run->options->progress(run->options->progress_context, &progress);
     return TUTTI_OK;

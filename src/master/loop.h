@@ -58,9 +58,10 @@ struct run {
     struct tutti_wires wires;
     struct tutti_fabric *fabric;
     bool owns_fabric;
-    bool borrows;         /* system, table, structure and result belong to a job (rank.h) */
-    const int32_t *place; /* per component: its rank; NULL: there is one rank only */
-    bool reports;         /* a conductor listens: rows, messages and counts go there */
+    bool borrows;                /* system, table, structure and result belong to a job (rank.h) */
+    const int32_t *place;        /* per component: its rank; NULL: there is one rank only */
+    bool reports;                /* a conductor listens: rows, messages and counts go there */
+    struct tutti_teller *teller; /* ... by this (tell.h); NULL: nobody does */
     struct tutti_channels channels;
     struct tutti_master master;
     const struct tutti_log *unit_log; /* for what own units say; options->log is silent on all ranks but the first */
@@ -158,8 +159,6 @@ TUTTI_CHECKED enum tutti_err tutti_run_go(struct run *run);
 TUTTI_CHECKED enum tutti_err tutti_run_prepared(struct run *run, struct tutti_run_stats *stats);
 /* Releases what tutti_run_prepare made. */
 void tutti_run_let_go(struct run *run);
-/* To the conductor. */
-TUTTI_CHECKED enum tutti_err tutti_rank_progress(struct run *run, const struct tutti_progress *progress);
 /* The second part of setting up, behind tutti_setup_system: to the first point. */
 TUTTI_CHECKED enum tutti_err tutti_run_start(struct run *run);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */

@@ -118,7 +118,7 @@ static enum tutti_err weigh(struct tutti_parts *parts, const double *costs)
     for (uint32_t u = 0; costs && u < parts->count; u++)
         total += costs[u];
     for (uint32_t u = 0; u < parts->count; u++) {
-        double share = total > 0 ? costs[u] / total : 1.0 / parts->count;
+        double share = costs && total > 0 ? costs[u] / total : 1.0 / parts->count;
         parts->weights[u] = llround(fmax(1, share * scale));
         sum += parts->weights[u];
     }
@@ -353,10 +353,12 @@ enum tutti_err tutti_partition(const struct tutti_partition_task *task, int32_t 
 {
     uint32_t count = task->system->component_count;
     int32_t *lists = calloc(3 * (size_t)count + 1, sizeof *lists);
+    if (!lists)
+        return tutti_fail_memory();
     int32_t *family = lists, *fixed = lists + count, *scratch = fixed + count;
     struct tutti_parts parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
-    enum tutti_err err = lists ? find_families(task, family) : tutti_fail_memory();
-    for (uint32_t c = 0; c < count && !err; c++)
+    enum tutti_err err = find_families(task, family);
+    for (uint32_t c = 0; c < count; c++)
         fixed[c] = task->fixed ? task->fixed[c] : -1;
     if (!err && (uint32_t)task->ranks >= count)
         err = place_in_order(count, task->ranks, fixed, place);

@@ -127,7 +127,6 @@ static void fill_graph(struct half *half, uint32_t *order, idx_t *seen)
         idx_t start = end;
         half->rows[v] = start;
         half->weights[v] = 0;
-        seen[v] = -1;
         for (; at < next[v]; at++) {
             half->weights[v] += (idx_t)half->parts->weights[order[at]];
             end = add_edges(half, order[at], start, end, seen);
@@ -136,31 +135,18 @@ static void fill_graph(struct half *half, uint32_t *order, idx_t *seen)
     half->rows[half->vertices] = end;
 }
 
-static enum tutti_err make_sides(struct half *half)
+/* Where the arrays lie in `room`, which the caller frees. */
+static enum tutti_err make_sides(struct half *half, idx_t *room, size_t edges, uint32_t *order)
 {
-    size_t edges = 0, units = half->unit_count;
-    for (uint32_t i = 0; i < half->unit_count; i++)
-        edges += half->parts->first[half->units[i] + 1] - half->parts->first[half->units[i]];
-    idx_t *room = calloc(4 * units + 2 * edges + 1, sizeof *room);
-    uint32_t *order = calloc(2 * units + 1, sizeof *order);
-    enum tutti_err err = TUTTI_OK;
-    if (!room || !order) {
-        err = tutti_fail_memory();
-    } else {
-        number_vertices(half);
-        half->rows = room;
-        half->weights = half->rows + units + 1;
-        half->columns = half->weights + units;
-        half->edges = half->columns + edges;
-        half->sides = half->edges + edges;
-        for (idx_t v = 0; v < half->vertices; v++)
-            half->sides[v] = -1;
-        fill_graph(half, order, half->sides); /* which are not known yet */
-        err = find_sides(half);
-    }
-    free(order);
-    half->rows = room; /* the caller's */
-    return err;
+    size_t units = half->unit_count;
+    number_vertices(half);
+    half->rows = room;
+    half->weights = half->rows + units + 1;
+    half->columns = half->weights + units;
+    half->edges = half->columns + edges;
+    half->sides = half->edges + edges;
+    fill_graph(half, order, half->sides); /* which are not known yet */
+    return find_sides(half);
 }
 
 /* ---- halving ---- */
@@ -222,9 +208,16 @@ static enum tutti_err bisect(struct bisection *work, uint32_t *units, uint32_t c
         .stamp = ++work->stamp,
         .divisor = work->divisor,
     };
-    enum tutti_err err = make_sides(&half);
-    uint32_t first = err ? 0 : part_units(work, &half, units, count);
-    free(half.rows);
+    size_t edges = 0;
+    for (uint32_t i = 0; i < count; i++)
+        edges += work->parts->first[units[i] + 1] - work->parts->first[units[i]];
+    idx_t *room = calloc(3 * (size_t)count + 2 * edges + 1, sizeof *room);
+    uint32_t *order = calloc(2 * (size_t)count + 1, sizeof *order), first = 0;
+    enum tutti_err err = room && order ? make_sides(&half, room, edges, order) : tutti_fail_memory();
+    if (!err && half.sides)
+        first = part_units(work, &half, units, count);
+    free(order);
+    free(room);
     TRY(err);
     TRY(bisect(work, units, first, begin, half.middle));
     return bisect(work, units + first, count - first, half.middle, end);

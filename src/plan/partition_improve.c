@@ -22,6 +22,8 @@ struct change {
     int64_t excess, cut, uneven;
 };
 
+static const struct change NOTHING = {0, 0, 0};
+
 static bool is_less(const struct change *a, const struct change *b)
 {
     if (a->excess != b->excess)
@@ -87,6 +89,7 @@ static void put(struct state *state, uint32_t unit, int32_t rank)
 static int32_t find_rank(const struct state *state, uint32_t unit, struct change *best)
 {
     int32_t from = state->place[unit], found = from;
+    *best = NOTHING;
     look_around(state, unit);
     for (int32_t to = 0; to < state->parts->ranks; to++) {
         if (to == from)
@@ -100,8 +103,6 @@ static int32_t find_rank(const struct state *state, uint32_t unit, struct change
     }
     return found;
 }
-
-static const struct change NOTHING = {0, 0, 0};
 
 static bool move_units(struct state *state)
 {
@@ -289,15 +290,14 @@ enum tutti_err tutti_parts_spread(const struct tutti_parts *parts, int32_t *plac
 {
     struct state state;
     struct heavy *order = calloc(parts->count, sizeof *order);
-    enum tutti_err err = begin(&state, parts, place);
-    if (!err && !order)
-        err = tutti_fail_memory();
-    for (uint32_t u = 0; u < parts->count && !err; u++)
+    if (!order)
+        return tutti_fail_memory();
+    for (uint32_t u = 0; u < parts->count; u++)
         order[u] = (struct heavy){u, parts->weights[u]};
-    if (!err) {
-        qsort(order, parts->count, sizeof *order, compare_weights);
+    qsort(order, parts->count, sizeof *order, compare_weights);
+    enum tutti_err err = begin(&state, parts, place);
+    if (!err)
         spread(&state, order);
-    }
     free(order);
     end(&state);
     return err;

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "conduct/conductor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "conduct/rows.h"
+#include "conduct/sum.h"
+#include "master/observer.h"
+#include "master/tally.h"
+
+enum { LAST_LINES = 8 };
+
+/* What a rank has told so far. */
+struct rank {
+    bool ended;
+    enum tutti_err err;
+    double t; /* where it is */
+    bool t_known;
+    struct tutti_progress progress;
+    bool has_progress;
+    struct tutti_run_stats tally;
+    bool has_tally;
+    char *lines[LAST_LINES];
+    size_t line_count; /* ever */
+    struct tutti_text last_words;
+};
+
+struct tutti_conductor {
+    const struct tutti_run_options *options;
+    struct rank *ranks;
+    int count, ended;
+    struct tutti_rows *rows;
+    FILE *step_log;
+    char *step_log_path; /* absolute; NULL: none */
+    double last_progress, last_flush;
+    bool progressed;    /* since the last time that it was shown */
+    enum tutti_err err; /* of the rank that failed first */
+    char *message;
+    enum tutti_err own_err; /* of writing, or of what was told */
+    char *own_message;
+};
+
+static void release(struct tutti_conductor *conductor)
+{
+    for (int r = 0; conductor->ranks && r < conductor->count; r++) {
+        tutti_run_stats_fini(&conductor->ranks[r].tally);
+        tutti_text_fini(&conductor->ranks[r].last_words);
+        for (size_t i = 0; i < LAST_LINES; i++)
+            free(conductor->ranks[r].lines[i]);
+    }
+    free(conductor->ranks);
+    free(conductor->step_log_path);
+    free(conductor->message);
+    free(conductor->own_message);
+    free(conductor);
+}
+
+enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tutti_run_options *options,
+                                   const char *result, int ranks)
+{
+    struct tutti_conductor *conductor = calloc(1, sizeof *conductor);
+    *out = NULL;
+    if (!conductor)
+        return tutti_fail_memory();
+    conductor->options = options;
+    conductor->count = ranks;
+    conductor->last_flush = tutti_clock_now();
+    conductor->ranks = calloc((size_t)ranks, sizeof *conductor->ranks);
+    /* Now: code of an FMU may change the folder that the process is in. */
+    conductor->step_log_path = options->step_log ? tutti_fs_absolute(options->step_log) : NULL;
+    const char *path = tutti_observer_is_wanted(options, result) ? result : NULL;
+    enum tutti_err err = conductor->ranks && (conductor->step_log_path || !options->step_log)
+                             ? tutti_rows_new(&conductor->rows, ranks, path, options->log)
+                             : tutti_fail_memory();
+    if (err)
+        release(conductor);
+    else
+        *out = conductor;
+    return err;
+}
+
+/* --- frames */
+
+static enum tutti_err malformed(const char *what, int rank)
+{
+    return tutti_fail(TUTTI_ERR_FORMAT, "%s of rank %d is malformed", what, rank);
+}
+
+static bool is_read(const struct tutti_unparcel *in)
+{
+    return !in->bad && in->at == in->end;
+}
+
+static void move_to(struct rank *rank, double t)
+{
+    rank->t = t;
+    rank->t_known = true;
+}
+
+static enum tutti_err take_row(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    double t;
+    TRY(tutti_rows_take_row(conductor->rows, r, in, &t));
+    move_to(&conductor->ranks[r], t);
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_log(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    struct rank *rank = &conductor->ranks[r];
+    unsigned level = tutti_unparcel_u8(in);
+    const char *origin = tutti_unparcel_text(in), *text = tutti_unparcel_text(in);
+    if (!is_read(in) || level > TUTTI_LOG_DEBUG || !text)
+        return malformed("a message", r);
+    tutti_log_printf(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
+    struct tutti_text line = {0};
+    tutti_text_printf(&line, "%.500s%s%.4000s", origin ? origin : "", origin ? ": " : "", text);
+    if (line.failed) {
+        tutti_text_fini(&line);
+        return tutti_fail_memory();
+    }
+    tutti_str_make_printable(line.text);
+    char **place = &rank->lines[rank->line_count++ % LAST_LINES];
+    free(*place);
+    *place = line.text;
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_progress(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    struct rank *rank = &conductor->ranks[r];
+    struct tutti_progress progress;
+    progress.start = tutti_unparcel_double(in);
+    progress.stop = tutti_unparcel_double(in);
+    progress.time = tutti_unparcel_double(in);
+    progress.step = tutti_unparcel_double(in);
+    progress.steps = (unsigned long)tutti_unparcel_u64(in);
+    progress.elapsed = tutti_unparcel_double(in);
+    if (!is_read(in))
+        return malformed("the progress", r);
+    move_to(rank, progress.time);
+    rank->progress = progress;
+    rank->has_progress = conductor->progressed = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err cannot_log(const struct tutti_conductor *conductor, const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "--step-log: '%s' cannot be %s: %s", conductor->options->step_log, what,
+                      strerror(errno));
+}
+
+static enum tutti_err take_step(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    const char *line = tutti_unparcel_text(in);
+    if (!is_read(in) || !line || !conductor->step_log_path)
+        return malformed("the step log", r);
+    if (!conductor->step_log) {
+        conductor->step_log = fopen(conductor->step_log_path, "we");
+        if (!conductor->step_log)
+            return cannot_log(conductor, "opened");
+        setvbuf(conductor->step_log, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
+    }
+    return fputs(line, conductor->step_log) < 0 ? cannot_log(conductor, "written") : TUTTI_OK;
+}
+
+static enum tutti_err take_tally(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    struct rank *rank = &conductor->ranks[r];
+    if (rank->has_tally)
+        return malformed("a second tally", r);
+    enum tutti_err err = tutti_tally_unpack(in, &rank->tally);
+    rank->has_tally = !err;
+    if (err)
+        tutti_run_stats_fini(&rank->tally);
+    return tutti_fail_context(err, "rank %d", r);
+}
+
+/* Those that were stopped are not the ones that failed, unless nobody else did. */
+static void blame(struct tutti_conductor *conductor, enum tutti_err err, const char *message)
+{
+    if (!err || (conductor->err && (conductor->err != TUTTI_ERR_STOPPED || err == TUTTI_ERR_STOPPED)))
+        return;
+    conductor->err = err;
+    free(conductor->message);
+    conductor->message = tutti_str_copy(message); /* NULL for want of memory: the name of the error has to do */
+}
+
+static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err err, const char *message)
+{
+    struct rank *rank = &conductor->ranks[r];
+    rank->ended = true;
+    rank->err = err;
+    conductor->ended++;
+    tutti_rows_end(conductor->rows, r);
+    blame(conductor, err, message);
+}
+
+static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    uint32_t err = tutti_unparcel_u32(in);
+    const char *message = tutti_unparcel_text(in);
+    double t = tutti_unparcel_double(in);
+    if (!is_read(in) || err > TUTTI_ERR_LOST)
+        return malformed("the end", r);
+    move_to(&conductor->ranks[r], t);
+    end_rank(conductor, r, (enum tutti_err)err, message ? message : "");
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_frame(struct tutti_conductor *conductor, int r, enum tutti_report_kind kind,
+                                 struct tutti_unparcel *in)
+{
+    switch (kind) {
+    case TUTTI_REPORT_COLUMNS: return tutti_rows_take_columns(conductor->rows, r, in);
+    case TUTTI_REPORT_ROW: return take_row(conductor, r, in);
+    case TUTTI_REPORT_LOG: return take_log(conductor, r, in);
+    case TUTTI_REPORT_PROGRESS: return take_progress(conductor, r, in);
+    case TUTTI_REPORT_STEP: return take_step(conductor, r, in);
+    case TUTTI_REPORT_TALLY: return take_tally(conductor, r, in);
+    case TUTTI_REPORT_END: return take_end(conductor, r, in);
+    case TUTTI_REPORT_KINDS: break;
+    }
+    return malformed("a frame", r);
+}
+
+/* The first failure of the conductor itself is kept for the end. */
+static enum tutti_err keep_own(struct tutti_conductor *conductor, enum tutti_err err)
+{
+    if (err && !conductor->own_err) {
+        conductor->own_err = err;
+        conductor->own_message = tutti_str_copy(tutti_err_message());
+    }
+    return err;
+}
+
+enum tutti_err tutti_conductor_take(struct tutti_conductor *conductor, int rank, const char *bytes, size_t count,
+                                    size_t *taken)
+{
+    enum tutti_err err = TUTTI_OK;
+    size_t done = 0;
+    while (!err && !conductor->ranks[rank].ended) {
+        enum tutti_report_kind kind;
+        size_t size;
+        bool whole;
+        err = tutti_report_find(bytes + done, count - done, &kind, &size, &whole);
+        if (err || !whole || (kind == TUTTI_REPORT_ROW && tutti_rows_must_wait(conductor->rows, rank)))
+            break;
+        const char *parcel = bytes + done + TUTTI_REPORT_HEADER;
+        err = take_frame(conductor, rank, kind, &(struct tutti_unparcel){.at = parcel, .end = parcel + size});
+        done += TUTTI_REPORT_HEADER + size;
+    }
+    *taken = conductor->ranks[rank].ended ? count : done; /* behind the end there is nothing to read */
+    return keep_own(conductor, err);
+}
+
+void tutti_conductor_lose(struct tutti_conductor *conductor, int rank, enum tutti_err err)
+{
+    if (!conductor->ranks[rank].ended)
+        end_rank(conductor, rank, err, tutti_err_message());
+}
+
+/* --- what people see */
+
+/* The rank that is behind all others, among those that have told where they are. */
+static const struct rank *last_of(const struct tutti_conductor *conductor, bool with_progress)
+{
+    const struct rank *last = NULL;
+    for (int r = 0; r < conductor->count; r++) {
+        const struct rank *rank = &conductor->ranks[r];
+        if (rank->t_known && (rank->has_progress || !with_progress) && (!last || rank->t < last->t))
+            last = rank;
+    }
+    return last;
+}
+
+double tutti_conductor_time(const struct tutti_conductor *conductor)
+{
+    const struct rank *last = last_of(conductor, false);
+    return last ? last->t : -INFINITY;
+}
+
+enum tutti_err tutti_conductor_idle(struct tutti_conductor *conductor)
+{
+    const struct tutti_run_options *options = conductor->options;
+    double now = tutti_clock_now();
+    if (options->progress && conductor->progressed && now - conductor->last_progress >= 0.1) {
+        conductor->last_progress = now;
+        conductor->progressed = false;
+        const struct rank *last = last_of(conductor, true);
+        struct tutti_progress progress = last->progress;
+        progress.time = last->t;
+        options->progress(options->progress_context, &progress);
+    }
+    if (now - conductor->last_flush <= 1)
+        return TUTTI_OK;
+    conductor->last_flush = now;
+    return keep_own(conductor, tutti_rows_flush(conductor->rows));
+}
+
+const char *tutti_conductor_last_words(struct tutti_conductor *conductor, int r)
+{
+    struct rank *rank = &conductor->ranks[r];
+    size_t first = rank->line_count > LAST_LINES ? rank->line_count - LAST_LINES : 0;
+    tutti_text_fini(&rank->last_words);
+    rank->last_words = (struct tutti_text){0};
+    for (size_t i = first; i < rank->line_count; i++)
+        tutti_text_printf(&rank->last_words, "%s%s", i > first ? "\n" : "", rank->lines[i % LAST_LINES]);
+    return rank->last_words.text && !rank->last_words.failed ? rank->last_words.text : "";
+}
+
+/* --- the end */
+
+bool tutti_conductor_is_done(const struct tutti_conductor *conductor)
+{
+    return conductor->ended == conductor->count;
+}
+
+bool tutti_conductor_has_ended(const struct tutti_conductor *conductor, int rank)
+{
+    return conductor->ranks[rank].ended;
+}
+
+bool tutti_conductor_has_failed(const struct tutti_conductor *conductor)
+{
+    return conductor->err != TUTTI_OK;
+}
+
+static enum tutti_err close_step_log(struct tutti_conductor *conductor)
+{
+    if (!conductor->step_log)
+        return TUTTI_OK;
+    bool failed = ferror(conductor->step_log) != 0;
+    return fclose(conductor->step_log) != 0 || failed ? cannot_log(conductor, "written") : TUTTI_OK;
+}
+
+static enum tutti_err sum(struct tutti_conductor *conductor, unsigned long rows, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats **tallies = calloc((size_t)conductor->count, sizeof(struct tutti_run_stats *));
+    *stats = (struct tutti_run_stats){0};
+    if (!tallies)
+        return tutti_fail_memory();
+    for (int r = 0; r < conductor->count; r++)
+        tallies[r] = conductor->ranks[r].has_tally ? &conductor->ranks[r].tally : NULL;
+    enum tutti_err err = tutti_sum_tallies(stats, tallies, conductor->count);
+    free(tallies);
+    stats->rows = rows;
+    return err;
+}
+
+enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct tutti_run_stats *stats)
+{
+    unsigned long rows = tutti_rows_count(conductor->rows);
+    (void)keep_own(conductor, tutti_rows_close(conductor->rows));
+    (void)keep_own(conductor, close_step_log(conductor));
+    if (stats)
+        (void)keep_own(conductor, sum(conductor, rows, stats));
+    bool own = conductor->own_err && (!conductor->err || conductor->err == TUTTI_ERR_STOPPED);
+    enum tutti_err err = own ? conductor->own_err : conductor->err;
+    const char *message = own ? conductor->own_message : conductor->message;
+    if (err)
+        (void)tutti_fail(err, "%s", message ? message : tutti_err_name(err));
+    release(conductor);
+    return err;
+}

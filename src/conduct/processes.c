@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks as workers: processes that are forked from this one, so that whatever an FMU does to its process, the others and the
+ * results stay. The process that calls is the conductor; only it writes files and hears signals. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "conduct/drain.h"
+#include "conduct/launch.h"
+
+/* Seconds that the others have to come back, once one is lost. */
+static const double GRACE = 0.5;
+
+struct worker {
+    pid_t pid; /* 0: there is none, or it has ended and is collected */
+    uint64_t beat;
+    double moved; /* when it was last seen to move */
+};
+
+struct crew {
+    const struct tutti_job *job;
+    struct tutti_drain drain;
+    struct worker *workers;
+    double timeout;  /* seconds; INFINITY: none */
+    double looked;   /* when it was last looked after */
+    double deadline; /* when those who are left are killed */
+};
+
+/* In the worker. Signals from the terminal reach the whole group: what they mean, the conductor tells. */
+static void settle_in(pid_t parent)
+{
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGCHLD};
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], SIG_DFL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and nobody asked for it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it has died before that */
+        kill(getpid(), SIGKILL);
+}
+
+/* The child of a fork: it never returns. */
+static void be_rank(const struct crew *crew, int rank, pid_t parent)
+{
+    settle_in(parent);
+    /* The interrupt of the options is the conductor's, out of sight from here; that of the area is not. */
+    struct tutti_job job = *crew->job;
+    job.prepared.merged = *crew->job->prepared.options;
+    job.prepared.merged.interrupt = tutti_shared_interrupt(crew->drain.area);
+    job.prepared.options = &job.prepared.merged;
+    struct tutti_fabric *fabric;
+    enum tutti_err err = tutti_shared_join(crew->drain.area, rank, &fabric);
+    if (err == TUTTI_OK) {
+        err = tutti_rank(&job, fabric);
+        fflush(NULL); /* what an FMU printed */
+        fabric->kind->close(fabric);
+    }
+    _exit(err == TUTTI_OK ? 0 : 1);
+}
+
+static enum tutti_err start(struct crew *crew)
+{
+    pid_t parent = getpid();
+    fflush(NULL); /* or workers would write it once more */
+    for (int r = 0; r < crew->drain.ranks; r++) {
+        struct worker *worker = &crew->workers[r];
+        worker->pid = fork();
+        worker->moved = tutti_clock_now();
+        if (worker->pid == 0)
+            be_rank(crew, r, parent);
+        if (worker->pid < 0) {
+            worker->pid = 0;
+            return tutti_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)",
+                              crew->drain.ranks, strerror(errno));
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* "worker 2 (unit 'engine' of engine.fmu, t = 1.25)" */
+static const char *name_worker(const struct crew *crew, int rank, char *out, size_t size)
+{
+    const struct tutti_system *system = crew->job->prepared.system;
+    const struct tutti_whereabouts *where = tutti_shared_whereabouts(crew->drain.area, rank);
+    uint32_t component = atomic_load(&where->component);
+    double t = atomic_load(&where->t);
+    if (component < system->component_count)
+        snprintf(out, size, "worker %d (unit '%s', %s, t = %s)", rank, system->components[component].name,
+                 system->components[component].fmu->path, NUMBER(t));
+    else
+        snprintf(out, size, "worker %d (in no FMU, t = %s)", rank, NUMBER(t));
+    return out;
+}
+
+/* "; its last words: ...", in one line; "" if there are none. */
+static const char *last_words(const struct crew *crew, int rank, char *out, size_t size)
+{
+    const char *words = tutti_conductor_last_words(crew->drain.conductor, rank);
+    *out = '\0';
+    if (!*words)
+        return out;
+    snprintf(out, size, "; its last words: %s", words);
+    for (char *at = out; *at; at++)
+        if (*at == '\n')
+            *at = at[1] ? '|' : ' ';
+    return out;
+}
+
+enum { NAME_ROOM = 1024, WORDS_ROOM = 2048 };
+
+/* Gives the worker up with the message that this thread has; the others have to end. */
+static void give_up(struct crew *crew, int rank)
+{
+    tutti_conductor_lose(crew->drain.conductor, rank, TUTTI_ERR_LOST);
+    tutti_shared_stop(crew->drain.area, 0);
+    if (crew->deadline == INFINITY)
+        crew->deadline = tutti_clock_now() + GRACE;
+}
+
+static void lose(struct crew *crew, int rank, int status)
+{
+    char name[NAME_ROOM], words[WORDS_ROOM], how[256];
+    name_worker(crew, rank, name, sizeof name);
+    last_words(crew, rank, words, sizeof words);
+    if (WIFSIGNALED(status)) {
+        int number = WTERMSIG(status);
+        snprintf(how, sizeof how, "was ended by signal %d (%s)%s", number, strsignal(number),
+                 number == SIGKILL ? ": somebody killed it, or there was no memory left" : "");
+    } else
+        snprintf(how, sizeof how, "called exit (%d), which an FMU must not do", WEXITSTATUS(status));
+    (void)tutti_fail(TUTTI_ERR_LOST, "%s %s%s; everything computed before is kept", name, how, words);
+    give_up(crew, rank);
+}
+
+static void blame(struct crew *crew, int rank)
+{
+    char name[NAME_ROOM], words[WORDS_ROOM];
+    name_worker(crew, rank, name, sizeof name);
+    last_words(crew, rank, words, sizeof words);
+    (void)tutti_fail(TUTTI_ERR_LOST,
+                     "%s has given no sign of life for %s s%s; raise --timeout if the FMU may take that long; "
+                     "everything computed before is kept",
+                     name, NUMBER(crew->timeout), words);
+    give_up(crew, rank);
+}
+
+/* Collects the worker if it has ended; loses it if it did so before its time. */
+static void look_for_end(struct crew *crew, int rank, int flags)
+{
+    struct worker *worker = &crew->workers[rank];
+    int status = 0;
+    pid_t ended;
+    do
+        ended = worker->pid ? waitpid(worker->pid, &status, flags) : 0;
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0)
+        return;
+    worker->pid = 0;
+    while (tutti_drain_rank(&crew->drain, rank)) /* it may have been written since */
+        ;
+    if (!tutti_conductor_has_ended(crew->drain.conductor, rank))
+        lose(crew, rank, status);
+}
+
+/* Has it moved since the last time? */
+static void look_for_life(struct crew *crew, int rank, double now)
+{
+    struct worker *worker = &crew->workers[rank];
+    uint64_t beat = atomic_load(&tutti_shared_whereabouts(crew->drain.area, rank)->beat);
+    /* Somebody who looks rarely, because it was stopped itself, has seen nothing. */
+    if (beat != worker->beat || now - crew->looked > crew->timeout / 2) {
+        worker->beat = beat;
+        worker->moved = now;
+    }
+    if (now - worker->moved > crew->timeout && !tutti_conductor_has_ended(crew->drain.conductor, rank))
+        blame(crew, rank);
+}
+
+/* Does any worker still run? */
+static bool look_after(struct crew *crew)
+{
+    double now = tutti_clock_now();
+    bool any = false;
+    for (int r = 0; r < crew->drain.ranks; r++) {
+        look_for_end(crew, r, WNOHANG);
+        if (crew->workers[r].pid && isfinite(crew->timeout))
+            look_for_life(crew, r, now);
+        any |= crew->workers[r].pid != 0;
+    }
+    crew->looked = now;
+    return any;
+}
+
+static void kill_all(struct crew *crew)
+{
+    for (int r = 0; r < crew->drain.ranks; r++)
+        if (crew->workers[r].pid)
+            kill(crew->workers[r].pid, SIGKILL);
+    for (int r = 0; r < crew->drain.ranks; r++)
+        look_for_end(crew, r, 0);
+}
+
+static enum tutti_err conduct(struct crew *crew)
+{
+    struct tutti_drain *drain = &crew->drain;
+    enum tutti_err err = start(crew);
+    if (err != TUTTI_OK) {
+        tutti_drain_fail(drain, err);
+        crew->deadline = tutti_clock_now() + GRACE;
+    }
+    for (bool any = true; any;) {
+        uint32_t seen = tutti_shared_bell(drain->area);
+        tutti_drain_all(drain);
+        any = look_after(crew);
+        if (any && tutti_clock_now() > crew->deadline) {
+            kill_all(crew);
+            any = false;
+        }
+        if (any)
+            tutti_shared_doze(drain->area, seen, TUTTI_DRAIN_NAP);
+    }
+    return tutti_drain_finish(drain);
+}
+
+enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks, struct tutti_conductor *conductor)
+{
+    const struct tutti_run_options *options = job->prepared.options;
+    struct tutti_shared *area;
+    struct crew crew = {.job = job,
+                        .timeout = options->has_timeout ? options->timeout : INFINITY,
+                        .looked = tutti_clock_now(),
+                        .deadline = INFINITY};
+    TRY(tutti_shared_new(&area, ranks, "processes"));
+    crew.workers = calloc((size_t)ranks, sizeof *crew.workers);
+    enum tutti_err err = tutti_drain_init(&crew.drain, area, conductor, options->interrupt, ranks);
+    if (err == TUTTI_OK && !crew.workers)
+        err = tutti_fail_memory();
+    if (err == TUTTI_OK)
+        err = conduct(&crew);
+    tutti_drain_fini(&crew.drain);
+    free(crew.workers);
+    tutti_shared_free(area);
+    return err;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.h - the columns and rows of all ranks become one result.
+ *
+ * Invariants:
+ *  1. The file is opened once all ranks have told their columns, and never if one comes to its end before.
+ *  2. Row k is written once all ranks that bring rows have brought theirs; until then nobody's row k + 1 is taken.
+ *  3. Once a rank has come to its end, no row is written that it has not brought: the result ends with a row that all have. */
+#ifndef TUTTI_CONDUCT_ROWS_H
+#define TUTTI_CONDUCT_ROWS_H
+
+#include "base/log.h"
+#include "base/parcel.h"
+
+struct tutti_rows;
+
+/* `path` and `log` are borrowed. NULL path: nothing is to be recorded. */
+TUTTI_CHECKED enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks, const char *path,
+                                            const struct tutti_log *log);
+/* A frame COLUMNS. FORMAT; whatever opening the file fails with. */
+TUTTI_CHECKED enum tutti_err tutti_rows_take_columns(struct tutti_rows *rows, int rank, struct tutti_unparcel *in);
+/* Has a row of this rank to wait for others? */
+bool tutti_rows_must_wait(const struct tutti_rows *rows, int rank);
+/* A frame ROW of a rank that need not wait; *t is its time. FORMAT; IO. */
+TUTTI_CHECKED enum tutti_err tutti_rows_take_row(struct tutti_rows *rows, int rank, struct tutti_unparcel *in,
+                                                 double *t);
+/* The rank brings no more. */
+void tutti_rows_end(struct tutti_rows *rows, int rank);
+/* Written so far. */
+unsigned long tutti_rows_count(const struct tutti_rows *rows);
+TUTTI_CHECKED enum tutti_err tutti_rows_flush(struct tutti_rows *rows);
+/* Closes the file and releases everything; NULL is fine. */
+TUTTI_CHECKED enum tutti_err tutti_rows_close(struct tutti_rows *rows);
+
+#endif
