@@ -117,12 +117,16 @@ static enum tutti_err write_inputs(struct block *block, const struct tutti_unit 
     return TUTTI_OK;
 }
 
-static void take(const struct block *block, double *x)
+/* All of them, also those that no unit of this rank reads. */
+static enum tutti_err take(const struct block *block, double *x)
 {
     for (uint32_t i = 0; i < block->real_count; i++) {
         const struct tutti_slot *slot = &block->wires->slots[block->reals[i]];
         memcpy(x + block->first[i], slot->values, slot->count * sizeof(double));
+        for (uint32_t e = 0; e < slot->count && !is_own(block, block->reals[i]); e++)
+            x[block->first[i] + e] = -INFINITY;
     }
+    return block->spread ? tutti_reduce(block->run, TUTTI_REDUCE_MAX, x, block->n) : TUTTI_OK;
 }
 
 static void put(const struct block *block, const double *x)
@@ -146,8 +150,7 @@ static enum tutti_err evaluate(void *context, const double *x, double *g, bool *
     *outside = discarded;
     if (discarded)
         return TUTTI_OK;
-    TRY(hear(block));
-    take(block, g);
+    TRY(take(block, g));
     for (size_t i = 0; i < block->n; i++)
         *outside = *outside || !isfinite(g[i]);
     return TUTTI_OK;
@@ -351,7 +354,7 @@ static enum tutti_err refine(struct block *block, double *scale, double *x, doub
 static enum tutti_err solve_reals(struct block *block, double *work)
 {
     double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n, residual;
-    take(block, x);
+    TRY(take(block, x));
     mend_guess(block, x);
     bool outside = false;
     TRY(evaluate(block, x, residuals, &outside));
