@@ -41,6 +41,15 @@ void tutti_parcel_put_bytes(struct tutti_parcel *parcel, const void *bytes, size
     parcel->size += size;
 }
 
+char *tutti_parcel_extend(struct tutti_parcel *parcel, size_t size)
+{
+    if (!make_room(parcel, size))
+        return NULL;
+    char *at = parcel->bytes + parcel->size;
+    parcel->size += size;
+    return at;
+}
+
 void tutti_parcel_put_u8(struct tutti_parcel *parcel, uint8_t value)
 {
     tutti_parcel_put_bytes(parcel, &value, sizeof value);

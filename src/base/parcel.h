@@ -19,6 +19,8 @@ void tutti_parcel_fini(struct tutti_parcel *parcel);
 /* Empty again; keeps its memory. */
 void tutti_parcel_reset(struct tutti_parcel *parcel);
 void tutti_parcel_put_bytes(struct tutti_parcel *parcel, const void *bytes, size_t size);
+/* Room for `size` bytes that the caller fills in at once; NULL if the parcel has failed. */
+char *tutti_parcel_extend(struct tutti_parcel *parcel, size_t size);
 void tutti_parcel_put_u8(struct tutti_parcel *parcel, uint8_t value);
 void tutti_parcel_put_u32(struct tutti_parcel *parcel, uint32_t value);
 void tutti_parcel_put_u64(struct tutti_parcel *parcel, uint64_t value);

@@ -91,7 +91,7 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
         struct norm norm = {.what = what, .driver = TUTTI_NONE};
         partial[c] = tutti_run_owns(run, c) ? add_unit(run, c, difference, now, &norm) : 0;
         worst[c] = norm.worst;
-        who[c] = norm.driver; /* TUTTI_NONE only where nothing is larger than 0 */
+        who[c] = norm.driver == TUTTI_NONE ? -1 : (double)norm.driver;
     }
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, partial, (size_t)3 * components));
     *driver = TUTTI_NONE;

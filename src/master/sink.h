@@ -24,6 +24,7 @@ struct tutti_sink {
     struct tutti_parcel parcel;
     struct tutti_sink_piece *pieces;
     size_t piece_count;
+    size_t fixed; /* bytes of a row's values; 0: there are texts among them */
     bool brings_rows;
 };
 
