@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/crash.h"
@@ -64,6 +65,8 @@ static void on_crash(int number)
     } else {
         say(" in Tutti itself; everything recorded so far is kept. Please report it\n");
     }
+    if (gettid() != getpid()) /* what ranks have reported is written by another thread, which goes on meanwhile */
+        (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     tutti_crash_run();
     _exit(EXIT_FAILED);
 }

@@ -2,6 +2,7 @@
 /* A run as a whole: where its units run, and what becomes of it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tutti/run.h>
 
 #include "base/log.h"
@@ -23,14 +24,28 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     return TUTTI_OK;
 }
 
-/* More ranks than units would have nothing to do. */
+/* The greatest rank that somebody asked for, and one more: so many there must be. */
+static unsigned count_placed(const struct tutti_run_options *options)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < options->place_count; i++) {
+        const char *equals = strrchr(options->place[i], '=');
+        uint64_t rank = 0;
+        if (equals && tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) && rank < UINT32_MAX)
+            most = rank + 1 > most ? (unsigned)rank + 1 : most;
+    }
+    return most;
+}
+
+/* More ranks than units would have nothing to do, unless somebody places them so. */
 static int clamp(const struct tutti_job *job, unsigned wanted, int least)
 {
-    uint32_t units = job->prepared.system->component_count;
-    if (wanted > units)
+    uint32_t units = job->prepared.system->component_count, placed = count_placed(job->prepared.asked);
+    uint32_t most = units > placed ? units : placed;
+    if (wanted > most)
         tutti_log_printf(job->prepared.options->log, TUTTI_LOG_INFO, NULL,
-                         "there are %u units: running on %u ranks, not on %u", units, units, wanted);
-    int ranks = (int)(wanted > units ? units : wanted);
+                         "there are %u units: running on %u ranks, not on %u", units, most, wanted);
+    int ranks = (int)(wanted > most ? most : wanted);
     if (ranks < least)
         tutti_log_printf(job->prepared.options->log, TUTTI_LOG_INFO, NULL,
                          "FMUs that can be instantiated only once per process get a worker each: running on %d", least);
@@ -38,10 +53,12 @@ static int clamp(const struct tutti_job *job, unsigned wanted, int least)
 }
 
 /* Ranks that were stopped have nothing to say; why they were, the person knows. */
-static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, double t)
+static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, const struct tutti_run_stats *stats,
+                            double t)
 {
     const volatile sig_atomic_t *interrupt = job->prepared.options->interrupt;
-    if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED))
+    bool short_of = !err && stats->stop < job->prepared.times.stop && !stats->terminated_by_fmu;
+    if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED || short_of))
         return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", NUMBER(t));
     return err;
 }
@@ -55,7 +72,8 @@ static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch
     double t = tutti_conductor_time(conductor);
     char why[4096];
     snprintf(why, sizeof why, "%s", tutti_err_message());
-    enum tutti_err err = judge(job, tutti_conductor_finish(conductor, stats ? stats : &unused), t);
+    stats = stats ? stats : &unused;
+    enum tutti_err err = judge(job, tutti_conductor_finish(conductor, stats), stats, t);
     tutti_run_stats_fini(&unused);
     return launched ? tutti_fail(launched, "%s", why) : err;
 }
@@ -79,6 +97,11 @@ static enum tutti_err run_job(struct tutti_job *job, struct tutti_run_stats *sta
     const struct tutti_run_options *options = job->prepared.options;
     int least;
     TRY(tutti_place_least_ranks(job->prepared.system, job->prepared.asked, &least));
+    if (options->threads > 0 && least > 1)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "the system has several units of an FMU that can be instantiated only once per process "
+                          "(canBeInstantiatedOnlyOncePerProcess), and threads share one: use --processes %d",
+                          least);
     if (options->threads > 0)
         return run_on(job, clamp(job, options->threads, 1), tutti_conduct_threads, stats);
     TRY(tutti_job_unpack(job));

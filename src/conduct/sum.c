@@ -46,7 +46,9 @@ static enum tutti_err gather_units(struct tutti_run_stats *stats, struct tutti_r
 
 static void combine(struct tutti_run_stats *stats, const struct tutti_run_stats *tally)
 {
-    stats->events_located = most(stats->events_located, tally->events_located);
+    stats->rejected += tally->rejected;
+    stats->events_located += tally->events_located;
+    stats->init_iterations += tally->init_iterations;
     stats->exchanges = most(stats->exchanges, tally->exchanges);
     stats->overruns = most(stats->overruns, tally->overruns);
     stats->most_late = fmax(stats->most_late, tally->most_late);
@@ -73,6 +75,7 @@ enum tutti_err tutti_sum_tallies(struct tutti_run_stats *stats, struct tutti_run
     *stats = first ? *first : (struct tutti_run_stats){0};
     stats->units = NULL;
     stats->unit_count = 0;
+    stats->rejected = stats->events_located = stats->init_iterations = 0;
     stats->ranks = ranks;
     stats->coupling = take(first ? &first->coupling : NULL, "none");
     stats->control = take(first ? &first->control : NULL, "fixed");

@@ -332,7 +332,8 @@ static enum tutti_err run_newton(struct block *block, const double *scale, doubl
     struct tutti_newton_counts counts = {0};
     block->scale = scale;
     enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
-    block->run->stats->init_iterations += counts.iterations;
+    if (!block->spread || block->run->fabric->rank == 0) /* once */
+        block->run->stats->init_iterations += counts.iterations;
     *residual = counts.residual;
     return err;
 }

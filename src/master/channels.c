@@ -240,20 +240,28 @@ enum tutti_err tutti_channels_open(struct run *run, bool all, bool waves)
 
 /* ---- exchanging ---- */
 
+static enum tutti_err exchange(struct run *run, uint32_t channel, char *base)
+{
+    if (__builtin_expect(!run->channels.channels, 1)) { /* one rank has nobody to tell */
+        run->fabric->exchanges++;
+        return TUTTI_OK;
+    }
+    return channel == TUTTI_NONE ? TUTTI_OK : run->fabric->kind->exchange(run->fabric, channel, base);
+}
+
 enum tutti_err tutti_channels_exchange(struct run *run)
 {
-    return run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_RUN, run->wires.signals);
+    return exchange(run, TUTTI_CHANNEL_RUN, run->wires.signals);
 }
 
 enum tutti_err tutti_channels_exchange_start(struct run *run)
 {
-    return run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_START, run->wires.signals);
+    return exchange(run, TUTTI_CHANNEL_START, run->wires.signals);
 }
 
 enum tutti_err tutti_channels_exchange_wave(struct run *run, uint32_t wave)
 {
-    uint32_t channel = run->channels.of_wave ? run->channels.of_wave[wave] : TUTTI_CHANNEL_RUN;
-    return channel == TUTTI_NONE ? TUTTI_OK : run->fabric->kind->exchange(run->fabric, channel, run->wires.signals);
+    return exchange(run, run->channels.of_wave ? run->channels.of_wave[wave] : TUTTI_CHANNEL_RUN, run->wires.signals);
 }
 
 enum tutti_err tutti_channels_exchange_rates(struct run *run, double *values)
@@ -263,7 +271,7 @@ enum tutti_err tutti_channels_exchange_rates(struct run *run, double *values)
         return TUTTI_OK;
     for (uint32_t i = 0; i < run->wires.real_count; i++)
         rates[run->wires.reals[i].place] = values[i];
-    TRY(run->fabric->kind->exchange(run->fabric, TUTTI_CHANNEL_RATES, run->channels.rates));
+    TRY(exchange(run, TUTTI_CHANNEL_RATES, run->channels.rates));
     for (uint32_t i = 0; i < run->wires.real_count; i++)
         values[i] = rates[run->wires.reals[i].place];
     return TUTTI_OK;

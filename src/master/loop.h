@@ -97,6 +97,8 @@ struct run {
     double t;
     const struct tutti_member *ended; /* by this one's FMU; NULL: not */
     double ended_at;                  /* ... there, as all ranks know (agree.h) */
+    /* Of own units alone, which other ranks do not know of: steps that a unit repeated, events that it crossed by itself. */
+    unsigned long own_rejected, own_events;
     bool plain;                       /* nothing to do between steps: nobody to watch, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */

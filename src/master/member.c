@@ -81,7 +81,7 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
             return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
         if (run->master.goes_back)
             return refuse(run, member, step);
-        run->stats->rejected++;
+        run->own_rejected++;
         if (!step->can_retry)
             return discarded_for_good(member, goal, step);
         double half = member->t + (goal - member->t) / 2;
@@ -101,7 +101,7 @@ static enum tutti_err cross_alone(struct run *run, struct tutti_member *member)
     TRY(member->unit->kind->enter_event(member->unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, member->unit));
-    run->stats->events_located++;
+    run->own_events++;
     return tutti_member_settle(run, member);
 }
 

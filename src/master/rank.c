@@ -70,7 +70,9 @@ enum tutti_err tutti_rank(const struct tutti_job *job, struct tutti_fabric *fabr
     struct run run = make_run(job, fabric, &stats);
     const struct tutti_log *asked = job->prepared.options->log;
     char message[4096];
-    TRY(tutti_teller_new(&run.teller, fabric, asked ? asked->level : TUTTI_LOG_ERROR));
+    /* What nobody asked for is told, too: the conductor keeps it as last words of a rank that is lost. */
+    enum tutti_log_level level = asked && asked->level > TUTTI_LOG_INFO ? asked->level : TUTTI_LOG_INFO;
+    TRY(tutti_teller_new(&run.teller, fabric, level));
     run.options = &run.merged;
     run.unit_log = tutti_teller_log(run.teller);
     run.merged.log = fabric->rank == 0 ? run.unit_log : NULL;

@@ -51,6 +51,7 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     TRY(tutti_texts_keep(snapshot->texts, &run->wires));
     snapshot->t = run->t;
     snapshot->events_located = run->stats->events_located;
+    snapshot->own_events = run->own_events;
     return TUTTI_OK;
 }
 
@@ -76,6 +77,7 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     TRY(tutti_texts_bring_back(snapshot->texts, &run->wires));
     run->t = snapshot->t;
     run->stats->events_located = snapshot->events_located;
+    run->own_events = snapshot->own_events;
     run->ended = NULL;
     return TUTTI_OK;
 }

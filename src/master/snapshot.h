@@ -17,7 +17,7 @@ struct tutti_unit_saved;
 struct tutti_snapshot {
     bool made; /* memory is there */
     double t;
-    unsigned long events_located;
+    unsigned long events_located, own_events;
     struct tutti_unit_saved **saved; /* per member */
     struct tutti_member *members;
     struct tutti_inputs *inputs; /* per member, for those that a file drives */

@@ -109,6 +109,10 @@ void tutti_tally_count(const struct run *run)
     struct tutti_run_stats *stats = run->stats;
     stats->start = run->times.start;
     stats->stop = run->t;
+    /* What all ranks count alike, the first one tells; the sum over ranks is that of the run. */
+    bool first = !run->fabric || run->fabric->rank == 0;
+    stats->rejected = run->own_rejected + (first ? stats->rejected : 0);
+    stats->events_located = run->own_events + (first ? stats->events_located : 0);
     stats->rows = run->observer.rows;
     stats->terminated_by_fmu = run->ended != NULL;
     stats->not_converged = run->master.not_converged;

@@ -99,8 +99,9 @@ enum tutti_err tutti_traffic_list(struct tutti_traffic **list, size_t *count, co
 
 /* ---- the problem ---- */
 
-/* Loads within this share of the mean are as good as each other. */
-static const double TOLERANCE = 0.03;
+/* If all connected values crossed, that would cost so much of what all units cost. There is no right figure: to units that take
+ * milliseconds a message is nothing, to units that take less than it, all. */
+static const double PRICE = 0.25;
 
 /* Weights add up to about this, and more for many units, so that each has two digits. */
 static double weight_total(uint32_t count)
@@ -111,7 +112,6 @@ static double weight_total(uint32_t count)
 static enum tutti_err weigh(struct tutti_parts *parts, const double *costs)
 {
     double total = 0, scale = weight_total(parts->count);
-    int64_t sum = 0;
     parts->weights = calloc(parts->count, sizeof *parts->weights);
     if (!parts->weights)
         return tutti_fail_memory();
@@ -120,9 +120,8 @@ static enum tutti_err weigh(struct tutti_parts *parts, const double *costs)
     for (uint32_t u = 0; u < parts->count; u++) {
         double share = costs && total > 0 ? costs[u] / total : 1.0 / parts->count;
         parts->weights[u] = llround(fmax(1, share * scale));
-        sum += parts->weights[u];
+        parts->total += parts->weights[u];
     }
-    parts->target = (int64_t)ceil((double)sum / parts->ranks * (1 + TOLERANCE));
     return TUTTI_OK;
 }
 
@@ -177,6 +176,10 @@ static enum tutti_err link_units(struct tutti_parts *parts, const struct tutti_s
         add_edge(parts, next, list[i].from, list[i].to, list[i].values);
         add_edge(parts, next, list[i].to, list[i].from, list[i].values);
     }
+    uint64_t values = 0;
+    for (size_t i = 0; i < count; i++)
+        values += list[i].values;
+    parts->price = values > 0 ? PRICE * (double)parts->total / (double)values : 0;
     if (made)
         merge_edges(parts, next);
     free(next);
@@ -293,22 +296,34 @@ static enum tutti_err place_in_order(uint32_t count, int32_t ranks, const int32_
     return TUTTI_OK;
 }
 
-/* Two ways to begin; the better end counts. The first one also tells how even it can be. */
-static enum tutti_err place_many(struct tutti_parts *parts, int32_t *place, int32_t *other)
+/* With fewer units than this in all, it is worth the time to begin in two ways; and with fewer on a rank, to let loads go more or
+ * less beyond the mean so that less crosses. Beyond that METIS alone has units enough to have both. */
+enum { FEW_IN_ALL = 300, FEW_ON_A_RANK = 50 };
+
+/* The best end counts. */
+static enum tutti_err place_many(const struct tutti_parts *parts, int32_t *place, int32_t *scratch)
 {
-    struct tutti_parts_merit merit, other_merit;
-    TRY(tutti_parts_spread(parts, place));
-    TRY(tutti_parts_improve(parts, place, &merit));
-    if (parts->first[parts->count] == 0)
-        return TUTTI_OK;
-    if (merit.load > parts->target) {
-        parts->target = merit.load;
-        TRY(tutti_parts_improve(parts, place, &merit));
-    }
-    TRY(tutti_parts_bisect(parts, other));
-    TRY(tutti_parts_improve(parts, other, &other_merit));
-    if (tutti_parts_is_better(&other_merit, &merit))
-        memcpy(place, other, parts->count * sizeof *place);
+    static const double tolerances[] = {0.03, 0.1, 0.2, 0.4};
+    uint32_t n = parts->count;
+    int32_t *spread = scratch, *halves = scratch + n, *trial = halves + n;
+    double mean = (double)parts->total / parts->ranks;
+    struct tutti_parts_merit best = {0}, merit;
+    bool linked = parts->first[n] > 0;
+    int trials = n / (uint32_t)parts->ranks < FEW_ON_A_RANK ? 4 : 1;
+    TRY(tutti_parts_spread(parts, spread));
+    if (linked)
+        TRY(tutti_parts_bisect(parts, halves));
+    for (int i = 0; i < trials; i++)
+        for (int way = 0; way < 2; way++) {
+            if (way == 0 ? linked && n > FEW_IN_ALL : !linked)
+                continue;
+            memcpy(trial, way ? halves : spread, n * sizeof *trial);
+            TRY(tutti_parts_improve(parts, (int64_t)ceil(mean * (1 + tolerances[i])), trial, &merit));
+            if (best.load == 0 || tutti_parts_is_better(parts, &merit, &best)) {
+                best = merit;
+                memcpy(place, trial, n * sizeof *place);
+            }
+        }
     return TUTTI_OK;
 }
 
@@ -352,7 +367,7 @@ static enum tutti_err place_all(struct tutti_parts *parts, const struct tutti_pa
 enum tutti_err tutti_partition(const struct tutti_partition_task *task, int32_t *place)
 {
     uint32_t count = task->system->component_count;
-    int32_t *lists = calloc(3 * (size_t)count + 1, sizeof *lists);
+    int32_t *lists = calloc(5 * (size_t)count + 1, sizeof *lists);
     if (!lists)
         return tutti_fail_memory();
     int32_t *family = lists, *fixed = lists + count, *scratch = fixed + count;

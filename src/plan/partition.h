@@ -3,8 +3,9 @@
  *
  * The graph of units, with the values that pass between two of them as the weight of their edge, is halved again and again by
  * METIS (multilevel bisection: Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392), then improved unit by unit under
- * the constraints, which METIS does not know; of a few units every placement is looked at. The greatest load counts first,
- * within 3 % of the mean; then values that cross; then evenness. Same system, same wishes, same METIS: same placement. */
+ * the constraints, which METIS does not know; of a few units every placement is looked at. The best one has the least sum of
+ * the greatest load, over the mean, and a quarter of the share of values that cross. Same system, same wishes, same METIS:
+ * same placement. */
 #ifndef TUTTI_PLAN_PARTITION_H
 #define TUTTI_PLAN_PARTITION_H
 

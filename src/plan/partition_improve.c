@@ -11,13 +11,15 @@ enum { MOST_PASSES = 50 };
 
 struct state {
     const struct tutti_parts *parts;
+    int64_t target; /* loads up to it are as good as each other */
     int32_t *place;
     int64_t *loads;
     uint32_t *counts; /* units per rank */
     int64_t *shared;  /* values that the unit in hand shares with each rank */
 };
 
-/* What a change does: like struct tutti_parts_merit, as differences, with the sum of what is beyond the target first. */
+/* What a change does, the first one counting first: to the sum of what is beyond the target, to values between ranks, to the sum
+ * of the squares of loads. */
 struct change {
     int64_t excess, cut, uneven;
 };
@@ -33,7 +35,7 @@ static bool is_less(const struct change *a, const struct change *b)
 
 static int64_t excess(const struct state *state, int64_t load)
 {
-    return load > state->parts->target ? load - state->parts->target : 0;
+    return load > state->target ? load - state->target : 0;
 }
 
 /* Is there another one of the unit's family, but for `except`? */
@@ -95,7 +97,7 @@ static int32_t find_rank(const struct state *state, uint32_t unit, struct change
         if (to == from)
             continue;
         struct change change = shift(state, from, to, state->parts->weights[unit]);
-        change.cut = 2 * (state->shared[from] - state->shared[to]);
+        change.cut = state->shared[from] - state->shared[to];
         if ((found == from || is_less(&change, best)) && !has_kin(state, unit, to, unit)) {
             *best = change;
             found = to;
@@ -132,7 +134,7 @@ static bool try_swap(struct state *state, uint32_t u, uint32_t v)
     gain += shared_with(state, v, a) - shared_with(state, v, b);
     for (uint32_t k = parts->first[v]; k < parts->first[v + 1]; k++)
         gain -= parts->others[k] == u ? 2 * parts->values[k] : 0; /* between them it stays; both counted it as saved */
-    change.cut = -2 * gain;
+    change.cut = -gain;
     if (!is_less(&change, &NOTHING) || has_kin(state, u, b, v) || has_kin(state, v, a, u))
         return false;
     put(state, u, b);
@@ -177,7 +179,7 @@ static void fill_rank(struct state *state, int32_t rank)
         if (state->parts->fixed[u] >= 0 || state->counts[from] < 2)
             continue;
         struct change change = shift(state, from, rank, state->parts->weights[u]);
-        change.cut = 2 * shared_with(state, u, from);
+        change.cut = shared_with(state, u, from);
         if (found == UINT32_MAX || is_less(&change, &best)) {
             best = change;
             found = u;
@@ -192,7 +194,7 @@ static void fill_rank(struct state *state, int32_t rank)
 static struct tutti_parts_merit judge(const struct state *state)
 {
     const struct tutti_parts *parts = state->parts;
-    struct tutti_parts_merit merit = {.load = parts->target};
+    struct tutti_parts_merit merit = {0};
     for (int32_t r = 0; r < parts->ranks; r++) {
         merit.load = state->loads[r] > merit.load ? state->loads[r] : merit.load;
         merit.uneven += state->loads[r] * state->loads[r];
@@ -200,6 +202,7 @@ static struct tutti_parts_merit judge(const struct state *state)
     for (uint32_t u = 0; u < parts->count; u++)
         for (uint32_t k = parts->first[u]; k < parts->first[u + 1]; k++)
             merit.cut += state->place[u] != state->place[parts->others[k]] ? parts->values[k] : 0;
+    merit.cut /= 2; /* each was seen from both sides */
     return merit;
 }
 
@@ -238,10 +241,12 @@ static void end(struct state *state)
     free(state->shared);
 }
 
-enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int32_t *place, struct tutti_parts_merit *merit)
+enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int64_t target, int32_t *place,
+                                   struct tutti_parts_merit *merit)
 {
     struct state state;
     enum tutti_err err = begin(&state, parts, place);
+    state.target = target;
     if (!err) {
         improve(&state);
         *merit = judge(&state);

@@ -17,30 +17,38 @@ struct tutti_parts {
     int64_t *weights;      /* per unit: >= 1 */
     const int32_t *fixed;  /* per unit: its rank; -1: free */
     const int32_t *family; /* per unit: no two of one family share a rank; -1: none */
-    int64_t target;        /* a load that is as good as any below it: near the mean */
+    int64_t total;         /* of all weights */
+    double price;          /* of a value between ranks, in weights */
 };
 
-/* How good a placement is: less is better, the first one counts first. */
+/* How good a placement is. */
 struct tutti_parts_merit {
-    int64_t load;   /* the greatest; parts->target if it is less */
-    int64_t cut;    /* values between ranks, twice */
+    int64_t load;   /* the greatest */
+    int64_t cut;    /* values between units of different ranks */
     int64_t uneven; /* sum of the squares of loads */
 };
 
-/* Is a better than b? */
-static inline bool tutti_parts_is_better(const struct tutti_parts_merit *a, const struct tutti_parts_merit *b)
+/* What it costs: all ranks take as long as the one with the greatest load. */
+static inline double tutti_parts_cost(const struct tutti_parts *parts, const struct tutti_parts_merit *merit)
 {
-    if (a->load != b->load)
-        return a->load < b->load;
-    return a->cut != b->cut ? a->cut < b->cut : a->uneven < b->uneven;
+    return (double)parts->ranks * (double)merit->load + parts->price * (double)merit->cut;
+}
+
+/* Is a better than b? */
+static inline bool tutti_parts_is_better(const struct tutti_parts *parts, const struct tutti_parts_merit *a,
+                                         const struct tutti_parts_merit *b)
+{
+    double a_cost = tutti_parts_cost(parts, a), b_cost = tutti_parts_cost(parts, b);
+    return a_cost != b_cost ? a_cost < b_cost : a->uneven < b->uneven;
 }
 
 /* METIS, halving by halving; `place` is good but for families and ranks without a unit. */
 TUTTI_CHECKED enum tutti_err tutti_parts_bisect(const struct tutti_parts *parts, int32_t *place);
 /* The heaviest first, each to the rank with the least load where it may go. */
 TUTTI_CHECKED enum tutti_err tutti_parts_spread(const struct tutti_parts *parts, int32_t *place);
-/* Makes a placement keep all constraints, then moves and swaps units as long as it gets better. */
-TUTTI_CHECKED enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int32_t *place,
+/* Makes a placement keep all constraints, then moves and swaps units as long as less is beyond `target`, or as much and fewer
+ * values cross, or as many and loads are more even. */
+TUTTI_CHECKED enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int64_t target, int32_t *place,
                                                  struct tutti_parts_merit *merit);
 /* The best placement of all. For few units: of ten there are 115,975 ways at most (Bell's number). */
 enum { TUTTI_PARTS_FEW = 10 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch and bound: all three figures of a merit only grow as units are placed, so a beginning that is no better than the best
+/* Branch and bound: all figures of a merit only grow as units are placed, so a beginning that is no better than the best
  * placement so far leads nowhere. Ranks without a unit are alike: only the first of them is tried. */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static struct tutti_parts_merit add(struct search *search, struct tutti_parts_me
     merit.uneven += weight * (weight + 2 * load);
     for (uint32_t k = parts->first[unit]; k < parts->first[unit + 1]; k++) {
         int32_t other = search->place[parts->others[k]];
-        merit.cut += other >= 0 && other != rank ? 2 * parts->values[k] : 0;
+        merit.cut += other >= 0 && other != rank ? parts->values[k] : 0;
     }
     return merit;
 }
@@ -72,7 +72,7 @@ static void go_on(struct search *search, uint32_t unit, const struct tutti_parts
         tried_empty = tried_empty || is_empty;
         struct tutti_parts_merit next = add(search, *merit, unit, rank);
         bool fills = search->empty - (int32_t)search->left <= search->must_be_empty;
-        if (fills && (!search->found || tutti_parts_is_better(&next, &search->best)))
+        if (fills && (!search->found || tutti_parts_is_better(parts, &next, &search->best)))
             go_on(search, unit + 1, &next);
         take_back(search, unit);
     }
@@ -82,7 +82,7 @@ static void go_on(struct search *search, uint32_t unit, const struct tutti_parts
 void tutti_parts_search(const struct tutti_parts *parts, int32_t *place)
 {
     struct search search = {.parts = parts, .empty = parts->ranks};
-    struct tutti_parts_merit merit = {.load = parts->target};
+    struct tutti_parts_merit merit = {0};
     memset(search.place, 0xff, sizeof search.place); /* -1 */
     for (uint32_t u = 0; u < parts->count; u++)
         if (parts->fixed[u] >= 0)

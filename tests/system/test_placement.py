@@ -215,6 +215,21 @@ class Costs(PlacementTest):
         self.refused("run", *chain(3), "--costs", "missing.json", status=1, says=("missing.json", "cannot be read"))
 
 
+class Runs(PlacementTest):
+    def test_units_run_where_they_are_placed(self):
+        """As analyze says; and the result does not notice."""
+        options = (*chain(7), "--set", "m0.x=0.1", "--stop", "1", "--step", "0.01", "--quiet")
+        self.tutti("run", *options, "-o", "here.csv")
+        for place in ((), ("--place", "m0=2", "--place", "m6=2", "--place", "m3=0")):
+            with self.subTest(place=place):
+                self.tutti("run", *options, "--threads", 3, *place, "-o", "there.csv", "--stats", "stats.json")
+                stats = json.loads(pathlib.Path(self.path("stats.json")).read_text("utf-8"))
+                self.assertEqual({unit["name"]: unit["rank"] for unit in stats["units"]},
+                                 self.ranks(*chain(7), "--ranks", 3, *place))
+                self.assertEqual(pathlib.Path(self.path("here.csv")).read_bytes(),
+                                 pathlib.Path(self.path("there.csv")).read_bytes())
+
+
 class OncePerProcess(PlacementTest):
     def test_apart(self):
         """They cannot be started here, but placed."""

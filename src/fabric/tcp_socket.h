@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* tcp_socket.h - the one socket of a rank, or of the hub: a ZeroMQ ROUTER that listens at one port and connects to others; with
+ * its own context, its judge of keys, and its monitor of connections.
+ *
+ * Whoever connects names the peer (tutti_tcp_socket_route); those who come are named by ZeroMQ. A message from a peer and one to it carry
+ * that name in front, on this side of the wire only. */
+#ifndef TUTTI_FABRIC_TCP_SOCKET_H
+#define TUTTI_FABRIC_TCP_SOCKET_H
+
+#include <string.h>
+#include <zmq.h>
+
+#include "fabric/tcp.h"
+#include "fabric/wire.h"
+#include "fabric/zap.h"
+
+/* A name of a connection. */
+struct tutti_route {
+    uint8_t size, bytes[15];
+};
+
+static inline bool tutti_route_same(const struct tutti_route *a, const struct tutti_route *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+struct tutti_tcp_socket {
+    void *context, *socket, *monitor;
+    uint8_t salt[8]; /* in the names that we give: a stranger who chose the same one for himself would be in our way */
+    struct tutti_zap *zap; /* NULL: no keys */
+    struct tutti_keys own;
+    bool has_keys;
+    int port; /* 0: does not listen */
+};
+
+/* Listens at `address`; NULL: only connects. */
+TUTTI_CHECKED enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *address,
+                                                   const struct tutti_keys *own, double lost_after,
+                                                   const struct tutti_log *log);
+/* Waits at most `linger` seconds until what was sent is on its way. Zeroed or half open is fine. */
+void tutti_tcp_socket_close(struct tutti_tcp_socket *self, double linger);
+
+/* The name that we give to a connection to `number`. */
+struct tutti_route tutti_tcp_socket_route(const struct tutti_tcp_socket *self, uint32_t number);
+/* Is it such a name, and of which number? */
+bool tutti_tcp_socket_is_route(const struct tutti_tcp_socket *self, const struct tutti_route *route, uint32_t *number);
+/* Begins to connect; `numeric` is what tutti_address_resolve gave. A connection that fails or ends is not made again. */
+TUTTI_CHECKED enum tutti_err tutti_tcp_socket_connect(struct tutti_tcp_socket *self, const char *numeric,
+                                                      const uint8_t key[TUTTI_KEY_SIZE], uint32_t number);
+
+enum tutti_sending { TUTTI_SENDING_DONE, TUTTI_SENDING_FULL, TUTTI_SENDING_GONE };
+/* Does not wait. Takes the message if DONE. FULL: later; GONE: that peer's connection has ended. */
+enum tutti_sending tutti_tcp_socket_send(struct tutti_tcp_socket *self, const struct tutti_route *route,
+                                         zmq_msg_t *message);
+/* A message of a head and at most a number. */
+enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const struct tutti_route *route,
+                                         const struct tutti_wire_head *head, const uint64_t *number);
+/* A parcel as a message. MEMORY is GONE. */
+enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
+                                         const struct tutti_parcel *parcel);
+
+/* The next message, which the caller then owns: *got. Waits at most 0.1 s if `wait`. Messages of several parts, which nobody of
+ * us sends, come as empty ones. */
+TUTTI_CHECKED enum tutti_err tutti_tcp_socket_receive(struct tutti_tcp_socket *self, bool wait,
+                                                      struct tutti_route *route, zmq_msg_t *message, bool *got);
+
+/* What the monitor has seen of a connection that we made: to `numeric`. */
+enum tutti_tcp_event { TUTTI_TCP_CONNECTED, TUTTI_TCP_REFUSED, TUTTI_TCP_WRONG_KEY, TUTTI_TCP_DISCONNECTED };
+/* The next one; false: none. */
+bool tutti_tcp_socket_event(struct tutti_tcp_socket *self, enum tutti_tcp_event *event,
+                            char numeric[TUTTI_TCP_ENDPOINT]);
+/* "its connection has ended": what an event means for those who wait. */
+const char *tutti_tcp_event_text(enum tutti_tcp_event event);
+
+#endif
