@@ -36,7 +36,7 @@ struct tutti_rows {
     int ranks, untold;
     int missing;  /* sources that have not brought the next row */
     bool over;    /* no further row is written */
-    double t;     /* of the next row */
+    double t;     /* of the next row, which all must tell to the bit */
     bool t_known; /* somebody has brought it */
     bool watches_nan;
     struct tutti_column *columns;
@@ -239,10 +239,17 @@ static enum tutti_err write_row(struct tutti_rows *rows)
     return TUTTI_OK;
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static enum tutti_err bring_row(struct tutti_rows *rows, int rank, struct tutti_unparcel *in, double t)
 {
     struct source *source = &rows->sources[rank];
-    if (rows->t_known && memcmp(&t, &rows->t, sizeof t) != 0)
+    if (rows->t_known && bits_of(t) != bits_of(rows->t))
         return tutti_fail(TUTTI_ERR_FORMAT,
                           "ranks disagree about the time of row %lu: %s, but %s on rank %d; this is a fault in Tutti: "
                           "please report it",

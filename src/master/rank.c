@@ -52,7 +52,7 @@ static enum tutti_err go(struct run *run, char *message, size_t size)
     struct tutti_fabric *fabric = run->fabric;
     enum tutti_err err = tutti_run_go(run);
     if (err && err != TUTTI_ERR_STOPPED)
-        fabric->kind->stop(fabric, 0);
+        fabric->kind->stop(fabric, fabric->step); /* others come as far as this one, so that no row is lost */
     snprintf(message, size, "%s", tutti_err_message());
     tutti_tally_count(run);
     /* Units may have something to say at their end; so the rank's end comes behind theirs. */
