@@ -92,6 +92,19 @@ static enum tutti_err run_on(struct tutti_job *job, int ranks, launcher *launch,
     return err;
 }
 
+/* On one rank there is nothing to place, but what people say must make sense. */
+static enum tutti_err check_place(const struct tutti_job *job)
+{
+    if (job->prepared.asked->place_count == 0)
+        return TUTTI_OK;
+    int32_t *place = calloc(job->prepared.system->component_count, sizeof *place);
+    if (!place)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_place(job->prepared.system, job->prepared.asked, 1, place);
+    free(place);
+    return err;
+}
+
 static enum tutti_err run_job(struct tutti_job *job, struct tutti_run_stats *stats)
 {
     const struct tutti_run_options *options = job->prepared.options;
@@ -117,9 +130,11 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     TRY(check_options(options));
     TRY(tutti_job_open(&job, options));
     enum tutti_err err = tutti_place_least_ranks(job.prepared.system, options, &least);
-    if (!err && options->threads == 0 && options->processes == 0 && least == 1)
-        return tutti_run_prepared(&job.prepared, stats);
-    if (!err)
+    if (!err && options->threads == 0 && options->processes == 0 && least == 1) {
+        err = check_place(&job);
+        if (!err)
+            return tutti_run_prepared(&job.prepared, stats);
+    } else if (!err)
         err = run_job(&job, stats);
     char why[4096];
     snprintf(why, sizeof why, "%s", tutti_err_message());
