@@ -173,6 +173,19 @@ static const struct option analyze_options[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+static const struct option node_options[] = {
+    {"--listen", NULL, "HOST:PORT", "where runs reach this machine; port 0: any that is free, which is told"},
+    {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address"},
+    {"--allow", NULL, "FILE.pub", "the public key of somebody who may use the node; repeatable"},
+    {"--offer", NULL, "FILE.fmu",
+     "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable"},
+    {"--cache", NULL, "DIR", "folder that keeps the files that runs bring (~/.cache/tutti)"},
+    {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed"},
+    {"--quiet", NULL, NULL, "no line per run, only what is wrong"},
+    {"--worker", NULL, NULL, NULL}, /* how a node starts its own program for a rank */
+    {NULL, NULL, NULL, NULL},
+};
+
 static const struct option plot_options[] = {
     {"--output", "-o", "OUT.svg", "the picture to write (required)"},
     {"--variable", "-v", "PATTERN",
@@ -230,6 +243,11 @@ const struct command commands[] = {
      "where they are. An SSP (x.ssp, x.ssp#Variant.ssd, x.ssd) is copied with the changes that the options say; all else "
      "in it stays.",
      2, SIZE_MAX, new_options, command_new},
+    {"node", "--listen HOST:PORT", "let runs use this machine",
+     "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
+     "its own; FMUs are sent once and kept by their content. Whoever may use a node can run any code on it, as the user that "
+     "it runs as: beyond loopback it therefore wants keys, and everything is encrypted. SIGTERM or Ctrl-C ends it.",
+     0, 0, node_options, command_node},
     {"plot", "RESULT", "draw a result",
      "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "
      "gnuplot (Debian package gnuplot-nox).",

@@ -11,6 +11,7 @@ int command_help(const struct arguments *arguments);
 int command_info(const struct arguments *arguments);
 int command_linearize(const struct arguments *arguments);
 int command_new(const struct arguments *arguments);
+int command_node(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 

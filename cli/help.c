@@ -62,7 +62,8 @@ void help_print(const struct command *command)
     }
     puts("Options (defaults in brackets):");
     for (const struct option *option = command->options; option->name; option++)
-        print_option(option);
+        if (option->help)
+            print_option(option);
     print_option(&(struct option){"--help", "-h", NULL, "show this help"});
 }
 
@@ -157,7 +158,8 @@ void help_print_man(void)
         print_roff(command->details ? command->details : command->summary);
         putchar('\n');
         for (const struct option *option = command->options; option->name; option++)
-            print_man_option(option);
+            if (option->help)
+                print_man_option(option);
     }
     puts(".SH EXAMPLES");
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {

@@ -21,7 +21,8 @@ static bool unknown_option(const struct command *command, const char *text)
 {
     struct tutti_nearest nearest = {.wanted = text};
     for (const struct option *o = command->options; o->name; o++)
-        tutti_nearest_offer(&nearest, o->name);
+        if (o->help)
+            tutti_nearest_offer(&nearest, o->name);
     fprintf(stderr, "tutti %s: unknown option '%s'", command->name, text);
     if (nearest.best)
         fprintf(stderr, "; did you mean '%s'?\n", nearest.best);

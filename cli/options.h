@@ -13,7 +13,7 @@ struct option {
     const char *name;      /* "--stop" */
     const char *alternate; /* "-o", or NULL */
     const char *argument;  /* "T", or NULL for a flag */
-    const char *help;
+    const char *help;      /* NULL: not for people */
 };
 
 struct arguments;

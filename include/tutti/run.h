@@ -22,6 +22,14 @@ struct tutti_progress {
     double elapsed;      /* seconds since the loop began */
 };
 
+/* A file that does not lie where its name says. */
+struct tutti_file_alias {
+    const char *name; /* as messages show it: "dir/ball.fmu", "car.ssp/resources/wheel.fmu" */
+    const char *path; /* where it lies; folders are named by themselves, not by what is in them */
+    bool system;      /* it is a system (.ssp, .ssd, or such a folder), not an FMU or another file */
+    bool if_missing;  /* `name` is without folders; for every FMU called so that is not where it should be */
+};
+
 /* Zeroed, with `files` set, is a valid set of options: everything else has its default. All pointers are borrowed until
  * tutti_run returns. What an option does not say, the annotation org.tutti of an SSP may. */
 struct tutti_run_options {
@@ -84,6 +92,8 @@ struct tutti_run_options {
     const char *input;         /* CSV with input trajectories */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
     size_t record_count;
+    const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `input` */
+    size_t alias_count;
     const char *output; /* result file; "-" for CSV on standard output; NULL: nothing is recorded */
     bool timing;        /* measure the time spent in the FMU (stats.seconds) */
     bool fmu_logging;   /* ask the FMU for its debug messages */

@@ -41,6 +41,7 @@ struct tutti_conductor {
     double last_progress, last_flush;
     bool progressed;    /* since the last time that it was shown */
     enum tutti_err err; /* of the rank that failed first */
+    int weight;         /* of that error */
     char *message;
     enum tutti_err own_err; /* of writing, or of what was told */
     char *own_message;
@@ -182,24 +183,33 @@ static enum tutti_err take_tally(struct tutti_conductor *conductor, int r, struc
     return tutti_fail_context(err, "rank %d", r);
 }
 
-/* Those that were stopped are not the ones that failed, unless nobody else did. */
-static void blame(struct tutti_conductor *conductor, enum tutti_err err, const char *message)
+/* Those that were stopped are not the ones that failed, unless nobody else did; nor are those that tell that they have lost
+ * another, whose end somebody may know more about. */
+static int weight_of(enum tutti_err err, bool told)
 {
-    if (!err || (conductor->err && (conductor->err != TUTTI_ERR_STOPPED || err == TUTTI_ERR_STOPPED)))
+    return err == TUTTI_OK ? 0 : err == TUTTI_ERR_STOPPED ? 1 : told && err == TUTTI_ERR_LOST ? 2 : 3;
+}
+
+static void blame(struct tutti_conductor *conductor, enum tutti_err err, bool told, const char *message)
+{
+    int weight = weight_of(err, told);
+    if (weight <= conductor->weight)
         return;
     conductor->err = err;
+    conductor->weight = weight;
     free(conductor->message);
     conductor->message = tutti_str_copy(message); /* NULL for want of memory: the name of the error has to do */
 }
 
-static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err err, const char *message)
+/* `told`: by the rank itself. */
+static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err err, bool told, const char *message)
 {
     struct rank *rank = &conductor->ranks[r];
     rank->ended = true;
     rank->err = err;
     conductor->ended++;
     tutti_rows_end(conductor->rows, r);
-    blame(conductor, err, message);
+    blame(conductor, err, told, message);
 }
 
 static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
@@ -210,7 +220,7 @@ static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct 
     if (!is_read(in) || err > TUTTI_ERR_LOST)
         return malformed("the end", r);
     move_to(&conductor->ranks[r], t);
-    end_rank(conductor, r, (enum tutti_err)err, message ? message : "");
+    end_rank(conductor, r, (enum tutti_err)err, true, message ? message : "");
     return TUTTI_OK;
 }
 
@@ -263,7 +273,7 @@ enum tutti_err tutti_conductor_take(struct tutti_conductor *conductor, int rank,
 void tutti_conductor_lose(struct tutti_conductor *conductor, int rank, enum tutti_err err)
 {
     if (!conductor->ranks[rank].ended)
-        end_rank(conductor, rank, err, tutti_err_message());
+        end_rank(conductor, rank, err, false, tutti_err_message());
 }
 
 /* --- what people see */

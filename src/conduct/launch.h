@@ -15,4 +15,34 @@ TUTTI_CHECKED enum tutti_err tutti_conduct_threads(const struct tutti_job *job, 
 TUTTI_CHECKED enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks,
                                                      struct tutti_conductor *conductor);
 
+/* Nodes on other machines: `tutti node` (conduct/node.h). In this order:
+ *
+ *     tutti_nodes_open(&nodes, options)                 connects to all of them; what they offer is known
+ *     tutti_job_open(&job, tutti_nodes_options(nodes))  with stand-ins for FMUs that nodes offer and do not give away
+ *     tutti_nodes_fix(nodes, system)                    adds to options->place where those are; then placement as ever
+ *     tutti_nodes_trim(nodes, system, place)            once units are placed: ranks without any are dropped
+ *     tutti_conduct_nodes(&job, nodes, conductor)       with tutti_nodes_ranks ranks
+ *     tutti_job_close, tutti_nodes_close                in this order */
+struct tutti_nodes;
+
+/* Reads the list of nodes (options->nodes) and the key (options->key), which are ARGUMENT if they are wrong, and greets every
+ * node: LOST, naming it and what to do, if one cannot be reached within some seconds, or has another key or another version.
+ * `options` is borrowed. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_open(struct tutti_nodes **out, const struct tutti_run_options *options);
+/* How many ranks the list gives: as many as it has lines, or as these say. */
+int tutti_nodes_ranks(const struct tutti_nodes *nodes);
+/* The options with the files that nodes offer; borrowed. */
+const struct tutti_run_options *tutti_nodes_options(const struct tutti_nodes *nodes);
+/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node in front of options->place. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_system *system);
+/* Ranks that no component was given to are dropped, and the others numbered anew, also in `place`. ARGUMENT if a unit is placed
+ * where its FMU is not. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_trim(struct tutti_nodes *nodes, const struct tutti_system *system,
+                                              int32_t *place);
+/* As the other launchers. What the nodes lack of the job's files is sent to them first. */
+TUTTI_CHECKED enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, struct tutti_nodes *nodes,
+                                                 struct tutti_conductor *conductor);
+/* NULL is fine. */
+void tutti_nodes_close(struct tutti_nodes *nodes);
+
 #endif

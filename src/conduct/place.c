@@ -99,9 +99,11 @@ static enum tutti_err find_interface(const struct tutti_system *system, const st
     enum tutti_interface_choice choice;
     double step;
     TRY(tutti_words_of_component(&own, system, component, &step));
+    /* In a system a solver is for those that need one. */
+    if (!system->single && own.interface && strcmp(own.interface, "cs") == 0)
+        own.solver = NULL;
     TRY(tutti_interface_choose(&own, &choice));
-    bool solver = own.solver && (system->single || component->fmu->desc->interfaces[TUTTI_ME].present) &&
-                  (system->single || !own.interface || strcmp(own.interface, "cs") != 0);
+    bool solver = own.solver && (system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, &kind));
     *interface = kind->interface;
     return TUTTI_OK;

@@ -21,8 +21,12 @@
 /* Seconds that the others have to come back, once one is lost. */
 static const double GRACE = 0.5;
 
+enum end { NOT_YET, BY_ITSELF, DIED, HUNG };
+
 struct worker {
     pid_t pid; /* 0: there is none, or it has ended and is collected */
+    enum end end;
+    int status; /* DIED: as waitpid told it */
     uint64_t beat;
     double moved; /* when it was last seen to move */
 };
@@ -33,7 +37,8 @@ struct crew {
     struct worker *workers;
     double timeout;  /* seconds; INFINITY: none */
     double looked;   /* when it was last looked after */
-    double deadline; /* when those who are left are killed */
+    double deadline; /* when those who are left are killed; INFINITY: all is well */
+    int first;       /* that died or hung; -1: none */
 };
 
 /* In the worker. Signals from the terminal reach the whole group: what they mean, the conductor tells. */
@@ -123,43 +128,66 @@ static const char *last_words(const struct crew *crew, int rank, char *out, size
 
 enum { NAME_ROOM = 1024, WORDS_ROOM = 2048 };
 
-/* Gives the worker up with the message that this thread has; the others have to end. */
-static void give_up(struct crew *crew, int rank)
+static void lose_dead(struct crew *crew, int rank)
 {
-    tutti_conductor_lose(crew->drain.conductor, rank, TUTTI_ERR_LOST);
-    tutti_shared_stop(crew->drain.area, 0);
-    if (crew->deadline == INFINITY)
-        crew->deadline = tutti_clock_now() + GRACE;
-}
-
-static void lose(struct crew *crew, int rank, int status)
-{
+    int status = crew->workers[rank].status;
     char name[NAME_ROOM], words[WORDS_ROOM], how[256];
     name_worker(crew, rank, name, sizeof name);
     last_words(crew, rank, words, sizeof words);
-    if (WIFSIGNALED(status)) {
-        int number = WTERMSIG(status);
-        snprintf(how, sizeof how, "was ended by signal %d (%s)%s", number, strsignal(number),
-                 number == SIGKILL ? ": somebody killed it, or there was no memory left" : "");
-    } else
-        snprintf(how, sizeof how, "called exit (%d), which an FMU must not do", WEXITSTATUS(status));
-    (void)tutti_fail(TUTTI_ERR_LOST, "%s %s%s; everything computed before is kept", name, how, words);
-    give_up(crew, rank);
+    if (!WIFSIGNALED(status))
+        snprintf(how, sizeof how, "ended by itself with status %d: an FMU must not call exit", WEXITSTATUS(status));
+    else if (WTERMSIG(status) == SIGKILL)
+        snprintf(how, sizeof how, "was ended by signal 9 (Killed): somebody did that, or there was no memory left");
+    else
+        snprintf(how, sizeof how, "was ended by signal %d (%s): ask the FMU's author, with its inputs and parameters",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    tutti_conductor_lose(crew->drain.conductor, rank,
+                         tutti_fail(TUTTI_ERR_LOST, "%s %s; everything computed before is kept%s", name, how, words));
 }
 
-static void blame(struct crew *crew, int rank)
+static void lose_hung(struct crew *crew, int rank)
 {
     char name[NAME_ROOM], words[WORDS_ROOM];
     name_worker(crew, rank, name, sizeof name);
     last_words(crew, rank, words, sizeof words);
-    (void)tutti_fail(TUTTI_ERR_LOST,
-                     "%s has given no sign of life for %s s%s; raise --timeout if the FMU may take that long; "
-                     "everything computed before is kept",
-                     name, NUMBER(crew->timeout), words);
-    give_up(crew, rank);
+    tutti_conductor_lose(crew->drain.conductor, rank,
+                         tutti_fail(TUTTI_ERR_LOST,
+                                    "%s has given no sign of life for %s s: raise --timeout if the FMU may take that "
+                                    "long; everything computed before is kept%s",
+                                    name, NUMBER(crew->timeout), words));
 }
 
-/* Collects the worker if it has ended; loses it if it did so before its time. */
+/* Tells the conductor of a worker that will not come to its end. Only now: what others have computed until they heard of it
+ * belongs into the result, as far as this one came as well. */
+static void lose(struct crew *crew, int rank)
+{
+    if (crew->workers[rank].end == DIED)
+        lose_dead(crew, rank);
+    else if (crew->workers[rank].end == HUNG)
+        lose_hung(crew, rank);
+}
+
+static void lose_all(struct crew *crew)
+{
+    if (crew->first >= 0)
+        lose(crew, crew->first); /* its error is that of the run */
+    for (int r = 0; r < crew->drain.ranks; r++)
+        lose(crew, r);
+    crew->first = -1;
+}
+
+/* A worker is no more, or never comes back: the others are to end. */
+static void give_up(struct crew *crew, int rank, enum end end)
+{
+    crew->workers[rank].end = end;
+    if (crew->first < 0)
+        crew->first = rank;
+    if (crew->deadline == INFINITY)
+        crew->deadline = tutti_clock_now() + GRACE;
+    tutti_shared_stop(crew->drain.area, 0);
+}
+
+/* Collects the worker if it has ended. */
 static void look_for_end(struct crew *crew, int rank, int flags)
 {
     struct worker *worker = &crew->workers[rank];
@@ -171,10 +199,13 @@ static void look_for_end(struct crew *crew, int rank, int flags)
     if (ended == 0)
         return;
     worker->pid = 0;
-    while (tutti_drain_rank(&crew->drain, rank)) /* it may have been written since */
-        ;
-    if (!tutti_conductor_has_ended(crew->drain.conductor, rank))
-        lose(crew, rank, status);
+    if (worker->end != NOT_YET)
+        return;
+    worker->status = status;
+    if (tutti_shared_has_left(crew->drain.area, rank))
+        worker->end = BY_ITSELF;
+    else
+        give_up(crew, rank, DIED);
 }
 
 /* Has it moved since the last time? */
@@ -187,8 +218,10 @@ static void look_for_life(struct crew *crew, int rank, double now)
         worker->beat = beat;
         worker->moved = now;
     }
-    if (now - worker->moved > crew->timeout && !tutti_conductor_has_ended(crew->drain.conductor, rank))
-        blame(crew, rank);
+    if (now - worker->moved > crew->timeout && !tutti_shared_has_left(crew->drain.area, rank)) {
+        give_up(crew, rank, HUNG);
+        kill(worker->pid, SIGKILL);
+    }
 }
 
 /* Does any worker still run? */
@@ -198,7 +231,7 @@ static bool look_after(struct crew *crew)
     bool any = false;
     for (int r = 0; r < crew->drain.ranks; r++) {
         look_for_end(crew, r, WNOHANG);
-        if (crew->workers[r].pid && isfinite(crew->timeout))
+        if (crew->workers[r].pid && crew->workers[r].end == NOT_YET && isfinite(crew->timeout))
             look_for_life(crew, r, now);
         any |= crew->workers[r].pid != 0;
     }
@@ -206,13 +239,25 @@ static bool look_after(struct crew *crew)
     return any;
 }
 
+/* Those who were told to end and did not. That is no fault of theirs: they are not lost but stopped. */
 static void kill_all(struct crew *crew)
 {
     for (int r = 0; r < crew->drain.ranks; r++)
-        if (crew->workers[r].pid)
+        if (crew->workers[r].pid) {
+            crew->workers[r].end = crew->workers[r].end == NOT_YET ? BY_ITSELF : crew->workers[r].end;
             kill(crew->workers[r].pid, SIGKILL);
+        }
     for (int r = 0; r < crew->drain.ranks; r++)
         look_for_end(crew, r, 0);
+}
+
+/* How long to sleep: nobody rings once a worker that has left is really gone, but that is soon. */
+static double nap(const struct crew *crew)
+{
+    for (int r = 0; r < crew->drain.ranks; r++)
+        if (crew->workers[r].pid && tutti_shared_has_left(crew->drain.area, r))
+            return 1e-3;
+    return TUTTI_DRAIN_NAP;
 }
 
 static enum tutti_err conduct(struct crew *crew)
@@ -225,15 +270,20 @@ static enum tutti_err conduct(struct crew *crew)
     }
     for (bool any = true; any;) {
         uint32_t seen = tutti_shared_bell(drain->area);
+        any = look_after(crew); /* before the last look at their reports */
         tutti_drain_all(drain);
-        any = look_after(crew);
-        if (any && tutti_clock_now() > crew->deadline) {
+        double left = crew->deadline - tutti_clock_now();
+        if (left < GRACE / 2) /* some may wait for rows of the lost to be taken */
+            lose_all(crew);
+        if (any && left < 0) {
             kill_all(crew);
             any = false;
         }
         if (any)
-            tutti_shared_doze(drain->area, seen, TUTTI_DRAIN_NAP);
+            tutti_shared_doze(drain->area, seen, nap(crew));
     }
+    tutti_drain_all(drain);
+    lose_all(crew);
     return tutti_drain_finish(drain);
 }
 
@@ -244,7 +294,8 @@ enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks, s
     struct crew crew = {.job = job,
                         .timeout = options->has_timeout ? options->timeout : INFINITY,
                         .looked = tutti_clock_now(),
-                        .deadline = INFINITY};
+                        .deadline = INFINITY,
+                        .first = -1};
     TRY(tutti_shared_new(&area, ranks, "processes"));
     crew.workers = calloc((size_t)ranks, sizeof *crew.workers);
     enum tutti_err err = tutti_drain_init(&crew.drain, area, conductor, options->interrupt, ranks);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run as a whole: where its units run, and what becomes of it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch
     struct tutti_run_stats unused = {0};
     TRY(tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, ranks));
     enum tutti_err launched = launch(job, ranks, conductor);
-    double t = tutti_conductor_time(conductor);
+    double t = fmax(tutti_conductor_time(conductor), job->prepared.times.start); /* nobody may have told any */
     char why[4096];
     snprintf(why, sizeof why, "%s", tutti_err_message());
     stats = stats ? stats : &unused;

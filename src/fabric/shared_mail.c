@@ -131,6 +131,10 @@ static inline enum tutti_err receive(struct shared_rank *self, struct shared_end
 enum tutti_err tutti_shared_exchange(struct tutti_fabric *fabric, uint32_t channel, char *base)
 {
     struct shared_rank *self = (struct shared_rank *)fabric;
+    if (fabric->ranks == 1) { /* who is alone need not even open channels */
+        fabric->exchanges++;
+        return TUTTI_OK;
+    }
     struct shared_channel *open = &self->channels[channel];
     for (uint32_t i = 0; i < open->out_count; i++)
         TRY(send(self, &open->outs[i], base));

@@ -52,6 +52,8 @@ static enum tutti_err load(struct run *run)
         .connect_count = options->connect_count,
         .set = options->set,
         .set_count = options->set_count,
+        .aliases = options->aliases,
+        .alias_count = options->alias_count,
         .log = options->log,
     };
     enum tutti_err err = tutti_system_load(&run->system, &source, &findings);
@@ -95,6 +97,15 @@ static enum tutti_err place_visit(struct run *run)
                       NUMBER(run->visit_at), NUMBER(run->times.start), NUMBER(run->times.stop));
 }
 
+/* The input file may lie elsewhere, too. */
+static const char *where_is(const struct tutti_run_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->alias_count; i++)
+        if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, name) == 0)
+            return options->aliases[i].path;
+    return name;
+}
+
 enum tutti_err tutti_setup_system(struct run *run)
 {
     enum tutti_interface_choice choice;
@@ -115,7 +126,7 @@ enum tutti_err tutti_setup_system(struct run *run)
     run->span = run->times.stop - run->times.start;
     TRY(place_visit(run));
     if (run->options->input)
-        TRY(tutti_table_read(&run->table, run->options->input));
+        TRY(tutti_table_read(&run->table, where_is(run->options, run->options->input)));
     return tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL);
 }
 

@@ -20,7 +20,7 @@ static void release_unit(struct tutti_unit_stats *unit)
 
 void tutti_run_stats_fini(struct tutti_run_stats *stats)
 {
-    for (size_t i = 0; i < stats->unit_count; i++)
+    for (size_t i = 0; stats->units && i < stats->unit_count; i++)
         release_unit(&stats->units[i]);
     free(stats->units);
     free(stats->coupling);
@@ -71,7 +71,7 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
 /* Is it there (it may have come no further), and this rank's? */
 static bool is_counted(const struct run *run, uint32_t m)
 {
-    return run->members[m].unit && tutti_run_owns(run, m);
+    return run->members[m].unit && (!run->fabric || tutti_run_owns(run, m));
 }
 
 static bool count_units(const struct run *run, struct tutti_run_stats *stats)

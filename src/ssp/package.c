@@ -163,11 +163,13 @@ static enum tutti_err open_bare(struct tutti_package *package, const char *path,
     package->bare = true;
     char *absolute = tutti_fs_absolute(path);
     char *slash = absolute ? strrchr(absolute, '/') : NULL;
-    enum tutti_err err = slash ? add_variant(package, slash + 1) : tutti_fail_memory();
+    const char *last = strrchr(shown, '/'), *name = last ? last + 1 : shown;
+    if (slash && ends_with(slash, ".ssd")) /* else it lies somewhere under another name */
+        name = slash + 1;
+    enum tutti_err err = slash ? add_variant(package, name) : tutti_fail_memory();
     if (slash)
         slash[slash == absolute] = '\0';
     package->folder = absolute;
-    const char *last = strrchr(shown, '/');
     package->shown = last ? strndup(shown, (size_t)(last - shown + 1)) : tutti_str_copy("");
     return err != TUTTI_OK ? err : package->shown ? TUTTI_OK : tutti_fail_memory();
 }
@@ -192,7 +194,7 @@ static enum tutti_err open_any(struct tutti_package *package, const char *path, 
     struct stat st;
     if (stat(path, &st) != 0)
         return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
-    if (!S_ISDIR(st.st_mode) && ends_with(path, ".ssd"))
+    if (!S_ISDIR(st.st_mode) && ends_with(shown, ".ssd"))
         return open_bare(package, path, shown);
     package->shown = tutti_str_copy(shown);
     if (!package->shown)
@@ -223,6 +225,11 @@ enum tutti_err tutti_package_open(struct tutti_package **out, const char *path, 
     else
         tutti_package_free(package);
     return err;
+}
+
+bool tutti_package_is_bare(const struct tutti_package *package)
+{
+    return package->bare;
 }
 
 void tutti_package_free(struct tutti_package *package)

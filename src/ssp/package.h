@@ -26,6 +26,9 @@ void tutti_package_free(struct tutti_package *package);
 /* Does `path` look like a system: an .ssp, an .ssd, a folder with a SystemStructure.ssd? (else: an FMU) */
 bool tutti_package_is(const char *path);
 
+/* Is it a bare .ssd with what lies around it? */
+bool tutti_package_is_bare(const struct tutti_package *package);
+
 /* The SSD to begin with: `variant` ("VariantB.ssd", or the name attribute of an SSD), NULL for the default one. ARGUMENT,
  * listing the variants, if there is none of that name. */
 TUTTI_CHECKED enum tutti_err tutti_package_ssd(struct tutti_package *package, const char *variant,

@@ -21,10 +21,10 @@ static void argument_fini(struct argument *argument)
     free(argument->variant);
 }
 
-static bool exists(const char *path)
+static bool exists(struct flat *flat, const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0;
+    return tutti_files_alias(flat, path) || stat(path, &st) == 0;
 }
 
 /* "dir/ball.fmu" -> "ball" */
@@ -47,20 +47,20 @@ static char *stem_of(const char *path)
 
 /* "NAME=FILE", "FILE", "FILE#VARIANT"; a file that is there is no other thing, whatever its name.
  * False: memory is out. */
-static bool read_argument(const char *text, struct argument *out)
+static bool read_argument(struct flat *flat, const char *text, struct argument *out)
 {
     *out = (struct argument){0};
-    const char *path = text, *equals = exists(text) ? NULL : strchr(text, '=');
+    const char *path = text, *equals = exists(flat, text) ? NULL : strchr(text, '=');
     if (equals && equals > text) {
         out->name = strndup(text, (size_t)(equals - text));
         path = equals + 1;
     }
-    const char *hash = exists(path) ? NULL : strrchr(path, '#');
+    const char *hash = exists(flat, path) ? NULL : strrchr(path, '#');
     out->path = hash ? strndup(path, (size_t)(hash - path)) : tutti_str_copy(path);
     out->variant = hash ? tutti_str_copy(hash + 1) : NULL;
     if (!out->path || (hash && !out->variant))
         return false;
-    out->system = tutti_package_is(out->path);
+    out->system = tutti_files_is_system(flat, out->path, out->path);
     if (!out->name)
         out->name = stem_of(out->path);
     return out->name != NULL;
@@ -148,7 +148,7 @@ enum tutti_err tutti_command_line_open(struct flat *flat)
     struct argument *arguments = calloc(count, sizeof *arguments);
     if (!arguments)
         return tutti_fail_memory();
-    while (read < count && read_argument(flat->source->files[read], &arguments[read]))
+    while (read < count && read_argument(flat, flat->source->files[read], &arguments[read]))
         read++;
     enum tutti_err err = read < count ? tutti_fail_memory() : open_arguments(flat, arguments, count);
     for (size_t i = 0; i < count; i++)

@@ -38,16 +38,91 @@ static struct file *get_keyed(struct flat *flat, const char *key, const char *sh
     return file;
 }
 
+/* ---- files that lie elsewhere ---- */
+
+const struct tutti_file_alias *tutti_files_alias(struct flat *flat, const char *name)
+{
+    const struct tutti_system_source *source = flat->source;
+    for (size_t i = flat->aliases.count == 0 ? 0 : source->alias_count; i < source->alias_count; i++)
+        if (!source->aliases[i].if_missing && tutti_map_add(&flat->aliases, source->aliases[i].name, (int64_t)i, NULL))
+            return NULL; /* memory is out: whatever comes next finds that, too */
+    int64_t found = tutti_map_find(&flat->aliases, name);
+    return found == TUTTI_MAP_NONE ? NULL : &source->aliases[found];
+}
+
+bool tutti_files_is_system(struct flat *flat, const char *path, const char *shown)
+{
+    const struct tutti_file_alias *alias = tutti_files_alias(flat, shown);
+    return alias ? alias->system : tutti_package_is(path);
+}
+
+/* Where a file lies that is not where it should be; NULL: nobody knows. */
+static const char *find_missing(const struct flat *flat, const char *shown)
+{
+    const char *slash = strrchr(shown, '/'), *name = slash ? slash + 1 : shown;
+    for (size_t i = 0; i < flat->source->alias_count; i++)
+        if (flat->source->aliases[i].if_missing && strcmp(flat->source->aliases[i].name, name) == 0)
+            return flat->source->aliases[i].path;
+    return NULL;
+}
+
+static char *find_real(struct flat *flat, const char *path, const char *shown)
+{
+    const struct tutti_file_alias *alias = tutti_files_alias(flat, shown);
+    char *real = realpath(alias ? alias->path : path, NULL);
+    int error = errno;
+    const char *missing = real || (error != ENOENT && error != ENOTDIR) ? NULL : find_missing(flat, shown);
+    if (missing)
+        return realpath(missing, NULL);
+    errno = error;
+    return real;
+}
+
+static enum tutti_err note_name(struct flat *flat, const char *shown, uint32_t file)
+{
+    if (tutti_map_find(&flat->names_known, shown) != TUTTI_MAP_NONE)
+        return TUTTI_OK;
+    struct file_name *slot = tutti_list_push(&flat->names, sizeof *slot);
+    const char *name = tutti_arena_text(&flat->system->arena, shown, strlen(shown));
+    if (!slot || !name)
+        return tutti_fail_memory();
+    *slot = (struct file_name){name, file};
+    return tutti_map_add(&flat->names_known, name, file, NULL);
+}
+
 static struct file *get(struct flat *flat, const char *path, const char *shown, enum tutti_err *err)
 {
-    char *real = realpath(path, NULL);
+    char *real = find_real(flat, path, shown);
     if (!real) {
         *err = tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
         return NULL;
     }
     struct file *file = get_keyed(flat, real, shown, err);
     free(real);
-    return file;
+    if (file)
+        *err = note_name(flat, shown, file->index);
+    return *err ? NULL : file;
+}
+
+enum tutti_err tutti_files_keep(struct flat *flat)
+{
+    struct tutti_system *system = flat->system;
+    const struct file_name *names = flat->names.items;
+    system->files = tutti_arena_array(&system->arena, flat->names.count, sizeof *system->files);
+    if (!system->files)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < flat->names.count; i++) {
+        const struct file *file = ((struct file **)flat->files.items)[names[i].file];
+        const char *path = file->place.path;
+        if (!file->opened && file->fmu == TUTTI_NONE && !file->beside)
+            continue;
+        path = tutti_arena_text(&system->arena, path, strlen(path));
+        if (!path)
+            return tutti_fail_memory();
+        system->files[system->file_count++] =
+            (struct tutti_system_file){names[i].name, path, file->opened != NULL, file->fmu != TUTTI_NONE};
+    }
+    return TUTTI_OK;
 }
 
 void tutti_files_fini(struct flat *flat)
@@ -66,7 +141,10 @@ void tutti_files_fini(struct flat *flat)
         free(file);
     }
     tutti_list_fini(&flat->files);
+    tutti_list_fini(&flat->names);
     tutti_map_fini(&flat->files_by_path);
+    tutti_map_fini(&flat->names_known);
+    tutti_map_fini(&flat->aliases);
 }
 
 /* ---- FMUs ---- */
@@ -136,6 +214,7 @@ static enum tutti_err open_document(struct flat *flat, const struct tutti_place 
         return err;
     if (!file->package)
         file->package = package;
+    file->beside = file->beside || tutti_package_is_bare(package);
     return read_document(flat, file, DOCUMENT_SSD);
 }
 
@@ -151,7 +230,7 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
         struct tutti_package **slot = tutti_list_push(&flat->packages, sizeof *slot);
         if (!slot)
             return tutti_fail_memory();
-        TRY(tutti_package_open(slot, path, shown));
+        TRY(tutti_package_open(slot, tutti_files_alias(flat, shown) ? archive->place.path : path, shown));
         archive->opened = *slot;
     }
     TRY(tutti_package_ssd(archive->opened, variant, &place));
@@ -171,7 +250,7 @@ static enum tutti_err open_source(struct flat *flat, const struct file *base, co
                                   const struct tutti_place *place, struct file **out)
 {
     const char *type = element->type;
-    if (!type && tutti_package_is(place->path)) {
+    if (!type && tutti_files_is_system(flat, place->path, place->shown)) {
         size_t n = strlen(place->path);
         bool package = n > 4 && strcasecmp(place->path + n - 4, ".ssd") != 0;
         type = package ? "application/x-ssp-package" : "application/x-ssp-definition";
@@ -300,6 +379,8 @@ enum tutti_err tutti_files_document(struct flat *flat, struct file *base, const 
         struct tutti_place place;
         err = tutti_package_resolve(base->package, &base->place, source, &place);
         file = err ? NULL : get(flat, place.path, place.shown, &err);
+        if (file && tutti_package_is_bare(base->package))
+            file->beside = true;
         tutti_place_fini(&place);
     }
     *out = file;

@@ -59,9 +59,15 @@ struct file {
     struct tutti_ssm *ssm;
     struct tutti_ssb *ssb;
     uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
+    bool beside;                               /* a document that is not part of a package */
     struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids -> systems; names of an SSV */
     struct list systems;                       /* that have an id: const struct tutti_ssp_element * */
     bool ids_known;
+};
+
+struct file_name {
+    const char *name; /* in the system's arena */
+    uint32_t file;
 };
 
 struct item {
@@ -173,6 +179,9 @@ struct flat {
     struct list items, nodes, edges, feeds, components, candidates, dictionaries, fmus, packages;
     struct list files; /* struct file * */
     struct tutti_map files_by_path;
+    struct list names; /* struct file_name: all that files were asked for by */
+    struct tutti_map names_known;
+    struct tutti_map aliases; /* of the source, by name; made when it is first asked */
     struct tutti_arena arena;
     uint32_t values_given, guesses;
     size_t lookups;     /* of names so far */
@@ -253,6 +262,12 @@ TUTTI_CHECKED enum tutti_err tutti_files_document(struct flat *flat, struct file
 /* The system of that id in a document; *out is NULL if there is none. */
 TUTTI_CHECKED enum tutti_err tutti_files_system(struct file *file, const char *id,
                                                 const struct tutti_ssp_element **out);
+/* The file of that name that lies elsewhere, or NULL. */
+const struct tutti_file_alias *tutti_files_alias(struct flat *flat, const char *name);
+/* Is it a system? Else an FMU. */
+bool tutti_files_is_system(struct flat *flat, const char *path, const char *shown);
+/* Makes the list of files that stays. */
+TUTTI_CHECKED enum tutti_err tutti_files_keep(struct flat *flat);
 /* Can components be of that MIME type? */
 bool tutti_files_supports(const char *type);
 void tutti_files_fini(struct flat *flat);

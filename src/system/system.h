@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tutti/run.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -62,6 +63,14 @@ struct tutti_port {
     unsigned line;
 };
 
+/* A file that was opened for the system, under one of its names. */
+struct tutti_system_file {
+    const char *name; /* as messages show it */
+    const char *path; /* on the disk: absolute, links resolved; the same for the same file */
+    bool package;     /* a system: an .ssp, an .ssd, or a folder */
+    bool fmu;
+};
+
 struct tutti_system {
     const char *name; /* of the SSD, the FMU, or "system" */
     const char *path; /* as the user wrote it */
@@ -81,6 +90,9 @@ struct tutti_system {
     uint32_t fmu_count;
     struct tutti_package **packages; /* whose files the FMUs are */
     uint32_t package_count;
+    /* All names that files were opened by; but not documents that lie in a package. */
+    struct tutti_system_file *files;
+    uint32_t file_count;
     struct tutti_arena arena;
 };
 
@@ -92,6 +104,8 @@ struct tutti_system_source {
     size_t connect_count;
     const char *const *set; /* "A.x=1"; above every binding of an SSP */
     size_t set_count;
+    const struct tutti_file_alias *aliases; /* files that lie elsewhere */
+    size_t alias_count;
     const struct tutti_log *log; /* NULL: silent */
 };
 

@@ -184,6 +184,7 @@ static void test_counts(void **state)
         tally.rejected = first ? 1 : 7;
         tally.exchanges = first ? 5 : 6;
         tally.events_located = first ? 4 : 3;
+        tally.init_iterations = first ? 2 : 3;
         tally.overruns = first ? 0 : 2;
         tally.most_late = first ? 0 : 0.5;
         tally.setup_seconds = first ? 2 : 1;
@@ -201,9 +202,10 @@ static void test_counts(void **state)
     struct tutti_run_stats stats;
     assert_int_equal(tutti_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST);
     assert_int_equal(stats.steps, 100);
-    assert_int_equal(stats.rejected, 1);
+    assert_int_equal(stats.rejected, 8);
     assert_int_equal(stats.exchanges, 6);
-    assert_int_equal(stats.events_located, 4);
+    assert_int_equal(stats.events_located, 7);
+    assert_int_equal(stats.init_iterations, 5);
     assert_int_equal(stats.overruns, 2);
     assert_near(stats.most_late, 0.5, 0);
     assert_near(stats.setup_seconds, 2, 0);

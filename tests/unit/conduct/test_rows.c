@@ -41,8 +41,10 @@ static void test_waits_for_slower(void **state)
     rank_add(&f.ranks[1], 1, 0, "y", TUTTI_TYPE_FLOAT64, &y);
     rank_tell_columns(&f.ranks[0]);
     size_t columns = f.ranks[0].bytes.size;
-    for (x = 1; x < 4; x++)
-        rank_row(&f.ranks[0], x);
+    for (int k = 1; k < 4; k++) {
+        x = k;
+        rank_row(&f.ranks[0], k);
+    }
     size_t row = (f.ranks[0].bytes.size - columns) / 3;
     assert_ok(offer_all(&f));
     assert_int_equal(f.ranks[0].taken, columns); /* rank 1 has told no columns yet */

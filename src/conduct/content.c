@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "conduct/content.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+_Static_assert(TUTTI_CONTENT_SIZE == crypto_hash_sha256_BYTES, "a hash is a SHA-256");
+
+enum { BLOCK = 256 * 1024, GRACE_SECONDS = 60 };
+
+bool tutti_content_same(const struct tutti_content *a, const struct tutti_content *b)
+{
+    return a->size == b->size && memcmp(a->hash, b->hash, sizeof a->hash) == 0;
+}
+
+void tutti_content_show(const struct tutti_content *content, char text[TUTTI_CONTENT_TEXT])
+{
+    sodium_bin2hex(text, TUTTI_CONTENT_TEXT, content->hash, sizeof content->hash);
+}
+
+void tutti_content_of_bytes(struct tutti_content *out, const void *bytes, size_t size)
+{
+    out->size = size;
+    crypto_hash_sha256(out->hash, bytes, size);
+}
+
+/* Reads to the end; -1 and errno if that cannot be done. */
+static int hash_all(struct tutti_content *out, int fd, char *block)
+{
+    crypto_hash_sha256_state state;
+    crypto_hash_sha256_init(&state);
+    out->size = 0;
+    for (;;) {
+        ssize_t n = read(fd, block, BLOCK);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            crypto_hash_sha256_final(&state, out->hash);
+            return (int)n;
+        }
+        crypto_hash_sha256_update(&state, (const unsigned char *)block, (size_t)n);
+        out->size += (uint64_t)n;
+    }
+}
+
+enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path)
+{
+    struct stat st;
+    char *block = malloc(BLOCK);
+    if (!block)
+        return tutti_fail_memory();
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int result = fd < 0 ? -1 : fstat(fd, &st);
+    if (result == 0 && !S_ISREG(st.st_mode)) {
+        errno = EINVAL;
+        result = -1;
+    }
+    if (result == 0)
+        result = hash_all(out, fd, block);
+    enum tutti_err err = result == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(block);
+    return err;
+}
+
+/* ---- the cache ---- */
+
+#define WORK "work-"
+
+struct tutti_cache {
+    char *folder, *work; /* absolute */
+    int lock;            /* on `work`: it is in use */
+};
+
+/* Also the folders above it. */
+static enum tutti_err make_folder(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, S_IRWXU); /* what cannot be made shows at the end */
+        *slash = '/';
+    }
+    if (mkdir(path, S_IRWXU) == 0 || (errno == EEXIST && access(path, R_OK | W_OK | X_OK) == 0))
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
+                      path, strerror(errno));
+}
+
+/* Removes what processes left that were killed: folders that nobody holds the lock of. */
+static void sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, WORK, strlen(WORK)) != 0)
+            continue;
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+        struct tutti_text path = {0};
+        tutti_text_printf(&path, "%s/%s", folder, entry->d_name);
+        /* One that is being made is not locked yet; it is young. */
+        if (fd >= 0 && !path.failed && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+            time(NULL) - st.st_mtime > GRACE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            (void)tutti_fs_remove_tree(path.text);
+        tutti_text_fini(&path);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static enum tutti_err make_work(struct tutti_cache *cache)
+{
+    struct tutti_text path = {0};
+    tutti_text_printf(&path, "%s/" WORK "XXXXXX", cache->folder);
+    cache->work = path.text;
+    if (path.failed)
+        return tutti_fail_memory();
+    if (!mkdtemp(cache->work)) {
+        free(cache->work);
+        cache->work = NULL;
+        return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be written to: %s", cache->folder,
+                          strerror(errno));
+    }
+    cache->lock = open(cache->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (cache->lock >= 0)
+        (void)flock(cache->lock, LOCK_EX | LOCK_NB); /* where there are no locks, nobody sweeps either */
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_cache(struct tutti_cache *cache, const char *folder)
+{
+    cache->lock = -1;
+    cache->folder = tutti_fs_absolute(folder);
+    if (!cache->folder)
+        return tutti_fail_memory();
+    TRY(make_folder(cache->folder));
+    sweep(cache->folder);
+    return make_work(cache);
+}
+
+enum tutti_err tutti_cache_open(struct tutti_cache **out, const char *folder)
+{
+    *out = NULL;
+    struct tutti_cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return tutti_fail_memory();
+    enum tutti_err err = open_cache(cache, folder);
+    if (err)
+        tutti_cache_free(cache);
+    else
+        *out = cache;
+    return err;
+}
+
+void tutti_cache_free(struct tutti_cache *cache)
+{
+    if (!cache)
+        return;
+    if (cache->work)
+        (void)tutti_fs_remove_tree(cache->work);
+    if (cache->lock >= 0)
+        close(cache->lock);
+    free(cache->work);
+    free(cache->folder);
+    free(cache);
+}
+
+const char *tutti_cache_work(const struct tutti_cache *cache)
+{
+    return cache->work;
+}
+
+char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_content *content)
+{
+    char digits[TUTTI_CONTENT_TEXT];
+    struct tutti_text path = {0};
+    tutti_content_show(content, digits);
+    tutti_text_printf(&path, "%s/%s", cache->folder, digits);
+    if (path.failed)
+        tutti_text_fini(&path);
+    return path.text;
+}
+
+bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content)
+{
+    struct stat st;
+    char *path = tutti_cache_path(cache, content);
+    bool has = path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == content->size;
+    free(path);
+    return has;
+}
+
+/* For file systems without hard links. */
+static bool copy_file(const char *from, const char *to)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
+    ssize_t n = out < 0 ? -1 : 1;
+    while (n > 0)
+        n = copy_file_range(in, NULL, out, NULL, SIZE_MAX / 4, 0);
+    int error = errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    errno = error;
+    return n == 0;
+}
+
+enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content, const char *path)
+{
+    char *from = tutti_cache_path(cache, content);
+    if (!from)
+        return tutti_fail_memory();
+    bool lent = link(from, path) == 0 || (errno != ENOENT && copy_file(from, path));
+    free(from);
+    return lent ? TUTTI_OK
+                : tutti_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder,
+                             strerror(errno));
+}
+
+/* ---- files on their way ---- */
+
+struct tutti_arrival {
+    const struct tutti_cache *cache;
+    struct tutti_content content;
+    crypto_hash_sha256_state state;
+    uint64_t size;
+    int fd;
+    char *path; /* in the work folder */
+};
+
+static enum tutti_err fail_writing(const struct tutti_arrival *arrival)
+{
+    return tutti_fail(TUTTI_ERR_IO, "a file cannot be kept in %s: %s", arrival->cache->folder, strerror(errno));
+}
+
+enum tutti_err tutti_arrival_new(struct tutti_arrival **out, const struct tutti_cache *cache,
+                                 const struct tutti_content *content)
+{
+    *out = NULL;
+    struct tutti_arrival *arrival = calloc(1, sizeof *arrival);
+    struct tutti_text path = {0};
+    tutti_text_printf(&path, "%s/new-XXXXXX", cache->work);
+    if (!arrival || path.failed) {
+        free(arrival);
+        tutti_text_fini(&path);
+        return tutti_fail_memory();
+    }
+    *arrival = (struct tutti_arrival){.cache = cache, .content = *content, .path = path.text};
+    crypto_hash_sha256_init(&arrival->state);
+    arrival->fd = mkostemp(arrival->path, O_CLOEXEC);
+    if (arrival->fd >= 0) {
+        *out = arrival;
+        return TUTTI_OK;
+    }
+    enum tutti_err err = fail_writing(arrival);
+    free(arrival->path);
+    free(arrival);
+    return err;
+}
+
+const struct tutti_content *tutti_arrival_content(const struct tutti_arrival *arrival)
+{
+    return &arrival->content;
+}
+
+uint64_t tutti_arrival_size(const struct tutti_arrival *arrival)
+{
+    return arrival->size;
+}
+
+enum tutti_err tutti_arrival_put(struct tutti_arrival *arrival, const void *bytes, size_t size)
+{
+    if (size > arrival->content.size - arrival->size)
+        return tutti_fail(TUTTI_ERR_FORMAT, "more bytes came than the %" PRIu64 " that a file was said to have",
+                          arrival->content.size);
+    if (tutti_fs_write(arrival->fd, bytes, size, -1) != size)
+        return fail_writing(arrival);
+    crypto_hash_sha256_update(&arrival->state, bytes, size);
+    arrival->size += size;
+    return TUTTI_OK;
+}
+
+static enum tutti_err finish(struct tutti_arrival *arrival)
+{
+    uint8_t hash[TUTTI_CONTENT_SIZE];
+    crypto_hash_sha256_final(&arrival->state, hash);
+    if (arrival->size != arrival->content.size || memcmp(hash, arrival->content.hash, sizeof hash) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "a file arrived damaged: its bytes are not those of its hash");
+    char *path = tutti_cache_path(arrival->cache, &arrival->content);
+    if (!path)
+        return tutti_fail_memory();
+    /* Nobody changes it from here on; and what has its name is on the disk. */
+    bool kept = fchmod(arrival->fd, S_IRUSR) == 0 && fsync(arrival->fd) == 0 && rename(arrival->path, path) == 0;
+    enum tutti_err err = kept ? TUTTI_OK : fail_writing(arrival);
+    free(path);
+    return err;
+}
+
+enum tutti_err tutti_arrival_finish(struct tutti_arrival *arrival)
+{
+    enum tutti_err err = finish(arrival);
+    if (err == TUTTI_OK) {
+        free(arrival->path);
+        arrival->path = NULL;
+    }
+    tutti_arrival_free(arrival);
+    return err;
+}
+
+void tutti_arrival_free(struct tutti_arrival *arrival)
+{
+    if (!arrival)
+        return;
+    close(arrival->fd);
+    if (arrival->path)
+        (void)unlink(arrival->path); /* what is left of it is only in the way */
+    free(arrival->path);
+    free(arrival);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* content.h - files by what is in them: SHA-256, and a folder that keeps files under it, so that nothing is sent twice.
+ *
+ * A cache holds files named by the 64 digits of their hash, which were complete and right when they got that name; and a
+ * folder per process that uses it, for files on their way and whatever else it needs, which goes with the process (or, if that
+ * was killed, with the next one). Names that others have given never become paths. */
+#ifndef TUTTI_CONDUCT_CONTENT_H
+#define TUTTI_CONDUCT_CONTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum { TUTTI_CONTENT_SIZE = 32, TUTTI_CONTENT_TEXT = 2 * TUTTI_CONTENT_SIZE + 1 };
+
+struct tutti_content {
+    uint8_t hash[TUTTI_CONTENT_SIZE];
+    uint64_t size;
+};
+
+bool tutti_content_same(const struct tutti_content *a, const struct tutti_content *b);
+/* The hash as digits. */
+void tutti_content_show(const struct tutti_content *content, char text[TUTTI_CONTENT_TEXT]);
+/* Of a plain file; IO, naming `path`. */
+TUTTI_CHECKED enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path);
+void tutti_content_of_bytes(struct tutti_content *out, const void *bytes, size_t size);
+
+struct tutti_cache;
+
+/* Makes the folder, private to this user, unless it is there. IO, naming it. */
+TUTTI_CHECKED enum tutti_err tutti_cache_open(struct tutti_cache **out, const char *folder);
+void tutti_cache_free(struct tutti_cache *cache);
+/* This process's folder: absolute; borrowed. */
+const char *tutti_cache_work(const struct tutti_cache *cache);
+/* Is it there, with the right size? */
+bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content);
+/* Where it is, or would be. The caller's (free); NULL when memory is out. */
+char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_content *content);
+/* Makes it also `path`, which must be in tutti_cache_work. IO if it is not there (any more). */
+TUTTI_CHECKED enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content,
+                                              const char *path);
+
+/* A file on its way. */
+struct tutti_arrival;
+
+TUTTI_CHECKED enum tutti_err tutti_arrival_new(struct tutti_arrival **out, const struct tutti_cache *cache,
+                                               const struct tutti_content *content);
+const struct tutti_content *tutti_arrival_content(const struct tutti_arrival *arrival);
+uint64_t tutti_arrival_size(const struct tutti_arrival *arrival); /* bytes so far */
+/* The next bytes. FORMAT if there are more than were told; IO. */
+TUTTI_CHECKED enum tutti_err tutti_arrival_put(struct tutti_arrival *arrival, const void *bytes, size_t size);
+/* All bytes are there: checks the hash and gives the file its name. FORMAT if they are not what was told. Releases it. */
+TUTTI_CHECKED enum tutti_err tutti_arrival_finish(struct tutti_arrival *arrival);
+/* Gives it up; NULL is fine. */
+void tutti_arrival_free(struct tutti_arrival *arrival);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "conduct/key_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+/* A file that must not be there yet. */
+static enum tutti_err write_key(const char *path, const uint8_t key[TUTTI_KEY_SIZE], mode_t mode)
+{
+    char line[TUTTI_KEY_TEXT + 1];
+    tutti_key_show(key, line);
+    line[TUTTI_KEY_TEXT - 1] = '\n';
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0 && errno == EEXIST)
+        return tutti_fail(TUTTI_ERR_IO, "%s is there already, and a key that is overwritten is lost; name another file",
+                          path);
+    bool written = fd >= 0 && tutti_fs_write(fd, line, TUTTI_KEY_TEXT, -1) == TUTTI_KEY_TEXT && fsync(fd) == 0;
+    enum tutti_err err = written ? TUTTI_OK
+                                 : tutti_fail(TUTTI_ERR_IO, "%s cannot be written: %s", path, strerror(errno));
+    sodium_memzero(line, sizeof line);
+    if (fd >= 0)
+        close(fd);
+    if (!written && fd >= 0)
+        (void)unlink(path); /* half a key is none */
+    return err;
+}
+
+enum tutti_err tutti_key_files_make(const char *path, struct tutti_keys *keys)
+{
+    struct tutti_text public_path = {0};
+    tutti_text_printf(&public_path, "%s.pub", path);
+    enum tutti_err err = public_path.failed ? tutti_fail_memory() : tutti_keys_make(keys);
+    if (!err && access(public_path.text, F_OK) == 0)
+        err = tutti_fail(TUTTI_ERR_IO, "%s is there already; name another file", public_path.text);
+    if (!err)
+        err = write_key(path, keys->secret_key, S_IRUSR | S_IWUSR);
+    if (!err) {
+        err = write_key(public_path.text, keys->public_key, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+        if (err)
+            (void)unlink(path); /* nobody has seen it */
+    }
+    tutti_text_fini(&public_path);
+    return err;
+}
+
+/* The first word of the file, which is to be the only one. */
+static enum tutti_err read_key(const char *path, bool secret, uint8_t key[TUTTI_KEY_SIZE])
+{
+    char text[256] = "";
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 || fstat(fd, &st) != 0 ? -1 : read(fd, text, sizeof text - 1);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (n < 0)
+        return tutti_fail(TUTTI_ERR_IO, "cannot read the key %s: %s", path, strerror(error));
+    enum tutti_err err = TUTTI_OK;
+    if (secret && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        err = tutti_fail(TUTTI_ERR_ARGUMENT, "others may read the secret key %s; make it yours alone (chmod 600 %s)",
+                         path, path);
+    while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+        text[--n] = '\0';
+    if (!err && tutti_key_read(text, key))
+        err = tutti_fail(TUTTI_ERR_FORMAT,
+                         "%s: not a key (one line of 64 hexadecimal digits, as `tutti node --keygen` "
+                         "writes it)",
+                         path);
+    sodium_memzero(text, sizeof text);
+    return err;
+}
+
+enum tutti_err tutti_key_files_read(const char *path, struct tutti_keys *keys)
+{
+    TRY(read_key(path, true, keys->secret_key));
+    return tutti_keys_derive(keys);
+}
+
+enum tutti_err tutti_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE])
+{
+    return read_key(path, false, key);
+}

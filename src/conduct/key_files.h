@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* key_files.h - keys on the disk: FILE with the secret one, for its owner only, and FILE.pub with the public one, each a line of
+ * 64 hexadecimal digits. */
+#ifndef TUTTI_CONDUCT_KEY_FILES_H
+#define TUTTI_CONDUCT_KEY_FILES_H
+
+#include "fabric/keys.h"
+
+/* Makes a pair and writes both files, or none. IO if one of them is there already. */
+TUTTI_CHECKED enum tutti_err tutti_key_files_make(const char *path, struct tutti_keys *keys);
+/* Reads the secret key, and derives the other. FORMAT; ARGUMENT if others may read the file. */
+TUTTI_CHECKED enum tutti_err tutti_key_files_read(const char *path, struct tutti_keys *keys);
+/* Reads a public key. */
+TUTTI_CHECKED enum tutti_err tutti_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE]);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon: who may connect, and the loop. */
+#include "conduct/node.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <zmq.h>
+
+#include "base/str.h"
+#include "conduct/key_files.h"
+#include "conduct/node_parts.h"
+
+enum { TICK_MS = 100, IDLE_MS = 1000 };
+
+/* ---- opening ---- */
+
+static enum tutti_err check_options(struct tutti_node *node)
+{
+    const struct tutti_node_options *options = node->options;
+    TRY(tutti_node_address_read(&node->address, options->listen, "--listen", true));
+    node->loopback = tutti_node_address_is_loopback(&node->address);
+    node->has_keys = options->key != NULL;
+    if (!node->loopback && (!options->key || options->allow_count == 0))
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--listen %s can be reached from other machines, and whoever uses a node runs code on it: give "
+            "it a key (--key FILE, made by `tutti node --keygen FILE`) and say whose keys may use it "
+            "(--allow FILE.pub); or listen at 127.0.0.1",
+            options->listen);
+    if (!options->key != (options->allow_count == 0))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, options->key ? "--key without --allow lets nobody in: name the public "
+                                                             "keys of those who may use the node"
+                                                           : "--allow needs the node's own key, too: --key FILE");
+    return options->key ? tutti_key_files_read(options->key, &node->keys) : TUTTI_OK;
+}
+
+/* A name becomes a number: ZeroMQ binds to addresses only. */
+static enum tutti_err resolve(struct tutti_node *node)
+{
+    struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    char host[sizeof node->address.host];
+    int error = getaddrinfo(node->address.host, NULL, &hints, &found);
+    if (!error)
+        error = getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
+    if (found)
+        freeaddrinfo(found);
+    if (error)
+        return tutti_fail(TUTTI_ERR_IO, "--listen: %s is not an address of this machine (%s)", node->address.host,
+                          gai_strerror(error));
+    snprintf(node->address.host, sizeof node->address.host, "%s", host);
+    return TUTTI_OK;
+}
+
+static enum tutti_err allow_keys(struct tutti_node *node)
+{
+    TRY(tutti_zap_start(&node->zap, node->context, node->options->log));
+    for (size_t i = 0; i < node->options->allow_count; i++) {
+        uint8_t key[TUTTI_KEY_SIZE];
+        const char *path = node->options->allow[i], *slash = strrchr(path, '/');
+        TRY(tutti_key_files_read_public(path, key));
+        TRY(tutti_zap_allow(node->zap, key, slash ? slash + 1 : path));
+    }
+    tutti_zap_open(node->zap);
+    return tutti_zap_guard(node->router, &node->keys);
+}
+
+static enum tutti_err fail_zmq(const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "%s: %s", what, zmq_strerror(zmq_errno()));
+}
+
+static enum tutti_err bind_router(struct tutti_node *node, const char *endpoint)
+{
+    char bound[TUTTI_TCP_ENDPOINT];
+    size_t size = sizeof bound;
+    if (zmq_bind(node->router, endpoint) != 0)
+        return tutti_fail(TUTTI_ERR_IO, "cannot listen at %s: %s", node->options->listen, zmq_strerror(zmq_errno()));
+    if (zmq_getsockopt(node->router, ZMQ_LAST_ENDPOINT, bound, &size) != 0)
+        return fail_zmq("ZeroMQ");
+    const char *port = strrchr(bound, ':');
+    node->address.port = port ? atoi(port + 1) : node->address.port;
+    tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "listening at %s, %s", bound + strlen("tcp://"),
+                     node->has_keys ? "for those whose keys are allowed" : "for anybody on this machine");
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_sockets(struct tutti_node *node)
+{
+    int yes = 1;
+    char endpoint[TUTTI_TCP_ENDPOINT];
+    tutti_node_address_endpoint(&node->address, endpoint, sizeof endpoint);
+    node->context = zmq_ctx_new();
+    node->router = node->context ? zmq_socket(node->context, ZMQ_ROUTER) : NULL;
+    node->monitor = node->context ? zmq_socket(node->context, ZMQ_PAIR) : NULL;
+    if (!node->router || !node->monitor)
+        return fail_zmq("ZeroMQ cannot begin");
+    TRY(tutti_node_set_up(node->router, endpoint));
+    if (zmq_setsockopt(node->router, ZMQ_ROUTER_MANDATORY, &yes, sizeof yes) != 0 ||
+        zmq_socket_monitor(node->router, "inproc://monitor", ZMQ_EVENT_DISCONNECTED) != 0 ||
+        zmq_connect(node->monitor, "inproc://monitor") != 0)
+        return fail_zmq("ZeroMQ cannot begin");
+    if (node->has_keys)
+        TRY(allow_keys(node));
+    return bind_router(node, endpoint);
+}
+
+static enum tutti_err open_node(struct tutti_node *node)
+{
+    TRY(check_options(node));
+    TRY(resolve(node));
+    TRY(tutti_cache_open(&node->cache, node->options->cache));
+    TRY(tutti_offers_open(node));
+    return open_sockets(node);
+}
+
+static void close_node(struct tutti_node *node)
+{
+    for (size_t i = 0; i < node->session_count; i++)
+        tutti_session_free(node, node->sessions[i]);
+    if (node->router)
+        zmq_close(node->router);
+    if (node->monitor) {
+        int none = 0;
+        zmq_setsockopt(node->monitor, ZMQ_LINGER, &none, sizeof none);
+        zmq_close(node->monitor);
+    }
+    tutti_zap_stop(node->zap);
+    if (node->context)
+        zmq_ctx_term(node->context);
+    tutti_offers_close(node);
+    tutti_cache_free(node->cache);
+    tutti_keys_wipe(&node->keys);
+    tutti_parcel_fini(&node->parcel);
+}
+
+/* ---- sessions ---- */
+
+/* The one that the message is from; a new one for a stranger. NULL: there are too many. */
+static struct tutti_session *session_of(struct tutti_node *node, zmq_msg_t *id, zmq_msg_t *message)
+{
+    size_t size = zmq_msg_size(id);
+    for (size_t i = 0; i < node->session_count; i++)
+        if (node->sessions[i]->id_size == size && memcmp(node->sessions[i]->id, zmq_msg_data(id), size) == 0)
+            return node->sessions[i];
+    if (node->session_count == TUTTI_NODE_MOST_SESSIONS || size > sizeof node->sessions[0]->id)
+        return NULL;
+    struct tutti_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return NULL;
+    const char *peer = zmq_msg_gets(message, "Peer-Address"), *user = zmq_msg_gets(message, "User-Id");
+    memcpy(session->id, zmq_msg_data(id), size);
+    session->id_size = size;
+    session->fd = zmq_msg_get(message, ZMQ_SRCFD);
+    snprintf(session->peer, sizeof session->peer, "%s", peer ? peer : "");
+    snprintf(session->user, sizeof session->user, "%s", user ? user : "");
+    tutti_str_make_printable(session->user);
+    return node->sessions[node->session_count++] = session;
+}
+
+/* Connections that have ended. Called before each message is looked at: the number of a connection may be given to another
+ * one, whose messages come behind this news. */
+static void hear_monitor(struct tutti_node *node)
+{
+    struct __attribute__((packed)) {
+        uint16_t event;
+        int32_t value;
+    } news;
+    char rest[8];
+    while (zmq_recv(node->monitor, &news, sizeof news, ZMQ_DONTWAIT) == (int)sizeof news) {
+        (void)!zmq_recv(node->monitor, rest, sizeof rest, ZMQ_DONTWAIT); /* the address */
+        for (size_t i = 0; i < node->session_count; i++)
+            if (news.event == ZMQ_EVENT_DISCONNECTED && node->sessions[i]->fd == news.value)
+                node->sessions[i]->over = true;
+    }
+}
+
+static void bury_sessions(struct tutti_node *node)
+{
+    for (size_t i = 0; i < node->session_count;) {
+        struct tutti_session *session = node->sessions[i];
+        if (!session->over) {
+            i++;
+            continue;
+        }
+        node->sessions[i] = node->sessions[--node->session_count];
+        tutti_session_free(node, session);
+    }
+}
+
+/* One message: whose it is, and what; anything behind is not of ours. False: there is none. */
+static bool hear_router(struct tutti_node *node)
+{
+    zmq_msg_t id, message, more;
+    zmq_msg_init(&id);
+    zmq_msg_init(&message);
+    bool got = zmq_msg_recv(&id, node->router, ZMQ_DONTWAIT) >= 0;
+    if (got && zmq_msg_more(&id) && zmq_msg_recv(&message, node->router, ZMQ_DONTWAIT) >= 0) {
+        bool last = !zmq_msg_more(&message);
+        for (bool goes_on = !last; goes_on;) {
+            zmq_msg_init(&more);
+            goes_on = zmq_msg_recv(&more, node->router, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&more);
+            zmq_msg_close(&more);
+        }
+        hear_monitor(node);
+        bury_sessions(node);
+        struct tutti_session *session = last ? session_of(node, &id, &message) : NULL;
+        if (session)
+            tutti_session_take(node, session, zmq_msg_data(&message), zmq_msg_size(&message));
+        bury_sessions(node);
+    }
+    zmq_msg_close(&id);
+    zmq_msg_close(&message);
+    return got;
+}
+
+/* ---- the loop ---- */
+
+/* Everything that can wake us: sockets, and what workers say. NULL when memory is out. */
+static zmq_pollitem_t *list_items(const struct tutti_node *node, int *count)
+{
+    size_t room = 2;
+    for (size_t i = 0; i < node->session_count; i++)
+        room += node->sessions[i]->worker_count;
+    zmq_pollitem_t *items = calloc(room, sizeof *items);
+    if (!items)
+        return NULL;
+    items[0] = (zmq_pollitem_t){.socket = node->router, .events = ZMQ_POLLIN};
+    items[1] = (zmq_pollitem_t){.socket = node->monitor, .events = ZMQ_POLLIN};
+    *count = 2;
+    for (size_t i = 0; i < node->session_count; i++)
+        for (uint32_t w = 0; w < node->sessions[i]->worker_count; w++)
+            if (node->sessions[i]->workers[w].socket >= 0)
+                items[(*count)++] = (zmq_pollitem_t){.fd = node->sessions[i]->workers[w].socket, .events = ZMQ_POLLIN};
+    return items;
+}
+
+static enum tutti_err serve(struct tutti_node *node)
+{
+    const volatile sig_atomic_t *interrupt = node->options->interrupt;
+    while (!interrupt || !*interrupt) {
+        int count = 0;
+        zmq_pollitem_t *items = list_items(node, &count);
+        if (!items)
+            return tutti_fail_memory();
+        int ready = zmq_poll(items, count, node->session_count > 0 ? TICK_MS : IDLE_MS);
+        free(items);
+        if (ready < 0 && zmq_errno() != EINTR)
+            return fail_zmq("ZeroMQ cannot go on");
+        hear_monitor(node);
+        bury_sessions(node);
+        for (int i = 0; i < 4 * TUTTI_NODE_AHEAD && hear_router(node); i++) /* workers want to be looked after, too */
+            continue;
+        for (size_t i = 0; i < node->session_count; i++)
+            tutti_session_watch(node, node->sessions[i]);
+        bury_sessions(node);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_node_serve(const struct tutti_node_options *options)
+{
+    struct tutti_node *node = calloc(1, sizeof *node);
+    if (!node)
+        return tutti_fail_memory();
+    node->options = options;
+    enum tutti_err err = open_node(node);
+    if (!err)
+        err = serve(node);
+    char message[4096];
+    snprintf(message, sizeof message, "%s", err ? tutti_err_message() : "");
+    close_node(node);
+    free(node);
+    return err ? tutti_fail(err, "%s", message) : TUTTI_OK;
+}

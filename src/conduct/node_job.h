@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* node_job.h - the part of a run that only workers read: options, names of files, placement. The daemon hands it on as it is.
+ *
+ * The files themselves are numbers here: number n is the file FOLDER/n on the node's disk, whatever people call it. */
+#ifndef TUTTI_CONDUCT_NODE_JOB_H
+#define TUTTI_CONDUCT_NODE_JOB_H
+
+#include "conduct/options_parcel.h"
+
+/* A name that a file goes by. */
+struct tutti_node_name {
+    const char *name;
+    uint32_t file;
+    bool system;
+};
+
+struct tutti_node_job {
+    struct tutti_run_options options; /* with aliases: names to files */
+    struct tutti_log log;             /* that options.log points to, if there is one */
+    int32_t *place;                   /* per component */
+    uint32_t place_count;
+    struct tutti_arena arena;
+};
+
+TUTTI_CHECKED enum tutti_err tutti_node_job_pack(const struct tutti_run_options *options,
+                                                 const struct tutti_node_name *names, uint32_t name_count,
+                                                 const int32_t *place, uint32_t place_count,
+                                                 struct tutti_parcel *parcel);
+/* `folder` is where files lie. FORMAT. tutti_node_job_fini follows in any case. `job` must not move. */
+TUTTI_CHECKED enum tutti_err tutti_node_job_unpack(struct tutti_node_job *job, const void *bytes, size_t size,
+                                                   const char *folder, int ranks);
+void tutti_node_job_fini(struct tutti_node_job *job);
+
+#endif

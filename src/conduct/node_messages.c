@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "conduct/node_messages.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <tutti/run.h>
+#include <zmq.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+static const uint64_t ORDER = 0x0102030405060708; /* reads differently in another byte order */
+
+/* ---- addresses ---- */
+
+enum tutti_err tutti_node_address_read(struct tutti_node_address *out, const char *text, const char *option, bool any)
+{
+    const char *colon = strrchr(text, ':'), *begin = text, *end = colon;
+    if (colon && text[0] == '[' && colon > text + 1 && colon[-1] == ']') {
+        begin = text + 1;
+        end = colon - 1;
+    }
+    size_t length = colon ? (size_t)(end - begin) : 0, digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    bool bracketed = begin != text;
+    long port = 0;
+    for (size_t i = 0; i < digits && port <= 65535; i++)
+        port = 10 * port + (colon[1 + i] - '0');
+    if (length == 0 || length >= sizeof out->host || digits == 0 || colon[1 + digits] || port > 65535 ||
+        (port == 0 && !any) || strcspn(begin, "/ \t*") < length || (!bracketed && memchr(begin, ':', length)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is not HOST:PORT (or [IPv6]:PORT), for instance 10.0.0.2:7000",
+                          option, tutti_str_show(text).text);
+    snprintf(out->host, sizeof out->host, "%.*s", (int)length, begin);
+    out->port = (int)port;
+    return TUTTI_OK;
+}
+
+bool tutti_node_address_is_loopback(const struct tutti_node_address *address)
+{
+    const char *host = address->host;
+    bool numeric = strspn(host, "0123456789.") == strlen(host);
+    return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 || (numeric && strncmp(host, "127.", 4) == 0);
+}
+
+void tutti_node_address_endpoint(const struct tutti_node_address *address, char *out, size_t size)
+{
+    bool colons = strchr(address->host, ':') != NULL;
+    snprintf(out, size, "tcp://%s%s%s:%d", colons ? "[" : "", address->host, colons ? "]" : "", address->port);
+}
+
+/* ---- parcels ---- */
+
+void tutti_node_begin(struct tutti_parcel *parcel, enum tutti_node_message kind)
+{
+    tutti_parcel_reset(parcel);
+    tutti_parcel_put_u32(parcel, kind);
+}
+
+void tutti_node_put_content(struct tutti_parcel *parcel, const struct tutti_content *content)
+{
+    tutti_parcel_put_bytes(parcel, content->hash, sizeof content->hash);
+    tutti_parcel_put_u64(parcel, content->size);
+}
+
+void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *content)
+{
+    const void *hash = tutti_unparcel_bytes(in, sizeof content->hash);
+    *content = (struct tutti_content){0};
+    if (hash)
+        memcpy(content->hash, hash, sizeof content->hash);
+    content->size = tutti_unparcel_u64(in);
+}
+
+void tutti_node_write_hello(struct tutti_parcel *parcel)
+{
+    tutti_node_begin(parcel, TUTTI_NODE_HELLO);
+    tutti_parcel_put_text(parcel, "tutti");
+    tutti_parcel_put_u32(parcel, TUTTI_NODE_PROTOCOL);
+    tutti_parcel_put_text(parcel, tutti_version());
+    tutti_parcel_put_bytes(parcel, &ORDER, sizeof ORDER);
+}
+
+enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in)
+{
+    const char *magic = tutti_unparcel_text(in);
+    uint32_t protocol = tutti_unparcel_u32(in);
+    const char *version = tutti_unparcel_text(in);
+    const void *order = tutti_unparcel_bytes(in, sizeof ORDER);
+    if (!magic || strcmp(magic, "tutti") != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "this is a node of Tutti, and what came is no greeting that it knows");
+    if (protocol != TUTTI_NODE_PROTOCOL || in->bad || !version || strcmp(version, tutti_version()) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT,
+                          "the node runs Tutti %s (protocol %d), and this is Tutti %s (protocol %u); install the same "
+                          "version on both",
+                          tutti_version(), TUTTI_NODE_PROTOCOL, version ? tutti_str_show(version).text : "?", protocol);
+    if (memcmp(order, &ORDER, sizeof ORDER) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "the node's machine has another byte order than this one; they cannot work "
+                                            "together");
+    return TUTTI_OK;
+}
+
+/* ---- sockets ---- */
+
+bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel)
+{
+    if (parcel->failed || parcel->size > TUTTI_NODE_LARGEST)
+        return false;
+    if (id && zmq_send(socket, id, id_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+        return false;
+    return zmq_send(socket, parcel->bytes, parcel->size, ZMQ_DONTWAIT) >= 0;
+}
+
+enum tutti_err tutti_node_set_up(void *socket, const char *endpoint)
+{
+    const struct {
+        int option, value;
+    } settings[] = {
+        {ZMQ_LINGER, 0},
+        {ZMQ_IPV6, strchr(endpoint, '[') != NULL},
+        {ZMQ_SNDHWM, 0},
+        {ZMQ_RCVHWM, 2 * TUTTI_NODE_AHEAD},
+        {ZMQ_HEARTBEAT_IVL, TUTTI_NODE_BEAT_MS},
+        {ZMQ_HEARTBEAT_TIMEOUT, TUTTI_NODE_LOST_MS},
+        {ZMQ_HEARTBEAT_TTL, TUTTI_NODE_LOST_MS},
+        {ZMQ_HANDSHAKE_IVL, TUTTI_NODE_LOST_MS},
+        {ZMQ_RECONNECT_IVL, 100},
+    };
+    int64_t largest = TUTTI_NODE_LARGEST;
+    int result = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest);
+    for (size_t i = 0; result == 0 && i < sizeof settings / sizeof *settings; i++)
+        result = zmq_setsockopt(socket, settings[i].option, &settings[i].value, sizeof settings[i].value);
+    return result == 0
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_UNSUPPORTED, "ZeroMQ does not take a setting: %s", zmq_strerror(zmq_errno()));
+}

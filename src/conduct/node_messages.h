@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* node_messages.h - what a runner (`tutti run --nodes`) and a node (`tutti node`) say to each other: parcels (base/parcel.h), each a
+ * ZeroMQ message that begins with its kind. One connection is one run.
+ *
+ *  runner                          node
+ *  HELLO  (who we are)      ->
+ *                           <-     WELCOME (what it offers), or REFUSED (a sentence) and nothing more
+ *  FETCH  (offer, offset)   ->
+ *                           <-     PIECE (of the offer's stand-in)              ... for each offer that is wanted
+ *  ASK    (contents)        ->
+ *                           <-     LACK (those that it has not)
+ *  PUT    (content, bytes)  ->                                                  ... for each, in order, a few ahead
+ *                           <-     GOT
+ *  START  (job, ranks)      ->
+ *                           <-     READY (rank, port, key)                      ... from each rank's worker
+ *  PEERS  (all of them)     ->                                                  ... and the workers run
+ *                           <-     LOST (rank, how) or GONE (rank)              ... as they end
+ *  INTERRUPT                ->                                                  somebody wants to see the end
+ *  END                      ->                                                  the node forgets the run, and kills its workers
+ *
+ *  HELLO     text "tutti", u32 TUTTI_NODE_PROTOCOL, text version, 8 bytes (a number, in this machine's order)
+ *  WELCOME   text version; u32 count; each: text name, content of the stand-in
+ *  REFUSED   u32 enum tutti_err, text sentence
+ *  FETCH     u32 offer, u64 offset
+ *  PIECE     u32 offer, u64 offset, block bytes
+ *  ASK       u32 count, contents
+ *  LACK      u32 count, u32 which each
+ *  PUT       content, u64 offset, block bytes
+ *  GOT       content, u64 size so far
+ *  START     16 bytes id of the run, u8 keys, double timeout (0: none), u32 ranks; u32 count, u32 rank each; u32 files, each: u8 offered,
+ *            content or u32 offer; block job (node_job.h)
+ *  READY     u32 rank, u32 port, 32 bytes key (zeros: none)
+ *  PEERS     32 bytes key of the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
+ *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u32 enum tutti_err, text message
+ *  GONE      u32 rank
+ *  INTERRUPT, END: nothing
+ *
+ * A content is 32 bytes SHA-256 and u64 size. */
+#ifndef TUTTI_CONDUCT_NODE_MESSAGES_H
+#define TUTTI_CONDUCT_NODE_MESSAGES_H
+
+#include "base/err.h"
+#include "base/parcel.h"
+#include "conduct/content.h"
+
+enum {
+    TUTTI_NODE_PROTOCOL = 1,
+    TUTTI_NODE_PIECE = 1 << 20,   /* bytes of a file in one message */
+    TUTTI_NODE_AHEAD = 8,         /* pieces that may be on their way */
+    TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; whoever sends more is cut off */
+    TUTTI_NODE_MOST_RANKS = 4096, /* of a run */
+    TUTTI_NODE_MOST_FILES = 1 << 16,
+    TUTTI_NODE_BEAT_MS = 500, /* how often each side asks whether the other is there ... */
+    TUTTI_NODE_LOST_MS = 3000 /* ... and when it is given up */
+};
+
+enum tutti_node_message {
+    TUTTI_NODE_HELLO = 1,
+    TUTTI_NODE_FETCH,
+    TUTTI_NODE_ASK,
+    TUTTI_NODE_PUT,
+    TUTTI_NODE_START,
+    TUTTI_NODE_PEERS,
+    TUTTI_NODE_INTERRUPT,
+    TUTTI_NODE_END,
+    TUTTI_NODE_WELCOME = 100,
+    TUTTI_NODE_REFUSED,
+    TUTTI_NODE_PIECE_OF,
+    TUTTI_NODE_LACK,
+    TUTTI_NODE_GOT,
+    TUTTI_NODE_READY,
+    TUTTI_NODE_LOST,
+    TUTTI_NODE_GONE
+};
+
+/* How a worker came to its end before its time. */
+enum tutti_node_loss {
+    TUTTI_LOSS_SIGNAL, /* detail: its number */
+    TUTTI_LOSS_EXIT,   /* detail: status */
+    TUTTI_LOSS_HANG,   /* no sign of life for the time that was asked for: it was killed */
+    TUTTI_LOSS_ERROR   /* it could not begin: err and message say why */
+};
+
+/* Where a port is: "host:port", "[::1]:port", or "name:port". */
+struct tutti_node_address {
+    char host[200]; /* without brackets */
+    int port;
+};
+/* ARGUMENT, naming `option`. Port 0 (any) if `any` allows it. */
+TUTTI_CHECKED enum tutti_err tutti_node_address_read(struct tutti_node_address *out, const char *text,
+                                                     const char *option, bool any);
+/* Is it this machine, and nobody else can reach it: 127.x.x.x, ::1, localhost? */
+bool tutti_node_address_is_loopback(const struct tutti_node_address *address);
+/* "tcp://host:port" as ZeroMQ wants it; cut if it does not fit. */
+void tutti_node_address_endpoint(const struct tutti_node_address *address, char *out, size_t size);
+
+/* Empty, but for its kind. */
+void tutti_node_begin(struct tutti_parcel *parcel, enum tutti_node_message kind);
+void tutti_node_put_content(struct tutti_parcel *parcel, const struct tutti_content *content);
+void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *content);
+
+void tutti_node_write_hello(struct tutti_parcel *parcel);
+/* Behind the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
+TUTTI_CHECKED enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in);
+
+/* Hands the parcel to a ZeroMQ socket, behind `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one is gone, or
+ * takes nothing any more. */
+bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel);
+/* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
+TUTTI_CHECKED enum tutti_err tutti_node_set_up(void *socket, const char *endpoint);
+
+#endif

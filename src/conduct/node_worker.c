@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "conduct/node_worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conduct/node_job.h"
+#include "conduct/node_messages.h"
+#include "fabric/tcp.h"
+#include "master/rank.h"
+
+struct worker {
+    int rank, ranks;
+    bool keys;
+    struct tutti_keys own; /* of this run */
+    const char *folder, *address;
+    struct tutti_node_job told;
+    struct tutti_job job;
+    bool opened; /* the job */
+    struct tutti_tcp *tcp;
+    struct tutti_tcp_run run;
+    struct tutti_tcp_peer *peers;
+    struct tutti_worker_page *page;
+};
+
+/* All of a memory file. */
+static const void *map_all(int fd, size_t *size)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || st.st_size <= 0)
+        return NULL;
+    *size = (size_t)st.st_size;
+    void *bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static void tell_daemon(const struct tutti_parcel *parcel)
+{
+    if (!parcel->failed)
+        (void)!send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL); /* without it nobody listens */
+}
+
+static enum tutti_err fail_setup(void)
+{
+    return tutti_fail(TUTTI_ERR_FORMAT, "what the node handed to its worker is damaged");
+}
+
+static enum tutti_err read_setup(struct worker *worker)
+{
+    size_t size = 0, job_size;
+    const void *bytes = map_all(TUTTI_WORKER_SETUP, &size);
+    struct tutti_unparcel in = {.at = bytes, .end = bytes ? (const char *)bytes + size : NULL, .bad = !bytes};
+    worker->folder = tutti_unparcel_text(&in);
+    worker->rank = (int)tutti_unparcel_u32(&in);
+    worker->ranks = (int)tutti_unparcel_u32(&in);
+    worker->keys = tutti_unparcel_u8(&in) != 0;
+    worker->address = tutti_unparcel_text(&in);
+    const void *id = tutti_unparcel_bytes(&in, sizeof worker->run.id);
+    const void *job = tutti_unparcel_block(&in, &job_size);
+    if (in.bad || !worker->folder || !worker->address)
+        return fail_setup();
+    memcpy(worker->run.id, id, sizeof worker->run.id);
+    return tutti_node_job_unpack(&worker->told, job, job_size, worker->folder, worker->ranks);
+}
+
+static enum tutti_err open_job(struct worker *worker)
+{
+    worker->told.options.interrupt = &worker->page->interrupt;
+    TRY(tutti_job_open(&worker->job, &worker->told.options));
+    worker->opened = true;
+    if (worker->job.prepared.system->component_count != worker->told.place_count)
+        return fail_setup();
+    worker->job.place = worker->told.place;
+    return TUTTI_OK;
+}
+
+static enum tutti_err get_ready(struct worker *worker)
+{
+    struct tutti_parcel parcel = {0};
+    if (worker->keys)
+        TRY(tutti_keys_make(&worker->own));
+    TRY(tutti_tcp_listen(&worker->tcp, worker->address, worker->keys ? &worker->own : NULL, TUTTI_NODE_LOST_MS / 1e3,
+                         NULL));
+    tutti_parcel_put_u32(&parcel, TUTTI_WORKER_READY);
+    tutti_parcel_put_u32(&parcel, (uint32_t)tutti_tcp_port(worker->tcp));
+    tutti_parcel_put_bytes(&parcel, worker->own.public_key, sizeof worker->own.public_key);
+    tell_daemon(&parcel);
+    tutti_parcel_fini(&parcel);
+    return TUTTI_OK;
+}
+
+static void take_peer(struct tutti_tcp_peer *peer, struct tutti_unparcel *in)
+{
+    const char *endpoint = tutti_unparcel_text(in), *host = tutti_unparcel_text(in);
+    const void *key = tutti_unparcel_bytes(in, sizeof peer->public_key);
+    if (in->bad || !endpoint || !host || strlen(endpoint) >= sizeof peer->endpoint ||
+        strlen(host) >= sizeof peer->host) {
+        in->bad = true;
+        return;
+    }
+    snprintf(peer->endpoint, sizeof peer->endpoint, "%s", endpoint);
+    snprintf(peer->host, sizeof peer->host, "%s", host);
+    memcpy(peer->public_key, key, sizeof peer->public_key);
+}
+
+/* Waits for the others to be ready, too. Everything else that can happen is the daemon's end, and then ours. */
+static enum tutti_err meet_peers(struct worker *worker)
+{
+    char go;
+    ssize_t n;
+    size_t size = 0;
+    do
+        n = recv(TUTTI_WORKER_SOCKET, &go, sizeof go, 0);
+    while (n < 0 && errno == EINTR);
+    const void *bytes = n == 1 ? map_all(TUTTI_WORKER_PEERS, &size) : NULL;
+    struct tutti_unparcel in = {.at = bytes, .end = bytes ? (const char *)bytes + size : NULL, .bad = !bytes};
+    worker->peers = calloc((size_t)worker->ranks, sizeof *worker->peers);
+    if (!worker->peers)
+        return tutti_fail_memory();
+    const void *key = tutti_unparcel_bytes(&in, sizeof worker->run.hub_key);
+    if (key)
+        memcpy(worker->run.hub_key, key, sizeof worker->run.hub_key);
+    for (int i = 0; i < worker->ranks; i++)
+        take_peer(&worker->peers[i], &in);
+    worker->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
+    worker->run.has_keys = worker->keys;
+    worker->run.ranks = worker->ranks;
+    worker->run.peers = worker->peers;
+    return in.bad || in.at != in.end ? fail_setup() : TUTTI_OK;
+}
+
+/* What the rank itself comes to, it reports; an error here is one that it could not. */
+static enum tutti_err work(struct worker *worker)
+{
+    struct tutti_fabric *fabric = NULL;
+    TRY(read_setup(worker));
+    TRY(open_job(worker));
+    TRY(get_ready(worker));
+    TRY(meet_peers(worker));
+    struct tutti_tcp *tcp = worker->tcp;
+    worker->tcp = NULL;
+    TRY(tutti_tcp_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
+    (void)!tutti_rank(&worker->job, fabric);
+    fabric->kind->close(fabric);
+    return TUTTI_OK;
+}
+
+/* Deaths are to be seen by the daemon as what they are; whatever a worker leaves on the disk, the daemon removes. */
+static bool take_over(struct worker *worker)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        signal(numbers[i], SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return false;
+    (void)close_range(TUTTI_WORKER_BEHIND, ~0U, 0);
+    void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, TUTTI_WORKER_PAGE, 0);
+    worker->page = page == MAP_FAILED ? NULL : page;
+    return worker->page != NULL;
+}
+
+int tutti_node_worker(void)
+{
+    struct worker worker = {0};
+    struct tutti_parcel parcel = {0};
+    if (!take_over(&worker))
+        return EXIT_FAILURE; /* somebody started it by hand */
+    enum tutti_err err = work(&worker);
+    tutti_parcel_put_u32(&parcel, err ? TUTTI_WORKER_FAILED : TUTTI_WORKER_DONE);
+    tutti_parcel_put_u32(&parcel, err);
+    tutti_parcel_put_text(&parcel, err ? tutti_err_message() : "");
+    tell_daemon(&parcel);
+    tutti_parcel_fini(&parcel);
+    tutti_tcp_free(worker.tcp);
+    free(worker.peers);
+    if (worker.opened)
+        tutti_job_close(&worker.job);
+    tutti_node_job_fini(&worker.told);
+    tutti_keys_wipe(&worker.own);
+    return EXIT_SUCCESS;
+}

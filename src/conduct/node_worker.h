@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* node_worker.h - the process that a node has for each rank, so that an FMU that crashes takes nothing else along.
+ *
+ * The daemon starts its own program again with four descriptors:
+ *   SETUP   a parcel: text folder of the run's files, u32 rank, u32 ranks, u8 keys, text address to listen at, 16 bytes id of the run,
+ *           block job (node_job.h)
+ *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key), FAILED (u32 enum tutti_err, text message) or DONE;
+ *           from it: any byte, once PEERS is filled
+ *   PAGE    struct tutti_worker_page, which both see
+ *   PEERS   a parcel: PEERS without its kind (node_messages.h) */
+#ifndef TUTTI_CONDUCT_NODE_WORKER_H
+#define TUTTI_CONDUCT_NODE_WORKER_H
+
+#include <signal.h>
+
+#include "fabric/fabric.h"
+
+enum { TUTTI_WORKER_SETUP = 3, TUTTI_WORKER_SOCKET, TUTTI_WORKER_PAGE, TUTTI_WORKER_PEERS, TUTTI_WORKER_BEHIND };
+
+struct tutti_worker_page {
+    struct tutti_whereabouts where;
+    volatile sig_atomic_t interrupt; /* that of the run's options */
+};
+
+enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
+
+/* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. */
+int tutti_node_worker(void);
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of a run: who they are, whether they are there, and what they offer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "conduct/key_files.h"
+#include "conduct/nodes_parts.h"
+#include "ssp/package.h"
+
+/* Descriptions are large at times; nobody needs more. */
+static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
+
+/* ---- keys ---- */
+
+/* Beyond loopback nothing is done without keys; and whoever has keys has them everywhere. */
+static enum tutti_err check_keys(struct tutti_nodes *nodes)
+{
+    const struct tutti_nodes_entry *near = NULL, *beyond = NULL, *without = NULL, *with = NULL;
+    for (size_t i = 0; i < nodes->list.count; i++) {
+        const struct tutti_nodes_entry *entry = &nodes->list.entries[i];
+        *(tutti_node_address_is_loopback(&entry->address) ? &near : &beyond) = entry;
+        *(entry->has_key ? &with : &without) = entry;
+    }
+    if (near && beyond)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--nodes: %s:%d is this machine by a name that is good here only, and %s:%d is another: name "
+                          "this one by an address that the others can reach",
+                          near->address.host, near->address.port, beyond->address.host, beyond->address.port);
+    if (without && (with || beyond))
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--nodes: the public key of %s:%d is missing; write a file with a line HOST:PORT PUBLICKEY for "
+            "each node (the key is what `tutti node --keygen` printed there)",
+            without->address.host, without->address.port);
+    nodes->has_keys = with != NULL;
+    if (nodes->has_keys && !nodes->asked->key)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: nodes with keys want to know whose run it is: --key FILE, made "
+                                              "by `tutti node --keygen FILE`");
+    return nodes->has_keys ? tutti_key_files_read(nodes->asked->key, &nodes->keys) : TUTTI_OK;
+}
+
+/* ---- greeting ---- */
+
+static enum tutti_err take_welcome(struct tutti_far *far, struct tutti_unparcel *in)
+{
+    (void)tutti_unparcel_text(in); /* its version, which is ours */
+    uint32_t count = tutti_unparcel_u32(in);
+    if (in->bad || count > (size_t)(in->end - in->at))
+        return tutti_far_fail_message(far);
+    far->offers = calloc(count + 1, sizeof *far->offers);
+    if (!far->offers)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = tutti_unparcel_text(in);
+        struct tutti_far_offer *offer = &far->offers[far->offer_count++];
+        tutti_node_take_content(in, &offer->content);
+        if (in->bad || !name || offer->content.size > LARGEST_STAND_IN)
+            return tutti_far_fail_message(far);
+        offer->name = tutti_str_copy(name);
+        if (!offer->name)
+            return tutti_fail_memory();
+    }
+    far->welcome = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_far *far)
+{
+    struct tutti_far_message message;
+    bool got;
+    TRY(tutti_far_look(far, nodes->has_keys));
+    TRY(tutti_far_receive(far, &message, &got));
+    if (!got)
+        return TUTTI_OK;
+    enum tutti_err err = message.kind == TUTTI_NODE_WELCOME ? take_welcome(far, &message.in)
+                                                            : tutti_far_fail_message(far);
+    tutti_far_release(&message);
+    return err;
+}
+
+static enum tutti_err greet_all(struct tutti_nodes *nodes)
+{
+    const volatile sig_atomic_t *interrupt = nodes->asked->interrupt;
+    double deadline = tutti_clock_now() + TUTTI_NODES_CONNECT;
+    size_t met = 0;
+    while (met < nodes->list.count) {
+        met = 0;
+        for (size_t i = 0; i < nodes->list.count; i++) {
+            struct tutti_far *far = &nodes->fars[i];
+            if (!far->welcome)
+                TRY(greet(nodes, far));
+            if (!far->welcome && tutti_clock_now() > deadline)
+                return tutti_far_fail_late(far, nodes->has_keys);
+            met += far->welcome;
+        }
+        if (interrupt && *interrupt)
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted while nodes were asked");
+        if (met < nodes->list.count)
+            zmq_poll(NULL, 0, 5);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err connect_all(struct tutti_nodes *nodes)
+{
+    nodes->context = zmq_ctx_new();
+    nodes->fars = calloc(nodes->list.count, sizeof *nodes->fars);
+    if (!nodes->context || !nodes->fars)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < nodes->list.count; i++)
+        nodes->fars[i].fd = -1;
+    tutti_node_write_hello(&nodes->parcel);
+    for (size_t i = 0; i < nodes->list.count; i++) {
+        struct tutti_far *far = &nodes->fars[i];
+        TRY(tutti_far_open(far, nodes->context, &nodes->list.entries[i], nodes->has_keys ? &nodes->keys : NULL));
+        TRY(tutti_far_send(far, &nodes->parcel));
+    }
+    return greet_all(nodes);
+}
+
+/* ---- offers ---- */
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Might the run use it? Of systems nobody knows before they are read. */
+static bool is_wanted(const struct tutti_run_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->file_count; i++) {
+        const char *file = options->files[i], *equals = strrchr(file, '=');
+        char *path = strndup(file, strcspn(file, "#"));
+        bool wanted = !path || strcmp(file_name(file), name) == 0 || (equals && strcmp(equals + 1, name) == 0) ||
+                      tutti_package_is(path) || (equals && tutti_package_is(path + (equals + 1 - file)));
+        free(path);
+        if (wanted)
+            return true;
+    }
+    return false;
+}
+
+/* Waits for one piece of the stand-in. */
+static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_far *far, uint32_t index,
+                                  struct tutti_arrival *arrival)
+{
+    struct tutti_far_message message;
+    bool got = false;
+    double deadline = tutti_clock_now() + TUTTI_NODES_CONNECT;
+    tutti_node_begin(&nodes->parcel, TUTTI_NODE_FETCH);
+    tutti_parcel_put_u32(&nodes->parcel, index);
+    tutti_parcel_put_u64(&nodes->parcel, tutti_arrival_size(arrival));
+    TRY(tutti_far_send(far, &nodes->parcel));
+    while (!got) {
+        zmq_pollitem_t item = {.socket = far->socket, .events = ZMQ_POLLIN};
+        zmq_poll(&item, 1, 100);
+        TRY(tutti_far_look(far, nodes->has_keys));
+        TRY(tutti_far_receive(far, &message, &got));
+        if (!got && tutti_clock_now() > deadline)
+            return tutti_far_fail_late(far, nodes->has_keys);
+    }
+    size_t size;
+    uint32_t told = tutti_unparcel_u32(&message.in);
+    uint64_t offset = tutti_unparcel_u64(&message.in);
+    const void *bytes = tutti_unparcel_block(&message.in, &size);
+    enum tutti_err err = message.in.bad || message.kind != TUTTI_NODE_PIECE_OF || told != index || size == 0 ||
+                                 offset != tutti_arrival_size(arrival)
+                             ? tutti_far_fail_message(far)
+                             : tutti_arrival_put(arrival, bytes, size);
+    tutti_far_release(&message);
+    return err;
+}
+
+static enum tutti_err fetch(struct tutti_nodes *nodes, struct tutti_far *far, uint32_t index,
+                            const struct tutti_cache *cache)
+{
+    struct tutti_far_offer *offer = &far->offers[index];
+    struct tutti_arrival *arrival;
+    TRY(tutti_arrival_new(&arrival, cache, &offer->content));
+    enum tutti_err err = TUTTI_OK;
+    while (!err && tutti_arrival_size(arrival) < offer->content.size)
+        err = fetch_piece(nodes, far, index, arrival);
+    if (err) {
+        tutti_arrival_free(arrival);
+        return err;
+    }
+    TRY(tutti_arrival_finish(arrival));
+    char *path = tutti_cache_path(cache, &offer->content);
+    offer->path = path ? realpath(path, NULL) : NULL;
+    free(path);
+    return offer->path ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* An alias for the offer, unless another node offers the same. */
+static enum tutti_err add_alias(struct tutti_nodes *nodes, const struct tutti_far *far, uint32_t index)
+{
+    const struct tutti_far_offer *offer = &far->offers[index];
+    for (const struct tutti_far *other = nodes->fars; other < far; other++)
+        for (uint32_t i = 0; i < other->offer_count; i++)
+            if (strcmp(other->offers[i].name, offer->name) == 0 && other->offers[i].path)
+                return tutti_content_same(&other->offers[i].content, &offer->content)
+                           ? TUTTI_OK
+                           : tutti_fail(TUTTI_ERR_ARGUMENT,
+                                        "the nodes at %s and %s both offer %s, and they are not the "
+                                        "same; call one by another name",
+                                        other->name, far->name, tutti_str_show(offer->name).text);
+    nodes->aliases[nodes->options.alias_count++] =
+        (struct tutti_file_alias){.name = offer->name, .path = offer->path, .if_missing = true};
+    return TUTTI_OK;
+}
+
+static enum tutti_err fetch_all(struct tutti_nodes *nodes, const struct tutti_cache *cache)
+{
+    for (size_t n = 0; n < nodes->list.count; n++)
+        for (uint32_t i = 0; i < nodes->fars[n].offer_count; i++)
+            if (is_wanted(nodes->asked, nodes->fars[n].offers[i].name)) {
+                TRY(fetch(nodes, &nodes->fars[n], i, cache));
+                TRY(add_alias(nodes, &nodes->fars[n], i));
+            }
+    return TUTTI_OK;
+}
+
+/* Stand-ins live in the temporary folder of the run. */
+static enum tutti_err get_offers(struct tutti_nodes *nodes)
+{
+    size_t room = nodes->asked->alias_count + 1;
+    struct tutti_cache *cache = NULL;
+    struct tutti_text folder = {0};
+    for (size_t n = 0; n < nodes->list.count; n++)
+        room += nodes->fars[n].offer_count;
+    nodes->options = *nodes->asked;
+    nodes->aliases = calloc(room, sizeof *nodes->aliases);
+    if (!nodes->aliases)
+        return tutti_fail_memory();
+    if (nodes->asked->alias_count > 0)
+        memcpy(nodes->aliases, nodes->asked->aliases, nodes->asked->alias_count * sizeof *nodes->aliases);
+    nodes->options.aliases = nodes->aliases;
+    TRY(tutti_tempdir_new(&nodes->tempdir));
+    tutti_text_printf(&folder, "%s/offers", tutti_tempdir_path(nodes->tempdir));
+    enum tutti_err err = folder.failed ? tutti_fail_memory() : tutti_cache_open(&cache, folder.text);
+    if (!err)
+        err = fetch_all(nodes, cache);
+    tutti_cache_free(cache);
+    tutti_text_fini(&folder);
+    return err;
+}
+
+/* ---- from outside ---- */
+
+static enum tutti_err open_nodes(struct tutti_nodes *nodes)
+{
+    TRY(tutti_nodes_list_read(&nodes->list, nodes->asked->nodes));
+    TRY(check_keys(nodes));
+    TRY(connect_all(nodes));
+    return get_offers(nodes);
+}
+
+enum tutti_err tutti_nodes_open(struct tutti_nodes **out, const struct tutti_run_options *options)
+{
+    *out = NULL;
+    struct tutti_nodes *nodes = calloc(1, sizeof *nodes);
+    if (!nodes)
+        return tutti_fail_memory();
+    nodes->asked = options;
+    enum tutti_err err = open_nodes(nodes);
+    if (err) {
+        char message[4096];
+        snprintf(message, sizeof message, "%s", tutti_err_message());
+        tutti_nodes_close(nodes);
+        return tutti_fail(err, "%s", message);
+    }
+    *out = nodes;
+    return TUTTI_OK;
+}
+
+void tutti_nodes_close(struct tutti_nodes *nodes)
+{
+    if (!nodes)
+        return;
+    for (size_t i = 0; nodes->fars && i < nodes->list.count; i++)
+        tutti_far_close(&nodes->fars[i]);
+    if (nodes->context)
+        zmq_ctx_term(nodes->context);
+    free(nodes->fars);
+    free(nodes->aliases);
+    for (size_t i = 0; i < nodes->fixed_count; i++)
+        free(nodes->fixed[i]);
+    free(nodes->fixed);
+    tutti_nodes_list_fini(&nodes->list);
+    tutti_tempdir_free(nodes->tempdir);
+    tutti_keys_wipe(&nodes->keys);
+    tutti_parcel_fini(&nodes->parcel);
+    free(nodes);
+}
+
+int tutti_nodes_ranks(const struct tutti_nodes *nodes)
+{
+    return nodes->list.ranks;
+}
+
+const struct tutti_run_options *tutti_nodes_options(const struct tutti_nodes *nodes)
+{
+    return &nodes->options;
+}
+
+/* The node that has the FMU with this stand-in; NULL: any can have it. */
+static const struct tutti_far *owner_of(const struct tutti_nodes *nodes, const struct tutti_system *system,
+                                        const struct tutti_fmu *fmu)
+{
+    const char *path = NULL;
+    for (uint32_t f = 0; f < system->file_count && !path; f++)
+        if (system->files[f].fmu && strcmp(system->files[f].name, fmu->path) == 0)
+            path = system->files[f].path;
+    for (size_t n = 0; n < nodes->list.count && path; n++)
+        for (uint32_t i = 0; i < nodes->fars[n].offer_count; i++)
+            if (nodes->fars[n].offers[i].path && strcmp(nodes->fars[n].offers[i].path, path) == 0)
+                return &nodes->fars[n];
+    return NULL;
+}
+
+/* "UNIT=RANK"; several units of an offer take turns on the ranks of their node. False: memory is out. */
+static bool fix_unit(struct tutti_nodes *nodes, const struct tutti_far *far, const char *unit, int turn)
+{
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%s=%d", unit, far->entry->ranks[turn % far->entry->rank_count]);
+    if (text.failed)
+        return false;
+    nodes->fixed[nodes->fixed_count++] = text.text;
+    return true;
+}
+
+static bool has_offers(const struct tutti_nodes *nodes)
+{
+    return nodes->options.alias_count > nodes->asked->alias_count;
+}
+
+enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_system *system)
+{
+    size_t own = nodes->asked->place_count;
+    if (!has_offers(nodes))
+        return TUTTI_OK;
+    nodes->fixed = calloc(system->component_count + own + 1, sizeof *nodes->fixed);
+    if (!nodes->fixed)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        const struct tutti_far *far = owner_of(nodes, system, system->components[c].fmu);
+        if (far && !fix_unit(nodes, far, system->components[c].name, (int)nodes->fixed_count))
+            return tutti_fail_memory();
+    }
+    nodes->options.place = (const char *const *)nodes->fixed;
+    nodes->options.place_count = nodes->fixed_count + own;
+    if (own > 0) /* behind: what a person says goes before, and is checked */
+        memcpy(nodes->fixed + nodes->fixed_count, nodes->asked->place, own * sizeof *nodes->fixed);
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_place(const struct tutti_nodes *nodes, const struct tutti_system *system,
+                                  const int32_t *place)
+{
+    for (uint32_t c = 0; c < system->component_count && has_offers(nodes); c++) {
+        const struct tutti_far *far = owner_of(nodes, system, system->components[c].fmu);
+        bool right = !far;
+        for (int i = 0; far && i < far->entry->rank_count; i++)
+            right = right || far->entry->ranks[i] == place[c];
+        if (!right)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "--place puts '%s' on rank %d, but %s stays with the node at %s, which is rank %d",
+                              system->components[c].name, (int)place[c], system->components[c].fmu->path, far->name,
+                              far->entry->ranks[0]);
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_nodes_trim(struct tutti_nodes *nodes, const struct tutti_system *system, int32_t *place)
+{
+    uint32_t count = system->component_count;
+    TRY(check_place(nodes, system, place));
+    struct tutti_nodes_list *list = &nodes->list;
+    int32_t *numbers = calloc((size_t)list->ranks, sizeof *numbers); /* 1 if it is used; then what it becomes, or -1 */
+    int32_t used = 0;
+    if (!numbers)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < count; c++)
+        numbers[place[c]] = 1;
+    for (int r = 0; r < list->ranks; r++)
+        numbers[r] = numbers[r] ? used++ : -1;
+    for (size_t n = 0; n < list->count; n++) {
+        struct tutti_nodes_entry *entry = &list->entries[n];
+        int kept = 0;
+        for (int i = 0; i < entry->rank_count; i++)
+            if (numbers[entry->ranks[i]] >= 0)
+                entry->ranks[kept++] = numbers[entry->ranks[i]];
+        entry->rank_count = kept;
+    }
+    for (uint32_t c = 0; c < count; c++)
+        place[c] = numbers[place[c]];
+    list->ranks = used;
+    free(numbers);
+    return TUTTI_OK;
+}

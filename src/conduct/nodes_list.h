@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* nodes_list.h - which nodes a run is to use: "HOST:PORT,HOST:PORT", or a file with a line per node,
+ *
+ *     HOST:PORT [PUBLICKEY] [ranks=N]     # a comment
+ *
+ * A node that is named twice has two ranks. Ranks are numbered in the order of the list. */
+#ifndef TUTTI_CONDUCT_NODES_LIST_H
+#define TUTTI_CONDUCT_NODES_LIST_H
+
+#include "conduct/node_messages.h"
+#include "fabric/keys.h"
+
+struct tutti_nodes_entry {
+    struct tutti_node_address address;
+    bool has_key;
+    uint8_t key[TUTTI_KEY_SIZE];
+    int *ranks; /* that it has, rising */
+    int rank_count;
+};
+
+struct tutti_nodes_list {
+    struct tutti_nodes_entry *entries; /* each node once */
+    size_t count;
+    int ranks;
+};
+
+/* ARGUMENT, with file and line. tutti_nodes_list_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *text);
+void tutti_nodes_list_fini(struct tutti_nodes_list *list);
+
+#endif

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Nodes for tests: `tutti node` on this machine, each with a folder and a cache of its own."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from command import PATIENCE, TUTTI, CommandTest
+
+
+def wait_until(what, seconds=PATIENCE):
+    """Waits for a condition; False if it does not come. A safety net, not a measurement."""
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def children(pid):
+    """The processes that this one started."""
+    found = []
+    for task in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            if int((task / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(task.name))
+    return found
+
+
+class Node:
+    """A `tutti node` that listens."""
+
+    def __init__(self, test, name, *options, host="127.0.0.1", prefix=(), env=None):
+        self.test, self.name = test, name
+        self.folder = test.folder / name
+        self.folder.mkdir()
+        self.cache = self.folder / "cache"
+        self.log = self.folder / "log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", str(self.cache), *map(str, options)],
+                cwd=self.folder, env=test.environment(**(env or {})), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        test.addCleanup(self.end)
+        test.assertTrue(wait_until(lambda: "listening at" in self.text() or self.process.poll() is not None, 60),
+                        f"{name} does not listen: {self.text()}")
+        test.assertIsNone(self.process.poll(), self.text())
+        self.address = re.search(r"listening at (\S+),", self.text())[1]
+
+    def text(self):
+        return self.log.read_text("utf-8", "replace")
+
+    def workers(self):
+        return children(self.process.pid)
+
+    def files(self):
+        """What its cache holds, by hash."""
+        return {path.name: path for path in self.cache.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name)}
+
+    def end(self, number=signal.SIGTERM):
+        """Ends it as a person would; it leaves no process and nothing but its cache."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            status = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.test.fail(f"{self.name} does not end: {self.text()}")
+        self.test.assertNotIn("Sanitizer", self.text())
+        self.test.assertNotIn("runtime error:", self.text())
+        if number == signal.SIGTERM:
+            self.test.assertEqual(status, 0, self.text())
+            self.test.assertEqual(list(self.cache.glob("work-*")), [])
+        self.process.wait = lambda *_: status  # once only
+
+
+class NodesTest(CommandTest):
+    """A test with nodes."""
+
+    def node(self, name, *options, **more):
+        return Node(self, name, *options, **more)
+
+    def keys(self, name):
+        """A pair: the file of the secret one, and the public one as text."""
+        outcome = self.tutti("node", "--keygen", self.path(name))
+        return self.path(name), outcome.out.strip()
+
+    def on(self, *nodes):
+        """The options for a run on nodes."""
+        return "--nodes", ",".join(node.address for node in nodes)
+
+    def list(self, name, *lines):
+        """A file of nodes."""
+        return self.write(name, "".join(f"{line}\n" for line in lines))
+
+    def result_bytes(self, *arguments, **more):
+        """`tutti run`; the bytes of its result. Nobody may have been warned."""
+        outcome = self.tutti("run", *arguments, "-o", self.path("bytes.csv"), "--quiet", **more)
+        self.assertEqual(outcome.err, "")
+        data = pathlib.Path(self.path("bytes.csv")).read_bytes()
+        os.unlink(self.path("bytes.csv"))
+        return data
