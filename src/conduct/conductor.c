@@ -120,8 +120,10 @@ static enum tutti_err take_log(struct tutti_conductor *conductor, int r, struct 
     if (!is_read(in) || level > TUTTI_LOG_DEBUG || !text)
         return malformed("a message", r);
     tutti_log_printf(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
+    if (!origin)
+        return TUTTI_OK; /* of the run, not of a unit: nothing that a lost one would have said last */
     struct tutti_text line = {0};
-    tutti_text_printf(&line, "%.500s%s%.4000s", origin ? origin : "", origin ? ": " : "", text);
+    tutti_text_printf(&line, "%.500s: %.4000s", origin, text);
     if (line.failed) {
         tutti_text_fini(&line);
         return tutti_fail_memory();

@@ -184,7 +184,8 @@ static void give_up(struct crew *crew, int rank, enum end end)
         crew->first = rank;
     if (crew->deadline == INFINITY)
         crew->deadline = tutti_clock_now() + GRACE;
-    tutti_shared_stop(crew->drain.area, 0);
+    /* As far as it came, they have everything that they need: no row is lost. */
+    tutti_shared_stop(crew->drain.area, atomic_load(&tutti_shared_whereabouts(crew->drain.area, rank)->step));
 }
 
 /* Collects the worker if it has ended. */

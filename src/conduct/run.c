@@ -64,12 +64,19 @@ static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, con
     return err;
 }
 
-static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch, struct tutti_run_stats *stats)
+static enum tutti_err launch_ranks(const struct tutti_job *job, int ranks, launcher *launch, struct tutti_nodes *nodes,
+                                   struct tutti_conductor *conductor)
+{
+    return nodes ? tutti_conduct_nodes(job, nodes, conductor) : launch(job, ranks, conductor);
+}
+
+static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch, struct tutti_nodes *nodes,
+                              struct tutti_run_stats *stats)
 {
     struct tutti_conductor *conductor;
     struct tutti_run_stats unused = {0};
     TRY(tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, ranks));
-    enum tutti_err launched = launch(job, ranks, conductor);
+    enum tutti_err launched = launch_ranks(job, ranks, launch, nodes, conductor);
     double t = fmax(tutti_conductor_time(conductor), job->prepared.times.start); /* nobody may have told any */
     char why[4096];
     snprintf(why, sizeof why, "%s", tutti_err_message());
@@ -79,15 +86,19 @@ static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch
     return launched ? tutti_fail(launched, "%s", why) : err;
 }
 
-static enum tutti_err run_on(struct tutti_job *job, int ranks, launcher *launch, struct tutti_run_stats *stats)
+static enum tutti_err run_on(struct tutti_job *job, int ranks, launcher *launch, struct tutti_nodes *nodes,
+                             struct tutti_run_stats *stats)
 {
     int32_t *place = calloc(job->prepared.system->component_count, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     enum tutti_err err = tutti_place(job->prepared.system, job->prepared.asked, ranks, place);
+    if (!err && nodes)
+        err = tutti_nodes_trim(nodes, job->prepared.system, place);
+    ranks = nodes ? tutti_nodes_ranks(nodes) : ranks;
     job->place = place;
     if (!err)
-        err = conduct(job, ranks, launch, stats);
+        err = conduct(job, ranks, launch, nodes, stats);
     job->place = NULL;
     free(place);
     return err;
@@ -117,9 +128,28 @@ static enum tutti_err run_job(struct tutti_job *job, struct tutti_run_stats *sta
                           "(canBeInstantiatedOnlyOncePerProcess), and threads share one: use --processes %d",
                           least);
     if (options->threads > 0)
-        return run_on(job, clamp(job, options->threads, 1), tutti_conduct_threads, stats);
+        return run_on(job, clamp(job, options->threads, 1), tutti_conduct_threads, NULL, stats);
     TRY(tutti_job_unpack(job));
-    return run_on(job, clamp(job, options->processes, least), tutti_conduct_processes, stats);
+    return run_on(job, clamp(job, options->processes, least), tutti_conduct_processes, NULL, stats);
+}
+
+static enum tutti_err run_on_nodes(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    struct tutti_nodes *nodes;
+    struct tutti_job job;
+    char why[4096];
+    TRY(tutti_nodes_open(&nodes, options));
+    enum tutti_err err = tutti_job_open(&job, tutti_nodes_options(nodes));
+    bool opened = !err;
+    if (!err)
+        err = tutti_nodes_fix(nodes, job.prepared.system);
+    if (!err)
+        err = run_on(&job, tutti_nodes_ranks(nodes), NULL, nodes, stats);
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    if (opened)
+        tutti_job_close(&job);
+    tutti_nodes_close(nodes);
+    return err ? tutti_fail(err, "%s", why) : TUTTI_OK;
 }
 
 enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
@@ -129,6 +159,8 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     if (stats)
         *stats = (struct tutti_run_stats){0};
     TRY(check_options(options));
+    if (options->nodes)
+        return run_on_nodes(options, stats);
     TRY(tutti_job_open(&job, options));
     enum tutti_err err = tutti_place_least_ranks(job.prepared.system, options, &least);
     if (!err && options->threads == 0 && options->processes == 0 && least == 1) {

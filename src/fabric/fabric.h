@@ -29,11 +29,11 @@ enum tutti_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
 /* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
 struct tutti_whereabouts {
-    _Alignas(
-        64) _Atomic uint64_t beat; /* moves while the rank does: every step of a unit, now and then while it waits */
-    _Atomic uint32_t component;    /* whose FMU it calls; TUTTI_NONE: none */
-    _Atomic double t;              /* simulated time there */
-};
+    _Atomic uint64_t beat;      /* moves while the rank does: every step of a unit, now and then while it waits */
+    _Atomic uint32_t component; /* whose FMU it calls; TUTTI_NONE: none */
+    _Atomic double t;           /* simulated time there */
+    _Atomic uint64_t step;      /* macro steps that it has made */
+} __attribute__((aligned(64)));
 
 struct tutti_fabric_kind {
     const char *name; /* "local" */
