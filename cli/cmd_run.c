@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
+#include "launcher.h"
 #include "run_options.h"
 #include "signals.h"
 #include "stats.h"
@@ -15,6 +16,21 @@
 static bool records_nothing(const struct tutti_run_options *options)
 {
     return options->record_count == 1 && strcmp(options->record[0], "none") == 0;
+}
+
+/* One of several processes of a run, of which another one tells how it went. */
+static int follow(struct run_options *run)
+{
+    launcher_unmute(); /* what FMUs print is to be seen */
+    signals_keep_quiet();
+    signals_in_run(true);
+    enum tutti_err err = tutti_run(&run->options, NULL);
+    signals_in_run(false);
+    if (err == TUTTI_ERR_STOPPED)
+        return EXIT_DONE;
+    if (err)
+        console_error(tutti_err_message());
+    return run_exit_status(err);
 }
 
 static int simulate(const struct arguments *arguments, struct run_options *run)
@@ -32,6 +48,10 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
         return EXIT_USAGE;
     }
     options->timing = stats_path != NULL;
+    if (launcher_is_follower()) {
+        free(stats_path);
+        return follow(run);
+    }
     struct tutti_run_stats stats;
     signals_in_run(true);
     enum tutti_err err = tutti_run(options, &stats);

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "commands.h"
+#include "launcher.h"
 #include "signals.h"
 
 static bool is_help(const char *text)
@@ -19,6 +20,8 @@ static int run_command(const struct command *command, int argc, char **argv)
             help_print(command);
             return EXIT_DONE;
         }
+    if (launcher_is_follower())
+        launcher_mute();
     struct arguments arguments;
     int status = arguments_parse(&arguments, command, argc, argv) ? command->run(&arguments) : EXIT_USAGE;
     arguments_free(&arguments);

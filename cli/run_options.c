@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "console.h"
+#include "launcher.h"
 #include "costs.h"
 #include "signals.h"
 
@@ -108,6 +109,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .accelerate = arguments_value(arguments, "--accelerate"),
         .order = arguments_value(arguments, "--order"),
         .step_log = arguments_value(arguments, "--step-log"),
+        .mpi = launcher_is_mpi(),
         .nodes = arguments_value(arguments, "--nodes"),
         .key = arguments_value(arguments, "--key"),
         .mode = arguments_value(arguments, "--mode"),
@@ -122,6 +124,8 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .progress = !run->quiet && console_is_terminal() ? console_progress : NULL,
         .interrupt = &signals_received,
     };
+    if (launcher_is_foreign())
+        return EXIT_USAGE;
     run->values = calloc(5 * arguments->given_count + 1, sizeof *run->values);
     if (!run->values) {
         console_error("out of memory");

@@ -11,7 +11,7 @@
 #include "options.h"
 
 volatile sig_atomic_t signals_received;
-static volatile bool in_run;
+static volatile bool in_run, quiet;
 
 static void say(const char *text)
 {
@@ -37,7 +37,8 @@ static void on_stop(int number)
         _exit(128 + number);
     }
     signals_received = number;
-    say("\ntutti: ending at the next communication point (once more: at once)\n");
+    if (!quiet)
+        say("\ntutti: ending at the next communication point (once more: at once)\n");
 }
 
 static const char *name_of(int number)
@@ -85,6 +86,11 @@ static void on_exit_in_run(void)
     say("; everything recorded so far is kept\n");
     tutti_crash_run();
     _exit(EXIT_FAILED);
+}
+
+void signals_keep_quiet(void)
+{
+    quiet = true;
 }
 
 void signals_in_run(bool running)

@@ -15,5 +15,7 @@ void signals_install(void);
 
 /* Between these two, the end of the process is not ours: an FMU that calls exit() gets a message and exit status 1. */
 void signals_in_run(bool running);
+/* Says nothing when somebody ends the run: another process does. */
+void signals_keep_quiet(void);
 
 #endif

@@ -24,6 +24,9 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tools"))
+from ranks import Nodes, has_mpi, mpi, processes, threads  # noqa: E402
+
 PATIENCE = 500  # seconds after which a run counts as hanging; a safety net, not a measurement
 
 
@@ -118,6 +121,23 @@ class Example:
         result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
         self.call(self.build / "tutti", "run", path, "--quiet", *options, "-o", result, "--stats", stats)
         return Run(result, json.loads(stats.read_text(encoding="utf-8")))
+
+    def same_bits(self, what, *options, variant=None, published=""):
+        """`tutti run SYSTEM OPTIONS...` on every fabric, with the nodes of `tcp` on this machine: the same bytes as on one rank."""
+        self.run_system(*options, variant=variant)
+        plain = self.file(f"result{self.runs}.csv").read_bytes()
+        tutti = self.build / "tutti"
+        nodes = Nodes(tutti, 2)
+        try:
+            same, other = [], []
+            for fabric in (threads(2), threads(3), processes(2), *([mpi(2)] if has_mpi(tutti) else []), nodes.fabric()):
+                self.runs += 1
+                result = self.file(f"result{self.runs}.csv")
+                self.call(*fabric.launcher, tutti, "run", self.ssp(variant), "--quiet", *options, *fabric.options, "-o", result)
+                (same if result.read_bytes() == plain else other).append(str(fabric))
+        finally:
+            nodes.end()
+        self.figure(f"{what}: the same bytes as on one rank", ", ".join(same), not other and same, "on every fabric", published)
 
     def complaint(self, *options, variant=None):
         """What `tutti run SYSTEM OPTIONS...` says when it fails, as it has to (status 1), or None."""

@@ -83,6 +83,9 @@ def main():
         example.figure(f"H = {step} s, extrapolation {extrapolation}: {what}", f"{found[step, extrapolation]:.1e}",
                        found[step, extrapolation] <= found[step, extrapolation - 1] / 10,
                        f"a tenth of that of extrapolation {extrapolation - 1}", published)
+    for step, extrapolation, published in ((60, 0, "threads, and nodes of a cluster"), (300, 1, "")):
+        example.same_bits(f"H = {step} s, extrapolation {extrapolation}", "--coupling", "jacobi", "--control", "fixed",
+                          "--extrapolate", extrapolation, "--step", step, published=published)
     example.end()
 
 

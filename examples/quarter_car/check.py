@@ -61,6 +61,8 @@ def main():
         check_control(example, extrapolation, None, MOST[extrapolation], f"{steps} ({rejected})")
     for extrapolation in (1, 2):
         check_control(example, extrapolation, "History.ssd", MOST_BY_HISTORY[extrapolation])
+    example.same_bits("tolerance 1e-4, extrapolation 2", "--coupling", "jacobi", "--control", "richardson", "--extrapolate", 2,
+                      "--events", "none", "--rtol", TOLERANCE, "--atol", TOLERANCE, published="one process")
     example.end()
 
 

@@ -45,4 +45,21 @@ TUTTI_CHECKED enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, st
 /* NULL is fine. */
 void tutti_nodes_close(struct tutti_nodes *nodes);
 
+/* Processes that mpiexec started; this one is rank `rank` of `ranks`. */
+struct tutti_mpi_world {
+    int rank, ranks;
+    const struct tutti_mpi_module *module; /* fabric/module.h */
+};
+
+/* A run by them, from beginning to end; every process calls it, once. Rank 0 is the conductor's process: it alone writes, logs
+ * and fills `stats`, and returns what the run came to; others return STOPPED for whatever rank 0 tells of, so that whoever gets
+ * another error has to tell it. LOAD if the module with MPI is missing. */
+TUTTI_CHECKED enum tutti_err tutti_run_mpi(const struct tutti_run_options *options, struct tutti_run_stats *stats);
+
+/* Its parts. Loads the module (`path`, or from where it belongs) and starts MPI; world->module->finish ends it. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path);
+/* Collective. `conductor` is rank 0's; NULL elsewhere. */
+TUTTI_CHECKED enum tutti_err tutti_conduct_mpi(const struct tutti_job *job, const struct tutti_mpi_world *world,
+                                               struct tutti_conductor *conductor);
+
 #endif

@@ -161,6 +161,8 @@ enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_r
     TRY(check_options(options));
     if (options->nodes)
         return run_on_nodes(options, stats);
+    if (options->mpi)
+        return tutti_run_mpi(options, stats);
     TRY(tutti_job_open(&job, options));
     enum tutti_err err = tutti_place_least_ranks(job.prepared.system, options, &least);
     if (!err && options->threads == 0 && options->processes == 0 && least == 1) {

@@ -24,8 +24,10 @@ static void *be_rank(void *context)
 {
     struct worker *self = context;
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
-    sigaltstack(&(stack_t){.ss_sp = self->signal_stack, .ss_size = SIGNAL_STACK}, NULL);
+    stack_t stack = {.ss_sp = self->signal_stack, .ss_size = SIGNAL_STACK}, before;
+    sigaltstack(&stack, &before);
     self->err = tutti_rank(self->job, self->fabric);
+    sigaltstack(&before, NULL);
     self->fabric->kind->close(self->fabric);
     self->fabric = NULL;
     return NULL;

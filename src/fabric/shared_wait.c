@@ -14,7 +14,7 @@
 #include "fabric/shared_parts.h"
 
 /* Parking and being woken costs some microseconds, more on an idle virtual machine. Spinning for about that long costs at most
- * twice the best choice; where it was in vain, the next time is half as long. */
+ * twice the best choice. Where it is in vain again and again, less of it will do. */
 static const double LEAST_PATIENCE = 2e-6, MOST_PATIENCE = 100e-6;
 /* A rank that parks looks up so often: is there a stop? */
 static const double NAP = 50e-3;
@@ -53,18 +53,18 @@ static inline bool has_changed(_Atomic uint32_t *word, uint32_t old)
     return atomic_load_explicit(word, memory_order_acquire) != old;
 }
 
-static bool spin(struct shared_rank *self, _Atomic uint32_t *word, uint32_t old)
+/* *begin becomes the time when it began. */
+static bool spin(const struct shared_rank *self, _Atomic uint32_t *word, uint32_t old, double *begin)
 {
-    double begin = 0;
     do {
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
             if (has_changed(word, old))
                 return true;
             relax_cpu();
         }
-        if (begin == 0)
-            begin = tutti_clock_now();
-    } while (tutti_clock_now() - begin < self->patience);
+        if (*begin == 0)
+            *begin = tutti_clock_now();
+    } while (tutti_clock_now() - *begin < self->patience);
     return false;
 }
 
@@ -78,20 +78,18 @@ static bool yield_to_others(_Atomic uint32_t *word, uint32_t old)
     return false;
 }
 
-static void change_patience(struct shared_rank *self, double factor)
+/* What it has learnt from a wait of so many seconds that ended in parking. */
+static void learn(struct shared_rank *self, double seconds)
 {
-    double patience = self->patience * factor;
-    self->patience = fmin(fmax(patience, LEAST_PATIENCE), MOST_PATIENCE);
+    self->patience = seconds < MOST_PATIENCE ? MOST_PATIENCE : fmax(self->patience / 2, LEAST_PATIENCE);
 }
 
 enum tutti_err tutti_shared_wait(struct shared_rank *self, _Atomic uint32_t *word, uint32_t old,
                                  _Atomic uint32_t *waiting, bool always)
 {
-    if (self->area->crowded ? yield_to_others(word, old) : spin(self, word, old)) {
-        change_patience(self, 2);
+    double begin = 0;
+    if (self->area->crowded ? yield_to_others(word, old) : spin(self, word, old, &begin))
         return TUTTI_OK;
-    }
-    change_patience(self, 0.5);
     enum tutti_err err = TUTTI_OK;
     atomic_fetch_add(waiting, 1);
     for (;;) {
@@ -107,5 +105,6 @@ enum tutti_err tutti_shared_wait(struct shared_rank *self, _Atomic uint32_t *wor
         beat(self);
     }
     atomic_fetch_sub(waiting, 1);
+    learn(self, tutti_clock_now() - begin);
     return err;
 }

@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "fabric/address.h"
 #include "fabric/tcp_rank.h"
 
-enum { SPINS = 200 };
-
-static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1; /* seconds: for peers, for the hub, for ZeroMQ */
+/* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if nobody waits for it. */
+static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1, SHORT_LINGER = 0.1;
 
 enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_keys *own,
                                 double lost_after, const struct tutti_log *log)
@@ -23,7 +21,7 @@ enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, con
     *out = NULL;
     if (!tcp)
         return tutti_fail_memory();
-    *tcp = (struct tutti_tcp){.log = log};
+    *tcp = (struct tutti_tcp){.log = log, .linger = SHORT_LINGER};
     enum tutti_err err = tutti_tcp_socket_open(&tcp->socket, address, own, lost_after, log);
     if (err) {
         tutti_tcp_free(tcp);
@@ -48,7 +46,7 @@ void tutti_tcp_free(struct tutti_tcp *tcp)
             zmq_msg_close(&link->queue[(link->first + n) & (link->room - 1)]);
         free(link->queue);
     }
-    tutti_tcp_socket_close(&tcp->socket, LINGER);
+    tutti_tcp_socket_close(&tcp->socket, tcp->linger);
     free(tcp->peers);
     free(tcp->links);
     free(tcp->callers);
@@ -82,6 +80,9 @@ static enum tutti_err send_cargo(struct tutti_tcp *tcp, uint32_t channel, const 
 {
     zmq_msg_t message;
     size_t size = tutti_cargo_size(&link->out, base);
+    if (size > TUTTI_TCP_GREATEST - TUTTI_WIRE_HEAD)
+        return tutti_fail(TUTTI_ERR_LIMIT, "what rank %d is to read has %zu bytes: at most %d go over the network",
+                          link->peer, size, TUTTI_TCP_GREATEST - TUTTI_WIRE_HEAD);
     if (zmq_msg_init_size(&message, TUTTI_WIRE_HEAD + size) != 0)
         return tutti_fail_memory();
     tutti_cargo_pack(&link->out, base, (char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD);
@@ -144,8 +145,10 @@ static void close_tcp(struct tutti_fabric *fabric)
     if (!fabric)
         return;
     struct tutti_tcp *tcp = tutti_tcp_of(fabric);
-    if (tutti_tcp_drain(tcp) == TUTTI_OK)
+    if (tutti_tcp_drain(tcp) == TUTTI_OK) {
         say_goodbye(tcp);
+        tcp->linger = tutti_fabric_is_stopped(fabric) ? SHORT_LINGER : LINGER;
+    }
     tutti_tcp_free(tcp);
 }
 
@@ -158,15 +161,6 @@ static const struct tutti_fabric_kind kind = {
     .stop = stop,
     .close = close_tcp,
 };
-
-/* Looks before it waits only if there is a core for every thread that does so, ZeroMQ's included. */
-static unsigned spins_for(const struct tutti_tcp *tcp)
-{
-    long here = 0, cores = sysconf(_SC_NPROCESSORS_ONLN);
-    for (int i = 0; i < tcp->fabric.ranks; i++)
-        here += strcmp(tcp->peers[i].host, tcp->peers[tcp->fabric.rank].host) == 0;
-    return cores >= 2 * here ? SPINS : 0;
-}
 
 static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti_tcp_run *run,
                              struct tutti_whereabouts *where)
@@ -190,7 +184,6 @@ static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti
     memcpy(tcp->peers, run->peers, ranks * sizeof *tcp->peers);
     memset(tcp->callers, 0xff, room * sizeof *tcp->callers);
     tcp->granted = TUTTI_TCP_LEAVE;
-    tcp->spins = spins_for(tcp);
     tutti_wire_introduce(&tcp->hello, run->id, (uint32_t)rank, (uint32_t)run->ranks);
     return TUTTI_OK;
 }

@@ -9,8 +9,8 @@
 #include "fabric/report.h"
 #include "fabric/tcp_rank.h"
 
-static const double LOOK_EVERY = 0.1, LINGER = 1; /* seconds */
-enum { AT_ONCE = 1000, UNASKED = 64 << 20 };      /* messages of one wait; bytes that a rank may send without leave */
+static const double LOOK_EVERY = 0.1, LINGER = 0.1; /* seconds */
+enum { AT_ONCE = 1000, UNASKED = 64 << 20 };        /* messages of one wait; bytes that a rank may send without leave */
 
 struct member {
     enum tutti_tcp_link_state state;

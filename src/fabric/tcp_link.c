@@ -281,11 +281,7 @@ enum tutti_err tutti_tcp_await(struct tutti_tcp *tcp, struct tutti_tcp_link *lin
         return tcp->received ? TUTTI_OK : tutti_fabric_stopped();
     }
     tcp->awaited = link;
-    tcp->received = false;
-    for (unsigned i = 0; i < tcp->spins && !tcp->received; i++)
-        TRY(tutti_tcp_pump(tcp, false));
-    if (!tcp->received)
-        TRY(tutti_tcp_pump(tcp, !is_gone && !hub_is_gone));
+    TRY(tutti_tcp_pump(tcp, !is_gone && !hub_is_gone)); /* who looks again and again is in the way of ZeroMQ's thread */
     tcp->awaited = NULL;
     if (!tcp->received && (is_gone || hub_is_gone))
         return is_lost(tcp, is_gone ? link : hub);

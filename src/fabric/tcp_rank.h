@@ -54,7 +54,7 @@ struct tutti_tcp {
     struct tutti_tcp_link *awaited; /* whom we wait for now, or NULL */
     bool received;                  /* by the last pump */
     double next_look;
-    unsigned spins;     /* looks before a wait */
+    double linger;
     unsigned strangers; /* messages of those who are no members */
 
     const struct tutti_channel **channels;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fabric/tcp_socket.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum {
     BACKLOG = 1024,        /* all ranks may come at once */
     NEVER_MS = 1000000000, /* ZeroMQ adds up to as much, which has to fit into an int */
     HIGH_WATER = 4096,     /* messages; nobody gets there who keeps to the windows of links and reports */
-    GREATEST = 1 << 30,    /* bytes of a message */
+    LONGEST = 6000,        /* seconds of silence; ZeroMQ has 16 bits for tenths of them */
     KEY_BYTES = TUTTI_KEY_SIZE,
 };
 
@@ -37,24 +38,25 @@ static enum tutti_err failed(const char *what)
     return tutti_fail(TUTTI_ERR_IO, "ZeroMQ cannot %s: %s", what, zmq_strerror(zmq_errno()));
 }
 
-/* Heartbeats are ZeroMQ's: its thread sends PING after an interval without traffic and gives the connection up if nothing comes
- * back for `lost_after`; TTL makes the other side do the same. */
+/* Heartbeats are ZeroMQ's: its thread asks at intervals and gives the connection up if nothing comes back in time; TTL makes the
+ * other side do the same. An interval and that time are `lost_after` together. */
 static enum tutti_err set_options(void *socket, double lost_after)
 {
-    int timeout = (int)(1000 * (lost_after > 0 ? lost_after : 3));
+    double seconds = lost_after > 0 ? fmin(lost_after, LONGEST) : 3;
+    int interval = (int)(1000 / 6.0 * seconds) + 1, timeout = 5 * interval;
     const struct {
         int option, value;
     } options[] = {
         {ZMQ_ROUTER_MANDATORY, 1},        {ZMQ_LINGER, 0},
         {ZMQ_SNDHWM, HIGH_WATER},         {ZMQ_RCVHWM, HIGH_WATER},
         {ZMQ_BACKLOG, BACKLOG},           {ZMQ_RCVTIMEO, WAIT_MS},
-        {ZMQ_RECONNECT_IVL, NEVER_MS},    {ZMQ_HEARTBEAT_IVL, timeout / 6 + 1},
-        {ZMQ_HEARTBEAT_TIMEOUT, timeout}, {ZMQ_HEARTBEAT_TTL, timeout < 6000000 ? timeout : 6000000},
+        {ZMQ_RECONNECT_IVL, NEVER_MS},    {ZMQ_HEARTBEAT_IVL, interval},
+        {ZMQ_HEARTBEAT_TIMEOUT, timeout}, {ZMQ_HEARTBEAT_TTL, timeout},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (zmq_setsockopt(socket, options[i].option, &options[i].value, sizeof options[i].value) != 0)
             return failed("set an option");
-    int64_t greatest = GREATEST;
+    int64_t greatest = TUTTI_TCP_GREATEST;
     return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &greatest, sizeof greatest) == 0 ? TUTTI_OK : failed("set an option");
 }
 
@@ -64,10 +66,12 @@ static enum tutti_err watch(struct tutti_tcp_socket *self)
     const int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                        ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-    int none = 0;
+    int none =
+        0; /* of the high-water mark: strangers make events, too, and a full pipe would hold up ZeroMQ's thread */
     self->monitor = zmq_socket(self->context, ZMQ_PAIR);
     if (!self->monitor || zmq_socket_monitor(self->socket, place, events) != 0 ||
-        zmq_setsockopt(self->monitor, ZMQ_LINGER, &none, sizeof none) != 0 || zmq_connect(self->monitor, place) != 0)
+        zmq_setsockopt(self->monitor, ZMQ_LINGER, &none, sizeof none) != 0 ||
+        zmq_setsockopt(self->monitor, ZMQ_RCVHWM, &none, sizeof none) != 0 || zmq_connect(self->monitor, place) != 0)
         return failed("watch connections");
     return TUTTI_OK;
 }

@@ -14,6 +14,9 @@
 #include "fabric/wire.h"
 #include "fabric/zap.h"
 
+/* Bytes of a message, at most; the receiver cuts the connection beyond. */
+enum { TUTTI_TCP_GREATEST = 1 << 30 };
+
 /* A name of a connection. */
 struct tutti_route {
     uint8_t size, bytes[15];

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that mpiexec started. Each process loads the job for itself; rank 0 is the conductor's process as well.
+ *
+ * MPI is in a module, tutti_mpi.so, so that a library or a command that never meets mpiexec needs no MPI. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+#include "base/str.h"
+#include "conduct/inbox.h"
+#include "conduct/launch.h"
+#include "conduct/place.h"
+#include "fabric/module.h"
+
+static const char MODULE[] = "tutti_mpi.so";
+
+static const struct tutti_mpi_host host = {
+    .abi = TUTTI_MPI_ABI,
+    .fabric_size = sizeof(struct tutti_fabric),
+    .fail = tutti_fail,
+    .fail_memory = tutti_fail_memory,
+    .err_message = tutti_err_message,
+    .cargo_size = tutti_cargo_size,
+    .cargo_pack = tutti_cargo_pack,
+    .cargo_unpack = tutti_cargo_unpack,
+    .lower_stop = tutti_fabric_lower_stop,
+    .stopped = tutti_fabric_stopped,
+    .combine = tutti_fabric_combine,
+};
+
+/* ---- the module ---- */
+
+/* Libraries behind MPI (UCX) handle faults by printing what is of no use here: who handled them before goes on to. */
+static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { FAULT_COUNT = sizeof FAULTS / sizeof *FAULTS };
+
+static void keep_handlers(struct sigaction kept[FAULT_COUNT])
+{
+    for (int i = 0; i < FAULT_COUNT; i++)
+        sigaction(FAULTS[i], NULL, &kept[i]);
+}
+
+static void put_handlers_back(const struct sigaction kept[FAULT_COUNT])
+{
+    for (int i = 0; i < FAULT_COUNT; i++)
+        sigaction(FAULTS[i], &kept[i], NULL);
+}
+
+/* Where the module may be, one folder per line: beside the program, in lib/tutti next to its bin, and the same seen from this
+ * library, which need not be a part of the program; last where it was to be installed. */
+static char *places(void)
+{
+    static const char *const ways[] = {"", "/../" TUTTI_LIBDIR "/tutti", "/tutti"};
+    struct tutti_text text = {0};
+    char program[PATH_MAX];
+    Dl_info library = {0};
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    dladdr(MODULE, &library);
+    const char *const files[] = {program, library.dli_fname};
+    for (int f = 0; f < 2; f++) {
+        const char *end = files[f] ? strrchr(files[f], '/') : NULL;
+        for (size_t w = 0; end && w < sizeof ways / sizeof *ways; w++)
+            tutti_text_printf(&text, "%.*s%s\n", (int)(end - files[f]), files[f], ways[w]);
+    }
+    tutti_text_printf(&text, "%s\n", TUTTI_MODULES);
+    if (!text.failed)
+        return text.text;
+    tutti_text_fini(&text);
+    return NULL;
+}
+
+/* Loads it from the first place that has it. *path (free) is that place; NULL: none. */
+static enum tutti_err find(char **path)
+{
+    char *all = places(), *rest = all;
+    *path = NULL;
+    if (!all)
+        return tutti_fail_memory();
+    for (const char *folder; !*path && (folder = strsep(&rest, "\n")) && *folder;) {
+        struct tutti_text text = {0};
+        tutti_text_printf(&text, "%s/%s", folder, MODULE);
+        if (!text.failed && access(text.text, R_OK) == 0)
+            *path = text.text;
+        else
+            tutti_text_fini(&text);
+    }
+    free(all);
+    if (!*path)
+        return tutti_fail(
+            TUTTI_ERR_LOAD,
+            "started by mpiexec, but %s is neither beside this program nor in lib/tutti: Tutti builds and "
+            "installs it where MPICH is found (on Debian: libmpich-dev)",
+            MODULE);
+    return TUTTI_OK;
+}
+
+static enum tutti_err load(const char *path, const struct tutti_mpi_module **module)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return tutti_fail(TUTTI_ERR_LOAD, "cannot load the module for MPI: %s", dlerror());
+    tutti_mpi_entry *entry = NULL;
+    *(void **)&entry = dlsym(library, "tutti_mpi_module"); /* the way that POSIX shows for functions */
+    *module = entry ? entry(&host) : NULL;
+    if (!*module || (*module)->abi != TUTTI_MPI_ABI)
+        return tutti_fail(TUTTI_ERR_LOAD, "'%s' is of another version of Tutti", path);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path)
+{
+    struct sigaction kept[FAULT_COUNT];
+    char *found = NULL;
+    *world = (struct tutti_mpi_world){0};
+    if (!path)
+        TRY(find(&found));
+    keep_handlers(kept);
+    enum tutti_err err = load(path ? path : found, &world->module);
+    free(found);
+    if (!err)
+        err = world->module->start(&world->rank, &world->ranks);
+    put_handlers_back(kept);
+    return err;
+}
+
+/* ---- a run ---- */
+
+static bool has_room(void *context, int rank)
+{
+    struct tutti_inbox *const *inbox = context;
+    return tutti_inbox_has_room(*inbox, rank);
+}
+
+static enum tutti_err put(void *context, int rank, const char *bytes, size_t size)
+{
+    struct tutti_inbox *const *inbox = context;
+    return tutti_inbox_put(*inbox, rank, bytes, size);
+}
+
+static bool is_done(void *context)
+{
+    const struct tutti_inbox *inbox = context;
+    return tutti_inbox_is_done(inbox);
+}
+
+/* When a rank crashes, mpiexec kills the others at once; rows of rank 0 that are not on the disk are lost. It puts them there
+ * every second: so a rank takes its time to die. */
+static void linger(void *context)
+{
+    (void)context;
+    struct timespec time = {.tv_sec = 1, .tv_nsec = 500000000};
+    nanosleep(&time, NULL);
+}
+
+/* Rank 0 has the inbox, others have none. What the rank came to is in its report. */
+static enum tutti_err run_rank(const struct tutti_job *job, const struct tutti_mpi_world *world,
+                               struct tutti_fabric *fabric, struct tutti_inbox *inbox)
+{
+    bool lingers = world->rank != 0 && tutti_crash_add(linger, NULL) == TUTTI_OK;
+    (void)!tutti_rank(job, fabric);
+    enum tutti_err err = world->module->settle(fabric, is_done, inbox);
+    if (lingers)
+        tutti_crash_remove(linger, NULL);
+    return err;
+}
+
+enum tutti_err tutti_conduct_mpi(const struct tutti_job *job, const struct tutti_mpi_world *world,
+                                 struct tutti_conductor *conductor)
+{
+    struct tutti_fabric *fabric;
+    struct tutti_inbox *inbox = NULL;
+    struct tutti_mpi_sink sink = {&inbox, has_room, put};
+    enum tutti_err err = world->module->open(&fabric, &sink);
+    if (!err && world->rank == 0)
+        err = tutti_inbox_new(&inbox, conductor, world->ranks, fabric->stop_after);
+    err = world->module->agree(err);
+    if (!err)
+        err = run_rank(job, world, fabric, inbox);
+    enum tutti_err written = inbox ? tutti_inbox_free(inbox) : TUTTI_OK;
+    if (fabric)
+        fabric->kind->close(fabric);
+    return err ? err : written;
+}
+
+static void say_nothing(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)context, (void)level, (void)origin, (void)text;
+}
+
+/* All ranks get the places that rank 0 found: another version of METIS elsewhere may find others. */
+static enum tutti_err place(const struct tutti_mpi_world *world, struct tutti_job *job, int32_t *places)
+{
+    enum tutti_err err = TUTTI_OK;
+    uint32_t units = job->prepared.system->component_count;
+    if (!places)
+        err = tutti_fail_memory();
+    else if (world->rank == 0)
+        err = tutti_place(job->prepared.system, job->prepared.asked, world->ranks, places);
+    TRY(world->module->agree(err));
+    job->place = places;
+    return world->module->share(places, units * sizeof *places);
+}
+
+/* *failed: some function of MPI did, so that ranks may wait for each other in vain. */
+static enum tutti_err run_job(const struct tutti_mpi_world *world, struct tutti_job *job, struct tutti_run_stats *stats,
+                              bool *failed)
+{
+    struct tutti_conductor *conductor = NULL;
+    enum tutti_err err = TUTTI_OK;
+    if (world->rank == 0)
+        err = tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, world->ranks);
+    TRY(world->module->agree(err));
+    err = tutti_conduct_mpi(job, world, conductor);
+    *failed = err == TUTTI_ERR_LOST;
+    if (!conductor)
+        return err;
+    char why[4096];
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    enum tutti_err finished = tutti_conductor_finish(conductor, stats);
+    return err ? tutti_fail(err, "%s", why) : finished;
+}
+
+enum tutti_err tutti_run_mpi(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    struct tutti_mpi_world world;
+    struct tutti_job job;
+    struct tutti_run_stats unused = {0};
+    TRY(tutti_mpi_start(&world, NULL));
+    /* What all ranks would say alike, the first one says. */
+    struct tutti_log silent = {.level = options->log ? options->log->level : TUTTI_LOG_ERROR, .write = say_nothing};
+    struct tutti_run_options own = *options;
+    if (world.rank != 0) {
+        own.log = &silent;
+        own.progress = NULL;
+    }
+    bool failed = false;
+    enum tutti_err opened = tutti_job_open(&job, &own), err = world.module->agree(opened);
+    if (!opened) {
+        int32_t *places = calloc(job.prepared.system->component_count, sizeof *places);
+        if (!err)
+            err = place(&world, &job, places);
+        if (!err)
+            err = run_job(&world, &job, stats ? stats : &unused, &failed);
+        char why[4096];
+        snprintf(why, sizeof why, "%s", tutti_err_message());
+        tutti_job_close(&job);
+        free(places);
+        err = err ? tutti_fail(err, "%s", why) : TUTTI_OK;
+    }
+    tutti_run_stats_fini(&unused);
+    if (!failed) /* else leaving without a word lets mpiexec end the others */
+        world.module->finish();
+    return err;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h - a rank's fabric over MPI, and what its files share. */
+#ifndef TUTTI_MPI_PARTS_H
+#define TUTTI_MPI_PARTS_H
+
+#include "mpi/world.h"
+
+/* ---- exchange.c ---- */
+
+/* One direction of a link. A message with texts has a fixed part, which starts with the size of the whole; what does not fit
+ * into it follows as a second message. */
+struct mpi_way {
+    const struct tutti_cargo *cargo;
+    int peer;
+    char *fixed;
+    size_t fixed_size;
+    char *whole; /* of messages that are longer than the fixed part; NULL until there is one */
+    size_t room;
+};
+
+/* Messages that go one way only have no answer that would hold the sender back: so the receiver says now and then how far it
+ * is. */
+struct mpi_credit {
+    uint64_t messages; /* of this link so far */
+    uint64_t known;    /* sender: messages that the receiver is known to have taken */
+};
+
+struct mpi_channel {
+    struct mpi_way *out, *in;
+    int out_count, in_count;
+    MPI_Request *sends, *receives, *tails; /* per way out, per way in; second messages of ways out, then of ways in */
+    /* Per way out without a way back: the credit that comes; per way in without a way back: that goes. NULL requests: none */
+    MPI_Request *credits_in, *credits_out;
+    struct mpi_credit *credit_in, *credit_out;
+    bool has_texts, has_credits;
+    bool local;  /* all that is received is small and comes from this host */
+    bool broken; /* an exchange was given up on its way */
+};
+
+/* ---- reduce.c ---- */
+
+/* A step of a reduction: sends what there is to some ranks, and combines what comes from others. */
+struct mpi_stage {
+    int *to, to_count, from_count;
+    MPI_Request *sends, *receives;
+    double *out, *in; /* one vector; one per rank that sends */
+    bool local;
+};
+
+/* The steps of a reduction of up to `room` numbers. */
+struct mpi_plan {
+    struct mpi_stage *stages;
+    int stage_count;
+    size_t room;
+};
+
+enum { TUTTI_MPI_PLANS = 2 };
+
+/* ---- report.c ---- */
+
+enum { TUTTI_MPI_CHUNK = 64 * 1024, TUTTI_MPI_CHUNKS = 4 };
+
+struct mpi_reports {
+    const struct tutti_mpi_sink *sink; /* rank 0 */
+    /* Rank 0: one request and one buffer per other rank; others: TUTTI_MPI_CHUNKS of both. */
+    char *buffers;
+    MPI_Request *requests;
+    int *finished; /* rank 0 */
+    MPI_Status *statuses;
+    bool *deaf; /* rank 0: of whom nothing is received, because the sink has no room */
+    int deaf_count;
+    int current; /* others: the buffer that is being filled */
+    size_t filled;
+    double since; /* when its first bytes came */
+};
+
+/* ---- fabric.c ---- */
+
+/* A stop on its way to all others. */
+struct mpi_notice {
+    struct mpi_notice *next;
+    uint64_t step;
+    MPI_Request requests[];
+};
+
+struct mpi_fabric {
+    struct tutti_fabric fabric;
+    struct world *world;
+    _Atomic uint64_t stop_after;
+    struct tutti_whereabouts where;
+    uint64_t told; /* the least stop that all have been told of, by this rank or by another one */
+    uint64_t heard;
+    MPI_Request hears; /* stops, into `heard` */
+    struct mpi_notice *notices;
+    struct mpi_channel **channels;
+    uint32_t channel_count;
+    struct mpi_plan plans[TUTTI_MPI_PLANS];
+    struct mpi_reports reports;
+    unsigned calls; /* of exchange and reduce */
+};
+
+/* Tags in world.control, and in world.data: so many per plan, then three per channel. */
+enum { TUTTI_MPI_TAG_STOP = 1, TUTTI_MPI_TAG_REPORT };
+enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS * TUTTI_MPI_PLAN_TAGS };
+
+/* Tests, rests and looks around until all requests are done; STOPPED if that is not to be waited for any more. `local`: what
+ * makes them done happens on this host, and whoever does it rings. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
+/* Does what has to be done besides: stops of others, reports. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_look(struct mpi_fabric *self);
+/* To be called at every exchange and reduction: looks around now and then, also where nobody ever waits. */
+static inline enum tutti_err tutti_mpi_glance(struct mpi_fabric *self)
+{
+    return __builtin_expect(self->calls++ % 32 == 31, 0) ? tutti_mpi_look(self) : TUTTI_OK;
+}
+
+TUTTI_CHECKED enum tutti_err tutti_mpi_open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel);
+TUTTI_CHECKED enum tutti_err tutti_mpi_exchange(struct tutti_fabric *fabric, uint32_t channel, char *base);
+/* Waits until all that was sent is on its way. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_channel_settle(struct mpi_fabric *self, struct mpi_channel *channel);
+void tutti_mpi_channel_free(struct mpi_channel *channel);
+
+TUTTI_CHECKED enum tutti_err tutti_mpi_plan_init(struct mpi_plan *plan, const struct world *world, size_t room,
+                                                 int tag);
+void tutti_mpi_plan_fini(struct mpi_plan *plan);
+TUTTI_CHECKED enum tutti_err tutti_mpi_reduce(struct tutti_fabric *fabric, enum tutti_reduction reduction,
+                                              double *values, size_t count);
+
+TUTTI_CHECKED enum tutti_err tutti_mpi_reports_init(struct mpi_fabric *self, const struct tutti_mpi_sink *sink);
+void tutti_mpi_reports_fini(struct mpi_fabric *self);
+TUTTI_CHECKED enum tutti_err tutti_mpi_report(struct tutti_fabric *fabric, const void *bytes, size_t size);
+/* Rank 0: takes what has come. Others: sends what has waited long enough. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_reports_move(struct mpi_fabric *self);
+/* Others: sends the rest, and waits until all is on its way. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_reports_settle(struct mpi_fabric *self);
+
+TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_new(struct tutti_fabric **out, struct world *world,
+                                                  const struct tutti_mpi_sink *sink);
+TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_settle(struct tutti_fabric *fabric, bool (*is_done)(void *context),
+                                                     void *context);
+
+/* For all files: gives a persistent receive up, or a send that may never be taken; false: MPI may still read its buffer. */
+bool tutti_mpi_drop(MPI_Request *request, bool is_receive);
+
+#endif

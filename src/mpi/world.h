@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* world.h - all processes of the job, as this one sees them.
+ *
+ * Invariants:
+ *  W1  No call of MPI blocks, except MPI_Init and MPI_Finalize: where ranks outnumber cores, MPICH's blocking calls spin
+ *      while those they wait for have no core to run on. Everything else is started, tested, and rested between tests.
+ *  W2  Only the thread that called `start` calls MPI.
+ *  W3  Who waits rests on its bell (bells.h) if all that it waits for comes from this host; else it yields. */
+#ifndef TUTTI_MPI_WORLD_H
+#define TUTTI_MPI_WORLD_H
+
+#include <mpi.h>
+
+#include "fabric/module.h"
+#include "mpi/bells.h"
+
+struct world {
+    const struct tutti_mpi_host *host;
+    MPI_Comm data, control; /* signals and decisions; reports and stops */
+    int rank, ranks;
+    bool is_ours; /* we called MPI_Init */
+    /* This host: its ranks in rising order, and the first rank of every host. */
+    int *here, here_count, *leaders, leader_count;
+    int *bell_of; /* per rank: its place in here, or -1: on another host */
+    bool crowded; /* more ranks than cores */
+    struct bells bells;
+};
+
+extern struct world tutti_mpi_world;
+
+/* LOST with what MPI says, unless `code` is success. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_check(int code);
+#define MPI_TRY(call) TRY(tutti_mpi_check(call))
+
+/* Who is where; makes the bells. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_look_around(struct world *world);
+void tutti_mpi_world_fini(struct world *world);
+
+/* Waits for requests outside a run, where nobody stops anybody. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_await(int count, MPI_Request *requests);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every coupling, control, extrapolation and kind of events on several ranks, placed anyhow: the bytes of the plain run, and its
+log of steps; or the same refusal. Random systems on random ranks."""
+import itertools
+import random
+import unittest
+
+import test_coupled_random as random_systems
+from command import JACOBI
+from fabrics import FabricTest, has_mpi, mpi, processes, threads
+from systems import component, ssd, system
+from test_fabrics import example
+
+SYSTEMS = (  # short, with something of everything in it
+    (example("control_loop"), "--stop", "2"),
+    (example("quarter_car"), "--stop", "0.05", "--h-min", "1e-5"),
+    (example("ball_on_stairs"), "--stop", "0.8"),
+    (example("four_rooms"), "--stop", "3600"),
+    (example("breaker", "EarlyReturn.ssd"), "--start", "0.99", "--stop", "1.03"),
+    (example("linear_coupling"), "--stop", "0.2", "--h-min", "1e-3"),  # not stable with each
+    (example("smoothing"), "--stop", "0.2"),
+)
+COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
+             ("relax", "--sweeps", "jacobi"), ("relax", "--accelerate", "aitken"),
+             ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"))
+CONTROLS = (("fixed",), ("richardson",), ("slope",), ("embedded",), ("quantum", "--quantum", "0.01"))
+ITERATED = (("converge",), ("diverge",))
+EVENTS = ("none", "early", "output")
+RANDOM_SYSTEMS = 24
+
+
+def masters():
+    """Every coupling with every control; extrapolation and events go round."""
+    pairs = [*itertools.product(COUPLINGS, CONTROLS),
+             *itertools.product((coupling for coupling in COUPLINGS if coupling[0] == "relax"), ITERATED)]
+    for n, (coupling, control) in enumerate(pairs):
+        order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % 3
+        yield ("--coupling", *coupling, "--control", *control, "--extrapolate", str(order), "--events",
+               EVENTS[(n // 2 + n // 7) % 3], "--rtol", "1e-3", "--atol", "1e-4")
+
+
+class Masters(FabricTest):
+    def placed(self, names, ranks, numbers):
+        return [word for name in names for word in ("--place", f"{name}={numbers.randrange(ranks)}")]
+
+    def check(self, run, numbers, fabrics):
+        plain = self.ran(*run, log=True)
+        self.assertIn(plain.status, (0, 1, 2), plain.err)
+        for fabric in fabrics:
+            names = [unit["name"] for unit in plain.stats["units"]] if plain.stats else []
+            place = self.placed(names, min(fabric.ranks, len(names)), numbers)
+            self.same(*run, *place, plain=plain, status=None, log=True, fabrics=(fabric,))
+        return plain.status == 0
+
+    def test_every_master(self):
+        good = total = 0
+        for n, master in enumerate(masters()):
+            numbers = random.Random(n)
+            fabrics = [threads(2 + n % 2), processes(2)]
+            fabrics += [mpi(2)] if n % 6 == 0 and has_mpi() else []
+            fabrics += [self.tcp()] if n % 6 == 3 else []
+            for which in (n, n + 3):
+                total += 1
+                good += self.check((*SYSTEMS[which % len(SYSTEMS)], *master), numbers, fabrics)
+        self.assertGreater(good, 0.7 * total, "too many are refused")
+
+
+class RandomSystems(FabricTest):
+    """Lags and gains of all FMI versions and both interfaces, with loops at the start and steps of their own."""
+
+    def test_random_systems(self):
+        checked = 0
+        for seed in range(RANDOM_SYSTEMS):
+            numbers = random.Random(seed)
+            units = random_systems.make(numbers)
+            self.bring(*(unit.fmu for unit in units))
+            self.write("random.ssd", ssd(system(*(
+                component(unit.name, unit.fmu.rpartition("/")[2],
+                          implementation=random_systems.IMPLEMENTATIONS[unit.interface]) for unit in units))))
+            options = [*random_systems.RandomSystems.options(self, units), "--stop", "1", "--step", "0.1"]
+            if not random_systems.solve_start(units):
+                continue
+            ranks = min(numbers.randint(2, 4), len(units))  # no more than there are units
+            place = [word for unit in units for word in ("--place", f"{unit.name}={numbers.randrange(ranks)}")]
+            fabric = (threads, processes)[seed % 2](ranks)
+            plain = self.ran("random.ssd", *options, *JACOBI)
+            self.assertEqual(plain.status, 0, plain.err)
+            self.same("random.ssd", *options, *JACOBI, *place, plain=plain, fabrics=(fabric,))
+            checked += 1
+        self.assertGreater(checked, RANDOM_SYSTEMS // 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
