@@ -265,9 +265,11 @@ static bool two_ranks(const char *name, bool has_keys)
     return both / bare <= BOUND && back / bare <= BOUND;
 }
 
+/* From the first ring that has more ranks than cores on, no more than in proportion. */
 static bool rings(void)
 {
     static const int sizes[] = {2, 4, 8, 16};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     double first = 0, worst = 0;
     char text[200] = "";
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -276,8 +278,10 @@ static bool rings(void)
             best = lesser(best, run(sizes[i], false, ring, conduct));
         size_t length = strlen(text);
         snprintf(text + length, sizeof text - length, "  %d: %.1f", sizes[i], 1e6 * best);
-        first = i == 0 ? best / sizes[i] : first;
-        worst = best / sizes[i] / first > worst ? best / sizes[i] / first : worst;
+        if (sizes[i] > cores && first == 0)
+            first = best / sizes[i];
+        if (first > 0 && best / sizes[i] / first > worst)
+            worst = best / sizes[i] / first;
     }
     printf("tcp         rings, us per exchange:%s   of proportional %.2f (at most %.1f)\n", text, worst, LINEAR);
     return worst <= LINEAR;

@@ -28,7 +28,7 @@ static int follow(struct run_options *run)
     signals_in_run(false);
     if (err == TUTTI_ERR_STOPPED)
         return EXIT_DONE;
-    if (err)
+    if (err && err != TUTTI_ERR_ARGUMENT) /* which all have alike */
         console_error(tutti_err_message());
     return run_exit_status(err);
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/crash.h"
@@ -150,24 +149,29 @@ static bool is_done(void *context)
     return tutti_inbox_is_done(inbox);
 }
 
-/* When a rank crashes, mpiexec kills the others at once; rows of rank 0 that are not on the disk are lost. It puts them there
- * every second: so a rank takes its time to die. */
+/* When a process is gone, mpiexec kills the others at once, and what rank 0 has not written is lost. Others send what they have
+ * within 0.2 s, and it writes every second: so a rank takes its time to die. */
+struct dying {
+    const struct tutti_mpi_module *module;
+    struct tutti_fabric *fabric;
+};
+
 static void linger(void *context)
 {
-    (void)context;
-    struct timespec time = {.tv_sec = 1, .tv_nsec = 500000000};
-    nanosleep(&time, NULL);
+    const struct dying *dying = context;
+    dying->module->last_words(dying->fabric, 2);
 }
 
 /* Rank 0 has the inbox, others have none. What the rank came to is in its report. */
 static enum tutti_err run_rank(const struct tutti_job *job, const struct tutti_mpi_world *world,
                                struct tutti_fabric *fabric, struct tutti_inbox *inbox)
 {
-    bool lingers = world->rank != 0 && tutti_crash_add(linger, NULL) == TUTTI_OK;
+    struct dying dying = {world->module, fabric};
+    bool lingers = tutti_crash_add(linger, &dying) == TUTTI_OK; /* first of all, before a result is open */
     (void)!tutti_rank(job, fabric);
     enum tutti_err err = world->module->settle(fabric, is_done, inbox);
     if (lingers)
-        tutti_crash_remove(linger, NULL);
+        tutti_crash_remove(linger, &dying);
     return err;
 }
 

@@ -31,7 +31,7 @@
  *            content or u32 offer; block job (node_job.h)
  *  READY     u32 rank, u32 port, 32 bytes key (zeros: none)
  *  PEERS     32 bytes key of the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
- *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u32 enum tutti_err, text message
+ *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
  *  GONE      u32 rank
  *  INTERRUPT, END: nothing
  *

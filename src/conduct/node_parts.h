@@ -37,11 +37,12 @@ struct tutti_watched {
     int socket; /* -1: closed */
     int peers;  /* memory file; -1: handed over */
     struct tutti_worker_page *page;
-    bool running;     /* it has been told its peers */
-    bool done;        /* it has said so, or has said why not */
-    bool told;        /* its end has been told to the runner */
-    uint64_t beat;    /* the last one seen, */
-    double beat_time; /* ... and when */
+    bool running;       /* it has been told its peers */
+    bool done;          /* it has said so, or has said why not */
+    bool told;          /* its end has been told to the runner */
+    uint64_t beat;      /* the last one seen, */
+    double beat_time;   /* ... and when */
+    double hangs_since; /* when it was asked to end, because no other came; 0: not */
 };
 
 struct tutti_session {

@@ -19,6 +19,7 @@
 #include "conduct/node_parts.h"
 
 static const uint64_t LARGEST_FILE = (uint64_t)1 << 36;
+static const double LAST_WORDS = 0.5; /* seconds */
 
 static void answer(struct tutti_node *node, struct tutti_session *session)
 {
@@ -155,8 +156,13 @@ static enum tutti_err take(struct tutti_node *node, struct tutti_session *sessio
     case TUTTI_NODE_PUT: return take_put(node, session, in);
     case TUTTI_NODE_START: return take_start(node, session, in);
     case TUTTI_NODE_PEERS: return tutti_session_go(session, in);
-    case TUTTI_NODE_INTERRUPT: interrupt(session); return TUTTI_OK;
-    case TUTTI_NODE_END: session->over = true; return TUTTI_OK;
+    case TUTTI_NODE_INTERRUPT:
+    case TUTTI_NODE_END:
+        if (in->at != in->end)
+            return fail_message();
+        session->over = kind == TUTTI_NODE_END;
+        interrupt(session);
+        return TUTTI_OK;
     default: return fail_message();
     }
 }
@@ -204,6 +210,7 @@ static void tell_lost(struct tutti_node *node, struct tutti_session *session, st
     tutti_parcel_put_u32(&node->parcel, detail);
     tutti_parcel_put_u32(&node->parcel, atomic_load(&worker->page->where.component));
     tutti_parcel_put_double(&node->parcel, atomic_load(&worker->page->where.t));
+    tutti_parcel_put_u64(&node->parcel, atomic_load(&worker->page->where.step));
     tutti_parcel_put_u32(&node->parcel, err);
     tutti_parcel_put_text(&node->parcel, message);
     answer(node, session);
@@ -253,6 +260,8 @@ static void bury(struct tutti_node *node, struct tutti_session *session, struct 
         tutti_node_begin(&node->parcel, TUTTI_NODE_GONE);
         tutti_parcel_put_u32(&node->parcel, (uint32_t)worker->rank);
         answer(node, session);
+    } else if (worker->hangs_since > 0) {
+        tell_lost(node, session, worker, TUTTI_LOSS_HANG, (uint32_t)fmin(session->timeout, 1e9), TUTTI_ERR_LOST, "");
     } else if (WIFSIGNALED(status)) {
         tell_lost(node, session, worker, TUTTI_LOSS_SIGNAL, (uint32_t)WTERMSIG(status), TUTTI_ERR_LOST, "");
     } else {
@@ -260,8 +269,8 @@ static void bury(struct tutti_node *node, struct tutti_session *session, struct 
     }
 }
 
-/* A worker that computes, or waits, moves its beat. */
-static void check_beat(struct tutti_node *node, struct tutti_session *session, struct tutti_watched *worker)
+/* A worker that computes, or waits, moves its beat. One that does not is given the time to send what it has reported. */
+static void check_beat(const struct tutti_session *session, struct tutti_watched *worker)
 {
     double now = tutti_clock_now();
     uint64_t beat = atomic_load(&worker->page->where.beat);
@@ -269,8 +278,11 @@ static void check_beat(struct tutti_node *node, struct tutti_session *session, s
         worker->beat = beat;
         worker->beat_time = now;
     } else if (now - worker->beat_time > session->timeout) {
-        tell_lost(node, session, worker, TUTTI_LOSS_HANG, (uint32_t)fmin(session->timeout, 1e9), TUTTI_ERR_LOST, "");
-        kill(worker->pid, SIGKILL);
+        if (worker->hangs_since == 0)
+            kill(worker->pid, SIGQUIT);
+        else if (now - worker->hangs_since > LAST_WORDS)
+            kill(worker->pid, SIGKILL);
+        worker->hangs_since = worker->hangs_since == 0 ? now : worker->hangs_since;
     }
 }
 
@@ -287,7 +299,7 @@ void tutti_session_watch(struct tutti_node *node, struct tutti_session *session)
             bury(node, session, worker, status);
         }
         if (worker->pid > 0 && worker->running && !worker->done && session->timeout > 0)
-            check_beat(node, session, worker);
+            check_beat(session, worker);
     }
 }
 

@@ -8,14 +8,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "conduct/node_job.h"
 #include "conduct/node_messages.h"
 #include "fabric/tcp.h"
 #include "master/rank.h"
+
+enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
 
 struct worker {
     int rank, ranks;
@@ -30,6 +34,31 @@ struct worker {
     struct tutti_tcp_peer *peers;
     struct tutti_worker_page *page;
 };
+
+static struct tutti_fabric *fabric_in_use; /* for on_crash */
+static volatile sig_atomic_t dies_of;      /* 0: it lives */
+
+static void die(int number)
+{
+    (void)number;
+    signal(dies_of, SIG_DFL);
+    raise(dies_of);
+}
+
+/* What was computed is not to be lost: what waits to be reported is sent, and the threads that bring it to the conductor go on for
+ * a moment. That is more than a handler may do; where it goes wrong, or takes too long, the death is what it was. */
+static void on_crash(int number)
+{
+    if (dies_of)
+        die(number);
+    dies_of = number;
+    signal(SIGALRM, die);
+    alarm(1);
+    if (fabric_in_use)
+        tutti_tcp_hurry(fabric_in_use);
+    nanosleep(&(struct timespec){.tv_nsec = LAST_MOMENT}, NULL);
+    die(number);
+}
 
 /* All of a memory file. */
 static const void *map_all(int fd, size_t *size)
@@ -148,7 +177,9 @@ static enum tutti_err work(struct worker *worker)
     struct tutti_tcp *tcp = worker->tcp;
     worker->tcp = NULL;
     TRY(tutti_tcp_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
+    fabric_in_use = fabric;
     (void)!tutti_rank(&worker->job, fabric);
+    fabric_in_use = NULL;
     fabric->kind->close(fabric);
     return TUTTI_OK;
 }
@@ -156,9 +187,14 @@ static enum tutti_err work(struct worker *worker)
 /* Deaths are to be seen by the daemon as what they are; whatever a worker leaves on the disk, the daemon removes. */
 static bool take_over(struct worker *worker)
 {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        signal(numbers[i], SIG_DFL);
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT}, plain[] = {SIGINT, SIGTERM, SIGHUP};
+    /* On another stack, which whoever started the program has set up: this one may have overflowed. */
+    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        sigaction(fatal[i], &crash, NULL);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        signal(plain[i], SIG_DFL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and nobody asked for it */
     signal(SIGPIPE, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return false;

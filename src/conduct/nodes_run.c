@@ -21,6 +21,8 @@ struct member {
     struct tutti_far *far;
     bool ready;
     bool gone;      /* its worker has ended */
+    bool without;   /* the others end because of it */
+    uint64_t step;  /* macro steps that it had made, as far as anybody knows */
     double lost_at; /* when it was said to be lost; 0: it is not */
     char *why;      /* ... and how; NULL: nobody has said it yet */
     enum tutti_err err;
@@ -37,7 +39,10 @@ struct crew {
     struct member *members;
     zmq_pollitem_t *items; /* nodes, and the hub behind them */
     int ranks, ready;
-    bool running, interrupted, stopped;
+    bool running, interrupted;
+    uint64_t stopped; /* after so many steps; UINT64_MAX: not */
+    int culprit;      /* the lost rank that the run ends because of; -1: none */
+    bool blamed;      /* the conductor knows of a lost rank */
     double deadline, last_idle;
     enum tutti_err err; /* of the conductor: the result cannot be written */
     char message[4096];
@@ -78,14 +83,14 @@ static enum tutti_err introduce(struct crew *crew)
 
 /* ---- losing ranks ---- */
 
-/* The others are not to go on. */
-static void stop(struct crew *crew)
+/* Nobody is to go beyond `step` macro steps. */
+static void stop(struct crew *crew, uint64_t step)
 {
-    if (crew->stopped)
+    if (step >= crew->stopped)
         return;
-    crew->stopped = true;
+    crew->stopped = step;
     if (crew->running)
-        tutti_tcp_hub_stop(crew->hub, 0);
+        tutti_tcp_hub_stop(crew->hub, step);
 }
 
 /* The failure of the launcher itself; the first one counts. */
@@ -95,7 +100,7 @@ static void fail(struct crew *crew, enum tutti_err err)
         crew->err = err;
         snprintf(crew->message, sizeof crew->message, "%s", tutti_err_message());
     }
-    stop(crew);
+    stop(crew, 0);
 }
 
 /* A rank is known to be lost, with this thread's message; what it reported before may still be on its way. */
@@ -144,13 +149,17 @@ static void give_up(struct crew *crew, int rank)
     (void)tutti_fail(member->err, "%s%s", member->why ? member->why : "a rank is lost",
                      member->err == TUTTI_ERR_LOST ? words : "");
     tutti_conductor_lose(crew->conductor, rank, member->err);
+    crew->blamed = true;
 }
 
 /* It is known why a rank is lost: the others come to their end; what it reported, and they, is still taken. */
 static void end_without(struct crew *crew, int rank, bool last)
 {
     size_t count = 0;
-    stop(crew);
+    if (crew->stopped == UINT64_MAX)
+        crew->culprit = rank;
+    crew->members[rank].without = true;
+    stop(crew, crew->members[rank].step); /* so far they have everything that they need: no row is lost */
     if (crew->deadline == INFINITY)
         crew->deadline = tutti_clock_now() + TUTTI_NODES_STOP;
     if (crew->running)
@@ -204,7 +213,7 @@ static enum tutti_err take_ready(struct crew *crew, const struct tutti_far *far,
 struct loss {
     uint32_t rank, how, detail, component;
     double t;
-    const char *message;
+    uint64_t step;
 };
 
 /* "worker 2 at 10.0.0.7:7000 (unit 'engine', engine.fmu, t = 1.25) was ended by signal 11 (...)" */
@@ -236,12 +245,14 @@ static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, 
     loss.detail = tutti_unparcel_u32(in);
     loss.component = tutti_unparcel_u32(in);
     loss.t = tutti_unparcel_double(in);
+    loss.step = tutti_unparcel_u64(in);
     uint32_t err = tutti_unparcel_u32(in);
     const char *message = tutti_unparcel_text(in);
     if (in->bad || loss.rank >= (uint32_t)crew->ranks || crew->members[loss.rank].far != far || err == TUTTI_OK ||
         err > TUTTI_ERR_LOST)
         return tutti_far_fail_message(far);
     crew->members[loss.rank].gone = true;
+    crew->members[loss.rank].step = loss.step;
     if (loss.how != TUTTI_LOSS_ERROR) {
         note_loss(crew, (int)loss.rank, fail_lost(crew, &loss));
         return TUTTI_OK;
@@ -334,7 +345,7 @@ static void tell_interrupt(struct crew *crew)
     for (size_t i = 0; i < crew->nodes->list.count; i++)
         if (!crew->nodes->fars[i].lost)
             (void)!tutti_far_send(&crew->nodes->fars[i], &crew->nodes->parcel); /* one that is gone stops anyway */
-    stop(crew);
+    stop(crew, 0);
 }
 
 /* For whatever comes first. */
@@ -357,7 +368,7 @@ static void go_on(struct crew *crew)
     look_for_losses(crew);
     tell_interrupt(crew);
     if (tutti_conductor_has_failed(crew->conductor))
-        stop(crew);
+        stop(crew, 0);
     double now = tutti_clock_now();
     if (now - crew->last_idle < IDLE_EVERY)
         return;
@@ -378,7 +389,7 @@ static bool all_gone(const struct crew *crew)
 /* Workers that have reported their end clean up; then nodes may forget the run. */
 static void say_goodbye(struct crew *crew)
 {
-    double deadline = tutti_clock_now() + (crew->stopped ? 0 : FAREWELL);
+    double deadline = tutti_clock_now() + (crew->stopped < UINT64_MAX ? 0 : FAREWELL);
     while (crew->running && !all_gone(crew) && tutti_clock_now() < deadline) {
         wait_a_little(crew);
         hear_nodes(crew);
@@ -397,8 +408,13 @@ static enum tutti_err conduct(struct crew *crew, const struct tutti_nodes_files 
     while (!tutti_conductor_is_done(crew->conductor) && tutti_clock_now() < crew->deadline)
         go_on(crew);
     for (int r = 0; r < crew->ranks; r++)
-        if (!tutti_conductor_has_ended(crew->conductor, r))
+        if (!tutti_conductor_has_ended(crew->conductor, r) && crew->members[r].without)
+            give_up(crew, r);
+        else if (!tutti_conductor_has_ended(crew->conductor, r))
             tutti_conductor_lose(crew->conductor, r, tutti_fabric_stopped());
+    /* A worker whose node was lost may have heard the stop, and have ended as it should. */
+    if (crew->culprit >= 0 && !crew->blamed)
+        fail(crew, tutti_fail(crew->members[crew->culprit].err, "%s", crew->members[crew->culprit].why));
     if (crew->running)
         take_reports(crew); /* rows that waited for them */
     say_goodbye(crew);
@@ -409,8 +425,13 @@ enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, struct tutti_nod
                                    struct tutti_conductor *conductor)
 {
     struct tutti_nodes_files files = {0};
-    struct crew crew = {
-        .job = job, .nodes = nodes, .conductor = conductor, .ranks = nodes->list.ranks, .deadline = INFINITY};
+    struct crew crew = {.job = job,
+                        .nodes = nodes,
+                        .conductor = conductor,
+                        .ranks = nodes->list.ranks,
+                        .culprit = -1,
+                        .stopped = UINT64_MAX,
+                        .deadline = INFINITY};
     crew.members = calloc((size_t)crew.ranks, sizeof *crew.members);
     crew.peers = calloc((size_t)crew.ranks, sizeof *crew.peers);
     crew.items = calloc(nodes->list.count + 1, sizeof *crew.items);

@@ -47,7 +47,7 @@ enum tutti_err tutti_address_resolve(const char *endpoint, char numeric[TUTTI_AD
     *loopback = false;
     TRY(split(endpoint, &parts));
     int failed = getaddrinfo(parts.host, NULL, &hints, &found);
-    if (failed)
+    if (failed || !found)
         return tutti_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
     const struct addrinfo *best = found;
     for (const struct addrinfo *a = found; a; a = a->ai_next)

@@ -49,6 +49,9 @@ struct tutti_mpi_module {
     /* After the last report: waits until what this rank reported is on its way; rank 0 goes on hearing the others until
      * is_done(context). */
     enum tutti_err (*settle)(struct tutti_fabric *fabric, bool (*is_done)(void *context), void *context);
+    /* In a handler of a fatal signal: for so many seconds, what was reported goes on to rank 0, or comes there. It need not
+     * return. */
+    void (*last_words)(struct tutti_fabric *fabric, double seconds);
     /* Waits for all, and leaves MPI. */
     void (*finish)(void);
 };

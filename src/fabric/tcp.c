@@ -191,8 +191,10 @@ static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti
 /* Addresses are looked up now, so that a name that is wrong shows before anything has run. */
 static enum tutti_err look_up(struct tutti_tcp *tcp)
 {
-    for (int i = 0; i <= tcp->fabric.ranks; i++)
+    for (int i = 0; i <= tcp->fabric.ranks; i++) {
         tcp->links[i].rank = i < tcp->fabric.ranks ? i : -1;
+        tcp->links[i].stop = UINT64_MAX;
+    }
     for (int i = 0; i < tcp->fabric.ranks; i++) {
         bool loopback;
         enum tutti_err err = tutti_address_resolve(tcp->peers[i].endpoint, tcp->links[i].numeric, &loopback);

@@ -59,6 +59,9 @@ void tutti_tcp_free(struct tutti_tcp *tcp);
 TUTTI_CHECKED enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
                                                const struct tutti_tcp_run *run, struct tutti_whereabouts *where);
 
+/* Sends what was reported and waits for more. For the last moment of a process that crashes; the fabric is not used again. */
+void tutti_tcp_hurry(struct tutti_fabric *fabric);
+
 /* The hub ----------------------------------------------------------------------------------------------------------------- */
 
 struct tutti_tcp_hub;

@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "fabric/tcp_rank.h"
 
-static const double LOOK_EVERY = 0.1; /* seconds */
+static const double LOOK_EVERY = 0.1,
+                    GRACE = 0.25; /* seconds: between looks; for a stop to come by the awaited link, too */
 enum { WARNINGS = 10 };
 
 struct tutti_shown tutti_tcp_who(const struct tutti_tcp *tcp, const struct tutti_tcp_link *link)
@@ -37,17 +38,18 @@ static size_t hash_of(const struct tutti_route *route)
     return (size_t)(hash ^ hash >> 32);
 }
 
-static struct tutti_tcp_link *find_link(const struct tutti_tcp *tcp, const struct tutti_route *route)
+/* The number of the link, or -1. */
+static int find_link(const struct tutti_tcp *tcp, const struct tutti_route *route)
 {
     uint32_t number;
     if (tutti_tcp_socket_is_route(&tcp->socket, route, &number))
-        return number < (uint32_t)tcp->fabric.ranks ? &tcp->links[number] : NULL;
+        return number < (uint32_t)tcp->fabric.ranks ? (int)number : -1;
     for (size_t at = hash_of(route);; at++) {
         uint32_t caller = tcp->callers[at & (tcp->caller_room - 1)];
         if (caller == UINT32_MAX)
-            return NULL;
+            return -1;
         if (tutti_route_same(&tcp->links[caller].route, route))
-            return &tcp->links[caller];
+            return (int)caller;
     }
 }
 
@@ -80,7 +82,7 @@ static struct tutti_tcp_link *expected(struct tutti_tcp *tcp, const struct tutti
     bool is_hub = hello->rank == TUTTI_WIRE_HUB;
     if (!is_hub && (hello->rank >= hello->ranks || hello->rank <= (uint32_t)tcp->fabric.rank))
         return NULL; /* the higher rank calls */
-    struct tutti_tcp_link *link = is_hub ? tutti_tcp_hub_link(tcp) : &tcp->links[hello->rank];
+    struct tutti_tcp_link *link = &tcp->links[is_hub ? (uint32_t)tcp->fabric.ranks : hello->rank];
     char name[16] = "hub";
     if (!is_hub)
         snprintf(name, sizeof name, "%u", hello->rank);
@@ -168,6 +170,14 @@ void tutti_tcp_spread_stop(struct tutti_tcp *tcp, uint64_t step)
                                   &(struct tutti_wire_head){.kind = TUTTI_WIRE_STOP}, &step);
 }
 
+static void hear_stop(struct tutti_tcp *tcp, struct tutti_tcp_link *link, uint64_t step)
+{
+    link->stop = step < link->stop ? step : link->stop;
+    if (step < atomic_load(tcp->fabric.stop_after))
+        tcp->stop_came = tutti_clock_now();
+    tutti_tcp_spread_stop(tcp, step);
+}
+
 static enum tutti_err obey(struct tutti_tcp *tcp, struct tutti_tcp_link *link, zmq_msg_t *message)
 {
     const void *data = zmq_msg_data(message);
@@ -179,8 +189,10 @@ static enum tutti_err obey(struct tutti_tcp *tcp, struct tutti_tcp_link *link, z
         return meet_called(tcp, link, message);
     if (head.kind == TUTTI_WIRE_PING)
         return TUTTI_OK;
-    if (head.kind == TUTTI_WIRE_STOP)
-        return tutti_tcp_spread_stop(tcp, tutti_wire_get_u64(data)), TUTTI_OK;
+    if (head.kind == TUTTI_WIRE_STOP) {
+        hear_stop(tcp, link, tutti_wire_get_u64(data));
+        return TUTTI_OK;
+    }
     if (head.kind == TUTTI_WIRE_BYE)
         return link->left = true, TUTTI_OK;
     if (is_hub && head.kind == TUTTI_WIRE_GRANT) {
@@ -250,8 +262,8 @@ enum tutti_err tutti_tcp_pump(struct tutti_tcp *tcp, bool wait)
     TRY(tutti_tcp_socket_receive(&tcp->socket, wait, &route, &message, &tcp->received));
     enum tutti_err err = TUTTI_OK;
     if (tcp->received) {
-        struct tutti_tcp_link *link = find_link(tcp, &route);
-        err = link ? obey(tcp, link, &message) : meet(tcp, &route, &message);
+        int link = find_link(tcp, &route);
+        err = link >= 0 ? obey(tcp, &tcp->links[link], &message) : meet(tcp, &route, &message);
         zmq_msg_close(&message);
     }
     double now = tutti_clock_now();
@@ -272,14 +284,22 @@ static enum tutti_err is_lost(struct tutti_tcp *tcp, const struct tutti_tcp_link
                       link->gone && link->why ? link->why : "it has ended before us");
 }
 
+/* The stop has come by another link, perhaps. What the peer sent before it knew of the stop is taken (W3), unless it is so busy that
+ * it has not even passed the stop on. */
+static enum tutti_err await_stopped(struct tutti_tcp *tcp, const struct tutti_tcp_link *link)
+{
+    bool is_last = link->stop <= tcp->fabric.step || link->gone || link->left || link->state != TUTTI_TCP_UP ||
+                   tutti_clock_now() - tcp->stop_came > GRACE;
+    TRY(tutti_tcp_pump(tcp, !is_last));
+    return tcp->received || !is_last ? TUTTI_OK : tutti_fabric_stopped();
+}
+
 enum tutti_err tutti_tcp_await(struct tutti_tcp *tcp, struct tutti_tcp_link *link)
 {
     const struct tutti_tcp_link *hub = tutti_tcp_hub_link(tcp);
     bool is_gone = link->gone || link->left, hub_is_gone = hub->gone || hub->left;
-    if (tutti_fabric_is_stopped(&tcp->fabric)) { /* what was sent before the stop may be here */
-        TRY(tutti_tcp_pump(tcp, false));
-        return tcp->received ? TUTTI_OK : tutti_fabric_stopped();
-    }
+    if (tutti_fabric_is_stopped(&tcp->fabric))
+        return await_stopped(tcp, link);
     tcp->awaited = link;
     TRY(tutti_tcp_pump(tcp, !is_gone && !hub_is_gone)); /* who looks again and again is in the way of ZeroMQ's thread */
     tcp->awaited = NULL;

@@ -6,7 +6,9 @@
  *      that is not the one expected is a fault of the peer.
  *  W2  At most WINDOW messages are on a link that the other end has not taken. Those who wait for room are ahead of the other by so
  *      many exchanges; those who wait for data are not ahead: no circle of waiting.
- *  W3  Whoever waits looks at everything that comes, and ten times a second at the connections. */
+ *  W3  A stop goes out by all links of whoever hears of it first: what came by a link before the stop did was sent before its peer
+ *      knew of it, and is taken.
+ *  W4  Whoever waits looks at everything that comes, and ten times a second at the connections. */
 #ifndef TUTTI_FABRIC_TCP_RANK_H
 #define TUTTI_FABRIC_TCP_RANK_H
 
@@ -32,6 +34,7 @@ struct tutti_tcp_link {
     bool gone, left; /* its connection has ended; it said goodbye */
     const char *why; /* it is gone */
     double since;    /* when we called */
+    uint64_t stop;   /* the least that came by it */
     struct tutti_route route;
     char numeric[TUTTI_TCP_ENDPOINT];
     zmq_msg_t *queue; /* a ring of those that came and were not taken */
@@ -54,6 +57,7 @@ struct tutti_tcp {
     struct tutti_tcp_link *awaited; /* whom we wait for now, or NULL */
     bool received;                  /* by the last pump */
     double next_look;
+    double stop_came; /* when the last stop came from others */
     double linger;
     unsigned strangers; /* messages of those who are no members */
 

@@ -118,13 +118,13 @@ static enum tutti_err hear(struct tutti_tcp *tcp, struct tutti_tcp_link *link, b
     zmq_msg_t message;
     TRY(tutti_tcp_take(tcp, link, TUTTI_WIRE_REDUCE, 0, &message));
     bool fits = zmq_msg_size(&message) == TUTTI_WIRE_HEAD + count * sizeof *values;
-    const void *theirs = (const char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD;
+    const char *theirs = (const char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD;
     if (fits && adopt)
         memcpy(values, theirs, count * sizeof *values);
     else if (fits)
         for (size_t i = 0; i < count; i++) {
             double value; /* the message need not be aligned */
-            memcpy(&value, (const double *)theirs + i, sizeof value);
+            memcpy(&value, theirs + i * sizeof value, sizeof value);
             tutti_fabric_combine(reduction, &values[i], &value, 1);
         }
     zmq_msg_close(&message);

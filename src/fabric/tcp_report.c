@@ -88,6 +88,11 @@ enum tutti_err tutti_tcp_report(struct tutti_fabric *fabric, const void *bytes, 
     return TUTTI_OK;
 }
 
+void tutti_tcp_hurry(struct tutti_fabric *fabric)
+{
+    tutti_tcp_flush(tutti_tcp_of(fabric), false);
+}
+
 enum tutti_err tutti_tcp_drain(struct tutti_tcp *tcp)
 {
     return tcp->batched > 0 ? make_room(tcp) : TUTTI_OK;

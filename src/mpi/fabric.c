@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "mpi/parts.h"
 
 /* ---- stops ---- */
@@ -98,6 +102,22 @@ enum tutti_err tutti_mpi_fabric_settle(struct tutti_fabric *fabric, bool (*is_do
         }
     }
     return TUTTI_OK;
+}
+
+/* The process is lost, code of an FMU has broken it: it may as well try to speak. What MPI does here is not meant for handlers of
+ * signals, and may hang or crash: an alarm ends that. */
+void tutti_mpi_fabric_last_words(struct tutti_fabric *fabric, double seconds)
+{
+    struct mpi_fabric *self = (struct mpi_fabric *)fabric;
+    const struct timespec nap = {.tv_nsec = 1000000};
+    double end = tutti_clock_now() + seconds;
+    signal(SIGALRM, SIG_DFL);
+    alarm((unsigned)seconds + 2);
+    enum tutti_err err = tutti_mpi_reports_flush(self);
+    while (err == TUTTI_OK && tutti_clock_now() < end) {
+        err = tutti_mpi_look(self);
+        nanosleep(&nap, NULL);
+    }
 }
 
 static void close_fabric(struct tutti_fabric *fabric)

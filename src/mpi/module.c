@@ -132,6 +132,7 @@ static const struct tutti_mpi_module module = {
     .share = share,
     .open = open_fabric,
     .settle = tutti_mpi_fabric_settle,
+    .last_words = tutti_mpi_fabric_last_words,
     .finish = finish,
 };
 

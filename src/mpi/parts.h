@@ -131,6 +131,8 @@ void tutti_mpi_reports_fini(struct mpi_fabric *self);
 TUTTI_CHECKED enum tutti_err tutti_mpi_report(struct tutti_fabric *fabric, const void *bytes, size_t size);
 /* Rank 0: takes what has come. Others: sends what has waited long enough. */
 TUTTI_CHECKED enum tutti_err tutti_mpi_reports_move(struct mpi_fabric *self);
+/* Others: sends what there is at once. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_reports_flush(struct mpi_fabric *self);
 /* Others: sends the rest, and waits until all is on its way. */
 TUTTI_CHECKED enum tutti_err tutti_mpi_reports_settle(struct mpi_fabric *self);
 
@@ -138,6 +140,8 @@ TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_new(struct tutti_fabric **out, str
                                                   const struct tutti_mpi_sink *sink);
 TUTTI_CHECKED enum tutti_err tutti_mpi_fabric_settle(struct tutti_fabric *fabric, bool (*is_done)(void *context),
                                                      void *context);
+
+void tutti_mpi_fabric_last_words(struct tutti_fabric *fabric, double seconds);
 
 /* For all files: gives a persistent receive up, or a send that may never be taken; false: MPI may still read its buffer. */
 bool tutti_mpi_drop(MPI_Request *request, bool is_receive);

@@ -164,12 +164,16 @@ enum tutti_err tutti_mpi_report(struct tutti_fabric *fabric, const void *bytes, 
     return last && self->reports.filled > 0 ? post(self) : tutti_mpi_reports_move(self);
 }
 
+enum tutti_err tutti_mpi_reports_flush(struct mpi_fabric *self)
+{
+    return self->fabric.rank != 0 && self->reports.filled > 0 ? post(self) : TUTTI_OK;
+}
+
 enum tutti_err tutti_mpi_reports_settle(struct mpi_fabric *self)
 {
     if (self->fabric.rank == 0)
         return TUTTI_OK;
-    if (self->reports.filled > 0)
-        TRY(post(self));
+    TRY(tutti_mpi_reports_flush(self));
     for (int i = 0; i < TUTTI_MPI_CHUNKS; i++)
         TRY(wait_for(self, &self->reports.requests[i]));
     return TUTTI_OK;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Files by their content, keys on the disk, lists of nodes. */
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "conduct/content.h"
+#include "conduct/key_files.h"
+#include "conduct/nodes_list.h"
+#include "scratch.h"
+#include "test.h"
+
+/* ---- contents ---- */
+
+static void test_hash(void **state)
+{
+    (void)state;
+    /* FIPS 180-2, appendix B.1 */
+    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    struct scratch scratch;
+    struct tutti_content content, file;
+    char text[TUTTI_CONTENT_TEXT];
+    tutti_content_of_bytes(&content, "abc", 3);
+    tutti_content_show(&content, text);
+    assert_string_equal(text, abc);
+    assert_int_equal(content.size, 3);
+    scratch_init(&scratch);
+    scratch_write(&scratch, "file", "abc", 3);
+    assert_ok(tutti_content_of_file(&file, scratch_path(&scratch, "file")));
+    assert_true(tutti_content_same(&content, &file));
+    file.size++;
+    assert_false(tutti_content_same(&content, &file));
+    assert_fails(tutti_content_of_file(&file, scratch.path), TUTTI_ERR_IO, scratch.path);
+    assert_fails(tutti_content_of_file(&file, scratch_path(&scratch, "missing")), TUTTI_ERR_IO, "missing");
+    scratch_fini(&scratch);
+}
+
+static size_t count_entries(const char *path)
+{
+    size_t count = 0;
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void test_arrivals(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    struct tutti_cache *cache;
+    struct tutti_arrival *arrival;
+    struct tutti_content content, empty;
+    scratch_init(&scratch);
+    char folder[4300];
+    snprintf(folder, sizeof folder, "%s", scratch_path(&scratch, "deep/cache"));
+    assert_ok(tutti_cache_open(&cache, folder));
+    tutti_content_of_bytes(&content, "hello", 5);
+    tutti_content_of_bytes(&empty, "", 0);
+
+    assert_ok(tutti_arrival_new(&arrival, cache, &content));
+    assert_ok(tutti_arrival_put(arrival, "hel", 3));
+    assert_int_equal(tutti_arrival_size(arrival), 3);
+    assert_false(tutti_cache_has(cache, &content));
+    assert_ok(tutti_arrival_put(arrival, "lo", 2));
+    assert_fails(tutti_arrival_put(arrival, "!", 1), TUTTI_ERR_FORMAT, "more bytes");
+    assert_ok(tutti_arrival_finish(arrival));
+    assert_true(tutti_cache_has(cache, &content));
+
+    assert_ok(tutti_arrival_new(&arrival, cache, &empty));
+    assert_ok(tutti_arrival_finish(arrival));
+    assert_true(tutti_cache_has(cache, &empty));
+
+    struct tutti_content other = content; /* wrong bytes, too few bytes, given up: nothing is kept */
+    other.hash[0] ^= 1;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(tutti_arrival_new(&arrival, cache, &other));
+        assert_ok(tutti_arrival_put(arrival, "hello", i == 1 ? 4 : 5));
+        if (i == 2)
+            tutti_arrival_free(arrival);
+        else
+            assert_fails(tutti_arrival_finish(arrival), TUTTI_ERR_FORMAT, "damaged");
+        assert_false(tutti_cache_has(cache, &other));
+    }
+    assert_int_equal(count_entries(tutti_cache_work(cache)), 0);
+
+    char lent[4400];
+    snprintf(lent, sizeof lent, "%s/0", tutti_cache_work(cache));
+    assert_ok(tutti_cache_lend(cache, &content, lent));
+    struct tutti_content back;
+    assert_ok(tutti_content_of_file(&back, lent));
+    assert_true(tutti_content_same(&back, &content));
+    assert_fails(tutti_cache_lend(cache, &other, lent), TUTTI_ERR_IO, "cannot be used");
+    tutti_cache_free(cache);
+    assert_int_equal(count_entries(folder), 2); /* the files, and no folder of a process */
+
+    assert_ok(tutti_cache_open(&cache, folder)); /* known again */
+    assert_true(tutti_cache_has(cache, &content));
+    tutti_cache_free(cache);
+    scratch_write(&scratch, "file", "x", 1);
+    assert_fails(tutti_cache_open(&cache, scratch_path(&scratch, "file")), TUTTI_ERR_IO, "--cache");
+    scratch_fini(&scratch);
+}
+
+/* ---- keys ---- */
+
+static void test_keys(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    struct tutti_keys made, read;
+    uint8_t public_key[TUTTI_KEY_SIZE];
+    char path[4200], public_path[4200];
+    scratch_init(&scratch);
+    snprintf(path, sizeof path, "%s", scratch_path(&scratch, "key"));
+    snprintf(public_path, sizeof public_path, "%s", scratch_path(&scratch, "key.pub"));
+    assert_ok(tutti_key_files_make(path, &made));
+    assert_ok(tutti_key_files_read(path, &read));
+    assert_memory_equal(&made, &read, sizeof made);
+    assert_ok(tutti_key_files_read_public(public_path, public_key));
+    assert_memory_equal(public_key, made.public_key, sizeof public_key);
+    assert_fails(tutti_key_files_make(path, &read), TUTTI_ERR_IO, "there already");
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_fails(tutti_key_files_read(path, &read), TUTTI_ERR_ARGUMENT, "chmod 600");
+    scratch_write(&scratch, "short", "abc\n", 4);
+    assert_fails(tutti_key_files_read_public(scratch_path(&scratch, "short"), public_key), TUTTI_ERR_FORMAT,
+                 "not a key");
+    assert_fails(tutti_key_files_read_public(scratch_path(&scratch, "none"), public_key), TUTTI_ERR_IO, "none");
+    scratch_fini(&scratch);
+}
+
+/* ---- lists ---- */
+
+#define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void test_lists(void **state)
+{
+    (void)state;
+    struct tutti_nodes_list list;
+    assert_ok(tutti_nodes_list_read(&list, "a:1,b:2,a:1,[::1]:3"));
+    assert_int_equal(list.count, 3);
+    assert_int_equal(list.ranks, 4);
+    assert_int_equal(list.entries[0].rank_count, 2);
+    assert_int_equal(list.entries[0].ranks[1], 2);
+    assert_string_equal(list.entries[2].address.host, "::1");
+    tutti_nodes_list_fini(&list);
+
+    static const char file[] = "# nodes\n\n  a:1 " KEY " ranks=2 # two\nb:2\t" KEY "\r\na:1\n";
+    struct scratch scratch;
+    scratch_init(&scratch);
+    scratch_write(&scratch, "nodes", file, strlen(file));
+    assert_ok(tutti_nodes_list_read(&list, scratch_path(&scratch, "nodes")));
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.ranks, 4);
+    assert_int_equal(list.entries[0].rank_count, 3);
+    assert_int_equal(list.entries[0].ranks[2], 3);
+    assert_true(list.entries[1].has_key);
+    assert_int_equal(list.entries[1].key[1], 0x11);
+    tutti_nodes_list_fini(&list);
+
+    static const char *const wrong[] = {"a",       "a:",    ":1",    "a:0",         "a:65536",         "a:1x",
+                                        "a b:1:2", "::1:2", "a:1 x", "a:1 ranks=0", "a:1 ranks=99999", "a:1,,b:x",
+                                        ",",       "*:1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        enum tutti_err err = tutti_nodes_list_read(&list, wrong[i]);
+        if (err != TUTTI_ERR_ARGUMENT)
+            fail_msg("'%s' is taken", wrong[i]);
+        tutti_nodes_list_fini(&list);
+    }
+    scratch_fini(&scratch);
+}
+
+static void test_loopback(void **state)
+{
+    (void)state;
+    static const char *const near[] = {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1", "LOCALHOST:1"};
+    static const char *const beyond[] = {
+        "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "127.0.0.1.example.org:1", "host:1", "[::ffff:127.0.0.1]:1"};
+    struct tutti_node_address address;
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        assert_ok(tutti_node_address_read(&address, near[i], "--listen", false));
+        assert_true(tutti_node_address_is_loopback(&address));
+    }
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        assert_ok(tutti_node_address_read(&address, beyond[i], "--listen", false));
+        assert_false(tutti_node_address_is_loopback(&address));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash),  cmocka_unit_test(test_arrivals), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_lists), cmocka_unit_test(test_loopback),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
