@@ -42,6 +42,8 @@ struct tutti_conductor {
     bool progressed;    /* since the last time that it was shown */
     enum tutti_err err; /* of the rank that failed first */
     int weight;         /* of that error */
+    bool told;          /* ... by the rank itself */
+    double err_t;       /* where that rank was */
     char *message;
     enum tutti_err own_err; /* of writing, or of what was told */
     char *own_message;
@@ -192,13 +194,21 @@ static int weight_of(enum tutti_err err, bool told)
     return err == TUTTI_OK ? 0 : err == TUTTI_ERR_STOPPED ? 1 : told && err == TUTTI_ERR_LOST ? 2 : 3;
 }
 
-static void blame(struct tutti_conductor *conductor, enum tutti_err err, bool told, const char *message)
+/* In simulated time: ranks that do not read from each other may be far apart. */
+static bool failed_earlier(const struct tutti_conductor *conductor, const struct rank *rank, bool told)
 {
-    int weight = weight_of(err, told);
-    if (weight <= conductor->weight)
+    return told && conductor->told && rank->t < conductor->err_t;
+}
+
+static void blame(struct tutti_conductor *conductor, const struct rank *rank, bool told, const char *message)
+{
+    int weight = weight_of(rank->err, told);
+    if (weight < conductor->weight || (weight == conductor->weight && !failed_earlier(conductor, rank, told)))
         return;
-    conductor->err = err;
+    conductor->err = rank->err;
     conductor->weight = weight;
+    conductor->told = told;
+    conductor->err_t = rank->t;
     free(conductor->message);
     conductor->message = tutti_str_copy(message); /* NULL for want of memory: the name of the error has to do */
 }
@@ -211,7 +221,8 @@ static void end_rank(struct tutti_conductor *conductor, int r, enum tutti_err er
     rank->err = err;
     conductor->ended++;
     tutti_rows_end(conductor->rows, r);
-    blame(conductor, err, told, message);
+    if (err)
+        blame(conductor, rank, told, message);
 }
 
 static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
@@ -366,9 +377,21 @@ static enum tutti_err sum(struct tutti_conductor *conductor, unsigned long rows,
     return err;
 }
 
+/* A rank that was ahead of the one whose FMU ended the run has not failed in it. */
+static void forgive(struct tutti_conductor *conductor)
+{
+    double end = INFINITY;
+    for (int r = 0; r < conductor->count; r++)
+        if (!conductor->ranks[r].err && conductor->ranks[r].has_tally && conductor->ranks[r].tally.terminated_by_fmu)
+            end = fmin(end, conductor->ranks[r].t);
+    if (conductor->told && conductor->err_t >= end)
+        conductor->err = TUTTI_OK;
+}
+
 enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct tutti_run_stats *stats)
 {
     unsigned long rows = tutti_rows_count(conductor->rows);
+    forgive(conductor);
     (void)keep_own(conductor, tutti_rows_close(conductor->rows));
     (void)keep_own(conductor, close_step_log(conductor));
     if (stats)

@@ -46,6 +46,9 @@ static enum tutti_err gather_units(struct tutti_run_stats *stats, struct tutti_r
 
 static void combine(struct tutti_run_stats *stats, const struct tutti_run_stats *tally)
 {
+    /* The run came as far as the last of them: where it ends by a number, others may have been ahead. */
+    stats->steps = tally->steps < stats->steps ? tally->steps : stats->steps;
+    stats->stop = fmin(stats->stop, tally->stop);
     stats->rejected += tally->rejected;
     stats->events_located += tally->events_located;
     stats->init_iterations += tally->init_iterations;

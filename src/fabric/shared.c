@@ -12,7 +12,7 @@
 
 /* Addresses per rank for its mailboxes; memory is used where something is written. Less will do where a limit on addresses
  * (ulimit -v) does not allow the most. */
-static const size_t MOST_ROOM = (size_t)1 << 30, LEAST_ROOM = (size_t)1 << 22;
+static const size_t MOST_ROOM = (size_t)1 << 35, LEAST_ROOM = (size_t)1 << 22;
 
 static size_t whole_pages(size_t size)
 {

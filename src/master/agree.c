@@ -35,15 +35,10 @@ static double position_of(const struct run *run, const struct tutti_member *memb
 }
 
 /* Everybody knows by now that somebody ended the run: who, and where? Of several the last. */
-static enum tutti_err find_end(struct run *run, double before)
+static enum tutti_err find_end(struct run *run)
 {
-    bool own = run->ended && position_of(run, run->ended) < before;
-    double last = own ? position_of(run, run->ended) : -1;
+    double last = run->ended ? position_of(run, run->ended) : -1;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &last, 1));
-    if (last < 0) {
-        run->ended = NULL;
-        return TUTTI_OK;
-    }
     const struct tutti_member *ended = &run->members[component_at(run, last)];
     double at = ended == run->ended ? ended->t : -INFINITY;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &at, 1));
@@ -63,10 +58,12 @@ static enum tutti_err find_early(struct run *run, double early)
     return TUTTI_OK;
 }
 
-/* The first that refused; those behind it would not have been stepped. */
+/* The first that refused; those behind it would not have been stepped. The step is taken back: whoever ended the run in it
+ * will do so again. */
 static enum tutti_err find_refused(struct run *run, double first)
 {
     struct tutti_master *master = &run->master;
+    run->ended = NULL;
     const struct tutti_member *refused = &run->members[component_at(run, first)];
     double at = master->refused == refused ? master->refused_at : -INFINITY;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &at, 1));
@@ -79,6 +76,8 @@ enum tutti_err tutti_agree_step(struct run *run)
 {
     struct tutti_master *master = &run->master;
     if (run->fabric->ranks == 1) {
+        if (master->refused)
+            run->ended = NULL;
         run->ended_at = run->ended ? run->ended->t : 0;
         return TUTTI_OK;
     }
@@ -88,8 +87,8 @@ enum tutti_err tutti_agree_step(struct run *run)
     if (least[0] < INFINITY)
         TRY(find_early(run, least[0]));
     if (least[1] < INFINITY)
-        TRY(find_refused(run, least[1]));
-    return least[2] < INFINITY ? find_end(run, least[1]) : TUTTI_OK;
+        return find_refused(run, least[1]);
+    return least[2] < INFINITY ? find_end(run) : TUTTI_OK;
 }
 
 enum tutti_err tutti_agree_point(struct run *run, bool *pending, bool *jumped)
@@ -100,5 +99,5 @@ enum tutti_err tutti_agree_point(struct run *run, bool *pending, bool *jumped)
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, most, 3));
     *pending = most[0] > 0;
     *jumped = most[1] > 0;
-    return most[2] > 0 ? find_end(run, INFINITY) : TUTTI_OK;
+    return most[2] > 0 ? find_end(run) : TUTTI_OK;
 }

@@ -363,8 +363,9 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
     if (err == TUTTI_ERR_SOLVER && !(residual <= GOOD_ENOUGH))
         return not_solved(block, x, residuals);
-    if (err == TUTTI_ERR_SOLVER)
-        tutti_log_printf(block->run->options->log, TUTTI_LOG_WARNING, block->run->system->name,
+    if (err == TUTTI_ERR_SOLVER) /* a loop of this rank alone is known to nobody else */
+        tutti_log_printf(block->spread ? block->run->options->log : block->run->unit_log, TUTTI_LOG_WARNING,
+                         block->run->system->name,
                          "an algebraic loop at the start is solved to %.1e only; going on (%s)", residual,
                          tutti_err_message());
     else

@@ -242,7 +242,7 @@ enum tutti_err tutti_channels_open(struct run *run, bool all, bool waves)
 
 static enum tutti_err exchange(struct run *run, uint32_t channel, char *base)
 {
-    if (__builtin_expect(run->member_count == 1 || !run->channels.channels, 1)) { /* nobody to tell */
+    if (__builtin_expect(!run->channels.channels, 1)) { /* one rank has nobody to tell */
         run->fabric->exchanges++;
         return TUTTI_OK;
     }

@@ -139,7 +139,7 @@ static bool is_due(const struct moment *moment, const struct age *age)
 static void warn(struct run *run, const struct tutti_unit *unit, double t)
 {
     if (!run->master.correction->warned)
-        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, unit->name,
+        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, unit->name,
                          "--correct: how its outputs follow its inputs cannot be found at t = %s; until it can, they "
                          "are not corrected",
                          NUMBER(t));

@@ -193,6 +193,8 @@ enum tutti_err tutti_initialise(struct run *run)
     for (uint32_t m = 0; m < run->own_count; m++)
         TRY(enter(run, run->own[m], &run->system->components[run->own[m]->component]));
     TRY(compute(run));
+    bool unused = false;
+    TRY(tutti_agree_any(run, &unused)); /* nobody complains of what follows while another still fails at this */
     if (run->at_start)
         return run->at_start(run->at_start_context, run);
     TRY(tutti_master_choose(run));

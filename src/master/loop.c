@@ -124,6 +124,8 @@ static enum tutti_err look_around(struct run *run)
         tutti_grid_pass(&run->output, run->t);
     }
     due = due || run->master.event;
+    if (!due && !run->watches && !run->master.by_attempts) /* the end of the run brings a row: all have to know of it */
+        TRY(tutti_agree_point(run, &pending, &jumped));
     TRY(tutti_events_look(run, &jumped, &pending));
     bool crossed = pending && !run->ended;
     if (crossed)
@@ -164,6 +166,15 @@ static enum tutti_err look_at_clock(struct run *run, double h)
     return TUTTI_OK;
 }
 
+/* Where a step has led. A unit that is alone may come back on the way: the run is where it is, on all ranks. */
+static enum tutti_err arrive(struct run *run, double target)
+{
+    run->t = run->alone ? run->members[0].t : target;
+    if (__builtin_expect(run->alone && run->fabric->ranks > 1, 0))
+        return tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1); /* shadows stay at the start */
+    return TUTTI_OK;
+}
+
 static bool may_visit(const struct run *run)
 {
     return run->visit && !run->ended && tutti_time_reached(run->t, run->visit_at, run->span);
@@ -186,7 +197,7 @@ enum tutti_err tutti_loop(struct run *run)
             break; /* at the start of the step, with its rows written */
         run->fabric->step = ++run->stats->steps;
         atomic_store_explicit(&run->fabric->where->step, run->fabric->step, memory_order_relaxed);
-        run->t = run->alone ? run->members[0].t : target;
+        TRY(arrive(run, target));
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)
             TRY(look_around(run));

@@ -50,7 +50,7 @@ enum tutti_err tutti_master_connect(struct run *run)
 {
     struct tutti_master *master = &run->master;
     if (run->member_count == 1)
-        return TUTTI_OK;
+        return tutti_channels_open(run, false, false);
     bool iterates = master->coupling->iterates, waves = master->coupling != &tutti_coupling_jacobi;
     const char *mode = run->options->mode, *sweeps = run->options->sweeps;
     waves = waves && !(iterates && sweeps && strcmp(sweeps, "jacobi") == 0);
