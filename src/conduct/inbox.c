@@ -85,7 +85,7 @@ static bool is_starved(struct tutti_inbox *inbox, int rank)
     size_t size;
     bool whole = true;
     if (box->taken == box->offered.size)
-        return true;
+        return false;
     enum tutti_err err =
         tutti_report_find(box->offered.bytes + box->taken, box->offered.size - box->taken, &kind, &size, &whole);
     if (err)

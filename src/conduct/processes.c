@@ -213,7 +213,7 @@ static void look_for_end(struct crew *crew, int rank, int flags)
 static void look_for_life(struct crew *crew, int rank, double now)
 {
     struct worker *worker = &crew->workers[rank];
-    uint64_t beat = atomic_load(&tutti_shared_whereabouts(crew->drain.area, rank)->beat);
+    uint64_t beat = tutti_whereabouts_sign(tutti_shared_whereabouts(crew->drain.area, rank));
     /* Somebody who looks rarely, because it was stopped itself, has seen nothing. */
     if (beat != worker->beat || now - crew->looked > crew->timeout / 2) {
         worker->beat = beat;

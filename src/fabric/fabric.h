@@ -29,11 +29,18 @@ enum tutti_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
 /* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
 struct tutti_whereabouts {
-    _Atomic uint64_t beat;      /* moves while the rank does: every step of a unit, now and then while it waits */
+    _Atomic uint64_t beat;      /* moves with every macro step, and now and then while the rank waits */
     _Atomic uint32_t component; /* whose FMU it calls; TUTTI_NONE: none */
     _Atomic double t;           /* simulated time there */
     _Atomic uint64_t step;      /* macro steps that it has made */
 } __attribute__((aligned(64)));
+
+/* Another number than before: the rank has moved since. */
+static inline uint64_t tutti_whereabouts_sign(const struct tutti_whereabouts *where)
+{
+    uint64_t component = atomic_load_explicit(&where->component, memory_order_relaxed);
+    return atomic_load_explicit(&where->beat, memory_order_relaxed) ^ (component << 32);
+}
 
 struct tutti_fabric_kind {
     const char *name; /* "local" */

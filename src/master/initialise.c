@@ -27,7 +27,7 @@ static struct tutti_member *member_of(struct run *run, uint32_t component)
 
 static enum tutti_err enter(struct run *run, struct tutti_member *member, const struct tutti_component *component)
 {
-    tutti_run_tell_where(run, member->component, run->times.start);
+    tutti_run_tell_unit(run, member->component);
     struct tutti_experiment_setup setup = {
         .start = run->times.start,
         .stop = run->times.stop,
@@ -66,7 +66,7 @@ static enum tutti_err set_inputs(struct run *run, struct tutti_member *member, c
 
 static enum tutti_err get_outputs(struct run *run, struct tutti_member *member, const uint32_t *nodes, uint32_t count)
 {
-    tutti_run_tell_where(run, member->component, run->times.start);
+    tutti_run_tell_unit(run, member->component);
     if (reads_late(member))
         TRY(leave(member));
     member->unit->counts.init_evaluations++;
@@ -201,7 +201,7 @@ enum tutti_err tutti_initialise(struct run *run)
     TRY(tutti_master_connect(run));
     for (uint32_t m = 0; m < run->own_count; m++) {
         struct tutti_unit *unit = run->own[m]->unit;
-        tutti_run_tell_where(run, run->own[m]->component, run->times.start);
+        tutti_run_tell_unit(run, run->own[m]->component);
         TRY(leave(run->own[m]));
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* nobody asked, but it was done */

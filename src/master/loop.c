@@ -196,8 +196,8 @@ enum tutti_err tutti_loop(struct run *run)
         if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
         run->fabric->step = ++run->stats->steps;
-        atomic_store_explicit(&run->fabric->where->step, run->fabric->step, memory_order_relaxed);
         TRY(arrive(run, target));
+        tutti_run_tell_time(run, run->t);
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)
             TRY(look_around(run));

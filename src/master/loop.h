@@ -99,7 +99,7 @@ struct run {
     double ended_at;                  /* ... there, as all ranks know (agree.h) */
     /* Of own units alone, which other ranks do not know of: steps that a unit repeated, events that it crossed by itself. */
     unsigned long own_rejected, own_events;
-    bool plain;                       /* nothing to do between steps: nobody to watch, nothing recorded */
+    bool plain; /* nothing to do between steps: nobody to watch, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */
     double loop_start, last_look, last_flush, last_progress;
@@ -117,14 +117,19 @@ static inline bool tutti_run_owns(const struct run *run, uint32_t component)
     return !run->place || run->place[component] == run->fabric->rank;
 }
 
-/* For those who watch this rank from outside: it calls this unit now. */
-static inline void tutti_run_tell_where(struct run *run, uint32_t component, double t)
+/* For those who watch this rank from outside (fabric.h): it calls this unit now ... */
+static inline void tutti_run_tell_unit(struct run *run, uint32_t component)
+{
+    atomic_store_explicit(&run->fabric->where->component, component, memory_order_relaxed);
+}
+/* ... and has come there. */
+static inline void tutti_run_tell_time(struct run *run, double t)
 {
     struct tutti_whereabouts *where = run->fabric->where;
-    atomic_store_explicit(&where->component, component, memory_order_relaxed);
+    uint64_t beat = atomic_load_explicit(&where->beat, memory_order_relaxed);
     atomic_store_explicit(&where->t, t, memory_order_relaxed);
-    atomic_store_explicit(&where->beat, atomic_load_explicit(&where->beat, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    atomic_store_explicit(&where->step, run->fabric->step, memory_order_relaxed);
+    atomic_store_explicit(&where->beat, beat + 1, memory_order_relaxed);
 }
 
 /* Does a macro step that ends at `target` end a step of this member? */

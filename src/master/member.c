@@ -183,7 +183,7 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
     struct tutti_unit_wires *wires = member->wires;
     if (__builtin_expect(run->master.refused != NULL, 0))
         return TUTTI_OK; /* one before it did: the step is taken back anyway */
-    tutti_run_tell_where(run, member->component, member->t);
+    tutti_run_tell_unit(run, member->component);
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     if (__builtin_expect(wires->held_changed, 0)) {

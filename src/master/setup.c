@@ -240,7 +240,7 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
         run->units[c] = member->unit;
         return TUTTI_OK;
     }
-    tutti_run_tell_where(run, c, run->times.start);
+    tutti_run_tell_unit(run, c);
     struct tutti_unit_options options = {
         .name = component->name,
         .log = run->unit_log,

@@ -24,7 +24,7 @@ FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md", "graph": "graph.md",
-          "analyze": "systems.md", "new": "ssp.md", "linearize": "linearize.md"}  # command -> its page
+          "analyze": "systems.md", "new": "ssp.md", "linearize": "linearize.md", "node": "distributed.md"}  # command -> its page
 LIKE_RUN = {"analyze"}  # commands that take options of a run, which are explained there
 MORE = ("masters.md", "algorithms.md", "model-exchange.md")  # pages that name options, beside those
 PATIENCE = 120  # seconds, for a block
@@ -173,7 +173,7 @@ class Messages(unittest.TestCase):
 
     def test_messages_exist(self):
         rows = []
-        for page in ("run.md", "ssp.md", "model-exchange.md", "masters.md", "linearize.md"):
+        for page in ("run.md", "ssp.md", "model-exchange.md", "masters.md", "linearize.md", "distributed.md"):
             text = prose(SOURCE / "docs" / page)
             rows += re.findall(r"(?m)^\| (`[^|]*) \|", text[text.index("\n## Troubleshooting"):])
         messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]

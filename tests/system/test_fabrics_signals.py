@@ -160,7 +160,7 @@ class Recording(FabricTest):
     def test_many_rows(self):
         """More than any buffer between a rank and the writer holds, from ranks that are not equally fast."""
         run = (f"a={DAHLQUIST2}", f"b={kit_fmu('VanDerPol', '2')}", f"c={FEEDTHROUGH3}", *connect("a.x=c.float64_in"),
-               "--stop", "20", "--step", "0.0005", *JACOBI)
+               "--stop", "20", "--step", "0.002", *JACOBI)
         place = "--place", "a=0", "--place", "b=1", "--place", "c=1"
         self.same(*run, *place, plain=self.ran(*run), fabrics=self.fabrics())
 

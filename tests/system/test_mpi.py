@@ -56,6 +56,18 @@ class Mpi(CommandTest):
                     self.assertEqual((stats["fabric"], stats["ranks"]), ("mpi", ranks))
                     self.assertLess(max(unit["rank"] for unit in stats["units"]), ranks)
 
+    def test_several_hosts(self):
+        """Ranks are grouped by host for reductions. Hosts are made up: a name of its own for every two or three ranks."""
+        named = ["unshare", "-u", "sh", "-c", 'hostname host$((PMI_RANK / $0)); exec "$@"']
+        if subprocess.run([*named[:3], "-c", "hostname x"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no permission to name hosts (unshare -u)")
+        self.tutti("run", example("control_loop"), "-o", "plain.csv", "--quiet")
+        for ranks, each in ((2, 1), (5, 2), (6, 3)):
+            with self.subTest(ranks=ranks, each=each):
+                self.ranks(ranks, *named[1:], str(each), TUTTI, "run", example("control_loop"), "-o", "mpi.csv", "--quiet",
+                           program=named[0])
+                self.assertEqual(self.bytes_of("mpi.csv"), self.bytes_of("plain.csv"))
+
     def test_units_run_where_they_are_placed(self):
         self.ranks(3, "run", *PAIR, "--place", "A=2", "--place", "B=1", "--stats", "stats.json", "--quiet")
         stats = json.loads(self.bytes_of("stats.json"))

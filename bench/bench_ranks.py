@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What several ranks gain, and what they cost: bench_ranks.py BUILD
+
+Exchanges of the fabrics against the least that such an exchange can cost (bench_fabric, bench_mpi, bench_tcp); then whole runs
+of the command: two units that have work to do, a ring of a hundred that have next to none, more ranks than cores, the start
+of 16 ranks, and what a step of an FMU costs over TCP. Exit status 1 if a figure is over its bound."""
+import pathlib
+import re
+import subprocess
+import sys
+
+from machine import MPIEXEC, Machine, cores
+
+SPEED_UP, LINEAR, START, FMU_STEP = 1.9, 1.5, 2.0, 30e-6
+EXCHANGE = r"(?m)^(?:fabric +)?(\w+) .*2 ranks .* tutti +([0-9.]+) ([nu])s"
+
+
+def show(command):
+    """What a benchmark prints, which people see, too; and whether its figures are within their bounds."""
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    return ended.stdout, ended.returncode == 0
+
+
+def over_mpi(machine):
+    """Ranks over MPICH: two against MPICH alone, then rings that outnumber the cores. The last line of each is its step in us."""
+    program, module = machine.build / "bench" / "bench_mpi", machine.build / "tutti_mpi.so"
+    if "mpi" not in machine.fabrics or not program.exists():
+        return "mpi         skipped: built without MPICH\n", True
+    good, steps, text = True, {}, ""
+    for ranks in (2, 4, 8, 16):
+        said, well = show([MPIEXEC, "-n", str(ranks), program, module])
+        *figures, last = said.splitlines() or ["nan"]
+        good &= well
+        steps[ranks] = float(last)
+        text += "".join(line + "\n" for line in figures)
+    growth = steps[16] / steps[4]
+    text += ("mpi         a step: exchange in a ring, reduction   "
+             + "   ".join(f"{ranks} ranks {us:.1f} us" for ranks, us in steps.items())
+             + f"   from 4 to 16 times {growth:.1f} (at most 8: twice their number)\n")
+    return text, good and growth <= 8
+
+
+def micro(machine):
+    """Exchanges against the least that they can cost: seconds of one between 2 ranks, by fabric, and whether all is well."""
+    good, exchange = True, {}
+    for said, well in (show([machine.build / "bench" / "bench_fabric"]), over_mpi(machine),
+                       show([machine.build / "bench" / "bench_tcp"])):
+        print(said, end="", flush=True)
+        good &= well
+        for fabric, number, unit in re.findall(EXCHANGE, said):
+            exchange.setdefault(fabric, float(number) * {"n": 1e-9, "u": 1e-6}[unit])
+    return exchange, good
+
+
+def speed_up(machine):
+    """Two units with 1 ms of work each: 000 eq. 6.1 against 6.2, with communication that is next to nothing."""
+    worker = machine.fmu("Worker_fmi2.fmu")
+    system = (f"a={worker}", f"b={worker}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--place", "a=0", "--place", "b=1")
+    one = machine.per_step("local", 1, *system[:-4], steps=250)
+    good = True
+    for fabric in machine.fabrics:
+        two = machine.per_step(fabric, 2, *system, steps=250)
+        asked = fabric in ("threads", "processes") and cores() > 1
+        bound = f"   (at least {SPEED_UP})" if asked else ""
+        print(f"speed-up    {fabric:9} 2 units of 1 ms on 2 ranks  one {1e3 * one:6.3f} ms        two {1e3 * two:6.3f} ms"
+              f"        times {one / two:5.2f}{bound}", flush=True)
+        good &= not asked or one / two >= SPEED_UP
+    return good
+
+
+def chain(machine, exchange):
+    """A hundred tiny units on 2 ranks: three exchanges and half the work."""
+    ring, good = machine.ring(100), True
+    for fabric in machine.fabrics:
+        if fabric not in exchange:
+            continue
+        steps = 4000 if fabric == "tcp" else 20000
+        one, two = (machine.per_step(*where, ring, steps=steps, rounds=5) for where in (("local", 1), (fabric, 2)))
+        most = 3 * exchange[fabric] + one / 2
+        print(f"ring        {fabric:9} 100 tiny units on 2 ranks   one {1e6 * one:7.2f} us       two {1e6 * two:7.2f} us"
+              f"       of 3 exchanges and half the work {two / most:5.2f}   (at most 1)", flush=True)
+        good &= two <= most or cores() < 2
+    return good
+
+
+def crowd(machine):
+    """Ranks that outnumber cores: from there on the cost of a step grows no more than their number."""
+    ring, good = machine.ring(16), True
+    for fabric in machine.fabrics:
+        found, steps = {}, {1: 20000, 2: 20000, 4: 4000, 8: 2000, 16: 1000}
+        for ranks, count in steps.items():
+            found[ranks] = machine.per_step(fabric, ranks, ring, steps=count)
+        crowded = [ranks for ranks in found if ranks > cores()]
+        worst = max(found[ranks] / found[crowded[0]] * crowded[0] / ranks for ranks in crowded)
+        texts = "  ".join(f"{ranks}: {1e6 * seconds:.1f}" for ranks, seconds in found.items())
+        print(f"crowd       {fabric:9} us per step of 16 units on ranks  {texts}   of proportional {worst:5.2f}"
+              f"   (at most {LINEAR})", flush=True)
+        good &= worst <= LINEAR
+    return good
+
+
+def start(machine):
+    """The whole command, with 16 ranks and one step."""
+    ring, good = machine.ring(16), True
+    for fabric in machine.fabrics:
+        machine.run(fabric, 16, ring, "--step", 0.001, "--stop", 0.001, "--record", "none")  # nodes have the files from now on
+        taken = min(machine.run(fabric, 16, ring, "--step", 0.001, "--stop", 0.001, "--record", "none")[1] for _ in range(3))
+        print(f"start       {fabric:9} 16 ranks, from command to end             tutti {taken:6.3f} s   (at most {START:g})",
+              flush=True)
+        good &= taken <= START
+    return good
+
+
+def over_tcp(machine):
+    """A peer with a process per FMU needs 30 us."""
+    good = True
+    for count in (2, 100):
+        each = machine.per_step("tcp", 2, machine.ring(count), steps=4000) / count
+        print(f"FMU-step    tcp       {count:3} FMUs on 2 ranks              tutti {1e6 * each:6.2f} us   "
+              f"(at most {1e6 * FMU_STEP:g}: one process per FMU, of others)", flush=True)
+        good &= each <= FMU_STEP
+    return good
+
+
+def main(build):
+    with Machine(pathlib.Path(build)) as machine:
+        exchange, good = micro(machine)
+        good &= speed_up(machine)
+        good &= chain(machine, exchange)
+        good &= crowd(machine)
+        good &= start(machine)
+        good &= over_tcp(machine)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
