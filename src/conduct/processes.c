@@ -291,17 +291,18 @@ static enum tutti_err conduct(struct crew *crew)
 enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks, struct tutti_conductor *conductor)
 {
     const struct tutti_run_options *options = job->prepared.options;
-    struct tutti_shared *area;
+    struct tutti_shared *area = NULL;
     struct crew crew = {.job = job,
+                        .workers = calloc((size_t)ranks, sizeof(struct worker)),
                         .timeout = options->has_timeout ? options->timeout : INFINITY,
                         .looked = tutti_clock_now(),
                         .deadline = INFINITY,
                         .first = -1};
-    TRY(tutti_shared_new(&area, ranks, "processes"));
-    crew.workers = calloc((size_t)ranks, sizeof *crew.workers);
-    enum tutti_err err = tutti_drain_init(&crew.drain, area, conductor, options->interrupt, ranks);
-    if (err == TUTTI_OK && !crew.workers)
-        err = tutti_fail_memory();
+    if (!crew.workers)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_shared_new(&area, ranks, "processes");
+    if (err == TUTTI_OK)
+        err = tutti_drain_init(&crew.drain, area, conductor, options->interrupt, ranks);
     if (err == TUTTI_OK)
         err = conduct(&crew);
     tutti_drain_fini(&crew.drain);

@@ -113,7 +113,7 @@ static enum tutti_err prepare_all(struct worker *workers, const struct tutti_job
 
 static void release_all(struct worker *workers, int ranks)
 {
-    for (int r = 0; workers && r < ranks; r++) {
+    for (int r = 0; r < ranks; r++) {
         if (workers[r].fabric)
             workers[r].fabric->kind->close(workers[r].fabric);
         free(workers[r].signal_stack);
@@ -123,13 +123,16 @@ static void release_all(struct worker *workers, int ranks)
 
 enum tutti_err tutti_conduct_threads(const struct tutti_job *job, int ranks, struct tutti_conductor *conductor)
 {
-    struct tutti_shared *area;
-    struct tutti_drain drain;
-    TRY(tutti_shared_new(&area, ranks, "threads"));
+    struct tutti_shared *area = NULL;
+    struct tutti_drain drain = {0};
     struct worker *workers = calloc((size_t)ranks, sizeof *workers);
-    enum tutti_err err = tutti_drain_init(&drain, area, conductor, job->prepared.options->interrupt, ranks);
+    if (!workers)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_shared_new(&area, ranks, "threads");
     if (err == TUTTI_OK)
-        err = workers ? prepare_all(workers, job, area, ranks) : tutti_fail_memory();
+        err = tutti_drain_init(&drain, area, conductor, job->prepared.options->interrupt, ranks);
+    if (err == TUTTI_OK)
+        err = prepare_all(workers, job, area, ranks);
     if (err == TUTTI_OK)
         err = conduct(&drain, workers);
     release_all(workers, ranks);

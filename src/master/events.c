@@ -81,7 +81,7 @@ enum tutti_err tutti_events_cross_found(struct run *run)
 {
     bool pending = true, jumped = false;
     TRY(tutti_observer_row(&run->observer, run->t));
-    for (int round = 0; pending; round++) {
+    for (int round = 0; pending && !run->ended; round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s: the discrete signals between units do not come to rest at t = %s: each round of "
