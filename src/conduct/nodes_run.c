@@ -12,6 +12,8 @@
 
 /* How long we wait for news if there are none. */
 enum { NAP_MS = 20 };
+/* Units that a message names. */
+enum { MOST_UNITS = 3 };
 /* Seconds: between looks of the conductor at its clock; that we wait for what a rank that is lost had reported before; for the
  * reason of its end, which the node knows; and for workers that have reported their end to be gone. */
 static const double IDLE_EVERY = 0.05, DREGS = 0.3, REASON = 1.0, FAREWELL = 1.0;
@@ -216,27 +218,43 @@ struct loss {
     uint64_t step;
 };
 
+/* "unit 'engine', engine.fmu", that it was in; or some of those that it had. */
+static void name_units(const struct crew *crew, const struct loss *loss, char *out, size_t size)
+{
+    const struct tutti_system *system = crew->job->prepared.system;
+    size_t n = 0, listed = 0;
+    if (loss->component < system->component_count) {
+        snprintf(out, size, "unit '%s', %s", system->components[loss->component].name,
+                 system->components[loss->component].fmu->path);
+        return;
+    }
+    *out = '\0';
+    for (uint32_t c = 0; c < system->component_count && listed <= MOST_UNITS && n < size; c++) {
+        if (crew->job->place[c] != (int32_t)loss->rank)
+            continue;
+        n += (size_t)snprintf(out + n, size - n, "%s%.100s", listed > 0 ? ", " : "in none of its units ",
+                              listed < MOST_UNITS ? system->components[c].name : "...");
+        listed++;
+    }
+}
+
 /* "worker 2 at 10.0.0.7:7000 (unit 'engine', engine.fmu, t = 1.25) was ended by signal 11 (...)" */
 static enum tutti_err fail_lost(const struct crew *crew, const struct loss *loss)
 {
-    const struct tutti_system *system = crew->job->prepared.system;
-    const char *node = crew->members[loss->rank].far->name;
-    char name[1024], how[256];
-    int n = snprintf(name, sizeof name, "worker %u at %s (", loss->rank, node);
-    if (loss->component < system->component_count)
-        snprintf(name + n, sizeof name - (size_t)n, "unit '%s', %s, t = %s)", system->components[loss->component].name,
-                 system->components[loss->component].fmu->path, NUMBER(loss->t));
-    else
-        snprintf(name + n, sizeof name - (size_t)n, "in no FMU, t = %s)", NUMBER(loss->t));
-    if (loss->how == TUTTI_LOSS_SIGNAL)
-        snprintf(how, sizeof how, "was ended by signal %u (%s)%s", loss->detail, strsignal((int)loss->detail),
-                 loss->detail == SIGKILL ? ": somebody killed it, or there was no memory left" : "");
-    else if (loss->how == TUTTI_LOSS_EXIT)
-        snprintf(how, sizeof how, "called exit (%u), which an FMU must not do", loss->detail);
-    else
-        snprintf(how, sizeof how, "has given no sign of life for %s s; raise --timeout if the FMU may take that long",
+    char units[1024], how[256];
+    name_units(crew, loss, units, sizeof units);
+    if (loss->how == TUTTI_LOSS_HANG)
+        snprintf(how, sizeof how, "has given no sign of life for %s s: raise --timeout if the FMU may take that long",
                  NUMBER(crew->job->prepared.options->timeout));
-    return tutti_fail(TUTTI_ERR_LOST, "%s %s; everything computed before is kept", name, how);
+    else if (loss->how == TUTTI_LOSS_EXIT)
+        snprintf(how, sizeof how, "ended by itself with status %u: an FMU must not call exit", loss->detail);
+    else if (loss->detail == SIGKILL)
+        snprintf(how, sizeof how, "was ended by signal 9 (Killed): somebody did that, or there was no memory left");
+    else
+        snprintf(how, sizeof how, "was ended by signal %u (%s): ask the FMU's author, with its inputs and parameters",
+                 loss->detail, strsignal((int)loss->detail));
+    return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
+                      crew->members[loss->rank].far->name, units, NUMBER(loss->t), how);
 }
 
 static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
@@ -421,6 +439,25 @@ static enum tutti_err conduct(struct crew *crew, const struct tutti_nodes_files 
     return crew->err ? tutti_fail(crew->err, "%s", crew->message) : TUTTI_OK;
 }
 
+/* Makes room, and finds out who is where. */
+static enum tutti_err gather(struct crew *crew)
+{
+    struct tutti_nodes *nodes = crew->nodes;
+    crew->members = calloc((size_t)crew->ranks, sizeof *crew->members);
+    crew->peers = calloc((size_t)crew->ranks, sizeof *crew->peers);
+    crew->items = calloc(nodes->list.count + 1, sizeof *crew->items);
+    if (!crew->members || !crew->peers || !crew->items)
+        return tutti_fail_memory();
+    for (size_t n = 0; n < nodes->list.count; n++) {
+        crew->items[n].socket = nodes->fars[n].socket;
+        crew->items[n].events = ZMQ_POLLIN;
+        for (int i = 0; i < nodes->list.entries[n].rank_count; i++)
+            crew->members[nodes->list.entries[n].ranks[i]].far = &nodes->fars[n];
+    }
+    crew->items[nodes->list.count].events = ZMQ_POLLIN; /* the hub's, once there is one */
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, struct tutti_nodes *nodes,
                                    struct tutti_conductor *conductor)
 {
@@ -432,16 +469,7 @@ enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, struct tutti_nod
                         .culprit = -1,
                         .stopped = UINT64_MAX,
                         .deadline = INFINITY};
-    crew.members = calloc((size_t)crew.ranks, sizeof *crew.members);
-    crew.peers = calloc((size_t)crew.ranks, sizeof *crew.peers);
-    crew.items = calloc(nodes->list.count + 1, sizeof *crew.items);
-    enum tutti_err err = crew.members && crew.peers && crew.items ? TUTTI_OK : tutti_fail_memory();
-    for (size_t n = 0; n <= nodes->list.count && !err; n++)
-        crew.items[n] =
-            (zmq_pollitem_t){.socket = n < nodes->list.count ? nodes->fars[n].socket : NULL, .events = ZMQ_POLLIN};
-    for (size_t n = 0; n < nodes->list.count && !err; n++)
-        for (int i = 0; i < nodes->list.entries[n].rank_count; i++)
-            crew.members[nodes->list.entries[n].ranks[i]].far = &nodes->fars[n];
+    enum tutti_err err = gather(&crew);
     if (!err)
         err = tutti_nodes_files_list(&files, nodes, job);
     if (!err)

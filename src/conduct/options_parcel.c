@@ -98,7 +98,7 @@ enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struc
     if (options->extra)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "equations of a program's own (extra) cannot be sent to nodes");
     for (const struct tutti_options_field *field = tutti_options_fields; field->name; field++) {
-        const char *at = (const char *)options + field->offset;
+        const void *at = (const char *)options + field->offset;
         switch (field->kind) {
         case TUTTI_OPTIONS_FLAG: tutti_parcel_put_u8(parcel, *(const bool *)at); break;
         case TUTTI_OPTIONS_COUNT: tutti_parcel_put_u32(parcel, *(const unsigned *)at); break;
@@ -149,7 +149,7 @@ enum tutti_err tutti_options_unpack(struct tutti_run_options *options, struct tu
     bool enough = true;
     *options = (struct tutti_run_options){0};
     for (const struct tutti_options_field *field = tutti_options_fields; field->name && enough && !in->bad; field++) {
-        char *at = (char *)options + field->offset;
+        void *at = (char *)options + field->offset;
         switch (field->kind) {
         case TUTTI_OPTIONS_FLAG: *(bool *)at = tutti_unparcel_u8(in) != 0; break;
         case TUTTI_OPTIONS_COUNT: *(unsigned *)at = tutti_unparcel_u32(in); break;

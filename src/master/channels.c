@@ -9,6 +9,7 @@
 struct trip {
     uint32_t node;
     int32_t from, to;
+    size_t offset; /* of its values in the signals */
 };
 
 struct trips {
@@ -16,8 +17,9 @@ struct trips {
     size_t count, room;
 };
 
-static enum tutti_err add_trip(struct trips *trips, uint32_t node, int32_t from, int32_t to)
+static enum tutti_err add_trip(struct trips *trips, const struct run *run, uint32_t node, int32_t to)
 {
+    const char *values = run->wires.slots[node].values;
     if (trips->count == trips->room) {
         size_t room = 2 * trips->room + 64;
         struct trip *more = realloc(trips->items, room * sizeof *more);
@@ -26,7 +28,8 @@ static enum tutti_err add_trip(struct trips *trips, uint32_t node, int32_t from,
         trips->items = more;
         trips->room = room;
     }
-    trips->items[trips->count++] = (struct trip){node, from, to};
+    trips->items[trips->count++] = (struct trip){node, run->place[run->structure.nodes[node].component], to,
+                                                 (size_t)(values - run->wires.signals)};
     return TUTTI_OK;
 }
 
@@ -38,7 +41,9 @@ static int compare_trips(const void *a, const void *b)
         return x->from < y->from ? -1 : 1;
     if (x->to != y->to)
         return x->to < y->to ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node; /* arrays without elements */
 }
 
 static void sort_trips(struct trips *trips)
@@ -60,10 +65,9 @@ static enum tutti_err find_readers(const struct run *run, bool start, struct tri
         const struct tutti_end *from = &connection->from, *to = &connection->to;
         if (from->component == TUTTI_NONE || to->component == TUTTI_NONE || (connection->at_start_only && !start))
             continue;
-        int32_t source = run->place[from->component], reader = run->place[to->component];
-        if (source != reader)
-            TRY(add_trip(trips, tutti_structure_find(&run->structure, from->component, from->variable, true), source,
-                         reader));
+        uint32_t node = tutti_structure_find(&run->structure, from->component, from->variable, true);
+        if (run->place[from->component] != run->place[to->component])
+            TRY(add_trip(trips, run, node, run->place[to->component]));
     }
     return TUTTI_OK;
 }
@@ -76,7 +80,7 @@ static enum tutti_err find_all(const struct run *run, struct trips *trips)
             continue;
         for (int rank = 0; rank < run->fabric->ranks; rank++)
             if (rank != run->place[real->component])
-                TRY(add_trip(trips, real->node, run->place[real->component], rank));
+                TRY(add_trip(trips, run, real->node, rank));
     }
     return TUTTI_OK;
 }

@@ -68,7 +68,7 @@ class Lost(NodesTest):
         outcome = self.tutti("run", *PLACED, "--stop", "1", "--step", "0.1", *self.on(a, b), status=1)
         message, = outcome.lines("error")
         self.assertRegex(message, rf"worker 1 at {b.address} \(unit 'b', .*Faulty_fmi2.fmu, t = 0.[78]\S*\) was ended "
-                                  r"by signal 11 \(Segmentation fault\).*kept; its last words: .*0.5")
+                                  r"by signal 11 \(Segmentation fault\): ask .*kept; its last words: .*0.5")
         times = self.result().times
         self.assertEqual(times, [n * 0.1 for n in range(len(times))])
         self.assertEqual(len(times), 9)
@@ -85,7 +85,7 @@ class Lost(NodesTest):
         process = self.under_way(a, b, options=("--timeout", "1"))
         worker, = b.workers()
         os.kill(worker, signal.SIGSTOP)
-        self.ended(process, r"worker 1 at .* has given no sign of life for 1 s; raise --timeout")
+        self.ended(process, r"worker 1 at .* has given no sign of life for 1 s: raise --timeout")
         self.assert_alive(a, b)
 
     def test_hanging_fmu(self):
