@@ -201,7 +201,7 @@ static void test_counts(void **state)
     tutti_conductor_lose(f.conductor, 2, TUTTI_ERR_LOST);
     struct tutti_run_stats stats;
     assert_int_equal(tutti_conductor_finish(f.conductor, &stats), TUTTI_ERR_LOST);
-    assert_int_equal(stats.steps, 100);
+    assert_int_equal(stats.steps, 99); /* the least: another may have been ahead */
     assert_int_equal(stats.rejected, 8);
     assert_int_equal(stats.exchanges, 6);
     assert_int_equal(stats.events_located, 7);
@@ -210,7 +210,7 @@ static void test_counts(void **state)
     assert_near(stats.most_late, 0.5, 0);
     assert_near(stats.setup_seconds, 2, 0);
     assert_near(stats.loop_seconds, 3, 0);
-    assert_near(stats.stop, 10, 0);
+    assert_near(stats.stop, 9, 0);
     assert_true(stats.uses_events);
     assert_int_equal(stats.ranks, 3);
     assert_int_equal(stats.rows, 0); /* that were written */
