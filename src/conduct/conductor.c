@@ -43,7 +43,7 @@ struct tutti_conductor {
     enum tutti_err err; /* of the rank that failed first */
     int weight;         /* of that error */
     bool told;          /* ... by the rank itself */
-    double err_t;       /* where that rank was */
+    double err_t;       /* where that rank was to come to */
     char *message;
     enum tutti_err own_err; /* of writing, or of what was told */
     char *own_message;
@@ -384,7 +384,7 @@ static void forgive(struct tutti_conductor *conductor)
     for (int r = 0; r < conductor->count; r++)
         if (!conductor->ranks[r].err && conductor->ranks[r].has_tally && conductor->ranks[r].tally.terminated_by_fmu)
             end = fmin(end, conductor->ranks[r].t);
-    if (conductor->told && conductor->err_t >= end)
+    if (conductor->told && conductor->err_t > end)
         conductor->err = TUTTI_OK;
 }
 

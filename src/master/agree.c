@@ -34,12 +34,15 @@ static double position_of(const struct run *run, const struct tutti_member *memb
     return tutti_agree_position(run, member->component);
 }
 
-/* Everybody knows by now that somebody ended the run: who, and where? Of several the last. */
-static enum tutti_err find_end(struct run *run)
+/* Everybody knows by now that somebody ended the run: who, and where? Of several the last: in the order of `steps`, or at a
+ * point in that of units. */
+static enum tutti_err find_end(struct run *run, bool steps)
 {
-    double last = run->ended ? position_of(run, run->ended) : -1;
+    double last = -1;
+    if (run->ended)
+        last = steps ? position_of(run, run->ended) : run->ended->component;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &last, 1));
-    const struct tutti_member *ended = &run->members[component_at(run, last)];
+    const struct tutti_member *ended = &run->members[steps ? component_at(run, last) : (uint32_t)last];
     double at = ended == run->ended ? ended->t : -INFINITY;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &at, 1));
     run->ended = ended;
@@ -88,7 +91,7 @@ enum tutti_err tutti_agree_step(struct run *run)
         TRY(find_early(run, least[0]));
     if (least[1] < INFINITY)
         return find_refused(run, least[1]);
-    return least[2] < INFINITY ? find_end(run) : TUTTI_OK;
+    return least[2] < INFINITY ? find_end(run, true) : TUTTI_OK;
 }
 
 enum tutti_err tutti_agree_point(struct run *run, bool *pending, bool *jumped)
@@ -99,5 +102,5 @@ enum tutti_err tutti_agree_point(struct run *run, bool *pending, bool *jumped)
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, most, 3));
     *pending = most[0] > 0;
     *jumped = most[1] > 0;
-    return most[2] > 0 ? find_end(run) : TUTTI_OK;
+    return most[2] > 0 ? find_end(run, false) : TUTTI_OK;
 }

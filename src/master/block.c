@@ -220,10 +220,11 @@ static enum tutti_err fill_own(struct block *block)
     return TUTTI_OK;
 }
 
-/* Each row comes from the rank of its output. */
-static enum tutti_err share_rows(struct block *block, double *jacobian, bool *failed)
+/* Each row comes from the rank of its output. *err becomes the greatest of all. */
+static enum tutti_err share_rows(struct block *block, double *jacobian, enum tutti_err *err)
 {
     bool inexact = !block->exact;
+    double worst = *err;
     for (uint32_t i = 0; i < block->real_count; i++)
         for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count && !is_own(block, block->reals[i]); e++)
             for (size_t column = 0; column < block->n; column++)
@@ -231,7 +232,9 @@ static enum tutti_err share_rows(struct block *block, double *jacobian, bool *fa
     TRY(tutti_reduce(block->run, TUTTI_REDUCE_MAX, jacobian, block->n * block->n));
     TRY(tutti_agree_any(block->run, &inexact));
     block->exact = !inexact;
-    return tutti_agree_any(block->run, failed);
+    TRY(tutti_reduce(block->run, TUTTI_REDUCE_MAX, &worst, 1));
+    *err = (enum tutti_err)worst;
+    return TUTTI_OK;
 }
 
 static enum tutti_err fill_jacobian(void *context, const double *x, double *jacobian)
@@ -239,14 +242,14 @@ static enum tutti_err fill_jacobian(void *context, const double *x, double *jaco
     struct block *block = context;
     (void)x; /* the units are there */
     block->jacobian = jacobian;
-    enum tutti_err err = fill_own(block);
-    bool failed = err != TUTTI_OK;
+    enum tutti_err err = fill_own(block), worst = err;
     if (block->spread)
-        TRY(share_rows(block, jacobian, &failed));
-    if (failed && !err)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                          "a unit of another rank does not tell how its outputs follow its inputs");
-    return err;
+        TRY(share_rows(block, jacobian, &worst));
+    if (err || !worst)
+        return err;
+    if (worst == TUTTI_ERR_UNSUPPORTED) /* which the run may do without */
+        return tutti_fail(worst, "a unit of another rank does not tell how its outputs follow its inputs");
+    return tutti_fabric_stopped(); /* the rank that failed tells */
 }
 
 /* Guesses that are no numbers would spoil everything that follows. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events at a point that all units have reached: what one of them changes there may be an event for the next, so they are
  * crossed round by round until all rest. */
+#include <math.h>
+
 #include "base/number.h"
 #include "master/agree.h"
 #include "master/correct.h"
@@ -68,13 +70,18 @@ enum tutti_err tutti_events_look(struct run *run, bool *jumped, bool *pending)
     return run->watches ? tutti_agree_point(run, pending, jumped) : TUTTI_OK;
 }
 
-/* One of those whose events do not come to rest: of another rank, if none of ours. */
-static const char *restless(const struct run *run)
+/* Collective: names the first of those whose events do not come to rest. */
+static enum tutti_err do_not_rest(struct run *run)
 {
-    for (uint32_t w = 0; w < run->watched_count; w++)
+    double first = INFINITY;
+    for (uint32_t w = run->watched_count; w-- > 0;)
         if (is_pending(run, run->watched[w]))
-            return run->watched[w]->unit->name;
-    return run->system->name;
+            first = run->watched[w]->component;
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &first, 1));
+    return tutti_fail(TUTTI_ERR_FMU,
+                      "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
+                      "causes the next",
+                      run->members[(uint32_t)first].unit->name, NUMBER(run->t));
 }
 
 enum tutti_err tutti_events_cross_found(struct run *run)
@@ -83,10 +90,7 @@ enum tutti_err tutti_events_cross_found(struct run *run)
     TRY(tutti_observer_row(&run->observer, run->t));
     for (int round = 0; pending && !run->ended; round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
-            return tutti_fail(TUTTI_ERR_FMU,
-                              "%s: the discrete signals between units do not come to rest at t = %s: each round of "
-                              "events causes the next",
-                              restless(run), NUMBER(run->t));
+            return do_not_rest(run);
         TRY(cross_all(run));
         TRY(tutti_events_look(run, &jumped, &pending));
     }

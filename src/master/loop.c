@@ -171,7 +171,8 @@ static enum tutti_err arrive(struct run *run, double target)
 {
     run->t = run->alone ? run->members[0].t : target;
     if (__builtin_expect(run->alone && run->fabric->ranks > 1, 0))
-        return tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1); /* shadows stay at the start */
+        TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1)); /* shadows stay at the start */
+    run->target = run->t;
     return TUTTI_OK;
 }
 
@@ -192,6 +193,7 @@ enum tutti_err tutti_loop(struct run *run)
                               NUMBER(run->t));
         double before = run->t, target;
         TRY(find_target(run, &target));
+        run->target = target;
         TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
         if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */

@@ -95,6 +95,7 @@ struct run {
 
     struct tutti_grid communication, output;
     double t;
+    double target;                    /* where the step that is being made is to lead; behind it: t */
     const struct tutti_member *ended; /* by this one's FMU; NULL: not */
     double ended_at;                  /* ... there, as all ranks know (agree.h) */
     /* Of own units alone, which other ranks do not know of: steps that a unit repeated, events that it crossed by itself. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/rank.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "master/tally.h"
@@ -80,7 +81,8 @@ enum tutti_err tutti_rank(const struct tutti_job *job, struct tutti_fabric *fabr
     /* What cannot be told is lost; whatever is wrong there, the conductor will see. */
     (void)!tutti_tell_tally(run.teller, &stats);
     enum tutti_err result = err ? tutti_fail(err, "%s", message) : TUTTI_OK;
-    (void)!tutti_tell_end(run.teller, err, run.t);
+    bool failed = err && err != TUTTI_ERR_STOPPED; /* in the step to `target`, if in one */
+    (void)!tutti_tell_end(run.teller, err, failed ? fmax(run.t, run.target) : run.t);
     tutti_teller_free(run.teller);
     tutti_run_stats_fini(&stats);
     return result;

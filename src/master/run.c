@@ -91,7 +91,7 @@ static enum tutti_err open_observer(struct run *run)
 
 static void set_clocks(struct run *run)
 {
-    run->t = run->times.start;
+    run->t = run->target = run->times.start;
     for (uint32_t m = 0; m < run->member_count; m++) {
         run->members[m].t = run->t;
         run->members[m].next_event = INFINITY;
@@ -216,6 +216,8 @@ static enum tutti_err spread_end(struct run *run, enum tutti_err err)
     bool early = run->fabric->step >= atomic_load(run->fabric->stop_after) && atomic_load(run->fabric->stop_after) > 0;
     if (!err && run->ended)
         run->fabric->kind->stop(run->fabric, run->fabric->step);
+    if (err == TUTTI_ERR_STOPPED)
+        run->ended = NULL;                                     /* in a step that not all have made */
     return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
 }
 

@@ -367,15 +367,14 @@ static void ranks_decide_as_one_would(void **state)
     ask_all(decide_step);
 }
 
-/* Of words EARLY is an event to cross, REFUSES an input that jumped. */
+/* Of words EARLY is an event to cross, REFUSES an input that jumped. Units settle in their own order, whatever the sequence. */
 static enum tutti_err decide_point(const struct question *question, struct tutti_fabric *fabric, bool *good)
 {
     struct half_run half;
     bool pending = false, jumped = false, any_pending = false, any_jumped = false;
     uint32_t last = TUTTI_NONE;
     begin(&half, fabric, question->place, question->in_sequence);
-    for (uint32_t i = 0; i < UNITS; i++) {
-        uint32_t u = question->in_sequence ? shuffled[i] : i;
+    for (uint32_t u = 0; u < UNITS; u++) {
         enum word word = word_of(question->number, u);
         any_pending = any_pending || word == EARLY;
         any_jumped = any_jumped || word == REFUSES;
