@@ -32,14 +32,14 @@ class Parameters:
 
 
 def steps_for(seconds):
-    """So many that a run takes some tenths of a second."""
-    return max(200, min(40000, int(0.3 / seconds)))
+    """So many that a run takes some hundredths of a second."""
+    return max(100, min(10000, int(0.04 / seconds)))
 
 
 def fit_work(machine):
     """s and w of eq. 6.1 from two rings on one rank."""
     small, large = 20, 200
-    times = [machine.per_step("local", 1, machine.ring(n), steps=2000000 // n // 10, rounds=5) for n in (small, large)]
+    times = [machine.per_step("local", 1, machine.ring(n), steps=100000 // n, rounds=12) for n in (small, large)]
     work = (times[1] - times[0]) / (large - small)
     return max(times[0] - small * work, 0), work
 
@@ -48,8 +48,8 @@ def binary(machine, fabric, size):
     """Seconds of a step with two units, one of which sends the other so many bytes, on 2 ranks, less what they take on one."""
     through = machine.fmu("Feedthrough_fmi3.fmu")
     units = (f"a={through}", f"b={through}", "--connect", "a.binary_out=b.binary_in", "--set", f"a.binary_in={'5a' * size}")
-    one = machine.per_step("local", 1, *units, steps=1000)
-    two = machine.per_step(fabric, 2, *units, "--place", "a=0", "--place", "b=1", steps=1000)
+    one = machine.per_step("local", 1, *units, steps=400, rounds=6)
+    two = machine.per_step(fabric, 2, *units, "--place", "a=0", "--place", "b=1", steps=400, rounds=6)
     return two - one / 2
 
 
@@ -59,7 +59,7 @@ def on_one_core(machine, fabric):
     kept, machine.nodes = machine.nodes, None
     os.sched_setaffinity(0, {min(before)})
     try:
-        return machine.per_step(fabric, 2, machine.ring(2), steps=2000)
+        return machine.per_step(fabric, 2, machine.ring(2), steps=500, rounds=6)
     finally:
         machine.end_nodes()
         machine.nodes = kept
@@ -68,14 +68,15 @@ def on_one_core(machine, fabric):
 
 def controlled(machine, fabric, ranks):
     """A step of error control that may not change its size."""
-    stats, _ = min((machine.run(fabric, ranks, machine.ring(2), "--coupling", "jacobi", "--control", "embedded", "--step", 1 / 1024,
-                                "--h-min", 1 / 1024, "--h-max", 1 / 1024, "--stop", 2, "--extrapolate", "0", "--events", "none",
-                                "--record", "none") for _ in range(3)), key=lambda found: found[0]["loop_seconds"])
-    return stats["loop_seconds"] / stats["steps"]
+    size = 1 / 1024
+    run = (machine.ring(2), "--coupling", "jacobi", "--control", "embedded", "--step", size, "--h-min", size, "--h-max", size,
+           "--stop", 0.5, "--extrapolate", "0", "--events", "none", "--record", "none")
+    found = [machine.run(fabric, ranks, *run)[0] for _ in range(8)]
+    return min(stats["loop_seconds"] / stats["steps"] for stats in found)
 
 
 def measure(machine, fabric, step, work):
-    latency = machine.per_step(fabric, 2, machine.ring(2), steps=4000 if fabric == "tcp" else 20000, rounds=5) - step - work
+    latency = machine.per_step(fabric, 2, machine.ring(2), steps=500 if fabric == "tcp" else 4000, rounds=12) - step - work
     byte = (binary(machine, fabric, BINARIES[1]) - binary(machine, fabric, BINARIES[0])) / (BINARIES[1] - BINARIES[0])
     crowd = on_one_core(machine, fabric) / 2 - step - work
     decision = controlled(machine, fabric, 2) - controlled(machine, "local", 1) / 2 - latency
@@ -90,7 +91,7 @@ def predict(p, count, ranks, processors):
     links = 1 if ranks == 2 else 2
     if ranks <= processors:
         return p.step + units * p.work + links * (p.latency + 24 * p.byte)
-    return -(-ranks // processors) * (p.step + p.crowd) + count * p.work / processors
+    return -(-ranks // processors) * (p.step + links * (p.crowd + 24 * p.byte)) + count * p.work / processors
 
 
 def micro(seconds):
@@ -107,14 +108,15 @@ def main(build):
         for fabric, p in found.items():
             print(f"| `{fabric}` | {micro(p.latency)} us | {1e9 * p.byte:.2f} ns | {micro(p.crowd)} us | {micro(p.decision)} us |")
         for count in COUNTS:
-            print(f"\n| {count} units, us per step | " + " | ".join(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in RANKS) + " |")
+            heads = " | ".join(f"{ranks} rank{'s' * (ranks > 1)}" for ranks in RANKS)
+            print(f"\n| {count} units, us per step | {heads} |")
             print("|---|" + "---|" * len(RANKS))
             for fabric, p in found.items():
                 cells = []
                 for ranks in RANKS:
                     expected = predict(p, count, ranks, cores())
                     where = ("local", 1) if ranks == 1 else (fabric, ranks)
-                    measured = machine.per_step(*where, machine.ring(count), steps=steps_for(expected))
+                    measured = machine.per_step(*where, machine.ring(count), steps=steps_for(expected), rounds=6)
                     ratios.append(expected / measured)
                     cells.append(f"{1e6 * expected:.1f} / {1e6 * measured:.1f}")
                 print(f"| `{fabric}`: predicted / measured | " + " | ".join(cells) + " |", flush=True)

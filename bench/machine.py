@@ -61,7 +61,8 @@ class Machine:
     def run(self, name, ranks, *arguments):
         """Statistics of a run, and how long the whole command took."""
         stats, fabric = self.folder / "stats.json", self.fabric(name, ranks)
-        command = [*fabric.launcher, str(self.tutti), "run", *map(str, arguments), *fabric.options, "--quiet", "--stats", str(stats)]
+        command = [*fabric.launcher, str(self.tutti), "run", *map(str, arguments), *fabric.options, "--quiet", "--stats",
+                   str(stats)]
         begin = time.perf_counter()
         ended = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
         taken = time.perf_counter() - begin
@@ -70,7 +71,8 @@ class Machine:
         return json.loads(stats.read_text(encoding="utf-8")), taken
 
     def per_step(self, fabric, ranks, *arguments, steps, rounds=3):
-        """Seconds that a communication step takes, at best. Time goes by in steps of 1/1024, which no rounding spoils."""
+        """Seconds that a communication step takes, at best: many short runs rather than a few long ones, as others want the
+        processor, too. Time goes by in steps of 1/1024, which no rounding spoils."""
         best = float("inf")
         for _ in range(rounds):
             stats, _ = self.run(fabric, ranks, *arguments, "--step", 1 / 1024, "--stop", steps / 1024, *PLAIN)

@@ -17,7 +17,7 @@ bool launcher_is_mpi(void)
 bool launcher_is_follower(void)
 {
     const char *rank = getenv("PMI_RANK");
-    return launcher_is_mpi() && strcmp(rank, "0") != 0;
+    return launcher_is_mpi() && rank && strcmp(rank, "0") != 0;
 }
 
 bool launcher_is_foreign(void)

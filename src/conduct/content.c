@@ -226,7 +226,13 @@ enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tu
     char *from = tutti_cache_path(cache, content);
     if (!from)
         return tutti_fail_memory();
-    bool lent = link(from, path) == 0 || (errno != ENOENT && copy_file(from, path));
+    /* Another node that shares the cache may just replace the file by the same: there is none then, for a moment. */
+    bool lent = false;
+    for (int i = 0; i < 100 && !lent; i++) {
+        lent = link(from, path) == 0 || (errno != ENOENT && copy_file(from, path));
+        if (!lent && (errno != ENOENT || !tutti_cache_has(cache, content)))
+            break;
+    }
     free(from);
     return lent ? TUTTI_OK
                 : tutti_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder,

@@ -108,9 +108,11 @@ static enum tutti_err load(const char *path, const struct tutti_mpi_module **mod
     tutti_mpi_entry *entry = NULL;
     *(void **)&entry = dlsym(library, "tutti_mpi_module"); /* the way that POSIX shows for functions */
     *module = entry ? entry(&host) : NULL;
-    if (!*module || (*module)->abi != TUTTI_MPI_ABI)
-        return tutti_fail(TUTTI_ERR_LOAD, "'%s' is of another version of Tutti", path);
-    return TUTTI_OK;
+    /* MPI stays once it is here: it may have threads. */
+    if (*module && (*module)->abi == TUTTI_MPI_ABI)
+        return TUTTI_OK; /* cppcheck-suppress resourceLeak */
+    /* cppcheck-suppress resourceLeak */
+    return tutti_fail(TUTTI_ERR_LOAD, "'%s' is of another version of Tutti", path);
 }
 
 enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path)

@@ -78,25 +78,24 @@ static enum tutti_err take_ask(struct tutti_node *node, struct tutti_session *se
     uint32_t count = tutti_unparcel_u32(in), lacking = 0;
     if (in->bad || count > TUTTI_NODE_MOST_FILES)
         return fail_message();
-    const struct tutti_unparcel again = *in;
-    for (int pass = 0; pass < 2; pass++) { /* how many, then which */
-        struct tutti_unparcel contents = again;
-        if (pass == 1) {
-            tutti_node_begin(&node->parcel, TUTTI_NODE_LACK);
-            tutti_parcel_put_u32(&node->parcel, lacking);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            struct tutti_content content;
-            tutti_node_take_content(&contents, &content);
-            if (contents.bad || content.size > LARGEST_FILE)
-                return fail_message();
-            bool lacks = !tutti_cache_has(node->cache, &content);
-            if (lacks && pass == 0)
-                lacking++;
-            else if (lacks)
-                tutti_parcel_put_u32(&node->parcel, i);
-        }
+    uint32_t *lacks = calloc((size_t)count + 1, sizeof *lacks); /* looked at once: another node may share the cache */
+    if (!lacks)
+        return tutti_fail_memory();
+    bool sound = true;
+    for (uint32_t i = 0; i < count && sound; i++) {
+        struct tutti_content content;
+        tutti_node_take_content(in, &content);
+        sound = !in->bad && content.size <= LARGEST_FILE;
+        if (sound && !tutti_cache_has(node->cache, &content))
+            lacks[lacking++] = i;
     }
+    tutti_node_begin(&node->parcel, TUTTI_NODE_LACK);
+    tutti_parcel_put_u32(&node->parcel, lacking);
+    for (uint32_t i = 0; i < lacking; i++)
+        tutti_parcel_put_u32(&node->parcel, lacks[i]);
+    free(lacks);
+    if (!sound)
+        return fail_message();
     answer(node, session);
     return TUTTI_OK;
 }

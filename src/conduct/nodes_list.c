@@ -29,7 +29,7 @@ static enum tutti_err add_ranks(struct tutti_nodes_list *list, struct tutti_node
 {
     if (count > TUTTI_NODE_MOST_RANKS - list->ranks)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: more than %d ranks", TUTTI_NODE_MOST_RANKS);
-    int *ranks = reallocarray(entry->ranks, (size_t)(entry->rank_count + count), sizeof *ranks);
+    int *ranks = reallocarray(entry->ranks, (size_t)entry->rank_count + (size_t)count, sizeof *ranks);
     if (!ranks)
         return tutti_fail_memory();
     entry->ranks = ranks;

@@ -64,19 +64,14 @@ static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, con
     return err;
 }
 
-static enum tutti_err launch_ranks(const struct tutti_job *job, int ranks, launcher *launch, struct tutti_nodes *nodes,
-                                   struct tutti_conductor *conductor)
-{
-    return nodes ? tutti_conduct_nodes(job, nodes, conductor) : launch(job, ranks, conductor);
-}
-
+/* By `launch`; without one, on nodes. */
 static enum tutti_err conduct(struct tutti_job *job, int ranks, launcher *launch, struct tutti_nodes *nodes,
                               struct tutti_run_stats *stats)
 {
     struct tutti_conductor *conductor;
     struct tutti_run_stats unused = {0};
     TRY(tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, ranks));
-    enum tutti_err launched = launch_ranks(job, ranks, launch, nodes, conductor);
+    enum tutti_err launched = launch ? launch(job, ranks, conductor) : tutti_conduct_nodes(job, nodes, conductor);
     double t = fmax(tutti_conductor_time(conductor), job->prepared.times.start); /* nobody may have told any */
     char why[4096];
     snprintf(why, sizeof why, "%s", tutti_err_message());

@@ -43,7 +43,7 @@ static enum tutti_err find_end(struct run *run, bool steps)
         last = steps ? position_of(run, run->ended) : run->ended->component;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &last, 1));
     const struct tutti_member *ended = &run->members[steps ? component_at(run, last) : (uint32_t)last];
-    double at = ended == run->ended ? ended->t : -INFINITY;
+    double at = run->ended && ended == run->ended ? run->ended->t : -INFINITY;
     TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &at, 1));
     run->ended = ended;
     run->ended_at = at;

@@ -98,10 +98,10 @@ static void load(const struct run *run, struct tutti_cargo *cargo, uint32_t node
         return;
     }
     size_t size = slot->count * tutti_type_size((enum tutti_type)slot->type);
-    struct tutti_piece *last = cargo->piece_count > 0 ? &cargo->pieces[cargo->piece_count - 1] : NULL;
+    uint32_t n = cargo->piece_count;
     cargo->size += size;
-    if (last && last->offset + last->size == offset)
-        last->size += size;
+    if (n > 0 && cargo->pieces[n - 1].offset + cargo->pieces[n - 1].size == offset)
+        cargo->pieces[n - 1].size += size;
     else
         cargo->pieces[cargo->piece_count++] = (struct tutti_piece){offset, size};
 }
@@ -124,6 +124,7 @@ static enum tutti_err fill(struct run *run, const struct trips *trips, const str
                            int32_t to, struct tutti_cargo *cargo)
 {
     size_t count = 0;
+    *cargo = (struct tutti_cargo){0};
     for (size_t i = 0; i < trips->count; i++)
         count += trips->items[i].from == from && trips->items[i].to == to && passes(run, filter, trips->items[i].node);
     if (count == 0)

@@ -351,7 +351,7 @@ static enum tutti_err share_traits(struct run *run)
         return TUTTI_OK;
     for (uint32_t c = 0; c < run->member_count; c++)
         count += TUTTI_TRAITS + tutti_unit_count_sizes(run->units[c]->fmu->desc);
-    double *traits = calloc(count, sizeof *traits); /* 0 is the least of each */
+    double *traits = calloc(count + 1, sizeof *traits); /* 0 is the least of each */
     if (!traits)
         return tutti_fail_memory();
     for (uint32_t c = 0; c < run->member_count; c++) {

@@ -46,7 +46,7 @@ const struct tutti_file_alias *tutti_files_alias(struct flat *flat, const char *
     for (size_t i = flat->aliases.count == 0 ? 0 : source->alias_count; i < source->alias_count; i++)
         if (!source->aliases[i].if_missing && tutti_map_add(&flat->aliases, source->aliases[i].name, (int64_t)i, NULL))
             return NULL; /* memory is out: whatever comes next finds that, too */
-    int64_t found = tutti_map_find(&flat->aliases, name);
+    int64_t found = source->alias_count > 0 ? tutti_map_find(&flat->aliases, name) : TUTTI_MAP_NONE;
     return found == TUTTI_MAP_NONE ? NULL : &source->aliases[found];
 }
 

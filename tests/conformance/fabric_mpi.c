@@ -83,7 +83,7 @@ static void be_rank(intptr_t distance, const char *folder)
     struct listener listener = {0};
     const struct tutti_mpi_sink sink = {&listener, has_room, take};
     struct tutti_fabric *fabric = NULL;
-    body = (void (*)(struct tutti_fabric *))((intptr_t)run_ranks + distance);
+    body = (void (*)(struct tutti_fabric *))((intptr_t)run_ranks + distance); /* NOLINT(performance-no-int-to-ptr) */
     if (tutti_mpi_start(&world, TUTTI_MODULE))
         give_up("MPI does not start");
     if (world.rank == 0)
