@@ -166,13 +166,15 @@ static enum tutti_err look_at_clock(struct run *run, double h)
     return TUTTI_OK;
 }
 
-/* Where a step has led. A unit that is alone may come back on the way: the run is where it is, on all ranks. */
-static enum tutti_err arrive(struct run *run, double target)
+/* Where a step has led, for other ranks and those who watch this one. A unit that is alone may come back on the way: the run is
+ * where it is, on all ranks; shadows stay at the start. */
+static enum tutti_err tell_point(struct run *run)
 {
-    run->t = run->alone ? run->members[0].t : target;
-    if (__builtin_expect(run->alone && run->fabric->ranks > 1, 0))
-        TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1)); /* shadows stay at the start */
+    run->fabric->step = run->stats->steps;
+    if (run->alone)
+        TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1));
     run->target = run->t;
+    tutti_run_tell_time(run, run->t);
     return TUTTI_OK;
 }
 
@@ -184,10 +186,10 @@ static bool may_visit(const struct run *run)
 enum tutti_err tutti_loop(struct run *run)
 {
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
-    const bool paced = run->options->has_realtime;
+    const bool paced = run->options->has_realtime, shared = run->reports;
     if (may_visit(run))
         return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
-    while (run->t < run->times.stop && !run->ended && !tutti_fabric_is_stopped(run->fabric)) {
+    while (run->t < run->times.stop && !run->ended && !(shared && tutti_fabric_is_stopped(run->fabric))) {
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               NUMBER(run->t));
@@ -197,9 +199,10 @@ enum tutti_err tutti_loop(struct run *run)
         TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
         if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
-        run->fabric->step = ++run->stats->steps;
-        TRY(arrive(run, target));
-        tutti_run_tell_time(run, run->t);
+        run->stats->steps++;
+        run->t = run->target = run->alone ? run->members[0].t : target;
+        if (__builtin_expect(shared, 0))
+            TRY(tell_point(run));
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)
             TRY(look_around(run));

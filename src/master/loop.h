@@ -58,10 +58,11 @@ struct run {
     struct tutti_wires wires;
     struct tutti_fabric *fabric;
     bool owns_fabric;
-    bool borrows;                /* system, table, structure and result belong to a job (rank.h) */
-    const int32_t *place;        /* per component: its rank; NULL: there is one rank only */
-    bool reports;                /* a conductor listens: rows, messages and counts go there */
-    struct tutti_teller *teller; /* ... by this (tell.h); NULL: nobody does */
+    struct tutti_whereabouts *where; /* the fabric's */
+    bool borrows;                    /* system, table, structure and result belong to a job (rank.h) */
+    const int32_t *place;            /* per component: its rank; NULL: there is one rank only */
+    bool reports;                    /* a conductor listens: rows, messages and counts go there */
+    struct tutti_teller *teller;     /* ... by this (tell.h); NULL: nobody does */
     struct tutti_channels channels;
     struct tutti_master master;
     const struct tutti_log *unit_log; /* for what own units say; options->log is silent on all ranks but the first */
@@ -121,12 +122,12 @@ static inline bool tutti_run_owns(const struct run *run, uint32_t component)
 /* For those who watch this rank from outside (fabric.h): it calls this unit now ... */
 static inline void tutti_run_tell_unit(struct run *run, uint32_t component)
 {
-    atomic_store_explicit(&run->fabric->where->component, component, memory_order_relaxed);
+    atomic_store_explicit(&run->where->component, component, memory_order_relaxed);
 }
 /* ... and has come there. */
 static inline void tutti_run_tell_time(struct run *run, double t)
 {
-    struct tutti_whereabouts *where = run->fabric->where;
+    struct tutti_whereabouts *where = run->where;
     uint64_t beat = atomic_load_explicit(&where->beat, memory_order_relaxed);
     atomic_store_explicit(&where->t, t, memory_order_relaxed);
     atomic_store_explicit(&where->step, run->fabric->step, memory_order_relaxed);

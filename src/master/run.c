@@ -132,6 +132,7 @@ enum tutti_err tutti_run_start(struct run *run)
     }
     if (!run->reports)
         run->unit_log = run->options->log;
+    run->where = run->fabric->where;
     tutti_run_tell_time(run, run->times.start);
     TRY(tutti_setup_members(run));
     set_clocks(run);

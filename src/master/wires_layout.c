@@ -178,7 +178,7 @@ static enum tutti_err allocate(struct layout *layout)
     wires->staged_size = layout->staged_size;
     wires->source = wires->signals;
     wires->parts = tutti_arena_alloc(arena, sizeof *wires->parts);
-    wires->part_count = 1;
+    wires->part_count = wires->gather_count > 0;
     layout->owned = tutti_owned_array(arena, layout->owned_count);
     bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
                layout->references && layout->blocks && layout->staged && layout->owned && wires->parts;
