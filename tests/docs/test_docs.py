@@ -108,7 +108,7 @@ class Commands(unittest.TestCase):
 
     def run_block(self, page, block, folder):
         """Runs a block; what it printed, or None if it has lines that are not run."""
-        script, whole = [], True
+        script, whole = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], True  # nothing goes on behind a block that fails
         for line in block.lines:
             words = line.split()
             if words and words[0] in ("./dev", "sudo"):
