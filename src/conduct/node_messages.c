@@ -27,7 +27,7 @@ enum tutti_err tutti_node_address_read(struct tutti_node_address *out, const cha
     for (size_t i = 0; i < digits && port <= 65535; i++)
         port = 10 * port + (colon[1 + i] - '0');
     if (length == 0 || length >= sizeof out->host || digits == 0 || colon[1 + digits] || port > 65535 ||
-        (port == 0 && !any) || strcspn(begin, "/ \t*") < length || (!bracketed && memchr(begin, ':', length)))
+        (port == 0 && !any) || strcspn(begin, "/ \t*[]") < length || (!bracketed && memchr(begin, ':', length)))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is not HOST:PORT (or [IPv6]:PORT), for instance 10.0.0.2:7000",
                           option, tutti_str_show(text).text);
     snprintf(out->host, sizeof out->host, "%.*s", (int)length, begin);
@@ -97,6 +97,59 @@ enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in)
         return tutti_fail(TUTTI_ERR_FORMAT, "the node's machine has another byte order than this one; they cannot work "
                                             "together");
     return TUTTI_OK;
+}
+
+bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_node_ready *ready)
+{
+    ready->rank = tutti_unparcel_u32(in);
+    uint32_t port = tutti_unparcel_u32(in);
+    const void *key = tutti_unparcel_bytes(in, sizeof ready->key);
+    if (in->bad || ready->rank >= (uint32_t)ranks || port == 0 || port > 65535)
+        return false;
+    ready->port = (int)port;
+    memcpy(ready->key, key, sizeof ready->key);
+    return true;
+}
+
+bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_node_lost *lost)
+{
+    lost->rank = tutti_unparcel_u32(in);
+    lost->how = tutti_unparcel_u8(in);
+    lost->detail = tutti_unparcel_u32(in);
+    lost->component = tutti_unparcel_u32(in);
+    lost->t = tutti_unparcel_double(in);
+    lost->step = tutti_unparcel_u64(in);
+    uint32_t err = tutti_unparcel_u32(in);
+    lost->message = tutti_unparcel_text(in);
+    if (in->bad || lost->rank >= (uint32_t)ranks || err == TUTTI_OK || err > TUTTI_ERR_LOST)
+        return false;
+    lost->err = (enum tutti_err)err;
+    return true;
+}
+
+static void read_peer(struct tutti_unparcel *in, struct tutti_tcp_peer *peer)
+{
+    const char *endpoint = tutti_unparcel_text(in), *host = tutti_unparcel_text(in);
+    const void *key = tutti_unparcel_bytes(in, sizeof peer->public_key);
+    if (in->bad || !endpoint || !host || strlen(endpoint) >= sizeof peer->endpoint ||
+        strlen(host) >= sizeof peer->host) {
+        in->bad = true;
+        return;
+    }
+    snprintf(peer->endpoint, sizeof peer->endpoint, "%s", endpoint);
+    snprintf(peer->host, sizeof peer->host, "%s", host);
+    memcpy(peer->public_key, key, sizeof peer->public_key);
+}
+
+bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, uint8_t hub_key[TUTTI_KEY_SIZE],
+                           struct tutti_tcp_peer *peers)
+{
+    const void *key = tutti_unparcel_bytes(in, TUTTI_KEY_SIZE);
+    if (key)
+        memcpy(hub_key, key, TUTTI_KEY_SIZE);
+    for (int i = 0; i < ranks; i++)
+        read_peer(in, &peers[i]);
+    return !in->bad && in->at == in->end;
 }
 
 /* ---- sockets ---- */

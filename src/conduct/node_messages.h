@@ -42,6 +42,7 @@
 #include "base/err.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
+#include "fabric/tcp.h"
 
 enum {
     TUTTI_NODE_PROTOCOL = 1,
@@ -102,6 +103,30 @@ void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *co
 void tutti_node_write_hello(struct tutti_parcel *parcel);
 /* Behind the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
 TUTTI_CHECKED enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in);
+
+/* What follows is read without sockets and without memory of its own. False: it is no such message of a run of so many ranks. */
+
+struct tutti_node_ready {
+    uint32_t rank;
+    int port;
+    uint8_t key[TUTTI_KEY_SIZE];
+};
+bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_node_ready *ready);
+
+struct tutti_node_lost {
+    uint32_t rank;
+    uint8_t how; /* enum tutti_node_loss, or what nobody knows */
+    uint32_t detail, component;
+    double t;
+    uint64_t step;
+    enum tutti_err err;  /* never OK */
+    const char *message; /* in the bytes that were read; NULL: none */
+};
+bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_node_lost *lost);
+
+/* To the end of the message; `peers` has room for all ranks. */
+bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, uint8_t hub_key[TUTTI_KEY_SIZE],
+                           struct tutti_tcp_peer *peers);
 
 /* Hands the parcel to a ZeroMQ socket, behind `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one is gone, or
  * takes nothing any more. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -126,20 +125,6 @@ static enum tutti_err get_ready(struct worker *worker)
     return TUTTI_OK;
 }
 
-static void take_peer(struct tutti_tcp_peer *peer, struct tutti_unparcel *in)
-{
-    const char *endpoint = tutti_unparcel_text(in), *host = tutti_unparcel_text(in);
-    const void *key = tutti_unparcel_bytes(in, sizeof peer->public_key);
-    if (in->bad || !endpoint || !host || strlen(endpoint) >= sizeof peer->endpoint ||
-        strlen(host) >= sizeof peer->host) {
-        in->bad = true;
-        return;
-    }
-    snprintf(peer->endpoint, sizeof peer->endpoint, "%s", endpoint);
-    snprintf(peer->host, sizeof peer->host, "%s", host);
-    memcpy(peer->public_key, key, sizeof peer->public_key);
-}
-
 /* Waits for the others to be ready, too. Everything else that can happen is the daemon's end, and then ours. */
 static enum tutti_err meet_peers(struct worker *worker)
 {
@@ -154,16 +139,13 @@ static enum tutti_err meet_peers(struct worker *worker)
     worker->peers = calloc((size_t)worker->ranks, sizeof *worker->peers);
     if (!worker->peers)
         return tutti_fail_memory();
-    const void *key = tutti_unparcel_bytes(&in, sizeof worker->run.hub_key);
-    if (key)
-        memcpy(worker->run.hub_key, key, sizeof worker->run.hub_key);
-    for (int i = 0; i < worker->ranks; i++)
-        take_peer(&worker->peers[i], &in);
+    if (!tutti_node_read_peers(&in, worker->ranks, worker->run.hub_key, worker->peers))
+        return fail_setup();
     worker->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
     worker->run.has_keys = worker->keys;
     worker->run.ranks = worker->ranks;
     worker->run.peers = worker->peers;
-    return in.bad || in.at != in.end ? fail_setup() : TUTTI_OK;
+    return TUTTI_OK;
 }
 
 /* What the rank itself comes to, it reports; an error here is one that it could not. */

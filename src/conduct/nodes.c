@@ -14,9 +14,6 @@
 #include "conduct/nodes_parts.h"
 #include "ssp/package.h"
 
-/* Descriptions are large at times; nobody needs more. */
-static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
-
 /* ---- keys ---- */
 
 /* Beyond loopback nothing is done without keys; and whoever has keys has them everywhere. */
@@ -48,29 +45,6 @@ static enum tutti_err check_keys(struct tutti_nodes *nodes)
 
 /* ---- greeting ---- */
 
-static enum tutti_err take_welcome(struct tutti_far *far, struct tutti_unparcel *in)
-{
-    (void)tutti_unparcel_text(in); /* its version, which is ours */
-    uint32_t count = tutti_unparcel_u32(in);
-    if (in->bad || count > (size_t)(in->end - in->at))
-        return tutti_far_fail_message(far);
-    far->offers = calloc(count + 1, sizeof *far->offers);
-    if (!far->offers)
-        return tutti_fail_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = tutti_unparcel_text(in);
-        struct tutti_far_offer *offer = &far->offers[far->offer_count++];
-        tutti_node_take_content(in, &offer->content);
-        if (in->bad || !name || offer->content.size > LARGEST_STAND_IN)
-            return tutti_far_fail_message(far);
-        offer->name = tutti_str_copy(name);
-        if (!offer->name)
-            return tutti_fail_memory();
-    }
-    far->welcome = true;
-    return TUTTI_OK;
-}
-
 static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_far *far)
 {
     struct tutti_far_message message;
@@ -79,7 +53,7 @@ static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_far *far)
     TRY(tutti_far_receive(far, &message, &got));
     if (!got)
         return TUTTI_OK;
-    enum tutti_err err = message.kind == TUTTI_NODE_WELCOME ? take_welcome(far, &message.in)
+    enum tutti_err err = message.kind == TUTTI_NODE_WELCOME ? tutti_far_take_welcome(far, &message.in)
                                                             : tutti_far_fail_message(far);
     tutti_far_release(&message);
     return err;

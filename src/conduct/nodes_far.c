@@ -17,6 +17,11 @@ enum {
              ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
 };
 
+/* Bytes of an offer in a message: the length of its name, and its content. */
+enum { LEAST_OFFER = sizeof(uint64_t) + TUTTI_CONTENT_SIZE + sizeof(uint64_t) };
+/* Descriptions are large at times; nobody needs more. */
+static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
+
 static enum tutti_err connect_to(struct tutti_far *far, void *context, const struct tutti_keys *keys)
 {
     char endpoint[TUTTI_TCP_ENDPOINT], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
@@ -198,6 +203,55 @@ static enum tutti_err fail_refused(const struct tutti_far *far, struct tutti_unp
     return failed;
 }
 
+enum tutti_err tutti_far_take_kind(const struct tutti_far *far, struct tutti_unparcel *in, uint32_t *kind)
+{
+    *kind = tutti_unparcel_u32(in);
+    if (in->bad)
+        return tutti_far_fail_message(far);
+    return *kind == TUTTI_NODE_REFUSED ? fail_refused(far, in) : TUTTI_OK;
+}
+
+enum tutti_err tutti_far_take_welcome(struct tutti_far *far, struct tutti_unparcel *in)
+{
+    (void)tutti_unparcel_text(in); /* its version, which is ours */
+    uint32_t count = tutti_unparcel_u32(in);
+    if (in->bad || count > (size_t)(in->end - in->at) / LEAST_OFFER)
+        return tutti_far_fail_message(far);
+    far->offers = calloc(count + 1, sizeof *far->offers);
+    if (!far->offers)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = tutti_unparcel_text(in);
+        struct tutti_far_offer *offer = &far->offers[far->offer_count++];
+        tutti_node_take_content(in, &offer->content);
+        if (in->bad || !name || offer->content.size > LARGEST_STAND_IN)
+            return tutti_far_fail_message(far);
+        offer->name = tutti_str_copy(name);
+        if (!offer->name)
+            return tutti_fail_memory();
+    }
+    far->welcome = true;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_far_take_lack(struct tutti_far *far, struct tutti_unparcel *in, uint32_t files)
+{
+    uint32_t count = tutti_unparcel_u32(in);
+    if (in->bad || far->knows_lack || count > files)
+        return tutti_far_fail_message(far);
+    far->lacks = calloc(count + 1, sizeof *far->lacks);
+    if (!far->lacks)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        far->lacks[i] = tutti_unparcel_u32(in);
+        if (in->bad || far->lacks[i] >= files)
+            return tutti_far_fail_message(far);
+    }
+    far->lack_count = count;
+    far->knows_lack = true;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_far_receive(struct tutti_far *far, struct tutti_far_message *message, bool *got)
 {
     *got = false;
@@ -208,10 +262,8 @@ enum tutti_err tutti_far_receive(struct tutti_far *far, struct tutti_far_message
     }
     const char *bytes = zmq_msg_data(&message->message);
     message->in = (struct tutti_unparcel){.at = bytes, .end = bytes + zmq_msg_size(&message->message)};
-    message->kind = tutti_unparcel_u32(&message->in);
-    enum tutti_err err = message->in.bad || zmq_msg_more(&message->message) ? tutti_far_fail_message(far) : TUTTI_OK;
-    if (!err && message->kind == TUTTI_NODE_REFUSED)
-        err = fail_refused(far, &message->in);
+    enum tutti_err err = zmq_msg_more(&message->message) ? tutti_far_fail_message(far)
+                                                         : tutti_far_take_kind(far, &message->in, &message->kind);
     *got = !err;
     if (err)
         tutti_far_release(message);

@@ -95,14 +95,18 @@ static enum tutti_err read_file(struct tutti_nodes_list *list, const char *path)
     FILE *file = fopen(path, "re");
     if (!file)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
-    char line[1024];
+    char *line = NULL;
+    size_t room = 0;
     enum tutti_err err = TUTTI_OK;
-    for (unsigned number = 1; !err && fgets(line, sizeof line, file); number++) {
+    for (unsigned number = 1; !err && getline(&line, &room, file) >= 0; number++) {
         struct tutti_text place = {0};
         tutti_text_printf(&place, "%s:%u", path, number);
         err = place.failed ? tutti_fail_memory() : add_line(list, line, place.text);
         tutti_text_fini(&place);
     }
+    if (!err && !feof(file))
+        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
+    free(line);
     fclose(file);
     return err;
 }

@@ -83,6 +83,12 @@ TUTTI_CHECKED enum tutti_err tutti_far_receive(struct tutti_far *far, struct tut
 void tutti_far_release(struct tutti_far_message *message);
 TUTTI_CHECKED enum tutti_err tutti_far_send(struct tutti_far *far, const struct tutti_parcel *parcel);
 enum tutti_err tutti_far_fail_message(const struct tutti_far *far);
+/* Reading, without a socket: what begins every message (REFUSED is an error with the node's sentence), WELCOME, and
+ * LACK of so many files. */
+TUTTI_CHECKED enum tutti_err tutti_far_take_kind(const struct tutti_far *far, struct tutti_unparcel *in,
+                                                 uint32_t *kind);
+TUTTI_CHECKED enum tutti_err tutti_far_take_welcome(struct tutti_far *far, struct tutti_unparcel *in);
+TUTTI_CHECKED enum tutti_err tutti_far_take_lack(struct tutti_far *far, struct tutti_unparcel *in, uint32_t files);
 
 /* ---- nodes_files.c ---- */
 

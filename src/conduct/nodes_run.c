@@ -197,29 +197,22 @@ static void look_for_losses(struct crew *crew)
 
 static enum tutti_err take_ready(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
 {
-    uint32_t rank = tutti_unparcel_u32(in), port = tutti_unparcel_u32(in);
-    const void *key = tutti_unparcel_bytes(in, TUTTI_KEY_SIZE);
-    if (in->bad || rank >= (uint32_t)crew->ranks || crew->members[rank].far != far || crew->members[rank].ready ||
-        port == 0 || port > 65535)
+    struct tutti_node_ready ready;
+    if (!tutti_node_read_ready(in, crew->ranks, &ready) || crew->members[ready.rank].far != far ||
+        crew->members[ready.rank].ready)
         return tutti_far_fail_message(far);
-    struct tutti_tcp_peer *peer = &crew->peers[rank];
+    struct tutti_tcp_peer *peer = &crew->peers[ready.rank];
     struct tutti_node_address address = far->entry->address;
-    address.port = (int)port;
+    address.port = ready.port;
     tutti_node_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
-    memcpy(peer->public_key, key, sizeof peer->public_key);
-    crew->members[rank].ready = true;
+    memcpy(peer->public_key, ready.key, sizeof peer->public_key);
+    crew->members[ready.rank].ready = true;
     return ++crew->ready == crew->ranks ? introduce(crew) : TUTTI_OK;
 }
 
-struct loss {
-    uint32_t rank, how, detail, component;
-    double t;
-    uint64_t step;
-};
-
 /* "unit 'engine', engine.fmu", that it was in; or some of those that it had. */
-static void name_units(const struct crew *crew, const struct loss *loss, char *out, size_t size)
+static void name_units(const struct crew *crew, const struct tutti_node_lost *loss, char *out, size_t size)
 {
     const struct tutti_system *system = crew->job->prepared.system;
     size_t n = 0, listed = 0;
@@ -239,7 +232,7 @@ static void name_units(const struct crew *crew, const struct loss *loss, char *o
 }
 
 /* "worker 2 at 10.0.0.7:7000 (unit 'engine', engine.fmu, t = 1.25) was ended by signal 11 (...)" */
-static enum tutti_err fail_lost(const struct crew *crew, const struct loss *loss)
+static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node_lost *loss)
 {
     char units[1024], how[256];
     name_units(crew, loss, units, sizeof units);
@@ -259,15 +252,8 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct loss *loss
 
 static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
 {
-    struct loss loss = {.rank = tutti_unparcel_u32(in), .how = tutti_unparcel_u8(in)};
-    loss.detail = tutti_unparcel_u32(in);
-    loss.component = tutti_unparcel_u32(in);
-    loss.t = tutti_unparcel_double(in);
-    loss.step = tutti_unparcel_u64(in);
-    uint32_t err = tutti_unparcel_u32(in);
-    const char *message = tutti_unparcel_text(in);
-    if (in->bad || loss.rank >= (uint32_t)crew->ranks || crew->members[loss.rank].far != far || err == TUTTI_OK ||
-        err > TUTTI_ERR_LOST)
+    struct tutti_node_lost loss;
+    if (!tutti_node_read_lost(in, crew->ranks, &loss) || crew->members[loss.rank].far != far)
         return tutti_far_fail_message(far);
     crew->members[loss.rank].gone = true;
     crew->members[loss.rank].step = loss.step;
@@ -275,12 +261,12 @@ static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, 
         note_loss(crew, (int)loss.rank, fail_lost(crew, &loss));
         return TUTTI_OK;
     }
-    char *copy = tutti_str_copy(message ? message : "");
+    char *copy = tutti_str_copy(loss.message ? loss.message : "");
     if (!copy)
         return tutti_fail_memory();
     tutti_str_make_printable(copy);
-    (void)tutti_fail((enum tutti_err)err, "rank %u at %s: %s", loss.rank, far->name, copy);
-    note_loss(crew, (int)loss.rank, (enum tutti_err)err);
+    (void)tutti_fail(loss.err, "rank %u at %s: %s", loss.rank, far->name, copy);
+    note_loss(crew, (int)loss.rank, loss.err);
     free(copy);
     return TUTTI_OK;
 }

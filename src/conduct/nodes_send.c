@@ -36,20 +36,12 @@ static bool is_own(const struct sending *sending, const struct tutti_far *far, u
 
 static enum tutti_err take_lack(struct sending *sending, struct tutti_far *far, struct tutti_unparcel *in)
 {
-    uint32_t count = tutti_unparcel_u32(in);
-    if (in->bad || far->knows_lack || count > sending->files->count)
-        return tutti_far_fail_message(far);
-    far->lacks = calloc(count + 1, sizeof *far->lacks);
-    if (!far->lacks)
-        return tutti_fail_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t file = tutti_unparcel_u32(in);
-        if (in->bad || file >= sending->files->count)
-            return tutti_far_fail_message(far);
-        if (!is_own(sending, far, file))
-            far->lacks[far->lack_count++] = file;
-    }
-    far->knows_lack = true;
+    uint32_t count = 0;
+    TRY(tutti_far_take_lack(far, in, sending->files->count));
+    for (uint32_t i = 0; i < far->lack_count; i++)
+        if (!is_own(sending, far, far->lacks[i]))
+            far->lacks[count++] = far->lacks[i];
+    far->lack_count = count;
     return TUTTI_OK;
 }
 

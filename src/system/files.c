@@ -60,9 +60,10 @@ bool tutti_files_is_system(struct flat *flat, const char *path, const char *show
 static const char *find_missing(const struct flat *flat, const char *shown)
 {
     const char *slash = strrchr(shown, '/'), *name = slash ? slash + 1 : shown;
-    for (size_t i = 0; i < flat->source->alias_count; i++)
-        if (flat->source->aliases[i].if_missing && strcmp(flat->source->aliases[i].name, name) == 0)
-            return flat->source->aliases[i].path;
+    const struct tutti_file_alias *aliases = flat->source->aliases;
+    for (size_t i = 0; aliases && i < flat->source->alias_count; i++)
+        if (aliases[i].if_missing && strcmp(aliases[i].name, name) == 0)
+            return aliases[i].path;
     return NULL;
 }
 

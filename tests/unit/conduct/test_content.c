@@ -161,13 +161,22 @@ static void test_lists(void **state)
 
     static const char *const wrong[] = {"a",       "a:",    ":1",    "a:0",         "a:65536",         "a:1x",
                                         "a b:1:2", "::1:2", "a:1 x", "a:1 ranks=0", "a:1 ranks=99999", "a:1,,b:x",
-                                        ",",       "*:1"};
+                                        ",",       "*:1",   "[a:1",  "a]:1",        "[[a]]:1",         "[]:1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         enum tutti_err err = tutti_nodes_list_read(&list, wrong[i]);
         if (err != TUTTI_ERR_ARGUMENT)
             fail_msg("'%s' is taken", wrong[i]);
         tutti_nodes_list_fini(&list);
     }
+
+    char line[3000]; /* one, however long: its end is no node of its own */
+    size_t n = (size_t)snprintf(line, sizeof line, "a:1 #%*s", 2000, "b:2\n");
+    scratch_write(&scratch, "nodes", line, n);
+    assert_ok(tutti_nodes_list_read(&list, scratch_path(&scratch, "nodes")));
+    assert_int_equal(list.ranks, 1);
+    tutti_nodes_list_fini(&list);
+    assert_fails(tutti_nodes_list_read(&list, scratch_path(&scratch, "")), TUTTI_ERR_ARGUMENT, "cannot read");
+    tutti_nodes_list_fini(&list);
     scratch_fini(&scratch);
 }
 
