@@ -143,7 +143,9 @@ static void what_is_no_report_stops_the_run(void **state)
     assert_int_equal(atomic_load(&stop_after), 0);
     put_all(&f, inbox, 1, 64); /* and what it says is thrown away */
     assert_fails(tutti_inbox_free(inbox), TUTTI_ERR_FORMAT, "no report");
-    assert_true(tutti_conductor_finish(f.conductor, &(struct tutti_run_stats){0}) != TUTTI_OK);
+    struct tutti_run_stats stats = {0};
+    assert_true(tutti_conductor_finish(f.conductor, &stats) != TUTTI_OK);
+    tutti_run_stats_fini(&stats);
     end(&f);
 }
 
