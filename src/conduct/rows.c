@@ -13,8 +13,9 @@
 /* A column as its rank told it, and where its values go. */
 struct cell {
     uint32_t component, place;
-    uint32_t rank, order; /* among those of its rank */
-    struct tutti_column column;
+    uint32_t rank, order;       /* among those of its rank */
+    struct tutti_column column; /* whose source is an order, too */
+    size_t at;                  /* among all columns */
     void *to;
     struct tutti_owned *owned; /* String and Binary */
 };
@@ -95,7 +96,11 @@ static enum tutti_err lay_out(struct tutti_rows *rows, struct cell **cells)
         cells[i]->to = values + i * ROOM;
         cells[i]->owned = tutti_owned_at(rows->owned, i);
         cells[i]->column.value = cells[i]->to;
+        cells[i]->at = i;
+    }
+    for (size_t i = 0; i < n; i++) {
         rows->columns[i] = cells[i]->column;
+        rows->columns[i].source = rows->sources[cells[i]->rank].cells[cells[i]->column.source].at;
     }
     return TUTTI_OK;
 }
@@ -124,10 +129,8 @@ static enum tutti_err open_result(struct tutti_rows *rows)
         rows->missing += source->brings;
         rows->over = rows->over || (source->brings && source->ended);
     }
-    const struct tutti_record_format *format;
-    TRY(tutti_record_format_for(&format, rows->path));
-    TRY(format->open(&rows->recorder, rows->path, rows->columns, rows->column_count));
-    rows->format = format;
+    TRY(tutti_record_open(&rows->format, &rows->recorder, rows->path, rows->columns, rows->column_count, rows->log,
+                          rows->system));
     return tutti_crash_add(emergency, rows);
 }
 
@@ -149,7 +152,10 @@ static enum tutti_err read_cell(struct tutti_rows *rows, struct tutti_unparcel *
     cell->column.description = keep(rows, tutti_unparcel_text(in), &failed);
     uint8_t type = tutti_unparcel_u8(in);
     cell->column.negated = tutti_unparcel_u8(in) != 0;
-    in->bad = in->bad || type >= TUTTI_TYPE_COUNT || (!failed && !cell->column.name);
+    cell->column.fixed = tutti_unparcel_u8(in) != 0;
+    cell->column.source = tutti_unparcel_u32(in);
+    in->bad = in->bad || type >= TUTTI_TYPE_COUNT || (!failed && !cell->column.name) ||
+              cell->column.source > cell->order;
     cell->column.type = in->bad ? TUTTI_TYPE_FLOAT64 : (enum tutti_type)type;
     return failed ? tutti_fail_memory() : TUTTI_OK;
 }
@@ -162,7 +168,7 @@ static enum tutti_err malformed(const char *what, int rank)
 
 static enum tutti_err read_columns(struct tutti_rows *rows, int rank, struct tutti_unparcel *in)
 {
-    enum { LEAST = 2 * 4 + 3 * 8 + 2 }; /* bytes of a column: a number out of the air costs no memory */
+    enum { LEAST = 3 * 4 + 3 * 8 + 3 }; /* bytes of a column: a number out of the air costs no memory */
     struct source *source = &rows->sources[rank];
     bool failed = false;
     const char *system = tutti_unparcel_text(in);

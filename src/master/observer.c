@@ -27,7 +27,8 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
         return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
                                       observer->column_count, observer->records);
     if (observer->records)
-        TRY(tutti_sink_open_file(&observer->sink, output, observer->columns, observer->column_count));
+        TRY(tutti_sink_open_file(&observer->sink, output, observer->columns, observer->column_count, observer->log,
+                                 observer->name));
     return TUTTI_OK;
 }
 

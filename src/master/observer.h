@@ -75,4 +75,7 @@ TUTTI_CHECKED enum tutti_err tutti_observer_choose(struct tutti_observer *observ
                                                    const struct tutti_wires *wires,
                                                    const struct tutti_observed *observed);
 
+/* Which of the columns are aliases of earlier ones (column.source). */
+TUTTI_CHECKED enum tutti_err tutti_observer_find_sources(struct tutti_observer *observer);
+
 #endif

@@ -177,16 +177,20 @@ static enum tutti_err make_room(struct tutti_observer *observer, struct chooser 
     return TUTTI_OK;
 }
 
-/* A component is whole on one rank, whose order is kept: only among what belongs to none has `place` something to say. */
-static enum tutti_err add_column(struct tutti_observer *observer, struct chooser *chooser, uint32_t component,
-                                 uint32_t place, const struct tutti_column *column)
+static enum tutti_err add_column(struct tutti_observer *observer, struct chooser *chooser,
+                                 const struct tutti_column_place *place, const struct tutti_column *column)
 {
     if (!column->name)
         return tutti_fail_memory();
     TRY(make_room(observer, chooser));
     observer->columns[observer->column_count] = *column;
-    observer->places[observer->column_count++] = (struct tutti_column_place){component, place};
+    observer->places[observer->column_count++] = *place;
     return TUTTI_OK;
+}
+
+static bool is_fixed(const struct tutti_var *var)
+{
+    return var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED;
 }
 
 /* Columns of one choice; inputs that a file drives are shown as the file has them. */
@@ -204,13 +208,16 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
         if (!observed->own || (choice->elements && !fit))
             continue;
         const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, choice->variable, e) : NULL;
-        TRY(add_column(observer, chooser, chooser->component, (uint32_t)observer->column_count,
+        /* A component is whole on one rank, whose order is kept: `place` has nothing to say. */
+        const struct tutti_column_place place = {chooser->component, 0, driven ? TUTTI_NONE : var->reference, e};
+        TRY(add_column(observer, chooser, &place,
                        &(struct tutti_column){
                            .name = full_name(chooser, &observer->arena, name),
                            .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
                            .description = choice->description,
                            .type = var->type,
                            .negated = var->negated,
+                           .fixed = is_fixed(var),
                            .value = driven ? driven : choice->values + e * tutti_type_size(var->type),
                        }));
     }
@@ -355,7 +362,7 @@ static enum tutti_err observe_port(struct tutti_observer *observer, struct choos
         observer->ports[observer->port_count++] = shown;
     }
     for (size_t e = 0; e < shown.count; e++)
-        TRY(add_column(observer, chooser, TUTTI_NONE, at,
+        TRY(add_column(observer, chooser, &(struct tutti_column_place){TUTTI_NONE, at, TUTTI_NONE, 0},
                        &(struct tutti_column){
                            .name = end->element.count > 0
                                        ? port->name
@@ -376,7 +383,8 @@ static enum tutti_err observe_extra(struct tutti_observer *observer, struct choo
     if (!observer->extra_values)
         return tutti_fail_memory();
     for (size_t i = 0; i < count; i++)
-        TRY(add_column(observer, chooser, TUTTI_NONE, chooser->system->connection_count,
+        TRY(add_column(observer, chooser,
+                       &(struct tutti_column_place){TUTTI_NONE, chooser->system->connection_count, TUTTI_NONE, 0},
                        &(struct tutti_column){
                            .name = extra->output_names[i],
                            .type = TUTTI_TYPE_FLOAT64,
@@ -416,5 +424,5 @@ enum tutti_err tutti_observer_choose(struct tutti_observer *observer, const stru
         .options = options, .wires = wires, .system = wires->structure->system, .observed = observed};
     enum tutti_err err = observe_all(observer, &chooser);
     free(chooser.choices);
-    return err;
+    return err ? err : tutti_observer_find_sources(observer);
 }

@@ -23,13 +23,10 @@ static void emergency(void *context)
 }
 
 enum tutti_err tutti_sink_open_file(struct tutti_sink *sink, const char *path, const struct tutti_column *columns,
-                                    size_t count)
+                                    size_t count, const struct tutti_log *log, const char *origin)
 {
-    const struct tutti_record_format *format;
     *sink = (struct tutti_sink){0};
-    TRY(tutti_record_format_for(&format, path));
-    TRY(format->open(&sink->recorder, path, columns, count));
-    sink->format = format;
+    TRY(tutti_record_open(&sink->format, &sink->recorder, path, columns, count, log, origin));
     return tutti_crash_add(emergency, sink);
 }
 
@@ -50,6 +47,8 @@ static enum tutti_err tell_columns(struct tutti_sink *sink, const char *system, 
         tutti_parcel_put_text(parcel, columns[i].description);
         tutti_parcel_put_u8(parcel, (uint8_t)columns[i].type);
         tutti_parcel_put_u8(parcel, columns[i].negated);
+        tutti_parcel_put_u8(parcel, columns[i].fixed);
+        tutti_parcel_put_u32(parcel, (uint32_t)columns[i].source);
     }
     return tutti_report_send(sink->fabric, TUTTI_REPORT_COLUMNS, parcel);
 }

@@ -12,6 +12,9 @@
 struct tutti_column_place {
     uint32_t component; /* TUTTI_NONE: what belongs to no unit, behind all others */
     uint32_t place;
+    /* What of its unit it shows: columns that agree in these and in type are aliases. TUTTI_NONE: something of its own. */
+    uint32_t reference;
+    size_t element;
 };
 
 struct tutti_sink_piece; /* what is copied in one go */
@@ -28,9 +31,10 @@ struct tutti_sink {
     bool brings_rows;
 };
 
-/* `columns` are borrowed until close. */
+/* `columns` are borrowed until close; `origin` names the system in the log. */
 TUTTI_CHECKED enum tutti_err tutti_sink_open_file(struct tutti_sink *sink, const char *path,
-                                                  const struct tutti_column *columns, size_t count);
+                                                  const struct tutti_column *columns, size_t count,
+                                                  const struct tutti_log *log, const char *origin);
 /* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, who always tells the time, and
  * from ranks that have columns; from nobody unless `records`. */
 TUTTI_CHECKED enum tutti_err tutti_sink_open_report(struct tutti_sink *sink, struct tutti_fabric *fabric,

@@ -397,6 +397,7 @@ static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, co
 const struct tutti_record_format tutti_record_csv = {
     .name = "csv",
     .extension = ".csv",
+    .holds_texts = true,
     .open = open_csv,
     .row = row,
     .flush = flush,

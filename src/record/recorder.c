@@ -52,6 +52,40 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
     return fail_unknown(path, extension);
 }
 
+static bool is_text(const struct tutti_column *column)
+{
+    return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
+}
+
+static void warn_of_texts(const struct tutti_record_format *format, const struct tutti_column *columns, size_t count,
+                          const struct tutti_log *log, const char *origin)
+{
+    const struct tutti_column *first = NULL;
+    size_t texts = 0;
+    for (size_t i = 0; i < count && !format->holds_texts; i++)
+        if (is_text(&columns[i]) && texts++ == 0)
+            first = &columns[i];
+    if (texts == 1)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, origin, "'%s' is a text, which a %s file cannot hold: it is left out",
+                         first->name, format->extension);
+    else if (texts > 1)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, origin,
+                         "'%s' and %zu more are texts, which a %s file cannot hold: they are left out", first->name,
+                         texts - 1, format->extension);
+}
+
+enum tutti_err tutti_record_open(const struct tutti_record_format **format, struct tutti_recorder **recorder,
+                                 const char *path, const struct tutti_column *columns, size_t count,
+                                 const struct tutti_log *log, const char *origin)
+{
+    const struct tutti_record_format *found;
+    TRY(tutti_record_format_for(&found, path));
+    TRY(found->open(recorder, path, columns, count));
+    *format = found;
+    warn_of_texts(found, columns, count, log, origin);
+    return TUTTI_OK;
+}
+
 static bool is_nan(const struct tutti_column *column)
 {
     return (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||

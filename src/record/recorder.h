@@ -19,6 +19,9 @@ struct tutti_column {
     const char *description; /* NULL: none */
     enum tutti_type type;
     bool negated; /* show minus the value (FMI 1.0 negated aliases; numbers only) */
+    bool fixed;   /* a constant or a parameter: it has one value from the first row on */
+    /* The first column with the same value in every row, apart from its sign: of aliases. Its own place, if it is that one. */
+    size_t source;
     const void *value;
 };
 
@@ -27,6 +30,7 @@ struct tutti_recorder; /* every format's own */
 struct tutti_record_format {
     const char *name;      /* "csv" */
     const char *extension; /* ".csv" */
+    bool holds_texts;      /* else it skips columns of type String and Binary */
 
     /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until
      * close. On failure nothing is left open, and a file that was there before is whole unless it was the writing
@@ -45,6 +49,13 @@ struct tutti_record_format {
 };
 
 extern const struct tutti_record_format tutti_record_csv;
+
+/* Opens the result `path` in its format; if that skips columns the log says so, in the name of `origin`. `columns` is borrowed
+ * until close. On failure nothing is left open. */
+TUTTI_CHECKED enum tutti_err tutti_record_open(const struct tutti_record_format **format,
+                                               struct tutti_recorder **recorder, const char *path,
+                                               const struct tutti_column *columns, size_t count,
+                                               const struct tutti_log *log, const char *origin);
 
 /* The format for a path by its extension ("-", pipes and devices are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);

@@ -52,8 +52,9 @@ static inline void rank_add(struct teller_rank *rank, uint32_t component, uint32
                             enum tutti_type type, const void *value)
 {
     assert_true(rank->column_count < MOST_COLUMNS);
-    rank->columns[rank->column_count] = (struct tutti_column){.name = name, .type = type, .value = value};
-    rank->places[rank->column_count++] = (struct tutti_column_place){component, place};
+    rank->columns[rank->column_count] =
+        (struct tutti_column){.name = name, .type = type, .source = rank->column_count, .value = value};
+    rank->places[rank->column_count++] = (struct tutti_column_place){component, place, TUTTI_NONE, 0};
 }
 
 static inline void rank_tell_columns(struct teller_rank *rank)

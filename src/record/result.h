@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* result.h - a result file, of Tutti or another tool, to be read: names, units, times, and values variable by variable.
+ *
+ * A format is one file that exports one const struct; to add one: copy result_csv.c, list it in result.c. Files are hostile:
+ * whatever their bytes are, reading ends with a result or with an error that names the file and what is wrong. A file that
+ * ends too early (its run was aborted, or is still going on) is read up to its last whole row. */
+#ifndef TUTTI_RECORD_RESULT_H
+#define TUTTI_RECORD_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
+
+struct tutti_result_variable {
+    const char *name;        /* "unit.var", unique in its file */
+    const char *unit;        /* NULL: not known */
+    const char *description; /* NULL: none */
+    bool numeric;            /* false: there are texts among its values */
+    bool held; /* it does not move between rows: known to be discrete, or all its values are whole numbers */
+};
+
+struct tutti_result {
+    const struct tutti_result_format *format;
+    const char *path; /* as it was given */
+    struct tutti_result_variable *variables;
+    size_t count; /* of variables, `time` not among them */
+    double *times;
+    size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
+    const char *time_unit; /* NULL: not known */
+    struct tutti_arena arena;
+    void *own; /* the format's */
+};
+
+struct tutti_result_format {
+    const char *name; /* "csv" */
+    /* Is this file, whose name and first `size` (up to 512) bytes these are, of this format? */
+    bool (*fits)(const char *path, const unsigned char *head, size_t size);
+    /* Reads everything but values into the zeroed `result`, whose path and format are set. What is odd but usable goes to
+     * `log` as a warning with the file's name. After a failure close is called, too. */
+    enum tutti_err (*open)(struct tutti_result *result, const struct tutti_log *log);
+    /* values[i][row] = variables[which[i]], for all rows; NaN where there is no number. `which` ascends. */
+    enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
+    void (*close)(struct tutti_result *result); /* releases `own`, which may be NULL */
+};
+
+extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5;
+
+/* Opens a result: its format is found by what is in it. IO, FORMAT, LIMIT. `path` is copied. */
+TUTTI_CHECKED enum tutti_err tutti_result_open(struct tutti_result **out, const char *path,
+                                               const struct tutti_log *log);
+/* As the format's: reading many variables at once is faster than one by one (a text file is gone through once per call). */
+TUTTI_CHECKED enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count,
+                                               double *const *values);
+/* Place of the variable of this name, or `count` of the result. */
+size_t tutti_result_find(const struct tutti_result *result, const char *name);
+void tutti_result_free(struct tutti_result *result); /* NULL is fine */
+
+#endif
