@@ -22,6 +22,22 @@ struct tutti_progress {
     double elapsed;      /* seconds since the loop began */
 };
 
+/* A variable that is recorded. */
+struct tutti_recorded {
+    const char *name;               /* as in the header of a result: "unit.var" */
+    const char *unit, *description; /* NULL: none */
+};
+
+/* Somebody who looks at every row that is recorded, as it comes: whatever the units run on, in the process that called. */
+struct tutti_watcher {
+    void *context;
+    /* Once, before the first row: what will be recorded; good during the call. NULL: not wanted. Whatever it returns but 0
+     * ends the run with that error; call tutti_extra_fail for its message. */
+    enum tutti_err (*columns)(void *context, const struct tutti_recorded *shown, size_t count);
+    /* values[i] is that of shown[i], numbers of all types as doubles; NaN for texts. Likewise. */
+    enum tutti_err (*row)(void *context, double t, const double *values);
+};
+
 /* A file that does not lie where its name says. */
 struct tutti_file_alias {
     const char *name; /* as messages show it: "dir/ball.fmu", "car.ssp/resources/wheel.fmu" */
@@ -94,9 +110,10 @@ struct tutti_run_options {
     size_t record_count;
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `input` */
     size_t alias_count;
-    const char *output; /* result file; "-" for CSV on standard output; NULL: nothing is recorded */
-    bool timing;        /* measure the time spent in the FMU (stats.seconds) */
-    bool fmu_logging;   /* ask the FMU for its debug messages */
+    const char *output;                  /* result file; "-" for CSV on standard output; NULL: none */
+    const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: nobody */
+    bool timing;                         /* measure the time spent in the FMU (stats.seconds) */
+    bool fmu_logging;                    /* ask the FMU for its debug messages */
 
     const struct tutti_log *log; /* NULL: silent */
     /* Called now and then, some ten times a second at most. */

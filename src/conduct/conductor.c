@@ -77,9 +77,11 @@ enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tu
     conductor->ranks = calloc((size_t)ranks, sizeof *conductor->ranks);
     /* Now: code of an FMU may change the folder that the process is in. */
     conductor->step_log_path = options->step_log ? tutti_fs_absolute(options->step_log) : NULL;
-    const char *path = tutti_observer_is_wanted(options, result) ? result : NULL;
+    bool wanted = tutti_observer_is_wanted(options, result);
+    const struct tutti_output_target target = {
+        .path = wanted ? result : NULL, .watcher = wanted ? options->watcher : NULL, .log = options->log};
     enum tutti_err err = conductor->ranks && (conductor->step_log_path || !options->step_log)
-                             ? tutti_rows_new(&conductor->rows, ranks, path, options->log)
+                             ? tutti_rows_new(&conductor->rows, ranks, &target)
                              : tutti_fail_memory();
     if (err)
         release(conductor);

@@ -75,6 +75,7 @@ const struct tutti_options_field tutti_options_fields[] = {
     FIELD(input, TEXT),
     TEXTS(record, record_count),
     FIELD(output, TEXT),
+    FIELD(watcher, HERE),
     FIELD(timing, FLAG),
     FIELD(fmu_logging, FLAG),
     FIELD(aliases, HERE),
@@ -93,8 +94,12 @@ static void pack_texts(const char *const *texts, size_t count, struct tutti_parc
         tutti_parcel_put_text(parcel, texts[i]);
 }
 
-enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struct tutti_parcel *parcel)
+enum tutti_err tutti_options_pack(const struct tutti_run_options *given, struct tutti_parcel *parcel)
 {
+    struct tutti_run_options sent = *given;
+    const struct tutti_run_options *options = &sent;
+    if (sent.watcher && !sent.output)
+        sent.output = "-"; /* ranks only ask whether there is somebody to record for */
     if (options->extra)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "equations of a program's own (extra) cannot be sent to nodes");
     for (const struct tutti_options_field *field = tutti_options_fields; field->name; field++) {

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/crash.h"
 #include "base/number.h"
-#include "record/recorder.h"
 #include "unit/signals.h"
 
 /* A column as its rank told it, and where its values go. */
@@ -30,32 +28,28 @@ struct source {
 };
 
 struct tutti_rows {
-    const char *path;
-    const struct tutti_log *log;
-    const char *system; /* for messages */
+    struct tutti_output_target target; /* whose origin a rank tells */
     struct source *sources;
     int ranks, untold;
     int missing;  /* sources that have not brought the next row */
     bool over;    /* no further row is written */
     double t;     /* of the next row, which all must tell to the bit */
     bool t_known; /* somebody has brought it */
-    bool watches_nan;
     struct tutti_column *columns;
     struct tutti_owned *owned;
     size_t column_count;
-    const struct tutti_record_format *format; /* NULL: not open */
-    struct tutti_recorder *recorder;
+    struct tutti_output output;
     unsigned long count;
     struct tutti_arena arena;
 };
 
-enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks, const char *path, const struct tutti_log *log)
+enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks, const struct tutti_output_target *target)
 {
     struct tutti_rows *rows = *out = calloc(1, sizeof *rows);
     if (!rows)
         return tutti_fail_memory();
     *rows = (struct tutti_rows){
-        .path = path, .log = log, .ranks = ranks, .untold = ranks, .over = !path, .watches_nan = true};
+        .target = *target, .ranks = ranks, .untold = ranks, .over = !target->path && !target->watcher};
     rows->sources = tutti_arena_array(&rows->arena, (size_t)ranks, sizeof *rows->sources);
     if (rows->sources)
         return TUTTI_OK;
@@ -105,12 +99,6 @@ static enum tutti_err lay_out(struct tutti_rows *rows, struct cell **cells)
     return TUTTI_OK;
 }
 
-static void emergency(void *context)
-{
-    struct tutti_rows *rows = context;
-    rows->format->emergency(rows->recorder);
-}
-
 /* All have told. */
 static enum tutti_err open_result(struct tutti_rows *rows)
 {
@@ -129,9 +117,7 @@ static enum tutti_err open_result(struct tutti_rows *rows)
         rows->missing += source->brings;
         rows->over = rows->over || (source->brings && source->ended);
     }
-    TRY(tutti_record_open(&rows->format, &rows->recorder, rows->path, rows->columns, rows->column_count, rows->log,
-                          rows->system));
-    return tutti_crash_add(emergency, rows);
+    return tutti_output_open(&rows->output, &rows->target, rows->columns, rows->column_count);
 }
 
 /* NULL stays NULL. */
@@ -172,8 +158,8 @@ static enum tutti_err read_columns(struct tutti_rows *rows, int rank, struct tut
     struct source *source = &rows->sources[rank];
     bool failed = false;
     const char *system = tutti_unparcel_text(in);
-    if (!rows->system)
-        rows->system = keep(rows, system, &failed);
+    if (!rows->target.origin)
+        rows->target.origin = keep(rows, system, &failed);
     uint32_t count = tutti_unparcel_u32(in);
     if (in->bad || count > (size_t)(in->end - in->at) / LEAST)
         return malformed("the columns", rank);
@@ -237,10 +223,7 @@ static enum tutti_err write_row(struct tutti_rows *rows)
         rows->over = rows->over || (source->brings && source->ended);
     }
     rows->t_known = false;
-    if (rows->watches_nan)
-        rows->watches_nan =
-            !tutti_record_warn_of_nan(rows->columns, rows->column_count, rows->t, rows->log, rows->system);
-    TRY(rows->format->row(rows->recorder, rows->t));
+    TRY(tutti_output_row(&rows->output, rows->t));
     rows->count++;
     return TUTTI_OK;
 }
@@ -297,20 +280,14 @@ unsigned long tutti_rows_count(const struct tutti_rows *rows)
 
 enum tutti_err tutti_rows_flush(struct tutti_rows *rows)
 {
-    return rows->format ? rows->format->flush(rows->recorder) : TUTTI_OK;
+    return tutti_output_flush(&rows->output);
 }
 
 enum tutti_err tutti_rows_close(struct tutti_rows *rows)
 {
-    enum tutti_err err = TUTTI_OK;
     if (!rows)
         return TUTTI_OK;
-    if (rows->format) {
-        err = rows->format->flush(rows->recorder); /* while a crash would still do it for us */
-        tutti_crash_remove(emergency, rows);
-        enum tutti_err closing = rows->format->close(rows->recorder);
-        err = err ? err : closing;
-    }
+    enum tutti_err err = tutti_output_close(&rows->output);
     tutti_owned_fini(rows->owned, rows->column_count);
     tutti_arena_fini(&rows->arena);
     free(rows);

@@ -8,14 +8,14 @@
 #ifndef TUTTI_CONDUCT_ROWS_H
 #define TUTTI_CONDUCT_ROWS_H
 
-#include "base/log.h"
 #include "base/parcel.h"
+#include "record/output.h"
 
 struct tutti_rows;
 
-/* `path` and `log` are borrowed. NULL path: nothing is to be recorded. */
-TUTTI_CHECKED enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks, const char *path,
-                                            const struct tutti_log *log);
+/* `target` is copied, what it names is borrowed; its origin is what ranks tell. */
+TUTTI_CHECKED enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks,
+                                            const struct tutti_output_target *target);
 /* A frame COLUMNS. FORMAT; whatever opening the file fails with. */
 TUTTI_CHECKED enum tutti_err tutti_rows_take_columns(struct tutti_rows *rows, int rank, struct tutti_unparcel *in);
 /* Has a row of this rank to wait for others? */

@@ -8,7 +8,7 @@
 
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
 {
-    return output && !(options->record_count == 1 && strcmp(options->record[0], "none") == 0);
+    return (output || options->watcher) && !(options->record_count == 1 && strcmp(options->record[0], "none") == 0);
 }
 
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
@@ -19,17 +19,16 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
         .log = options->log,
         .name = wires->structure->system->name,
         .records = tutti_observer_is_wanted(options, output),
-        .watches_nan = !fabric,
     };
     if (observer->records)
         TRY(tutti_observer_choose(observer, options, wires, observed));
     if (fabric)
         return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
                                       observer->column_count, observer->records);
-    if (observer->records)
-        TRY(tutti_sink_open_file(&observer->sink, output, observer->columns, observer->column_count, observer->log,
-                                 observer->name));
-    return TUTTI_OK;
+    const struct tutti_output_target target = {output, options->watcher, observer->log, observer->name};
+    return observer->records
+               ? tutti_output_open(&observer->sink.output, &target, observer->columns, observer->column_count)
+               : TUTTI_OK;
 }
 
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
@@ -44,9 +43,6 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
     }
     if (observer->extra)
         TRY(tutti_me_extra_outputs(observer->extra_unit, observer->extra_values));
-    if (observer->watches_nan)
-        observer->watches_nan =
-            !tutti_record_warn_of_nan(observer->columns, observer->column_count, t, observer->log, observer->name);
     observer->rows++;
     return tutti_sink_row(&observer->sink, t);
 }

@@ -47,16 +47,15 @@ struct tutti_observer {
     const struct tutti_extra *extra;
     double *extra_values;
     unsigned long rows;
-    bool watches_nan; /* whoever writes the file does, until it has found one */
     const char *name; /* of the system, for messages */
     const struct tutti_log *log;
     struct tutti_arena arena;
 };
 
-/* Is anything to be recorded in the result file `output` (NULL: none)? */
+/* Is anything to be recorded, in the result file `output` (NULL: none) or for a watcher? */
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output);
 /* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. Without
- * `fabric` opens the result file `output` (NULL: none); with it tells the conductor there, and rows go to it. ARGUMENT, on all
+ * `fabric` opens the result file `output` (NULL: none) and tells the watcher; with it tells the conductor there, and rows go to it. ARGUMENT, on all
  * ranks alike, for a pattern that fits no variable of any rank. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
                                                  const struct tutti_run_options *options, const char *output,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crash.h"
 #include "fabric/report.h"
 
 struct tutti_sink_piece {
@@ -12,23 +11,6 @@ struct tutti_sink_piece {
     size_t size;  /* bytes to copy; 0: a text */
     uint8_t type; /* of a text */
 };
-
-/* --- the file */
-
-static void emergency(void *context)
-{
-    struct tutti_sink *sink = context;
-    if (sink->recorder)
-        sink->format->emergency(sink->recorder);
-}
-
-enum tutti_err tutti_sink_open_file(struct tutti_sink *sink, const char *path, const struct tutti_column *columns,
-                                    size_t count, const struct tutti_log *log, const char *origin)
-{
-    *sink = (struct tutti_sink){0};
-    TRY(tutti_record_open(&sink->format, &sink->recorder, path, columns, count, log, origin));
-    return tutti_crash_add(emergency, sink);
-}
 
 /* --- the conductor */
 
@@ -136,25 +118,19 @@ static enum tutti_err tell_row(struct tutti_sink *sink, double t)
 
 enum tutti_err tutti_sink_row(struct tutti_sink *sink, double t)
 {
-    if (sink->format)
-        return sink->format->row(sink->recorder, t);
+    if (!sink->fabric)
+        return tutti_output_row(&sink->output, t);
     return sink->brings_rows ? tell_row(sink, t) : TUTTI_OK;
 }
 
 enum tutti_err tutti_sink_flush(struct tutti_sink *sink)
 {
-    return sink->format ? sink->format->flush(sink->recorder) : TUTTI_OK;
+    return tutti_output_flush(&sink->output);
 }
 
 enum tutti_err tutti_sink_close(struct tutti_sink *sink)
 {
-    enum tutti_err err = TUTTI_OK;
-    if (sink->format) {
-        err = sink->format->flush(sink->recorder); /* while a crash would still do it for us */
-        tutti_crash_remove(emergency, sink);
-        enum tutti_err closing = sink->format->close(sink->recorder);
-        err = err ? err : closing;
-    }
+    enum tutti_err err = tutti_output_close(&sink->output);
     tutti_parcel_fini(&sink->parcel);
     free(sink->pieces);
     *sink = (struct tutti_sink){0};

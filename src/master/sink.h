@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.h - where the rows of a rank go: into the result file, or to the conductor, who makes one file of what all ranks
+/* sink.h - where the rows of a rank go: to whoever they are for, or to the conductor, who makes one row of what all ranks
  * bring. */
 #ifndef TUTTI_MASTER_SINK_H
 #define TUTTI_MASTER_SINK_H
 
 #include "base/parcel.h"
 #include "fabric/fabric.h"
-#include "record/recorder.h"
+#include "record/output.h"
 
 /* Where a column stands among those of all ranks: sorted by component, then place, then as its rank has them. */
 struct tutti_column_place {
@@ -21,8 +21,7 @@ struct tutti_sink_piece; /* what is copied in one go */
 
 /* Zeroed: nothing is recorded. */
 struct tutti_sink {
-    const struct tutti_record_format *format; /* of the file; NULL: there is none */
-    struct tutti_recorder *recorder;
+    struct tutti_output output;  /* if there is no conductor */
     struct tutti_fabric *fabric; /* to the conductor; NULL: not */
     struct tutti_parcel parcel;
     struct tutti_sink_piece *pieces;
@@ -31,10 +30,6 @@ struct tutti_sink {
     bool brings_rows;
 };
 
-/* `columns` are borrowed until close; `origin` names the system in the log. */
-TUTTI_CHECKED enum tutti_err tutti_sink_open_file(struct tutti_sink *sink, const char *path,
-                                                  const struct tutti_column *columns, size_t count,
-                                                  const struct tutti_log *log, const char *origin);
 /* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, who always tells the time, and
  * from ranks that have columns; from nobody unless `records`. */
 TUTTI_CHECKED enum tutti_err tutti_sink_open_report(struct tutti_sink *sink, struct tutti_fabric *fabric,

@@ -7,7 +7,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/number.h"
 #include "base/str.h"
 
 /* Every format there is. */
@@ -52,54 +51,29 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
     return fail_unknown(path, extension);
 }
 
-static bool is_text(const struct tutti_column *column)
+double tutti_column_number(const struct tutti_column *column)
 {
-    return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
-}
-
-static void warn_of_texts(const struct tutti_record_format *format, const struct tutti_column *columns, size_t count,
-                          const struct tutti_log *log, const char *origin)
-{
-    const struct tutti_column *first = NULL;
-    size_t texts = 0;
-    for (size_t i = 0; i < count && !format->holds_texts; i++)
-        if (is_text(&columns[i]) && texts++ == 0)
-            first = &columns[i];
-    if (texts == 1)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, origin, "'%s' is a text, which a %s file cannot hold: it is left out",
-                         first->name, format->extension);
-    else if (texts > 1)
-        tutti_log_printf(log, TUTTI_LOG_WARNING, origin,
-                         "'%s' and %zu more are texts, which a %s file cannot hold: they are left out", first->name,
-                         texts - 1, format->extension);
-}
-
-enum tutti_err tutti_record_open(const struct tutti_record_format **format, struct tutti_recorder **recorder,
-                                 const char *path, const struct tutti_column *columns, size_t count,
-                                 const struct tutti_log *log, const char *origin)
-{
-    const struct tutti_record_format *found;
-    TRY(tutti_record_format_for(&found, path));
-    TRY(found->open(recorder, path, columns, count));
-    *format = found;
-    warn_of_texts(found, columns, count, log, origin);
-    return TUTTI_OK;
-}
-
-static bool is_nan(const struct tutti_column *column)
-{
-    return (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
-           (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
-}
-
-bool tutti_record_warn_of_nan(const struct tutti_column *columns, size_t count, double t, const struct tutti_log *log,
-                              const char *origin)
-{
-    for (size_t i = 0; i < count; i++)
-        if (is_nan(&columns[i])) {
-            tutti_log_printf(log, TUTTI_LOG_WARNING, origin, "'%s' is not a number (NaN) at t = %s; going on",
-                             columns[i].name, NUMBER(t));
-            return true;
-        }
-    return false;
+    double value = NAN;
+    switch (column->type) {
+#define NUMBER_OF(name, ctype)                                                                                         \
+    case TUTTI_TYPE_##name: value = (double)*(const ctype *)column->value; break
+        NUMBER_OF(FLOAT64, double);
+        NUMBER_OF(FLOAT32, float);
+        NUMBER_OF(INT8, int8_t);
+        NUMBER_OF(UINT8, uint8_t);
+        NUMBER_OF(INT16, int16_t);
+        NUMBER_OF(UINT16, uint16_t);
+        NUMBER_OF(INT32, int32_t);
+        NUMBER_OF(UINT32, uint32_t);
+        NUMBER_OF(INT64, int64_t);
+        NUMBER_OF(UINT64, uint64_t);
+        NUMBER_OF(BOOLEAN, bool);
+        NUMBER_OF(ENUMERATION, int64_t);
+        NUMBER_OF(CLOCK, bool);
+#undef NUMBER_OF
+    case TUTTI_TYPE_STRING:
+    case TUTTI_TYPE_BINARY:
+    case TUTTI_TYPE_COUNT: break;
+    }
+    return column->negated ? 0 - value : value; /* 0 - x: minus nothing is nothing, not -0 */
 }

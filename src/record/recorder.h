@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "base/log.h"
 #include "fmi/type.h"
 
 /* One recorded number, text or block of bytes. `value` points to where the run keeps it (laid out as type.h says) and
@@ -50,19 +49,10 @@ struct tutti_record_format {
 
 extern const struct tutti_record_format tutti_record_csv;
 
-/* Opens the result `path` in its format; if that skips columns the log says so, in the name of `origin`. `columns` is borrowed
- * until close. On failure nothing is left open. */
-TUTTI_CHECKED enum tutti_err tutti_record_open(const struct tutti_record_format **format,
-                                               struct tutti_recorder **recorder, const char *path,
-                                               const struct tutti_column *columns, size_t count,
-                                               const struct tutti_log *log, const char *origin);
-
 /* The format for a path by its extension ("-", pipes and devices are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);
 
-/* Warns, in the name of `origin`, of the first value that is not a number, if there is one: the run goes on, but whoever looks
- * should know. Says whether it did. */
-bool tutti_record_warn_of_nan(const struct tutti_column *columns, size_t count, double t, const struct tutti_log *log,
-                              const char *origin);
+/* The value of a column, with its sign, as a double; NaN for a text. (Integers beyond 2^53 are rounded.) */
+double tutti_column_number(const struct tutti_column *column);
 
 #endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/crash.h"
+#include "base/number.h"
+
+/* --- words to the log */
+
+static void warn_of_texts(const struct tutti_output *output)
+{
+    const struct tutti_column *first = NULL;
+    const struct tutti_log *log = output->target.log;
+    const char *extension = output->format->extension;
+    size_t texts = 0;
+    for (size_t i = 0; i < output->count && !output->format->holds_texts; i++) {
+        enum tutti_type type = output->columns[i].type;
+        if ((type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY) && texts++ == 0)
+            first = &output->columns[i];
+    }
+    if (texts == 1)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, output->target.origin,
+                         "'%s' is a text, which a %s file cannot hold: it is left out", first->name, extension);
+    else if (texts > 1)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, output->target.origin,
+                         "'%s' and %zu more are texts, which a %s file cannot hold: they are left out", first->name,
+                         texts - 1, extension);
+}
+
+static bool is_nan(const struct tutti_column *column)
+{
+    return (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
+           (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
+}
+
+/* Of the first value that is not a number: the run goes on, but whoever looks should know. */
+static bool warn_of_nan(const struct tutti_output *output, double t)
+{
+    for (size_t i = 0; i < output->count; i++)
+        if (is_nan(&output->columns[i])) {
+            tutti_log_printf(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                             "'%s' is not a number (NaN) at t = %s; going on", output->columns[i].name, NUMBER(t));
+            return true;
+        }
+    return false;
+}
+
+/* --- the file */
+
+static void emergency(void *context)
+{
+    struct tutti_output *output = context;
+    output->format->emergency(output->recorder);
+}
+
+static enum tutti_err open_file(struct tutti_output *output)
+{
+    const struct tutti_record_format *format;
+    TRY(tutti_record_format_for(&format, output->target.path));
+    TRY(format->open(&output->recorder, output->target.path, output->columns, output->count));
+    output->format = format;
+    warn_of_texts(output);
+    return tutti_crash_add(emergency, output);
+}
+
+static enum tutti_err close_file(struct tutti_output *output)
+{
+    enum tutti_err err = output->format->flush(output->recorder); /* while a crash would still do it for us */
+    tutti_crash_remove(emergency, output);
+    enum tutti_err closing = output->format->close(output->recorder);
+    return err ? err : closing;
+}
+
+/* --- the watcher */
+
+static enum tutti_err tell_columns(const struct tutti_output *output)
+{
+    const struct tutti_watcher *watcher = output->target.watcher;
+    struct tutti_recorded *shown = calloc(output->count + 1, sizeof *shown);
+    if (!shown)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < output->count; i++)
+        shown[i] =
+            (struct tutti_recorded){output->columns[i].name, output->columns[i].unit, output->columns[i].description};
+    enum tutti_err err = watcher->columns(watcher->context, shown, output->count);
+    free(shown);
+    return err;
+}
+
+static enum tutti_err tell_row(const struct tutti_output *output, double t)
+{
+    for (size_t i = 0; i < output->count; i++)
+        output->values[i] = tutti_column_number(&output->columns[i]);
+    return output->target.watcher->row(output->target.watcher->context, t, output->values);
+}
+
+static enum tutti_err open_watch(struct tutti_output *output)
+{
+    output->values = calloc(output->count + 1, sizeof *output->values);
+    if (!output->values)
+        return tutti_fail_memory();
+    return output->target.watcher->columns ? tell_columns(output) : TUTTI_OK;
+}
+
+/* --- both */
+
+enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti_output_target *target,
+                                 const struct tutti_column *columns, size_t count)
+{
+    *output = (struct tutti_output){.target = *target, .columns = columns, .count = count, .watches_nan = true};
+    if (target->watcher)
+        TRY(open_watch(output));
+    return target->path ? open_file(output) : TUTTI_OK;
+}
+
+enum tutti_err tutti_output_row(struct tutti_output *output, double t)
+{
+    if (__builtin_expect(output->watches_nan, 1))
+        output->watches_nan = !warn_of_nan(output, t);
+    if (output->format)
+        TRY(output->format->row(output->recorder, t));
+    return output->values ? tell_row(output, t) : TUTTI_OK;
+}
+
+enum tutti_err tutti_output_flush(struct tutti_output *output)
+{
+    return output->format ? output->format->flush(output->recorder) : TUTTI_OK;
+}
+
+enum tutti_err tutti_output_close(struct tutti_output *output)
+{
+    enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
+    free(output->values);
+    *output = (struct tutti_output){0};
+    return err;
+}

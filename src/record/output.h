@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* output.h - what becomes of the rows of a run: a result file, somebody who watches (<tutti/run.h>), or both. */
+#ifndef TUTTI_RECORD_OUTPUT_H
+#define TUTTI_RECORD_OUTPUT_H
+
+#include <tutti/run.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "record/recorder.h"
+
+struct tutti_output_target {
+    const char *path;                    /* NULL: no file */
+    const struct tutti_watcher *watcher; /* NULL: nobody */
+    const struct tutti_log *log;
+    const char *origin; /* names the system in the log */
+};
+
+/* Zeroed: nothing becomes of them. */
+struct tutti_output {
+    struct tutti_output_target target;
+    const struct tutti_column *columns;
+    size_t count;
+    const struct tutti_record_format *format; /* NULL: no file */
+    struct tutti_recorder *recorder;
+    double *values;   /* for the watcher */
+    bool watches_nan; /* until there is one */
+};
+
+/* `target` is copied, what it names and `columns` are borrowed until close. The file is written also when the process dies
+ * (base/crash.h): `output` must stay where it is. */
+TUTTI_CHECKED enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti_output_target *target,
+                                               const struct tutti_column *columns, size_t count);
+/* The columns' values at t. */
+TUTTI_CHECKED enum tutti_err tutti_output_row(struct tutti_output *output, double t);
+/* Hands what was written so far to the operating system. */
+TUTTI_CHECKED enum tutti_err tutti_output_flush(struct tutti_output *output);
+/* Also after a failed open, or on a zeroed one. */
+TUTTI_CHECKED enum tutti_err tutti_output_close(struct tutti_output *output);
+
+#endif
