@@ -8,5 +8,6 @@
 #include <tutti/linearize.h>
 #include <tutti/log.h>
 #include <tutti/run.h>
+#include <tutti/simulation.h>
 
 #endif

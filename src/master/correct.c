@@ -45,14 +45,15 @@ struct tutti_correction {
 
 /* ---- getting ready ---- */
 
-static enum tutti_err make_moment(struct tutti_correction *c, const struct run *run, struct moment *moment)
+static enum tutti_err make_moment(const struct tutti_correction *c, const struct run *run, struct tutti_arena *arena,
+                                  struct moment *moment)
 {
     const struct tutti_sensitivity *s = &c->sensitivity;
     moment->at = run->t;
-    moment->ends = tutti_arena_array(&c->arena, run->wires.gather_count, sizeof *moment->ends);
-    moment->d = tutti_arena_array(&c->arena, s->entry_count, sizeof *moment->d);
-    moment->inputs = tutti_arena_array(&c->arena, s->column_count, sizeof *moment->inputs);
-    moment->ages = tutti_arena_array(&c->arena, s->unit_count, sizeof *moment->ages);
+    moment->ends = tutti_arena_array(arena, run->wires.gather_count, sizeof *moment->ends);
+    moment->d = tutti_arena_array(arena, s->entry_count, sizeof *moment->d);
+    moment->inputs = tutti_arena_array(arena, s->column_count, sizeof *moment->inputs);
+    moment->ages = tutti_arena_array(arena, s->unit_count, sizeof *moment->ages);
     return moment->ends && moment->d && moment->inputs && moment->ages ? TUTTI_OK : tutti_fail_memory();
 }
 
@@ -408,6 +409,48 @@ enum tutti_err tutti_correction_restart(struct run *run)
     return TUTTI_OK;
 }
 
+/* ---- ways back ---- */
+
+struct tutti_correction_kept {
+    struct moment accepted;
+    double h;
+    struct tutti_arena arena;
+};
+
+enum tutti_err tutti_correction_keep(const struct run *run, struct tutti_correction_kept **kept)
+{
+    const struct tutti_correction *c = run->master.correction;
+    if (!c)
+        return TUTTI_OK;
+    if (!*kept) {
+        *kept = calloc(1, sizeof **kept);
+        if (!*kept)
+            return tutti_fail_memory();
+        TRY(make_moment(c, run, &(*kept)->arena, &(*kept)->accepted));
+    }
+    copy_moment(c, run, &(*kept)->accepted, &c->accepted);
+    (*kept)->h = c->h;
+    return TUTTI_OK;
+}
+
+void tutti_correction_bring_back(struct run *run, const struct tutti_correction_kept *kept)
+{
+    struct tutti_correction *c = run->master.correction;
+    if (!c)
+        return;
+    copy_moment(c, run, &c->accepted, &kept->accepted);
+    c->tried.at = NAN; /* whatever it is, it is not of this point: C1 */
+    c->h = kept->h;
+}
+
+void tutti_correction_kept_free(struct tutti_correction_kept *kept)
+{
+    if (!kept)
+        return;
+    tutti_arena_fini(&kept->arena);
+    free(kept);
+}
+
 /* ---- beginning and end ---- */
 
 /* Inputs that cannot move are held where that is best for states: outputs are corrected.
@@ -445,8 +488,8 @@ enum tutti_err tutti_correction_open(struct run *run, bool correct_outputs, bool
     TRY(tutti_sensitivity_init(&c->sensitivity, run, correct_outputs));
     if (c->sensitivity.entry_count > 0)
         TRY(make_room(c, run));
-    TRY(make_moment(c, run, &c->accepted));
-    TRY(make_moment(c, run, &c->tried));
+    TRY(make_moment(c, run, &c->arena, &c->accepted));
+    TRY(make_moment(c, run, &c->arena, &c->tried));
     return begin(run);
 }
 

@@ -47,6 +47,13 @@ void tutti_correction_accept(struct run *run);
 /* Signals have jumped at run->t, where all units are: D is found anew, outputs are corrected, inputs jump. Likewise. */
 TUTTI_CHECKED enum tutti_err tutti_correction_restart(struct run *run);
 
+/* What is known at an accepted point, kept to go back there: into *kept, which is made if it is NULL. NULL where there is no
+ * correction. */
+struct tutti_correction_kept;
+TUTTI_CHECKED enum tutti_err tutti_correction_keep(const struct run *run, struct tutti_correction_kept **kept);
+void tutti_correction_bring_back(struct run *run, const struct tutti_correction_kept *kept);
+void tutti_correction_kept_free(struct tutti_correction_kept *kept);
+
 struct tutti_correction_counts tutti_correction_count(const struct run *run);
 
 #endif

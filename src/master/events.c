@@ -7,6 +7,7 @@
 #include "master/agree.h"
 #include "master/correct.h"
 #include "master/loop.h"
+#include "master/poke.h"
 
 enum { MOST_ROUNDS = 1000 };
 
@@ -30,6 +31,8 @@ static enum tutti_err cross(struct run *run, struct tutti_member *member)
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, unit));
+    if (__builtin_expect(member->poked, 0))
+        TRY(tutti_pokes_hand_over(run->pokes, member));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)

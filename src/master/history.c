@@ -23,6 +23,16 @@ void tutti_history_fini(struct tutti_history *history)
     *history = (struct tutti_history){0};
 }
 
+void tutti_history_copy(struct tutti_history *to, const struct tutti_history *from)
+{
+    assert(to->count == from->count);
+    to->points = from->points;
+    to->hidden = from->hidden;
+    memcpy(to->times, from->times, sizeof to->times);
+    for (int i = 0; i < TUTTI_HISTORY_ROOM; i++)
+        memcpy(to->values[i], from->values[i], from->count * sizeof **from->values);
+}
+
 void tutti_history_restart(struct tutti_history *history)
 {
     history->points = history->hidden = 0;

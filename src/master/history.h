@@ -27,6 +27,9 @@ TUTTI_CHECKED enum tutti_err tutti_history_init(struct tutti_history *history, s
 /* A zeroed one is fine. */
 void tutti_history_fini(struct tutti_history *history);
 
+/* Both have the same number of signals. */
+void tutti_history_copy(struct tutti_history *to, const struct tutti_history *from);
+
 /* Forgets everything: at a jump nothing from before says how signals go on. */
 void tutti_history_restart(struct tutti_history *history);
 /* A new point, later than all others. One for the newest time takes its place. */

@@ -85,6 +85,8 @@ static enum tutti_err find_target(struct run *run, double *next)
         target = earlier(target, run->output.next, run->span);
     if (run->visit)
         target = earlier(target, run->visit_at, run->span);
+    if (run->steered)
+        target = earlier(target, run->halt_at, run->span);
     TRY(find_event(run, &event));
     target = earlier(target, event, run->span);
     if (run->master.owed_at > run->t)
@@ -109,6 +111,16 @@ static enum tutti_err watch_standstill(struct run *run, double before)
                       unit->name, unit->fmu->path, NUMBER(run->t), TUTTI_MOST_STANDSTILLS);
 }
 
+enum tutti_err tutti_loop_begin_anew(struct run *run)
+{
+    if (!run->master.by_attempts)
+        return TUTTI_OK;
+    tutti_outputs_forget(run);
+    tutti_detect_forget(run);
+    tutti_stepper_restart(&run->master.stepper);
+    return tutti_extrapolation_restart(run);
+}
+
 /* At the point reached: events first, else a row if one is due. */
 static enum tutti_err look_around(struct run *run)
 {
@@ -130,12 +142,8 @@ static enum tutti_err look_around(struct run *run)
     bool crossed = pending && !run->ended;
     if (crossed)
         TRY(tutti_events_cross_found(run));
-    if ((crossed || jumped) && run->master.by_attempts) {
-        tutti_outputs_forget(run);
-        tutti_detect_forget(run);
-        tutti_stepper_restart(&run->master.stepper);
-        TRY(tutti_extrapolation_restart(run));
-    }
+    if (crossed || jumped)
+        TRY(tutti_loop_begin_anew(run));
     return !crossed && (due || run->ended) ? tutti_observer_row(&run->observer, run->t) : TUTTI_OK;
 }
 
@@ -183,37 +191,59 @@ static bool may_visit(const struct run *run)
     return run->visit && !run->ended && tutti_time_reached(run->t, run->visit_at, run->span);
 }
 
+static bool goes_on(const struct run *run)
+{
+    return run->t < run->times.stop && !run->ended && !(run->reports && tutti_fabric_is_stopped(run->fabric));
+}
+
+/* A macro step and what is to do at its end. Of one piece with the loop: it is what a run spends its time in. */
+static inline __attribute__((always_inline)) enum tutti_err step(struct run *run, bool paced, bool shared)
+{
+    double before = run->t, target;
+    TRY(find_target(run, &target));
+    run->target = target;
+    TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
+    if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
+        return TUTTI_OK; /* at the start of the step, with its rows written */
+    run->stats->steps++;
+    run->t = run->target = run->alone ? run->members[0].t : target;
+    if (__builtin_expect(shared, 0))
+        TRY(tell_point(run));
+    tutti_grid_pass(&run->communication, run->t);
+    if (!run->plain)
+        TRY(look_around(run));
+    if (__builtin_expect(run->t <= before, 0) || run->standstills)
+        TRY(watch_standstill(run, before));
+    if (__builtin_expect(paced, 0))
+        tutti_pace_wait(run);
+    return __builtin_expect(--run->countdown == 0, 0) ? look_at_clock(run, run->t - before) : TUTTI_OK;
+}
+
+static enum tutti_err interrupted(const struct run *run)
+{
+    return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", NUMBER(run->t));
+}
+
 enum tutti_err tutti_loop(struct run *run)
 {
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
     const bool paced = run->options->has_realtime, shared = run->reports;
     if (may_visit(run))
         return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
-    while (run->t < run->times.stop && !run->ended && !(shared && tutti_fabric_is_stopped(run->fabric))) {
+    while (goes_on(run)) {
         if (__builtin_expect(interrupt && *interrupt, 0))
-            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                              NUMBER(run->t));
-        double before = run->t, target;
-        TRY(find_target(run, &target));
-        run->target = target;
-        TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
-        if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
-            break; /* at the start of the step, with its rows written */
-        run->stats->steps++;
-        run->t = run->target = run->alone ? run->members[0].t : target;
-        if (__builtin_expect(shared, 0))
-            TRY(tell_point(run));
-        tutti_grid_pass(&run->communication, run->t);
-        if (!run->plain)
-            TRY(look_around(run));
+            return interrupted(run);
+        TRY(step(run, paced, shared));
         if (__builtin_expect(may_visit(run), 0))
             return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
-        if (__builtin_expect(run->t <= before, 0) || run->standstills)
-            TRY(watch_standstill(run, before));
-        if (__builtin_expect(paced, 0))
-            tutti_pace_wait(run);
-        if (__builtin_expect(--run->countdown == 0, 0))
-            TRY(look_at_clock(run, run->t - before));
     }
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_loop_step(struct run *run)
+{
+    const volatile sig_atomic_t *interrupt = run->options->interrupt;
+    if (!goes_on(run))
+        return TUTTI_OK;
+    return interrupt && *interrupt ? interrupted(run) : step(run, run->options->has_realtime, false);
 }

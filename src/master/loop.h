@@ -35,6 +35,7 @@ struct tutti_member {
     double t;                    /* where it is: at the run's time, or behind it in the middle of a step of its own */
     double next_event;           /* that it announced; INFINITY: none */
     bool event;                  /* to be crossed at this point */
+    bool poked;                  /* a program has set some of its inputs or parameters (poke.h) */
     bool has_grid;               /* steps of a size of its own, or of one size only */
     bool ready;                  /* initialised */
     bool driven;                 /* a file has inputs for it; `inputs` only on its own rank */
@@ -87,6 +88,9 @@ struct run {
     struct tutti_times times;
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
+    struct tutti_pokes *pokes; /* NULL: nobody sets values on the way */
+    bool steered;              /* step by step, by a program (simulation.c) ... */
+    double halt_at;            /* ... which wants a step to end there; INFINITY: nowhere */
     /* Called once everything is computed at the start and no unit has left its initialisation; the run ends there. NULL:
      * none. For those who only want to look (analyze.c). */
     enum tutti_err (*at_start)(void *context, struct run *run);
@@ -166,6 +170,9 @@ TUTTI_CHECKED enum tutti_err tutti_run_prepare(struct run *run);
 TUTTI_CHECKED enum tutti_err tutti_run_go(struct run *run);
 /* The same with counting, and everything released. */
 TUTTI_CHECKED enum tutti_err tutti_run_prepared(struct run *run, struct tutti_run_stats *stats);
+/* In pieces: up to the first row; and, behind the last step, the end of all units. */
+TUTTI_CHECKED enum tutti_err tutti_run_set_up(struct run *run);
+TUTTI_CHECKED enum tutti_err tutti_run_terminate(struct run *run);
 /* Releases what tutti_run_prepare made. */
 void tutti_run_let_go(struct run *run);
 /* The second part of setting up, behind tutti_setup_system: to the first point. */
@@ -175,5 +182,9 @@ TUTTI_CHECKED enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err
 
 /* From run->t to the end. */
 TUTTI_CHECKED enum tutti_err tutti_loop(struct run *run);
+/* One macro step of it, on one rank; none at the end. */
+TUTTI_CHECKED enum tutti_err tutti_loop_step(struct run *run);
+/* Signals have jumped at run->t: what was known of how they move is forgotten. */
+TUTTI_CHECKED enum tutti_err tutti_loop_begin_anew(struct run *run);
 
 #endif

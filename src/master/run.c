@@ -144,7 +144,9 @@ enum tutti_err tutti_run_start(struct run *run)
 static enum tutti_err begin(struct run *run)
 {
     TRY(tutti_master_open(run));
-    run->plain = !run->watches && !run->observer.records && !run->visit && !run->master.by_attempts;
+    run->plain = !run->watches && !run->observer.records && !run->visit && !run->steered && !run->master.by_attempts;
+    for (uint32_t m = 0; m < run->own_count && run->steered; m++)
+        run->own[m]->unit->may_go_back = true;
     return TUTTI_OK;
 }
 
@@ -155,7 +157,7 @@ enum tutti_err tutti_run_prepare(struct run *run)
     return tutti_setup_system(run);
 }
 
-static enum tutti_err set_up(struct run *run)
+enum tutti_err tutti_run_set_up(struct run *run)
 {
     bool crossed = false;
     TRY(tutti_run_start(run));
@@ -204,7 +206,7 @@ enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
     return err ? tutti_fail(err, "%s", message) : closing;
 }
 
-static enum tutti_err terminate(struct run *run)
+enum tutti_err tutti_run_terminate(struct run *run)
 {
     for (uint32_t m = 0; m < run->own_count; m++)
         TRY(run->own[m]->unit->kind->terminate(run->own[m]->unit));
@@ -225,13 +227,13 @@ static enum tutti_err spread_end(struct run *run, enum tutti_err err)
 enum tutti_err tutti_run_go(struct run *run)
 {
     double begin = tutti_clock_now();
-    enum tutti_err err = set_up(run);
+    enum tutti_err err = tutti_run_set_up(run);
     run->loop_start = run->last_look = run->last_flush = tutti_clock_now();
     run->stats->setup_seconds = run->loop_start - begin;
     if (!err)
         err = spread_end(run, tutti_loop(run));
     if (!err)
-        err = terminate(run);
+        err = tutti_run_terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
     tutti_pace_tell(run);
     if (run->ended && !err && tutti_run_owns(run, run->ended->component))

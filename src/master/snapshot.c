@@ -6,9 +6,9 @@
 #include "master/loop.h"
 #include "master/texts.h"
 
-static enum tutti_err make(struct tutti_snapshot *snapshot, struct run *run)
+static enum tutti_err make(struct tutti_snapshot *snapshot, const struct run *run)
 {
-    struct tutti_arena *arena = &run->arena;
+    struct tutti_arena *arena = &snapshot->arena;
     uint32_t count = run->member_count;
     snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
     snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
@@ -88,5 +88,6 @@ void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct run *run)
         if (run->members[m].unit)
             run->members[m].unit->kind->discard(run->members[m].unit, snapshot->saved[m]);
     tutti_texts_fini(snapshot->texts);
+    tutti_arena_fini(&snapshot->arena);
     *snapshot = (struct tutti_snapshot){0};
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* simulation.h - a simulation in the hands of a program: step by step, with a look at everything between steps, and ways back.
+ *
+ *     struct tutti_simulation *s;
+ *     const char *files[] = {"car.ssp"};
+ *     struct tutti_run_options options = {.files = files, .file_count = 1};
+ *     size_t z;
+ *     if (tutti_simulation_open(&s, &options) || tutti_simulation_set(s, "road.height=0.05") ||
+ *         tutti_simulation_find(s, "body.z", &z) || tutti_simulation_start(s))
+ *         puts(tutti_err_message());
+ *
+ * A simulation belongs to one thread at a time; any number of them may live side by side. It runs in the thread that calls:
+ * options for other ranks (threads, processes, nodes, mpi) are refused. To run from start to stop in one go there is tutti_run;
+ * whatever it can do (formats, solvers, masters, input files, recording, watchers) a simulation can, too.
+ *
+ * The life of a simulation: open, [find, set], start, [step, advance, find, get, put, set, save, restore], finish, free. Calls
+ * out of that order are refused with STATE. After an error of an FMU or a solver only get, finish and free make sense. */
+#ifndef TUTTI_SIMULATION_H
+#define TUTTI_SIMULATION_H
+
+#include <tutti/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tutti_simulation;
+
+/* Loads what options->files name and checks it; no code of an FMU runs yet. `options` and all it points to are borrowed until
+ * free. *out is set on success only. ARGUMENT, IO, FORMAT, UNSUPPORTED, ... as tutti_run. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_open(struct tutti_simulation **out,
+                                                             const struct tutti_run_options *options);
+/* Releases everything, however far it came; NULL is fine. A result that is not finished is closed with what is in it. */
+TUTTI_API void tutti_simulation_free(struct tutti_simulation *simulation);
+
+/* ---- variables ---- */
+
+/* What is known of a variable. Texts are the simulation's. */
+struct tutti_variable {
+    const char *name;               /* "unit.var"; "var" for a single FMU */
+    const char *unit, *description; /* NULL: none */
+    const char *type;               /* "Float64", "Boolean", ...: as FMI 3.0 calls them */
+    const char *causality;          /* "input", "output", "parameter", "local", ... */
+    const char *variability;        /* "continuous", "discrete", "fixed", ... */
+    bool is_text;                   /* String or Binary: tutti_simulation_get_text */
+    size_t count;                   /* values: 1, or the elements of an array; before start 0 for arrays */
+};
+
+/* All variables of all units have numbers from 0 on. */
+TUTTI_API size_t tutti_simulation_variable_count(const struct tutti_simulation *simulation);
+/* The number of a variable, of an alias of one, or of an element of an array ("unit.x[2,3]"), by its name. ARGUMENT, with the
+ * nearest name. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_find(struct tutti_simulation *simulation, const char *name,
+                                                             size_t *variable);
+/* ARGUMENT if there is no such number. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, size_t variable,
+                                                                 struct tutti_variable *out);
+
+/* "UNIT.VAR=VALUE", as --set: before start a parameter or a start value; afterwards an input that nothing else drives, or a
+ * tunable parameter, as tutti_simulation_put. ARGUMENT, with what would be right. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_set(struct tutti_simulation *simulation, const char *text);
+
+/* ---- time ---- */
+
+/* Makes the units, initialises them, records the first row. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_start(struct tutti_simulation *simulation);
+/* Where it is; the start time before start. */
+TUTTI_API double tutti_simulation_time(const struct tutti_simulation *simulation);
+/* Is the stop time reached, or has an FMU ended the run? Steps then do nothing. */
+TUTTI_API bool tutti_simulation_is_over(const struct tutti_simulation *simulation);
+/* One macro step, as long as the master finds good. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_step(struct tutti_simulation *simulation);
+/* As many as it takes to get to t, to the bit; nothing if it is there. ARGUMENT if t is behind it, or beyond the stop time, or
+ * not in the reach of an FMU that cannot vary its step. May come to its end before: tutti_simulation_time. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_advance(struct tutti_simulation *simulation, double t);
+
+/* ---- values, between steps ---- */
+
+/* `count` must be that of the variable. Numbers of all types as doubles. Every call reads from the FMU: who wants many values
+ * at every point gives options->watcher. ARGUMENT. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t variable,
+                                                            double *values, size_t count);
+/* The first value of a String; of a Binary as pairs of hexadecimal digits. Good until the next call for this variable. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get_text(struct tutti_simulation *simulation, size_t variable,
+                                                                 const char **text);
+/* From now on: an input that is neither connected nor driven by a file, or a tunable parameter. The unit takes it when the
+ * next step begins: as an event where it has event mode, so that rows before and after are recorded. ARGUMENT for any other
+ * variable, and for a value that is out of its bounds or not of its type (1.5 for an integer). */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t variable,
+                                                            const double *values, size_t count);
+
+/* ---- ways back ---- */
+
+/* A point of a simulation to go back to. */
+struct tutti_point;
+
+/* Keeps the point that the simulation is at: units, signals, everything that the master remembers. *point is made if it is
+ * NULL, else used again. UNSUPPORTED, naming the unit, if one cannot go back. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save(struct tutti_simulation *simulation,
+                                                             struct tutti_point **point);
+/* Everything is as it was there, any number of times, to any point of this simulation. What follows is the same to the bit as
+ * before; only SUNDIALS' solvers for Model Exchange (cvode, adams, dopri5, dopri8, dirk) begin anew there. Statistics go on counting. What was put and not taken yet is forgotten. UNSUPPORTED while a result file or a
+ * step log is written, whose times would run backwards: a watcher can tell apart what it is shown. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation,
+                                                                const struct tutti_point *point);
+/* NULL is fine. Points end with their simulation: finish and free release those that are left. */
+TUTTI_API void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *point);
+
+/* ---- the end ---- */
+
+/* Ends the units, closes the result. `stats` (may be NULL; tutti_run_stats_fini) tells what was done. Also after a failed step,
+ * to have the statistics: it then ends nothing and returns no error of its own but that of closing the result. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation,
+                                                               struct tutti_run_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/point.h"
+
+#include <stdlib.h>
+
+#include "master/correct.h"
+#include "master/detect.h"
+
+struct tutti_point {
+    struct tutti_point *next;
+    struct tutti_snapshot snapshot;
+    struct tutti_grid communication, output;
+    struct tutti_stepper stepper;
+    struct tutti_history history, rates[TUTTI_MOST_ORDER]; /* empty where the master keeps none */
+    struct tutti_correction_kept *correction;
+    double owed_at, paid_at, cross_at, crossed_here;
+    uint32_t owed_by, crossed_member;
+    bool event;
+};
+
+static enum tutti_err keep_history(struct tutti_history *to, const struct tutti_history *from)
+{
+    if (!from->values[0])
+        return TUTTI_OK;
+    if (!to->values[0])
+        TRY(tutti_history_init(to, from->count));
+    tutti_history_copy(to, from);
+    return TUTTI_OK;
+}
+
+static enum tutti_err take(struct tutti_point *point, struct run *run)
+{
+    const struct tutti_master *master = &run->master;
+    TRY(tutti_snapshot_take(&point->snapshot, run));
+    TRY(keep_history(&point->history, &master->extrapolation.history));
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+        TRY(keep_history(&point->rates[o], &master->extrapolation.rates[o]));
+    TRY(tutti_correction_keep(run, &point->correction));
+    point->communication = run->communication;
+    point->output = run->output;
+    point->stepper = master->stepper;
+    point->owed_at = master->owed_at;
+    point->owed_by = master->owed_by;
+    point->paid_at = master->paid_at;
+    point->cross_at = master->cross_at;
+    point->crossed_here = master->crossed_here;
+    point->crossed_member = master->crossed_member;
+    point->event = master->event;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point **point, struct run *run)
+{
+    if (*point)
+        return take(*point, run);
+    struct tutti_point *made = calloc(1, sizeof *made);
+    if (!made)
+        return tutti_fail_memory();
+    made->next = points->first;
+    points->first = made;
+    enum tutti_err err = take(made, run);
+    if (err)
+        tutti_point_release(points, made, run);
+    else
+        *point = made;
+    return err;
+}
+
+static void bring_back_history(struct tutti_history *to, const struct tutti_history *from)
+{
+    if (from->values[0])
+        tutti_history_copy(to, from);
+}
+
+enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    TRY(tutti_snapshot_restore(&point->snapshot, run));
+    bring_back_history(&master->extrapolation.history, &point->history);
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+        bring_back_history(&master->extrapolation.rates[o], &point->rates[o]);
+    tutti_correction_bring_back(run, point->correction);
+    tutti_outputs_forget(run);
+    tutti_detect_forget(run);
+    run->communication = point->communication;
+    run->output = point->output;
+    run->target = run->t;
+    run->standstills = 0;
+    master->stepper = point->stepper;
+    master->owed_at = point->owed_at;
+    master->owed_by = point->owed_by;
+    master->paid_at = point->paid_at;
+    master->cross_at = point->cross_at;
+    master->crossed_here = point->crossed_here;
+    master->crossed_member = point->crossed_member;
+    master->event = point->event;
+    return TUTTI_OK;
+}
+
+void tutti_point_release(struct tutti_points *points, struct tutti_point *point, struct run *run)
+{
+    struct tutti_point **at = &points->first;
+    while (*at && *at != point)
+        at = &(*at)->next;
+    if (!point || !*at)
+        return;
+    *at = point->next;
+    tutti_snapshot_fini(&point->snapshot, run);
+    tutti_history_fini(&point->history);
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+        tutti_history_fini(&point->rates[o]);
+    tutti_correction_kept_free(point->correction);
+    free(point);
+}
+
+void tutti_points_fini(struct tutti_points *points, struct run *run)
+{
+    while (points->first)
+        tutti_point_release(points, points->first, run);
+}

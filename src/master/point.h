@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* point.h - a point between macro steps to go back to: what a snapshot holds, and what the master remembers from step to
+ * step. */
+#ifndef TUTTI_MASTER_POINT_H
+#define TUTTI_MASTER_POINT_H
+
+#include "master/loop.h"
+
+struct tutti_point;
+
+/* All points of a run, so that they can be released with it. */
+struct tutti_points {
+    struct tutti_point *first;
+};
+
+/* Into *point, which is made, in `points`, if it is NULL, and used again else. UNSUPPORTED, naming the unit and what it lacks. */
+TUTTI_CHECKED enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point **point, struct run *run);
+/* Any number of times. */
+TUTTI_CHECKED enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *run);
+/* While the units are alive; NULL is fine. */
+void tutti_point_release(struct tutti_points *points, struct tutti_point *point, struct run *run);
+void tutti_points_fini(struct tutti_points *points, struct run *run);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* poke.h - values that a program sets between steps (simulation.h), kept until their unit may take them: when the next step
+ * begins, since no read may follow a set (R3), and in event mode where the unit has it. */
+#ifndef TUTTI_MASTER_POKE_H
+#define TUTTI_MASTER_POKE_H
+
+#include "master/loop.h"
+
+/* One variable. */
+struct tutti_poke {
+    uint32_t component;
+    bool pending;                 /* the unit does not know yet */
+    struct tutti_signals signals; /* of this variable alone: its values */
+    struct tutti_poke *next;
+};
+
+struct tutti_pokes {
+    struct tutti_poke *first;
+};
+
+/* For a variable of a unit that stands between steps; its values are what they are there. In *out, which the list owns. */
+TUTTI_CHECKED enum tutti_err tutti_poke_new(struct tutti_poke **out, struct tutti_pokes *pokes, struct run *run,
+                                            uint32_t component, uint32_t variable);
+/* Its values, which are in place now, are for the unit. */
+void tutti_poke_mark(struct tutti_poke *poke, struct run *run);
+
+/* The unit may take them now. */
+TUTTI_CHECKED enum tutti_err tutti_pokes_hand_over(struct tutti_pokes *pokes, struct tutti_member *member);
+/* A step is about to begin: all units that are at the run's time take theirs. */
+TUTTI_CHECKED enum tutti_err tutti_pokes_bring(struct run *run);
+/* What nobody has taken yet is forgotten. */
+void tutti_pokes_forget(struct run *run);
+void tutti_pokes_fini(struct tutti_pokes *pokes);
+
+#endif
