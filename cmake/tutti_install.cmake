@@ -1,4 +1,5 @@
-# What `cmake --install` puts where: command, libraries, headers, pkg-config and CMake packages, man page, kit, docs.
+# What `cmake --install` puts where: command, libraries, headers, pkg-config and CMake packages, man page, kit, docs. The examples
+# say in their folder what is installed of them, modules in src/.
 include(CMakePackageConfigHelpers)
 
 set(tutti_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
@@ -7,28 +8,33 @@ set(tutti_kit_dir ${CMAKE_INSTALL_DATADIR}/tutti/kit)
 
 install(TARGETS tutti tutti_static tutti_shared
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT dev
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN *.h)
 
 # Both packages find their prefix from where they lie, so that an installed tree can be moved.
 file(RELATIVE_PATH tutti_pc_to_prefix /${tutti_pc_dir} /)
 string(REGEX REPLACE "/$" "" tutti_pc_to_prefix ${tutti_pc_to_prefix})
 configure_file(cmake/tutti.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${tutti_pc_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${tutti_pc_dir} COMPONENT dev)
 
 configure_package_config_file(cmake/tutti-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake
     INSTALL_DESTINATION ${tutti_cmake_dir}
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR tutti_kit_dir)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tutti-config-version.cmake
-    DESTINATION ${tutti_cmake_dir})
+    DESTINATION ${tutti_cmake_dir} COMPONENT dev)
 
 # The kit as it lies in the source tree, its models as examples, with FMI's declarations beside it.
-install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir}
+install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir} COMPONENT dev
     FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN models/*.txt)
-install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir})
+install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir} COMPONENT dev)
 
 install(FILES ${CMAKE_BINARY_DIR}/tutti.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages name ../examples.
+file(RELATIVE_PATH tutti_doc_to_examples /${CMAKE_INSTALL_DOCDIR} /${tutti_examples_dir})
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/installed)
+file(CREATE_LINK ${tutti_doc_to_examples} ${CMAKE_CURRENT_BINARY_DIR}/installed/examples SYMBOLIC)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/installed/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -72,11 +72,23 @@ for fmu in Dahlquist_fmi2 Dahlquist_fmi3; do
     [ "$(wc -l <out/result.csv)" -gt 2 ] || fail "$fmu.fmu gave no result"
 done
 
-# Every installed header stands alone, and only the API is exported.
+# Every installed header stands alone, and the library exports what they declare: all of it, and nothing else.
 for header in "$prefix"/include/tutti/*.h; do
     printf '#include <tutti/%s>\n' "$(basename "$header")" >header.c
     cc -std=c17 -Wall -Werror -fsyntax-only -I"$prefix/include" header.c || fail "$header does not stand alone"
+    cat header.c >>headers.c
 done
-others=$(nm -D --defined-only "$lib/libtutti.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^tutti_/ { print $3 }')
-[ -z "$others" ] || fail "libtutti.so exports more than tutti_*: $others"
+exports() {
+    nm -D --defined-only "$1" | awk '{ print $NF }' | sort
+}
+cc -std=c17 -E -P -I"$prefix/include" headers.c | tr '\n' ' ' |
+    grep -oP 'visibility\("default"\)[^;]*?\K\btutti_\w+(?=\()' | sort -u >declared
+exports "$lib/libtutti.so" >exported
+[ -s declared ] || fail "no function is declared"
+diff declared exported || fail "libtutti.so does not export what the headers declare (<), or more (>)"
+for module in "$lib"/tutti/*.so; do
+    name=$(basename "$module" .so)
+    [ "$(exports "$module")" = "${name}_module" ] || fail "$module has to export ${name}_module only"
+done
+if exports "$prefix/bin/tutti" | grep -v '@'; then fail "the command exports these"; fi # those with @ are the C library's own
 echo "check_install: ok"

@@ -99,8 +99,9 @@ struct tutti_point;
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save(struct tutti_simulation *simulation,
                                                              struct tutti_point **point);
 /* Everything is as it was there, any number of times, to any point of this simulation. What follows is the same to the bit as
- * before; only SUNDIALS' solvers for Model Exchange (cvode, adams, dopri5, dopri8, dirk) begin anew there. Statistics go on counting. What was put and not taken yet is forgotten. UNSUPPORTED while a result file or a
- * step log is written, whose times would run backwards: a watcher can tell apart what it is shown. */
+ * before; only SUNDIALS' solvers for Model Exchange (cvode, adams, dopri5, dopri8, dirk) begin anew there. Statistics go on
+ * counting. What was put and not taken yet is forgotten. UNSUPPORTED while a result file or a step log is written, whose times
+ * would run backwards: a watcher can tell apart what it is shown. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation,
                                                                 const struct tutti_point *point);
 /* NULL is fine. Points end with their simulation: finish and free release those that are left. */

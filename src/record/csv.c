@@ -10,16 +10,15 @@
 #include "record/recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "record/file.h"
 
 enum { BUFFER = 128 * 1024 };
 
@@ -160,17 +159,6 @@ static bool is_text(const struct cell *cell)
 
 /* --- writing */
 
-/* As often as somebody asks: after a failed write every call fails with the same words. */
-static enum tutti_err fail_write(const struct tutti_recorder *recorder)
-{
-    const char *advice = recorder->error == ENOSPC || recorder->error == EDQUOT
-                             ? "; make room, or name a file on another disk"
-                         : recorder->error == EFBIG ? "; raise the limit on file sizes (ulimit -f), or record less"
-                                                    : "";
-    return tutti_fail(TUTTI_ERR_IO, "cannot write %s: %s; the rows before are kept%s", recorder->path,
-                      strerror(recorder->error), advice);
-}
-
 /* How many of the first n bytes are whole rows. The bytes start with a row; a line end in quotes is not a row's end. */
 static size_t whole_rows(const char *bytes, size_t n)
 {
@@ -188,7 +176,7 @@ static size_t whole_rows(const char *bytes, size_t n)
 static enum tutti_err flush(struct tutti_recorder *recorder)
 {
     if (recorder->error)
-        return fail_write(recorder);
+        return tutti_record_file_fail_write(recorder->path, recorder->error);
     size_t whole = recorder->whole;
     off_t offset = recorder->offset;
     recorder->writing = true;
@@ -203,7 +191,7 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
     if (offset >= 0)
         recorder->offset = offset + (off_t)done;
     recorder->writing = false;
-    return recorder->error ? fail_write(recorder) : TUTTI_OK;
+    return recorder->error ? tutti_record_file_fail_write(recorder->path, recorder->error) : TUTTI_OK;
 }
 
 /* Room for a row of `need` bytes. */
@@ -245,7 +233,7 @@ static size_t measure_texts(struct tutti_recorder *recorder)
 static enum tutti_err row(struct tutti_recorder *recorder, double time)
 {
     if (recorder->error)
-        return fail_write(recorder);
+        return tutti_record_file_fail_write(recorder->path, recorder->error);
     size_t need = recorder->fixed, whole = atomic_load_explicit(&recorder->whole, memory_order_relaxed);
     if (recorder->text_count > 0) {
         size_t texts = measure_texts(recorder);
@@ -291,40 +279,19 @@ static void release(struct tutti_recorder *recorder)
 static enum tutti_err close_file(struct tutti_recorder *recorder)
 {
     enum tutti_err err = flush(recorder);
-    /* Network file systems tell a full disk here. Standard output is not ours to close. */
-    if (recorder->fd > STDOUT_FILENO && close(recorder->fd) != 0 && err == TUTTI_OK) {
-        recorder->error = errno;
-        err = fail_write(recorder);
-    }
+    if (recorder->fd > STDOUT_FILENO) /* which is not ours to close */
+        err = tutti_record_file_close(recorder->fd, recorder->path, err);
     release(recorder);
     return err;
 }
 
-static enum tutti_err fail_open(const char *path)
-{
-    int error = errno;
-    const char *slash = strrchr(path, '/');
-    if (error == ENOENT && slash && slash > path)
-        return tutti_fail(TUTTI_ERR_IO, "cannot write %s: there is no folder %.*s; make it, or name another file", path,
-                          (int)(slash - path), path);
-    if (error == EISDIR)
-        return tutti_fail(TUTTI_ERR_IO, "cannot write %s: it is a folder; name a file", path);
-    return tutti_fail(TUTTI_ERR_IO, "cannot write %s: %s; name another file", path, strerror(error));
-}
-
 static enum tutti_err open_file(struct tutti_recorder *recorder, const char *path)
 {
-    recorder->offset = -1;
+    bool regular = false;
     recorder->fd = STDOUT_FILENO;
-    if (strcmp(path, "-") == 0)
-        return TUTTI_OK;
-    /* Not truncated yet: that waits until nothing else can fail. */
-    recorder->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    struct stat st;
-    if (recorder->fd < 0 || fstat(recorder->fd, &st) != 0)
-        return fail_open(path);
-    if (S_ISREG(st.st_mode))
-        recorder->offset = 0;
+    if (strcmp(path, "-") != 0)
+        TRY(tutti_record_file_open(&recorder->fd, &regular, path));
+    recorder->offset = regular ? 0 : -1;
     return TUTTI_OK;
 }
 
@@ -381,7 +348,7 @@ static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, co
     }
     err = open_file(recorder, path);
     if (err == TUTTI_OK && recorder->offset >= 0 && ftruncate(recorder->fd, 0) != 0)
-        err = fail_open(path);
+        err = tutti_record_file_fail_open(path);
     if (err == TUTTI_OK)
         err = write_header(recorder);
     if (err != TUTTI_OK) {

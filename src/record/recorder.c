@@ -10,10 +10,10 @@
 #include "base/str.h"
 
 /* Every format there is. */
-static const struct tutti_record_format *const formats[] = {&tutti_record_csv};
+static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_mat};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* Pipes and devices (/dev/null) have no extension; they get the first format. */
+/* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */
 static bool is_stream(const char *path)
 {
     struct stat st;
@@ -43,12 +43,15 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
     for (size_t i = 0; i < FORMATS; i++) {
         const struct tutti_record_format *f = formats[i];
         assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency);
-        if (strcasecmp(extension, f->extension) == 0 || (i == 0 && is_stream(path))) {
+        if (strcasecmp(extension, f->extension) == 0) {
             *format = f;
             return TUTTI_OK;
         }
     }
-    return fail_unknown(path, extension);
+    if (!is_stream(path))
+        return fail_unknown(path, extension);
+    *format = formats[0];
+    return TUTTI_OK;
 }
 
 double tutti_column_number(const struct tutti_column *column)
@@ -73,7 +76,7 @@ double tutti_column_number(const struct tutti_column *column)
 #undef NUMBER_OF
     case TUTTI_TYPE_STRING:
     case TUTTI_TYPE_BINARY:
-    case TUTTI_TYPE_COUNT: break;
+        break;
     }
     return column->negated ? 0 - value : value; /* 0 - x: minus nothing is nothing, not -0 */
 }

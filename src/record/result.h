@@ -13,42 +13,46 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/map.h"
 
 struct tutti_result_variable {
     const char *name;        /* "unit.var", unique in its file */
     const char *unit;        /* NULL: not known */
     const char *description; /* NULL: none */
-    bool numeric;            /* false: there are texts among its values */
-    bool held; /* it does not move between rows: known to be discrete, or all its values are whole numbers */
+    /* These two are what the file says, or what the values show: of a CSV file they are known once the values were read. */
+    bool numeric; /* false: there are texts among its values */
+    bool held;    /* it does not move between rows: it is discrete, or all values are whole numbers and some repeat */
 };
 
 struct tutti_result {
     const struct tutti_result_format *format;
-    const char *path; /* as it was given */
-    struct tutti_result_variable *variables;
-    size_t count; /* of variables, `time` not among them */
-    double *times;
+    const char *path;                        /* as it was given */
+    struct tutti_result_variable *variables; /* in the arena, with their texts */
+    size_t count;                            /* of variables, `time` not among them */
+    double *times;                           /* on the heap; tutti_result_free releases it */
     size_t rows;           /* finite times that do not descend; equal ones are both sides of an event */
     const char *time_unit; /* NULL: not known */
     struct tutti_arena arena;
-    void *own; /* the format's */
+    struct tutti_map names; /* result.c's */
+    void *own;              /* the format's */
 };
 
 struct tutti_result_format {
     const char *name; /* "csv" */
     /* Is this file, whose name and first `size` (up to 512) bytes these are, of this format? */
     bool (*fits)(const char *path, const unsigned char *head, size_t size);
-    /* Reads everything but values into the zeroed `result`, whose path and format are set. What is odd but usable goes to
-     * `log` as a warning with the file's name. After a failure close is called, too. */
+    /* Reads everything but values into the zeroed `result`, whose path and format are set. Names need
+     * not be looked at: two alike are found by the caller. What is odd but usable goes to
+     * `log` as a warning with the file's name. After a failure close is called, too, if `own` is set. */
     enum tutti_err (*open)(struct tutti_result *result, const struct tutti_log *log);
-    /* values[i][row] = variables[which[i]], for all rows; NaN where there is no number. `which` ascends. */
+    /* values[i][row] = variables[which[i]], for all rows, of which there are some; NaN where there is no number. `which` ascends. */
     enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
-    void (*close)(struct tutti_result *result); /* releases `own`, which may be NULL */
+    void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 
 extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5;
 
-/* Opens a result: its format is found by what is in it. IO, FORMAT, LIMIT. `path` is copied. */
+/* Opens a result: its format is found by what is in it; standard input ("-") and pipes are CSV. IO, FORMAT, LIMIT. `path` is copied. */
 TUTTI_CHECKED enum tutti_err tutti_result_open(struct tutti_result **out, const char *path,
                                                const struct tutti_log *log);
 /* As the format's: reading many variables at once is faster than one by one (a text file is gone through once per call). */

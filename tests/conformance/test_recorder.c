@@ -2,6 +2,8 @@
 /* What recorder.h promises of every format. FORMAT is the extension without its dot: one program per format. */
 #include "test.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "record/recorder.h"
@@ -13,13 +15,38 @@ static const struct tutti_record_format *format;
 static char path[128];
 
 /* How many rows a file holds that was left as it is; every format adds how it is read back. */
-static size_t rows_of(const char *file)
+static size_t rows_of_csv(const char *file)
 {
     struct tutti_table *table = NULL;
     assert_ok(tutti_table_read(&table, file));
     size_t rows = tutti_table_rows(table);
     tutti_table_free(table);
     return rows;
+}
+
+static size_t rows_of_mat(const char *file)
+{
+    size_t size, at = 0, rows = 0;
+    char *bytes = slurp_file(file, &size);
+    while (at < size) {
+        int32_t head[5];
+        assert_true(size - at > sizeof head);
+        memcpy(head, bytes + at, sizeof head);
+        at += sizeof head + (size_t)head[4] +
+              (size_t)head[1] * (size_t)head[2] *
+                  (size_t)(head[0] == 51   ? 1
+                           : head[0] == 20 ? 4
+                                           : 8);
+        rows = (size_t)head[2]; /* of the last matrix: data_2 */
+    }
+    assert_int_equal(at, size);
+    free(bytes);
+    return rows;
+}
+
+static size_t rows_of(const char *file)
+{
+    return format == &tutti_record_mat ? rows_of_mat(file) : rows_of_csv(file);
 }
 
 static int set_up(void **state)
@@ -64,6 +91,7 @@ static void every_type_can_be_recorded(void **state)
         snprintf(names[i], sizeof names[i], "unit.v[%d,\"x\"]", i);
         columns[i] = (struct tutti_column){.name = names[i],
                                            .type = (enum tutti_type)i,
+                                           .source = (size_t)i,
                                            .value = i == TUTTI_TYPE_STRING ? (const void *)&text : zeros};
     }
     struct tutti_recorder *recorder = NULL;
@@ -156,25 +184,54 @@ static void emergency_saves_all_rows(void **state)
     flushed_rows_survive(format->emergency);
 }
 
-/* Sooner or later writing fails; from then on every call says the same. */
-static void a_full_disk_is_told(void **state)
+/* Writes until that fails; 0, or where it was not as it should be. */
+static int fill(void)
 {
-    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){300000, 300000});
     double x = 1;
     const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
     struct tutti_recorder *recorder = NULL;
-    assert_int_equal(symlink("/dev/full", path), 0);
-    enum tutti_err err = format->open(&recorder, path, &column, 1);
-    if (err == TUTTI_OK) {
-        for (int i = 0; i < 1000000 && err == TUTTI_OK; i++)
-            err = format->row(recorder, i);
-        assert_int_equal(err, TUTTI_ERR_IO);
-        assert_contains(tutti_err_message(), "result." FORMAT);
-        assert_fails(format->row(recorder, 1e9), TUTTI_ERR_IO, "No space left");
-        err = format->close(recorder);
+    if (format->open(&recorder, path, &column, 1) != TUTTI_OK)
+        return 1;
+    enum tutti_err err = TUTTI_OK;
+    for (int i = 0; i < 1000000 && err == TUTTI_OK; i++)
+        err = format->row(recorder, i);
+    if (err != TUTTI_ERR_IO || !strstr(tutti_err_message(), path))
+        return 2;
+    for (int i = 0; i < 3; i++) {
+        (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
+        err = i == 0 ? format->row(recorder, 1e9) : i == 1 ? format->flush(recorder) : format->close(recorder);
+        if (err != TUTTI_ERR_IO || !strstr(tutti_err_message(), path) || !strstr(tutti_err_message(), "too large"))
+            return 3 + i;
     }
-    assert_int_equal(err, TUTTI_ERR_IO);
-    assert_contains(tutti_err_message(), "No space left");
+    return 0;
+}
+
+/* Sooner or later writing fails; from then on every call says the same, and what is there is whole. */
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(fill());
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_true(rows_of(path) > 1000);
+}
+
+/* At once, not after hours: because it is full, or because this format cannot write to a device. */
+static void a_full_device_is_told(void **state)
+{
+    (void)state;
+    struct tutti_recorder *recorder = NULL;
+    assert_int_equal(symlink("/dev/full", path), 0);
+    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, "result." FORMAT);
+    assert_null(recorder);
+    if (!strstr(tutti_err_message(), "a file on a disk"))
+        assert_contains(tutti_err_message(), "No space left");
 }
 
 int main(void)
@@ -185,6 +242,7 @@ int main(void)
         TEST(nothing_to_record_is_a_file_too), TEST(an_older_file_is_replaced),
         TEST(what_cannot_be_opened_is_named),  TEST(what_was_flushed_survives_a_kill),
         TEST(emergency_saves_all_rows),        TEST(a_full_disk_is_told),
+        TEST(a_full_device_is_told),
     };
     return cmocka_run_group_tests_name("recorder: " FORMAT, tests, find_format, NULL);
 }

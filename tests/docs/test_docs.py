@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The user documentation says what is so: its commands work, its outputs, messages, options and links exist.
 
-Every ```sh block of README.md and docs/*.md is run, block by block and from top to bottom of a page, in a folder of the
-page's own. There, build/tutti, build/fmus/ and the SSPs in build/examples/ are those of the running build (as links: nothing of the build is written
-to), and `tutti` is on the PATH. In such a block
+Every ```sh block of README.md, docs/*.md and docs/howto/*.md is run, block by block and from top to bottom of a page, in
+a folder of the page's own. There, build/tutti, build/fmus/ and what is in build/examples/ are those of the running build
+(as links: nothing of the build is written to), and `tutti` is on the PATH. In such a block
   ./dev COMMAND and sudo ... are not run; ./dev's command has to exist.
 Around it
   ```LANGUAGE NAME   is the content of a file: it is written to NAME (```csv weather.csv), with this source tree for
@@ -13,21 +13,25 @@ Around it
   ```text            behind an sh block is its output: every line must be there, in any order. "..." stands for
                      anything, and durations ("0.1 s") for any duration.
 """
+import concurrent.futures
+import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TUTTI = pathlib.Path(os.environ["TUTTI"])
 FMUS = pathlib.Path(os.environ["FMUS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
-PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "plot": "plot.md", "graph": "graph.md",
-          "analyze": "systems.md", "new": "ssp.md", "linearize": "linearize.md", "node": "distributed.md"}  # command -> its page
+sys.path.append(str(SOURCE / "tools"))
+from options import MANUAL  # noqa: E402
+
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 LIKE_RUN = {"analyze"}  # commands that take options of a run, which are explained there
-MORE = ("masters.md", "algorithms.md", "model-exchange.md")  # pages that name options, beside those
+MORE = ("tutorial.md", "troubleshooting.md", "masters.md", "algorithms.md", "model-exchange.md")  # pages, beside those, with options
 PATIENCE = 120  # seconds, for a block
 
 
@@ -83,18 +87,25 @@ def output_pattern(line):
 
 class Commands(unittest.TestCase):
     def test_commands(self):
-        for page in PAGES:
-            with self.subTest(page=page.name), tempfile.TemporaryDirectory() as folder:
-                self.run_page(page, pathlib.Path(folder))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            pages = [(page, pool.submit(self.run_alone, page)) for page in PAGES]
+        for page, done in pages:
+            with self.subTest(page=str(page.relative_to(SOURCE))):
+                done.result()
+
+    def run_alone(self, page):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_page(page, pathlib.Path(folder))
 
     def run_page(self, page, folder):
         (folder / "build" / "fmus").mkdir(parents=True)
         (folder / "build" / "tutti").symlink_to(TUTTI)
         for fmu in FMUS.glob("*.fmu"):
             (folder / "build" / "fmus" / fmu.name).symlink_to(fmu)
-        for ssp in (FMUS.parent / "examples").glob("*/*.ssp"):
-            (folder / "build" / "examples" / ssp.stem).mkdir(parents=True, exist_ok=True)
-            (folder / "build" / "examples" / ssp.stem / ssp.name).symlink_to(ssp)
+        for file in [path for end in ("fmu", "ssp") for path in (FMUS.parent / "examples").glob(f"*/*.{end}")]:
+            example = folder / "build" / "examples" / file.parent.name
+            example.mkdir(parents=True, exist_ok=True)
+            (example / file.name).symlink_to(file)
         outputs = {}
         for block in read_blocks(page):
             if block.name:
@@ -151,6 +162,11 @@ class Options(unittest.TestCase):
             for option in self.options(command) - elsewhere - {"--help"}:
                 self.assertRegex(text, rf"{option}\b(?!-)", f"docs/{page} is silent on `tutti {command} {option}`")
 
+    def test_options_page(self):
+        page = subprocess.run([SOURCE / "tools" / "options.py", TUTTI], stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.assertEqual((SOURCE / "docs" / "options.md").read_text(encoding="utf-8"), page,
+                         "tools/options.py build/tutti > docs/options.md writes the page anew")
+
     def test_every_command_has_a_page(self):
         help_text = subprocess.run([TUTTI, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
         commands = re.findall(r"(?m)^  (\w+) ", help_text)
@@ -158,9 +174,24 @@ class Options(unittest.TestCase):
 
     def test_every_option_in_the_manual_exists(self):
         known = {"--help", "--version"}.union(*(self.options(command) for command in [*MANUAL, "help"]))
-        for page in {SOURCE / "docs" / name for name in (*MANUAL.values(), *MORE)} | {SOURCE / "README.md"}:
+        pages = {SOURCE / "docs" / name for name in (*MANUAL.values(), *MORE)}
+        for page in pages | {SOURCE / "README.md"} | set((SOURCE / "docs" / "howto").glob("*.md")):
             text = re.sub(r"(?ms)^```console.*?^```$", "", page.read_text(encoding="utf-8"))  # of other commands, too
             self.assertEqual(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) - known, set(), f"in {page}")
+
+
+class Statistics(unittest.TestCase):
+    def test_every_key_is_in_the_manual(self):
+        text = (SOURCE / "docs" / "run.md").read_text(encoding="utf-8")
+        text = text[text.index("\n## Statistics"):]
+        text = text[:text.index("\n## ", 1)]
+        system = FMUS.parent / "examples" / "lotka_volterra" / "lotka_volterra.ssp"
+        output = subprocess.run([TUTTI, "run", system, "--record", "none", "--quiet", "--stats", "-"], stdout=subprocess.PIPE,
+                                check=True).stdout
+        stats = json.loads(output)
+        self.assertGreater(len(stats["units"]), 1)
+        for key in {*stats, *stats["units"][0]}:
+            self.assertIn(f"`{key}`", text, "docs/run.md is silent on it")
 
 
 class Messages(unittest.TestCase):
@@ -173,12 +204,9 @@ class Messages(unittest.TestCase):
                 yield re.sub(r'"\s*"', "", text)[1:-1].replace('\\"', '"')
 
     def test_messages_exist(self):
-        rows = []
-        for page in ("run.md", "ssp.md", "model-exchange.md", "masters.md", "linearize.md", "distributed.md"):
-            text = prose(SOURCE / "docs" / page)
-            rows += re.findall(r"(?m)^\| (`[^|]*) \|", text[text.index("\n## Troubleshooting"):])
+        rows = re.findall(r"(?m)^\| (`[^|]*) \|", prose(SOURCE / "docs" / "troubleshooting.md"))
         messages = [message for row in rows for message in re.findall("`([^`]+)`", row)]
-        self.assertGreater(len(messages), 20)
+        self.assertGreater(len(messages), 80)
         literals = list(self.literals())
         for message in messages:
             pattern = re.compile(".*".join(re.escape(part) for part in message.split("...")))
@@ -193,7 +221,7 @@ class Links(unittest.TestCase):
         return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
     def test_links(self):
-        for page in [*PAGES, *SOURCE.glob("*.md"), *(SOURCE / "examples").rglob("README.md")]:
+        for page in {*PAGES, *SOURCE.glob("*.md"), *(SOURCE / "examples").rglob("*.md"), *(SOURCE / "src").rglob("*.md")}:
             for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
                 if re.match(r"[a-z]+:", target):
                     continue
@@ -207,7 +235,7 @@ class Links(unittest.TestCase):
         index = (SOURCE / "docs" / "README.md").read_text(encoding="utf-8")
         for page in PAGES[1:]:
             if page.name != "README.md":
-                self.assertIn(f"({page.name})", index)
+                self.assertIn(f"({page.relative_to(SOURCE / 'docs')})", index)
 
 
 class Examples(unittest.TestCase):

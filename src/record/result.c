@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+/* The first that fits is taken; any text could be CSV, so that comes last. */
+static const struct tutti_result_format *const formats[] = {
+    &tutti_result_csv,
+};
+
+/* Finds the format by the first bytes. What cannot be read twice (a pipe, standard input) is CSV. */
+static enum tutti_err find_format(const struct tutti_result_format **format, const char *path)
+{
+    struct stat st;
+    *format = &tutti_result_csv;
+    if (strcmp(path, "-") == 0)
+        return TUTTI_OK;
+    int fd = -1;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        if (!S_ISDIR(st.st_mode))
+            return TUTTI_OK;
+        errno = EISDIR;
+    } else {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    unsigned char head[512];
+    ssize_t size = fd < 0 ? -1 : read(fd, head, sizeof head);
+    int number = errno;
+    if (fd >= 0)
+        close(fd);
+    if (size < 0)
+        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(number));
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        *format = formats[i];
+        if (formats[i]->fits(path, head, (size_t)size))
+            return TUTTI_OK;
+    }
+    struct tutti_text names = {0};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        tutti_text_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+    enum tutti_err err = names.failed ? tutti_fail_memory()
+                                      : tutti_fail(TUTTI_ERR_FORMAT, "%s: not a result in a format that is known (%s)",
+                                                   path, names.text);
+    tutti_text_fini(&names);
+    return err;
+}
+
+static enum tutti_err index_names(struct tutti_result *result)
+{
+    TRY(tutti_map_reserve(&result->names, result->count));
+    for (size_t i = 0; i < result->count; i++) {
+        int64_t earlier;
+        TRY(tutti_map_add(&result->names, result->variables[i].name, (int64_t)i, &earlier));
+        if (earlier != TUTTI_MAP_NONE)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: variables %zu and %zu (time not counted) have the same name '%s'",
+                              result->path, (size_t)earlier + 1, i + 1, tutti_str_show(result->variables[i].name).text);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_result(struct tutti_result *result, const char *path, const struct tutti_log *log)
+{
+    TRY(find_format(&result->format, path));
+    result->path = tutti_arena_text(&result->arena, path, strlen(path));
+    if (!result->path)
+        return tutti_fail_memory();
+    TRY(result->format->open(result, log));
+    return index_names(result);
+}
+
+enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, const struct tutti_log *log)
+{
+    struct tutti_result *result = calloc(1, sizeof *result);
+    if (!result)
+        return tutti_fail_memory();
+    enum tutti_err err = open_result(result, path, log);
+    if (err == TUTTI_OK)
+        *out = result;
+    else
+        tutti_result_free(result);
+    return err;
+}
+
+enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+{
+    return count > 0 && result->rows > 0 ? result->format->read(result, which, count, values) : TUTTI_OK;
+}
+
+size_t tutti_result_find(const struct tutti_result *result, const char *name)
+{
+    int64_t place = tutti_map_find(&result->names, name);
+    return place == TUTTI_MAP_NONE ? result->count : (size_t)place;
+}
+
+void tutti_result_free(struct tutti_result *result)
+{
+    if (!result)
+        return;
+    if (result->own)
+        result->format->close(result);
+    tutti_map_fini(&result->names);
+    tutti_arena_fini(&result->arena);
+    free(result->times);
+    free(result);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* CSV results of any tool. The file is gone through once at open, for the times, and once in every read: nothing of it is kept
+ * in memory but what is asked for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "record/result.h"
+#include "record/csv_reader.h"
+
+struct csv {
+    struct tutti_csv_reader rows;
+    size_t width;    /* cells of a row */
+    size_t *columns; /* where a variable is in a row */
+    size_t times_room;
+};
+
+/* What is not UTF-8 is told by a message of its own. */
+static bool fits(const char *path, const unsigned char *head, size_t size)
+{
+    (void)path;
+    bool utf16 = size >= 2 && (head[0] ^ head[1]) == 1 && head[0] >= 0xfe;
+    return utf16 || !memchr(head, '\0', size);
+}
+
+/* --- cells as numbers */
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+    return n == strlen(word) && strncasecmp(text, word, n) == 0;
+}
+
+/* How programs write what is not a finite number, beyond what base/number.h knows. */
+static bool read_word(const char *text, size_t n, double *value)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {
+        {"true", 1},      {"false", 0},    {"1.#INF", INFINITY},   {"1.#QNAN", NAN},
+        {"1.#SNAN", NAN}, {"1.#IND", NAN}, {"-1.#IND", NAN},       {"n/a", NAN},
+        {"na", NAN},      {"null", NAN},   {"-1.#INF", -INFINITY}, {"-1.#QNAN", NAN},
+        {"", NAN},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(text, n, words[i].word)) {
+            *value = words[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* 1,5 where columns are separated by something else. */
+static bool read_decimal_comma(const char *text, size_t n, double *value)
+{
+    char copy[TUTTI_NUMBER_MAX + 1];
+    const char *comma = memchr(text, ',', n);
+    if (!comma || n > sizeof copy)
+        return false;
+    memcpy(copy, text, n);
+    copy[comma - text] = '.';
+    return tutti_number_read_double(copy, n, value);
+}
+
+/* False: it is a text. */
+static bool read_cell(const struct tutti_csv_reader *rows, size_t column, double *value)
+{
+    const char *text = rows->cells[column].text;
+    size_t n = rows->cells[column].n;
+    if (tutti_number_read_double(text, n, value))
+        return true;
+    while (n > 0 && text[0] == ' ')
+        text++, n--;
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    return read_word(text, n, value) || (rows->separator != ',' && read_decimal_comma(text, n, value));
+}
+
+/* --- the header */
+
+static char *trim(char *text)
+{
+    for (size_t n = strlen(text); n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'); n--)
+        text[n - 1] = '\0';
+    return text + strspn(text, " \t");
+}
+
+/* Cuts "name [unit]" in two; the blank tells it from an element of an array. */
+static const char *cut_unit(char *name)
+{
+    size_t n = strlen(name);
+    char *bracket = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
+    if (!bracket || bracket == name || bracket[-1] != ' ')
+        return NULL;
+    name[n - 1] = '\0';
+    *bracket = '\0';
+    trim(name);
+    const char *unit = trim(bracket + 1);
+    return *unit ? unit : NULL;
+}
+
+static enum tutti_err take_name(struct tutti_result *result, const struct tutti_csv_cell *cell, const char **name,
+                                const char **unit)
+{
+    char *text = tutti_arena_alloc(&result->arena, cell->n + 1);
+    if (!text)
+        return tutti_fail_memory();
+    tutti_csv_write_cell(cell, text);
+    if (!cell->quoted)
+        text = trim(text);
+    *unit = cut_unit(text);
+    *name = text;
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_header(struct tutti_result *result, struct csv *csv, const struct tutti_log *log)
+{
+    struct tutti_csv_reader *rows = &csv->rows;
+    TRY(tutti_csv_next(rows));
+    if (rows->count == 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; a result starts with a line 'time,NAME,...'",
+                          result->path);
+    const char *first;
+    TRY(take_name(result, &rows->cells[0], &first, &result->time_unit));
+    if (strcasecmp(first, "time") != 0 && strcmp(first, "t") != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'", result->path,
+                          rows->line, tutti_str_show(first).text);
+    csv->width = rows->count;
+    result->variables = tutti_arena_array(&result->arena, csv->width, sizeof *result->variables);
+    csv->columns = tutti_arena_array(&result->arena, csv->width, sizeof *csv->columns);
+    if (!result->variables || !csv->columns)
+        return tutti_fail_memory();
+    for (size_t column = 1; column < csv->width; column++) {
+        struct tutti_result_variable *variable = &result->variables[result->count];
+        variable->numeric = true;
+        TRY(take_name(result, &rows->cells[column], &variable->name, &variable->unit));
+        if (variable->name[0])
+            csv->columns[result->count++] = column;
+        else
+            tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "%s:%zu: column %zu has no name and is left out",
+                             result->path, rows->line, column + 1);
+    }
+    return TUTTI_OK;
+}
+
+/* --- the rows */
+
+/* Is this the beginning of a number, and no number yet? */
+static bool is_cut_off(const struct tutti_csv_reader *rows)
+{
+    const struct tutti_csv_cell *last = &rows->cells[rows->count - 1];
+    double value;
+    for (size_t i = 0; i < last->n; i++)
+        if (!strchr("0123456789+-.eE", last->text[i]))
+            return false;
+    return last->n > 0 && !read_cell(rows, rows->count - 1, &value);
+}
+
+static enum tutti_err check_row(const struct tutti_result *result, const struct csv *csv, double *time)
+{
+    const struct tutti_csv_reader *rows = &csv->rows;
+    if (rows->count != csv->width)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: %zu cells, and the header has %zu", result->path, rows->line,
+                          rows->count, csv->width);
+    if (!rows->ended && is_cut_off(rows))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the last number is cut off", result->path, rows->line);
+    char shown[TUTTI_NUMBER_MAX + 1];
+    int n = (int)(rows->cells[0].n < sizeof shown ? rows->cells[0].n : sizeof shown - 1);
+    memcpy(shown, rows->cells[0].text, (size_t)n);
+    shown[n] = '\0';
+    if (!read_cell(rows, 0, time) || !isfinite(*time))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is not a number", result->path, rows->line,
+                          tutti_str_show(shown).text);
+    if (result->rows > 0 && *time < result->times[result->rows - 1])
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
+                          result->path, rows->line, NUMBER(result->times[result->rows - 1]), NUMBER(*time));
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_time(struct tutti_result *result, struct csv *csv, double time)
+{
+    if (result->rows == csv->times_room) {
+        size_t room = csv->times_room ? 2 * csv->times_room : 1024;
+        double *times = realloc(result->times, room * sizeof *times);
+        if (!times)
+            return tutti_fail_memory();
+        result->times = times;
+        csv->times_room = room;
+    }
+    result->times[result->rows++] = time;
+    return TUTTI_OK;
+}
+
+/* A file that ends too early ends with a row that is not whole. */
+static enum tutti_err read_times(struct tutti_result *result, struct csv *csv, const struct tutti_log *log)
+{
+    for (;;) {
+        double time = 0;
+        enum tutti_err err = tutti_csv_next(&csv->rows);
+        bool at_end = csv->rows.cut, ragged = at_end;
+        if (err == TUTTI_OK) {
+            if (csv->rows.count == 0)
+                return TUTTI_OK;
+            err = check_row(result, csv, &time);
+            ragged = csv->rows.count != csv->width || !csv->rows.ended;
+        }
+        if (err == TUTTI_OK) {
+            TRY(add_time(result, csv, time));
+            continue;
+        }
+        if (err != TUTTI_ERR_FORMAT || !ragged || !(at_end || tutti_csv_at_end(&csv->rows)))
+            return err;
+        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
+                         "%s; it is the last row, of a run that was aborted or goes on, and is left out",
+                         tutti_err_message());
+        return TUTTI_OK;
+    }
+}
+
+static void close_csv(struct tutti_result *result)
+{
+    struct csv *csv = result->own;
+    tutti_csv_fini(&csv->rows);
+    free(csv);
+}
+
+static enum tutti_err open_csv(struct tutti_result *result, const struct tutti_log *log)
+{
+    struct csv *csv = calloc(1, sizeof *csv);
+    if (!csv)
+        return tutti_fail_memory();
+    result->own = csv;
+    TRY(tutti_csv_open(&csv->rows, result->path));
+    TRY(read_header(result, csv, log));
+    return read_times(result, csv, log);
+}
+
+/* --- the values */
+
+/* What the values seen so far say about a variable. */
+struct kind {
+    bool text, fraction, rests;
+};
+
+static void look_at(struct kind *kind, const struct tutti_result *result, const double *values, size_t row)
+{
+    if (!isnan(values[row]) && values[row] != trunc(values[row]))
+        kind->fraction = true;
+    if (row > 0 && values[row] == values[row - 1] && result->times[row] > result->times[row - 1])
+        kind->rests = true;
+}
+
+static enum tutti_err read_rows(struct tutti_result *result, const size_t *which, size_t count, double *const *values,
+                                struct kind *kinds)
+{
+    struct csv *csv = result->own;
+    tutti_csv_rewind(&csv->rows);
+    TRY(tutti_csv_next(&csv->rows));
+    for (size_t row = 0; row < result->rows; row++) {
+        TRY(tutti_csv_next(&csv->rows));
+        if (csv->rows.count != csv->width)
+            return tutti_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        for (size_t i = 0; i < count; i++) {
+            values[i][row] = NAN;
+            if (!read_cell(&csv->rows, csv->columns[which[i]], &values[i][row]))
+                kinds[i].text = true;
+            look_at(&kinds[i], result, values[i], row);
+        }
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_csv(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+{
+    struct kind *kinds = calloc(count, sizeof *kinds);
+    enum tutti_err err = kinds ? read_rows(result, which, count, values, kinds) : tutti_fail_memory();
+    for (size_t i = 0; i < count && err == TUTTI_OK; i++) {
+        result->variables[which[i]].numeric = !kinds[i].text;
+        result->variables[which[i]].held = !kinds[i].fraction && kinds[i].rests;
+    }
+    free(kinds);
+    return err;
+}
+
+const struct tutti_result_format tutti_result_csv = {
+    .name = "csv",
+    .fits = fits,
+    .open = open_csv,
+    .read = read_csv,
+    .close = close_csv,
+};

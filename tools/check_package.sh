@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Makes the Debian packages of a build, looks at what is in them, and runs what it unpacked. Usage: tools/check_package.sh BUILD
+# BUILD is a plain build, on Debian. tools/try_package.sh installs packages on a clean Debian; this needs neither root nor network.
+set -euo pipefail
+build=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "check_package: $*" >&2
+    exit 1
+}
+
+cd "$scratch"
+cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >log 2>&1 ||
+    { cat log && fail "cpack failed"; }
+tutti=$(echo tutti_*.deb) dev=$(echo libtutti-dev_*.deb)
+
+# What they say of themselves. MPI is loaded when it is asked for, and no package that Tutti depends on may bring it in.
+field() {
+    dpkg-deb -f "$1" "$2"
+}
+for package in "$tutti" "$dev"; do
+    for name in Package Version Architecture Maintainer Section Description Depends; do
+        [ -n "$(field "$package" "$name")" ] || fail "$package has no $name"
+    done
+done
+field "$tutti" Depends | grep -q libzip || fail "dependencies on libraries are missing"
+if field "$tutti" Depends,Recommends | grep -iE 'mpi|petsc|sunlinsol'; then fail "MPI comes with the package"; fi
+if [ -e "$build/tutti_mpi.so" ]; then field "$tutti" Suggests | grep -q libmpich || fail "MPI is not suggested"; fi
+if [ -e "$build/tutti_hdf5.so" ]; then field "$tutti" Recommends | grep -q libhdf5 || fail "HDF5 is not recommended"; fi
+field "$tutti" Recommends | grep -q gnuplot || fail "gnuplot is not recommended"
+field "$dev" Depends | grep -qF "tutti (= $(field "$tutti" Version))" || fail "$dev does not need its own tutti"
+dpkg-deb --ctrl-tarfile "$tutti" | tar -xO ./triggers | grep -q ldconfig || fail "no trigger for the loader's cache"
+
+# What is in them: nothing in both, nothing outside of /usr, all of root, readable for all.
+for package in "$tutti" "$dev"; do
+    dpkg-deb -c "$package" >"$package.list"
+    if grep -vE '^(d|l|-)[rwx-]+ root/root .* \./(usr/.*)?$' "$package.list"; then fail "$package: these are not as they should be"; fi
+    if grep -E '^[d-](.{4}w|.{7}w|.{6}[^r])' "$package.list"; then fail "$package: not all may read these, or others write"; fi
+    awk '!/^d/ { print $6 }' "$package.list" | sort >"$package.files"
+done
+if comm -12 "$tutti.files" "$dev.files" | grep .; then fail "these are in both packages"; fi
+libdir=usr/$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
+has() { # PACKAGE FILE...
+    local package=$1 file
+    shift
+    for file in "$@"; do grep -qxF "./$file" "$package.files" || fail "$package has no $file"; done
+}
+has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti.1.gz usr/share/doc/tutti/{copyright,README.md} \
+    usr/share/doc/tutti/{changelog,changelog.Debian}.gz usr/share/doc/tutti/docs/README.md usr/share/doc/tutti/examples \
+    "$libdir"/tutti/examples/{README.md,fmus/BouncingBall_fmi3.fmu,quarter_car/quarter_car.ssp}
+has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
+    usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
+for module in "$build"/tutti_*.so; do
+    if [ -e "$module" ]; then has "$tutti" "$libdir/tutti/$(basename "$module")"; fi
+done
+
+# What they hold runs from where it was unpacked, stripped, without a search path of its own.
+dpkg-deb -x "$tutti" root
+dpkg-deb -x "$dev" root
+for file in root/usr/bin/tutti "root/$libdir/libtutti.so.0" "root/$libdir"/tutti/*.so; do
+    if readelf -d "$file" | grep -E 'R(UN)?PATH'; then fail "$file has a search path"; fi
+    if readelf -S "$file" | grep -E '\.debug_|\.symtab'; then fail "$file is not stripped"; fi
+done
+if grep -rlIF -e "$build" -e "$scratch" root; then fail "these name a folder of this machine"; fi
+export PATH=$scratch/root/usr/bin:$PATH LD_LIBRARY_PATH=$scratch/root/$libdir
+[ -e root/usr/share/doc/tutti/examples/README.md ] || fail "the link to the examples leads nowhere"
+examples=root/usr/share/doc/tutti/examples
+[ "$(command -v tutti)" = "$scratch/root/usr/bin/tutti" ]
+tutti --version >/dev/null
+for example in fmus/BouncingBall_fmi3.fmu quarter_car/quarter_car.ssp; do
+    tutti run "$examples/$example" --quiet -o result.csv
+    [ "$(wc -l <result.csv)" -gt 10 ] || fail "$example gave no result"
+done
+printf '#include <stdio.h>\n#include <tutti/tutti.h>\nint main(void) { return puts(tutti_version()) < 0; }\n' >use.c
+# shellcheck disable=SC2046 # pkg-config gives several words
+cc use.c -o use $(PKG_CONFIG_PATH=root/$libdir/pkgconfig pkg-config --cflags --libs tutti)
+[ "$(./use)" = "$(field "$tutti" Version | sed 's/-[^-]*$//')" ] || fail "a program does not find the library"
+echo "check_package: ok ($(du -h "$tutti" | cut -f 1) and $(du -h "$dev" | cut -f 1))"
