@@ -12,6 +12,7 @@
 #include "run_options.h"
 #include "signals.h"
 #include "stats.h"
+#include "summary.h"
 
 static bool records_nothing(const struct tutti_run_options *options)
 {
@@ -52,6 +53,8 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
         free(stats_path);
         return follow(run);
     }
+    bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
+    char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
     struct tutti_run_stats stats;
     signals_in_run(true);
     enum tutti_err err = tutti_run(options, &stats);
@@ -60,9 +63,11 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     if (err)
         console_error(tutti_err_message());
     if (!run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
-        console_summary(&stats, records_nothing(options) || strcmp(options->output, "-") == 0 ? NULL : options->output);
+        summary_print(&(struct summary){&stats, options->files, options->file_count,
+                                        makes_file ? options->output : NULL, output_path});
     bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->files[0], stats_path);
     free(stats_path);
+    free(output_path);
     tutti_run_stats_fini(&stats);
     return err || told ? run_exit_status(err) : EXIT_FAILED;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* console.h - what a person sees on stderr: log lines, the progress line, the summary. */
+/* console.h - what a person sees on stderr: log lines and the progress line. */
 #ifndef TUTTI_CLI_CONSOLE_H
 #define TUTTI_CLI_CONSOLE_H
 
@@ -18,7 +18,5 @@ int console_width(int fd);
 /* Draws the progress line; a callback for struct tutti_run_options. */
 void console_progress(void *context, const struct tutti_progress *progress);
 void console_clear_progress(void);
-/* A few aligned lines about a run that ended. */
-void console_summary(const struct tutti_run_stats *stats, const char *output);
 
 #endif

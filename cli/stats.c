@@ -44,13 +44,29 @@ static json_t *units_json(const struct tutti_run_stats *stats)
     return list;
 }
 
+static json_t *reasons_json(const struct tutti_run_stats *stats)
+{
+    const struct {
+        const char *name, *reason;
+    } reasons[] = {
+        {"coupling", stats->coupling_reason},
+        {"control", stats->control_reason},
+        {"extrapolate", stats->extrapolate_reason},
+        {"events", stats->events_reason},
+    };
+    json_t *json = json_object();
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        json_object_set_new(json, reasons[i].name, reasons[i].reason ? text_json(reasons[i].reason) : json_null());
+    return json;
+}
+
 static json_t *stats_json(const struct tutti_run_stats *stats, const char *system)
 {
     char order[16];
     snprintf(order, sizeof order, "%u", stats->extrapolate);
     return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
                      "s:I, s:I, s:I, "
-                     "s:f, s:f, s:f, s:o}",
+                     "s:f, s:f, s:f, s:o, s:o}",
                      "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control",
                      stats->control, "extrapolate", order, "events", stats->events, "correct", stats->correct, "smooth",
                      stats->smooth, "fabric", stats->fabric, "ranks", stats->ranks, "start", stats->start, "stop",
@@ -60,7 +76,7 @@ static json_t *stats_json(const struct tutti_run_stats *stats, const char *syste
                      "init_iterations", (json_int_t)stats->init_iterations, "not_converged",
                      (json_int_t)stats->not_converged, "forced", (json_int_t)stats->forced, "overruns",
                      (json_int_t)stats->overruns, "most_late", stats->most_late, "setup_seconds", stats->setup_seconds,
-                     "loop_seconds", stats->loop_seconds, "units", units_json(stats));
+                     "loop_seconds", stats->loop_seconds, "reasons", reasons_json(stats), "units", units_json(stats));
 }
 
 bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path)

@@ -112,7 +112,7 @@ struct tutti_run_options {
     size_t alias_count;
     const char *output;                  /* result file; "-" for CSV on standard output; NULL: none */
     const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: nobody */
-    bool timing;                         /* measure the time spent in the FMU (stats.seconds) */
+    bool timing;                         /* measure the time of every do-step (stats.seconds), not of some */
     bool fmu_logging;                    /* ask the FMU for its debug messages */
 
     const struct tutti_log *log; /* NULL: silent */
@@ -133,7 +133,7 @@ struct tutti_unit_stats {
     unsigned long do_steps, accepted, rejected, auxiliary; /* the first is the sum of the others */
     unsigned long rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations, jacobian_evaluations,
         directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
-    double seconds; /* in do-steps, if options.timing */
+    double seconds; /* in do-steps: measured with options.timing, else estimated from some of them */
 };
 
 /* What a run did. */
@@ -146,6 +146,8 @@ struct tutti_run_stats {
     /* "jacobi" ("none" for one unit), "fixed", "none", "local" */
     char *coupling, *control, *events, *fabric;
     unsigned extrapolate; /* order */
+    /* Why `auto` chose them; NULL where somebody did, or where there is nothing to couple. */
+    char *coupling_reason, *control_reason, *extrapolate_reason, *events_reason;
     bool correct, smooth;
     unsigned long not_converged; /* steps that went on though their iteration had not come to rest */
     unsigned long forced;        /* steps that were accepted because they could not be shorter */

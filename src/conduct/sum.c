@@ -84,6 +84,8 @@ enum tutti_err tutti_sum_tallies(struct tutti_run_stats *stats, struct tutti_run
     stats->control = take(first ? &first->control : NULL, "fixed");
     stats->events = take(first ? &first->events : NULL, "none");
     stats->fabric = take(first ? &first->fabric : NULL, "none");
+    if (first) /* which had its reasons, and has handed them on */
+        first->coupling_reason = first->control_reason = first->extrapolate_reason = first->events_reason = NULL;
     for (int r = 0; r < ranks; r++)
         if (tallies[r])
             combine(stats, tallies[r]);

@@ -27,7 +27,12 @@ void tutti_run_stats_fini(struct tutti_run_stats *stats)
     free(stats->control);
     free(stats->events);
     free(stats->fabric);
+    free(stats->coupling_reason);
+    free(stats->control_reason);
+    free(stats->extrapolate_reason);
+    free(stats->events_reason);
     stats->coupling = stats->control = stats->events = stats->fabric = NULL;
+    stats->coupling_reason = stats->control_reason = stats->extrapolate_reason = stats->events_reason = NULL;
     stats->units = NULL;
     stats->unit_count = 0;
 }
@@ -63,7 +68,7 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
         .solver_error_failures = counts->solver.error_failures,
         .solver_other_failures = counts->solver.other_failures,
         .solver_restarts = counts->solver.restarts,
-        .seconds = counts->seconds,
+        .seconds = tutti_unit_seconds(unit),
     };
     return out->name && out->fmu && out->fmi && out->interface && (out->solver || !solver);
 }
@@ -89,6 +94,18 @@ static bool count_units(const struct run *run, struct tutti_run_stats *stats)
     return stats->units || run->member_count == 0;
 }
 
+static bool give_reasons(const struct tutti_master *master, struct tutti_run_stats *stats)
+{
+    char **const reasons[] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
+                              &stats->events_reason};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        *reasons[i] = master->reasons[i][0] ? tutti_str_copy(master->reasons[i]) : NULL;
+        if (master->reasons[i][0] && !*reasons[i])
+            return false;
+    }
+    return true;
+}
+
 /* The choices that the run was made with, as far as it came to them. */
 static bool name_choices(const struct run *run, struct tutti_run_stats *stats)
 {
@@ -101,7 +118,8 @@ static bool name_choices(const struct run *run, struct tutti_run_stats *stats)
     stats->extrapolate = chosen ? master->order : 0;
     stats->correct = chosen && master->corrects;
     stats->smooth = chosen && master->smooths;
-    return stats->coupling && stats->control && stats->events && stats->fabric;
+    return stats->coupling && stats->control && stats->events && stats->fabric &&
+           (!chosen || give_reasons(master, stats));
 }
 
 void tutti_tally_count(const struct run *run)
@@ -173,7 +191,11 @@ void tutti_tally_count(const struct run *run)
     X(coupling)                                                                                                        \
     X(control)                                                                                                         \
     X(events)                                                                                                          \
-    X(fabric)
+    X(fabric)                                                                                                          \
+    X(coupling_reason)                                                                                                 \
+    X(control_reason)                                                                                                  \
+    X(extrapolate_reason)                                                                                              \
+    X(events_reason)
 
 static void pack_unit(struct tutti_parcel *parcel, const struct tutti_unit_stats *unit)
 {

@@ -143,12 +143,13 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    unit->counts.do_steps++;
-    if (__builtin_expect(!cs->options.timing, 1))
+    if (__builtin_expect(++unit->counts.do_steps < unit->counts.time_next, 1))
         return tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
-    double before = tutti_clock_now();
+    /* One measurement stands for many steps: it is made without what reading the clock takes. */
+    double idle = cs->options.timing ? 0 : tutti_clock_now(), before = tutti_clock_now();
     enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
-    unit->counts.seconds += tutti_clock_now() - before;
+    double took = tutti_clock_now() - before;
+    tutti_unit_timed(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
     return err;
 }
 

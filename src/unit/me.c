@@ -247,8 +247,8 @@ static void publish_counts(struct me *me)
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct me *me = (struct me *)unit;
-    double before = me->options.timing ? tutti_clock_now() : 0, end = t + h;
-    unit->counts.do_steps++;
+    bool timed = ++unit->counts.do_steps >= unit->counts.time_next;
+    double before = timed ? tutti_clock_now() : 0, end = t + h;
     if (t != me->t && !tutti_time_same(t, me->t, me->setup.stop - me->setup.start))
         return tutti_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),
                           NUMBER(me->t));
@@ -262,8 +262,8 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     enum tutti_err err = run_to(me, end, out);
     me->averaged = me->averaged && me->t > me->step_start;
     publish_counts(me);
-    if (me->options.timing)
-        unit->counts.seconds += tutti_clock_now() - before;
+    if (timed)
+        tutti_unit_timed(unit, me->options.timing, tutti_clock_now() - before);
     return err;
 }
 

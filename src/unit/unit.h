@@ -46,7 +46,7 @@ struct tutti_unit_options {
     const char *name;            /* borrowed for the unit's life */
     const struct tutti_log *log; /* borrowed for the unit's life */
     bool logging_on;             /* let the FMU tell its debug messages */
-    bool timing;                 /* measure the time spent in the FMU */
+    bool timing;                 /* measure the time of every do-step; else of some */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
@@ -64,7 +64,8 @@ struct tutti_unit_counts {
     unsigned long rejected, auxiliary,
         attributed;                    /* do-steps that were taken back, that only helped; told apart so far */
     struct tutti_solver_counts solver; /* Model Exchange */
-    double seconds;                    /* in do-steps, if timing */
+    double seconds;                    /* in the first `timed` do-steps; see tutti_unit_timed */
+    unsigned long timed, time_next;    /* do-steps that `seconds` speaks for; the next one to be measured */
 };
 
 /* What an event brought. */
@@ -165,6 +166,11 @@ TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struc
 /* For kinds: lets an instance in event mode update its discrete states until they rest. */
 TUTTI_CHECKED enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
                                                         struct tutti_discrete *discrete);
+/* For kinds: a do-step, the last one counted, took so long. Says by counts.time_next when to measure again: `all`, at the
+ * next one, else so rarely that it costs next to nothing. */
+void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds);
+/* Seconds in all do-steps: measured if all were, else an estimate. */
+double tutti_unit_seconds(const struct tutti_unit *unit);
 /* For kinds, at the end: what the FMU said too often. */
 void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
                        const struct tutti_log *log);

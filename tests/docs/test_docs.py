@@ -11,7 +11,8 @@ Around it
                      /path/to/tutti;
   ```console         is typed on other machines: it is not run;
   ```text            behind an sh block is its output: every line must be there, in any order. "..." stands for
-                     anything, and durations ("0.1 s") for any duration.
+                     anything, durations ("0.1 s") for any duration, and shares ("5 %") and speeds ("2 x real time") for
+                     any, too.
 """
 import concurrent.futures
 import json
@@ -79,9 +80,9 @@ def dev_commands():
 
 def output_pattern(line):
     """A line of documented output as a regular expression."""
-    duration = r"[0-9][0-9.e+-]* [mu]?s\b"
-    parts = re.split(rf"(\.\.\.|{duration})", line.rstrip())
-    wild = {1: lambda part: ".*" if part == "..." else duration, 0: re.escape}
+    measured = r" *<?[0-9][0-9.e+-]* (?:[mu]?s\b|%|x real time)"
+    parts = re.split(rf"(\.\.\.|{measured})", line.rstrip())
+    wild = {1: lambda part: ".*" if part == "..." else measured, 0: re.escape}
     return "".join(wild[i % 2](part) for i, part in enumerate(parts))
 
 

@@ -34,7 +34,7 @@ class Models(CommandTest):
                 table = self.result()
                 self.assertEqual(table.times, sorted(table.times))
                 self.assertEqual(table.times[0], 0)
-                self.assertIn(f"result.csv ({len(table)} rows)", outcome.err)
+                self.assertIn(f"result.csv ({len(table)} rows, ", outcome.err)
 
     def test_dahlquist(self):
         for version in VERSIONS:

@@ -45,7 +45,9 @@ static inline void read_columns(struct told *told, struct tutti_unparcel *in)
         (void)tutti_unparcel_text(in);
         (void)tutti_unparcel_text(in);
         assert_int_equal(tutti_unparcel_u8(in), TUTTI_TYPE_FLOAT64);
-        assert_int_equal(tutti_unparcel_u8(in), 0);
+        assert_int_equal(tutti_unparcel_u8(in), 0);  /* negated */
+        assert_int_equal(tutti_unparcel_u8(in), 0);  /* fixed */
+        assert_int_equal(tutti_unparcel_u32(in), c); /* no alias */
     }
 }
 

@@ -59,6 +59,10 @@ static struct tutti_run_stats make_stats(struct tutti_unit_stats *units, size_t 
     stats.control = (char *)"slope";
     stats.events = (char *)"output";
     stats.fabric = (char *)"tcp";
+    stats.coupling_reason = (char *)"an algebraic loop";
+    stats.control_reason = (char *)"a tolerance is given";
+    stats.extrapolate_reason = (char *)"a good first guess";
+    stats.events_reason = (char *)"there are some";
     stats.extrapolate = 2;
     stats.correct = true;
     stats.smooth = false;
@@ -127,6 +131,10 @@ static void assert_same_stats(const struct tutti_run_stats *a, const struct tutt
     assert_string_equal(a->control, b->control);
     assert_string_equal(a->events, b->events);
     assert_string_equal(a->fabric, b->fabric);
+    assert_string_equal(a->coupling_reason, b->coupling_reason);
+    assert_string_equal(a->control_reason, b->control_reason);
+    assert_string_equal(a->extrapolate_reason, b->extrapolate_reason);
+    assert_string_equal(a->events_reason, b->events_reason);
     assert_int_equal(a->extrapolate, b->extrapolate);
     assert_int_equal(a->correct, b->correct);
     assert_int_equal(a->smooth, b->smooth);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "summary.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+
+/* "label        text" of a format; text that cannot be made for want of memory is left out. */
+__attribute__((format(printf, 4, 5))) static void say(const struct display *display, const char *label,
+                                                      enum display_tint tint, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    tutti_str_make_printable(text);
+    display_line(display, label, tint, text);
+    free(text);
+}
+
+struct short_text {
+    char text[48];
+};
+
+/* 12.3 s, 4.56 ms, 78.9 us */
+static struct short_text show_seconds(double seconds)
+{
+    struct short_text out;
+    if (seconds >= 1)
+        snprintf(out.text, sizeof out.text, "%.3g s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(out.text, sizeof out.text, "%.3g ms", 1e3 * seconds);
+    else
+        snprintf(out.text, sizeof out.text, "%.3g us", 1e6 * seconds);
+    return out;
+}
+
+/* 123 B, 4.56 kB, 78.9 MB */
+static struct short_text show_size(double bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    struct short_text out;
+    snprintf(out.text, sizeof out.text, "%.0f B", bytes);
+    for (size_t i = 0; i < sizeof units / sizeof *units && bytes >= 1000; i++) {
+        bytes /= 1000;
+        snprintf(out.text, sizeof out.text, "%.*f %s", bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, bytes, units[i]);
+    }
+    return out;
+}
+
+/* " on 2 threads"; "" where one thread did everything. */
+static struct short_text show_place(const struct tutti_run_stats *stats)
+{
+    static const struct {
+        const char *fabric, *preposition, *noun;
+    } places[] = {{"threads", "on", "thread"}, {"processes", "in", "process"}, {"tcp", "on", "node"}};
+    struct short_text out = {""};
+    if (stats->ranks > 1 || strcmp(stats->fabric, "local") != 0)
+        snprintf(out.text, sizeof out.text, " on %d ranks (%s)", stats->ranks, stats->fabric);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(stats->fabric, places[i].fabric) == 0)
+            snprintf(out.text, sizeof out.text, " %s %d %s%s", places[i].preposition, stats->ranks, places[i].noun,
+                     stats->ranks == 1                                   ? ""
+                     : places[i].noun[strlen(places[i].noun) - 1] == 's' ? "es"
+                                                                         : "s");
+    return out;
+}
+
+static void say_system(const struct display *display, const struct summary *summary)
+{
+    const struct tutti_run_stats *stats = summary->stats;
+    struct short_text where = show_place(stats);
+    if (summary->file_count > 1)
+        say(display, "system", DISPLAY_PLAIN, "%zu FMUs%s", summary->file_count, where.text);
+    else if (stats->unit_count > 1)
+        say(display, "system", DISPLAY_PLAIN, "%s, %zu units%s", summary->files[0], stats->unit_count, where.text);
+    else
+        say(display, "system", DISPLAY_PLAIN, "%s%s", summary->files[0], where.text);
+    say(display, "time", DISPLAY_PLAIN, "%.9g to %.9g%s", stats->start, stats->stop,
+        stats->terminated_by_fmu ? " (ended by the FMU)" : "");
+}
+
+/* The choices of the master, in the words of `tutti analyze`. */
+static void say_choices(const struct display *display, const struct tutti_run_stats *stats)
+{
+    static const char asked[] = "as asked for";
+    unsigned long evaluations = 0;
+    for (size_t i = 0; i < stats->unit_count; i++)
+        evaluations += stats->units[i].init_evaluations;
+    if (stats->coupling_reason) /* which says so if --correct belongs to the choice */
+        say(display, "coupling", DISPLAY_PLAIN, "%s: %s", stats->coupling, stats->coupling_reason);
+    else
+        say(display, "coupling", DISPLAY_PLAIN, "%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
+            stats->smooth ? " --smooth" : "", asked);
+    say(display, "control", DISPLAY_PLAIN, "%s: %s", stats->control,
+        stats->control_reason ? stats->control_reason : asked);
+    say(display, "extrapolate", DISPLAY_PLAIN, "%u: %s", stats->extrapolate,
+        stats->extrapolate_reason ? stats->extrapolate_reason : asked);
+    say(display, "events", DISPLAY_PLAIN, "%s: %s", stats->events, stats->events_reason ? stats->events_reason : asked);
+    if (stats->init_loops > 0)
+        say(display, "start", DISPLAY_PLAIN, "%lu evaluations, %lu loop%s solved in %lu iteration%s", evaluations,
+            stats->init_loops, stats->init_loops == 1 ? "" : "s", stats->init_iterations,
+            stats->init_iterations == 1 ? "" : "s");
+    else
+        say(display, "start", DISPLAY_PLAIN, "%lu evaluations, no loops", evaluations);
+}
+
+/* What went wrong, or cost more than it looks, is only told where it happened. */
+static void say_steps(const struct display *display, const struct tutti_run_stats *stats)
+{
+    struct short_text size = {""}, iterations = {""}, restless = {""}, forced = {""};
+    if (stats->unit_count > 1 && stats->steps > 0 && strcmp(stats->control, "fixed") != 0)
+        snprintf(size.text, sizeof size.text, " (%.3g on average)",
+                 (stats->stop - stats->start) / (double)stats->steps);
+    if (stats->iterations > 0)
+        snprintf(iterations.text, sizeof iterations.text, ", %lu iterations", stats->iterations);
+    if (stats->not_converged > 0)
+        snprintf(restless.text, sizeof restless.text, ", %lu not converged", stats->not_converged);
+    if (stats->forced > 0)
+        snprintf(forced.text, sizeof forced.text, ", %lu forced", stats->forced);
+    say(display, "steps", stats->not_converged + stats->forced > 0 ? DISPLAY_WARNING : DISPLAY_PLAIN,
+        "%lu accepted%s, %lu rejected, %lu events%s%s%s", stats->steps, size.text, stats->rejected,
+        stats->events_located, iterations.text, restless.text, forced.text);
+    if (stats->overruns > 0)
+        say(display, "realtime", DISPLAY_WARNING, "%lu points late, the worst by %s", stats->overruns,
+            show_seconds(stats->most_late).text);
+}
+
+static void say_result(const struct display *display, const struct summary *summary)
+{
+    struct stat status;
+    const char *path = summary->output_path ? summary->output_path : summary->output;
+    bool sized = path && stat(path, &status) == 0;
+    if (path)
+        say(display, "result", DISPLAY_PLAIN, "%s (%lu rows%s%s)", summary->output, summary->stats->rows,
+            sized ? ", " : "", sized ? show_size((double)status.st_size).text : "");
+}
+
+static void say_durations(const struct display *display, const struct tutti_run_stats *stats)
+{
+    struct short_text speed = {""};
+    if (stats->loop_seconds > 0)
+        snprintf(speed.text, sizeof speed.text, ", %.3g x real time",
+                 (stats->stop - stats->start) / stats->loop_seconds);
+    say(display, "took", DISPLAY_PLAIN, "%s (set-up %s, loop %s%s)",
+        show_seconds(stats->setup_seconds + stats->loop_seconds).text, show_seconds(stats->setup_seconds).text,
+        show_seconds(stats->loop_seconds).text, speed.text);
+}
+
+void summary_print(const struct summary *summary)
+{
+    const struct tutti_run_stats *stats = summary->stats;
+    const struct display display = display_of(stderr);
+    say_system(&display, summary);
+    if (stats->unit_count > 1)
+        say_choices(&display, stats);
+    say_steps(&display, stats);
+    summary_table(&display, stats);
+    say_result(&display, summary);
+    say_durations(&display, stats);
+}

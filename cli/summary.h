@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* summary.h - what a run did, for a person: on stderr, after the run. */
+#ifndef TUTTI_CLI_SUMMARY_H
+#define TUTTI_CLI_SUMMARY_H
+
+#include <tutti/tutti.h>
+
+#include "display.h"
+
+/* `files` is what was run; `output` the result file as it was named, NULL if there is none, and `output_path` where it
+ * lies even if an FMU has changed the folder that the process is in. */
+struct summary {
+    const struct tutti_run_stats *stats;
+    const char *const *files;
+    size_t file_count;
+    const char *output, *output_path;
+};
+
+void summary_print(const struct summary *summary);
+
+/* The table of units: those that took most time, if there are many, and the sum of the rest and of all. */
+void summary_table(const struct display *display, const struct tutti_run_stats *stats);
+
+#endif
