@@ -2,22 +2,16 @@
 /* Ranks that mpiexec started. Each process loads the job for itself; rank 0 is the conductor's process as well.
  *
  * MPI is in a module, tutti_mpi.so, so that a library or a command that never meets mpiexec needs no MPI. */
-#include <dlfcn.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/crash.h"
-#include "base/str.h"
+#include "base/module.h"
 #include "conduct/inbox.h"
 #include "conduct/launch.h"
 #include "conduct/place.h"
 #include "fabric/module.h"
-
-static const char MODULE[] = "tutti_mpi.so";
 
 static const struct tutti_mpi_host host = {
     .abi = TUTTI_MPI_ABI,
@@ -51,80 +45,25 @@ static void put_handlers_back(const struct sigaction kept[FAULT_COUNT])
         sigaction(FAULTS[i], &kept[i], NULL);
 }
 
-/* Where the module may be, one folder per line: beside the program, in lib/tutti next to its bin, and the same seen from this
- * library, which need not be a part of the program; last where it was to be installed. */
-static char *places(void)
-{
-    static const char *const ways[] = {"", "/../" TUTTI_LIBDIR "/tutti", "/tutti"};
-    struct tutti_text text = {0};
-    char program[PATH_MAX];
-    Dl_info library = {0};
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    dladdr(MODULE, &library);
-    const char *const files[] = {program, library.dli_fname};
-    for (int f = 0; f < 2; f++) {
-        const char *end = files[f] ? strrchr(files[f], '/') : NULL;
-        for (size_t w = 0; end && w < sizeof ways / sizeof *ways; w++)
-            tutti_text_printf(&text, "%.*s%s\n", (int)(end - files[f]), files[f], ways[w]);
-    }
-    tutti_text_printf(&text, "%s\n", TUTTI_MODULES);
-    if (!text.failed)
-        return text.text;
-    tutti_text_fini(&text);
-    return NULL;
-}
-
-/* Loads it from the first place that has it. *path (free) is that place; NULL: none. */
-static enum tutti_err find(char **path)
-{
-    char *all = places(), *rest = all;
-    *path = NULL;
-    if (!all)
-        return tutti_fail_memory();
-    for (const char *folder; !*path && (folder = strsep(&rest, "\n")) && *folder;) {
-        struct tutti_text text = {0};
-        tutti_text_printf(&text, "%s/%s", folder, MODULE);
-        if (!text.failed && access(text.text, R_OK) == 0)
-            *path = text.text;
-        else
-            tutti_text_fini(&text);
-    }
-    free(all);
-    if (!*path)
-        return tutti_fail(
-            TUTTI_ERR_LOAD,
-            "started by mpiexec, but %s is neither beside this program nor in lib/tutti: Tutti builds and "
-            "installs it where MPICH is found (on Debian: libmpich-dev)",
-            MODULE);
-    return TUTTI_OK;
-}
-
 static enum tutti_err load(const char *path, const struct tutti_mpi_module **module)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return tutti_fail(TUTTI_ERR_LOAD, "cannot load the module for MPI: %s", dlerror());
+    static const struct tutti_module mpi = {"tutti_mpi.so", "tutti_mpi_module", "MPICH", "libmpich-dev", "libmpich12"};
+    void *symbol;
     tutti_mpi_entry *entry = NULL;
-    *(void **)&entry = dlsym(library, "tutti_mpi_module"); /* the way that POSIX shows for functions */
-    *module = entry ? entry(&host) : NULL;
-    /* MPI stays once it is here: it may have threads. */
+    TRY(tutti_fail_context(tutti_module_load(&symbol, &mpi, path), "started by mpiexec"));
+    *(void **)&entry = symbol; /* the way that POSIX shows for functions */
+    *module = entry(&host);
     if (*module && (*module)->abi == TUTTI_MPI_ABI)
-        return TUTTI_OK; /* cppcheck-suppress resourceLeak */
-    /* cppcheck-suppress resourceLeak */
-    return tutti_fail(TUTTI_ERR_LOAD, "'%s' is of another version of Tutti", path);
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", mpi.file);
 }
 
 enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path)
 {
     struct sigaction kept[FAULT_COUNT];
-    char *found = NULL;
     *world = (struct tutti_mpi_world){0};
-    if (!path)
-        TRY(find(&found));
     keep_handlers(kept);
-    enum tutti_err err = load(path ? path : found, &world->module);
-    free(found);
+    enum tutti_err err = load(path, &world->module);
     if (!err)
         err = world->module->start(&world->rank, &world->ranks);
     put_handlers_back(kept);

@@ -196,32 +196,9 @@ static bool goes_on(const struct run *run)
     return run->t < run->times.stop && !run->ended && !(run->reports && tutti_fabric_is_stopped(run->fabric));
 }
 
-/* A macro step and what is to do at its end. Of one piece with the loop: it is what a run spends its time in. */
-static inline __attribute__((always_inline)) enum tutti_err step(struct run *run, bool paced, bool shared)
+static enum tutti_err visit(const struct run *run)
 {
-    double before = run->t, target;
-    TRY(find_target(run, &target));
-    run->target = target;
-    TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
-    if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
-        return TUTTI_OK; /* at the start of the step, with its rows written */
-    run->stats->steps++;
-    run->t = run->target = run->alone ? run->members[0].t : target;
-    if (__builtin_expect(shared, 0))
-        TRY(tell_point(run));
-    tutti_grid_pass(&run->communication, run->t);
-    if (!run->plain)
-        TRY(look_around(run));
-    if (__builtin_expect(run->t <= before, 0) || run->standstills)
-        TRY(watch_standstill(run, before));
-    if (__builtin_expect(paced, 0))
-        tutti_pace_wait(run);
-    return __builtin_expect(--run->countdown == 0, 0) ? look_at_clock(run, run->t - before) : TUTTI_OK;
-}
-
-static enum tutti_err interrupted(const struct run *run)
-{
-    return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", NUMBER(run->t));
+    return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
 }
 
 enum tutti_err tutti_loop(struct run *run)
@@ -229,21 +206,34 @@ enum tutti_err tutti_loop(struct run *run)
     const volatile sig_atomic_t *interrupt = run->options->interrupt;
     const bool paced = run->options->has_realtime, shared = run->reports;
     if (may_visit(run))
-        return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
+        return visit(run);
     while (goes_on(run)) {
         if (__builtin_expect(interrupt && *interrupt, 0))
-            return interrupted(run);
-        TRY(step(run, paced, shared));
+            return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
+                              NUMBER(run->t));
+        double before = run->t, target;
+        TRY(find_target(run, &target));
+        run->target = target;
+        TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
+        if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
+            break; /* at the start of the step, with its rows written */
+        run->stats->steps++;
+        run->t = run->target = run->alone ? run->members[0].t : target;
+        if (__builtin_expect(shared, 0))
+            TRY(tell_point(run));
+        tutti_grid_pass(&run->communication, run->t);
+        if (!run->plain)
+            TRY(look_around(run));
         if (__builtin_expect(may_visit(run), 0))
-            return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
+            return visit(run);
+        if (__builtin_expect(run->t <= before, 0) || run->standstills)
+            TRY(watch_standstill(run, before));
+        if (__builtin_expect(paced, 0))
+            tutti_pace_wait(run);
+        if (__builtin_expect(--run->countdown == 0, 0))
+            TRY(look_at_clock(run, run->t - before));
+        if (__builtin_expect(run->steered, 0))
+            break;
     }
     return TUTTI_OK;
-}
-
-enum tutti_err tutti_loop_step(struct run *run)
-{
-    const volatile sig_atomic_t *interrupt = run->options->interrupt;
-    if (!goes_on(run))
-        return TUTTI_OK;
-    return interrupt && *interrupt ? interrupted(run) : step(run, run->options->has_realtime, false);
 }

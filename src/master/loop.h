@@ -89,7 +89,7 @@ struct run {
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
     struct tutti_pokes *pokes; /* NULL: nobody sets values on the way */
-    bool steered;              /* step by step, by a program (simulation.c) ... */
+    bool steered;              /* a program has it in hand (simulation.c), step by step ... */
     double halt_at;            /* ... which wants a step to end there; INFINITY: nowhere */
     /* Called once everything is computed at the start and no unit has left its initialisation; the run ends there. NULL:
      * none. For those who only want to look (analyze.c). */
@@ -180,10 +180,8 @@ TUTTI_CHECKED enum tutti_err tutti_run_start(struct run *run);
 /* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */
 TUTTI_CHECKED enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err);
 
-/* From run->t to the end. */
+/* From run->t to the end; where the run is steered, one macro step of it. */
 TUTTI_CHECKED enum tutti_err tutti_loop(struct run *run);
-/* One macro step of it, on one rank; none at the end. */
-TUTTI_CHECKED enum tutti_err tutti_loop_step(struct run *run);
 /* Signals have jumped at run->t: what was known of how they move is forgotten. */
 TUTTI_CHECKED enum tutti_err tutti_loop_begin_anew(struct run *run);
 

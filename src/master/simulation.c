@@ -115,7 +115,7 @@ bool tutti_simulation_is_over(const struct tutti_simulation *simulation)
 static enum tutti_err step(struct run *run)
 {
     TRY(tutti_pokes_bring(run));
-    return tutti_loop_step(run);
+    return tutti_loop(run);
 }
 
 static enum tutti_err judge(struct tutti_simulation *simulation, enum tutti_err err)

@@ -67,10 +67,8 @@ static enum tutti_err open_file(struct tutti_output *output)
 
 static enum tutti_err close_file(struct tutti_output *output)
 {
-    enum tutti_err err = output->format->flush(output->recorder); /* while a crash would still do it for us */
     tutti_crash_remove(emergency, output);
-    enum tutti_err closing = output->format->close(output->recorder);
-    return err ? err : closing;
+    return output->format->close(output->recorder);
 }
 
 /* --- the watcher */

@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 /* Every format there is. */
-static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_mat};
+static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_mat, &tutti_record_hdf5};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */

@@ -12,6 +12,8 @@
 
 /* The first that fits is taken; any text could be CSV, so that comes last. */
 static const struct tutti_result_format *const formats[] = {
+    &tutti_result_hdf5,
+    &tutti_result_mat,
     &tutti_result_csv,
 };
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/module.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+/* Where modules may be, one folder per line: beside the program, in lib/tutti next to its bin, and the same seen from this
+ * library, which need not be a part of the program; last where they were to be installed. */
+static char *places(void)
+{
+    static const char *const ways[] = {"", "/../" TUTTI_LIBDIR "/tutti", "/tutti"};
+    struct tutti_text text = {0};
+    char program[PATH_MAX];
+    Dl_info library = {0};
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    dladdr(ways, &library);
+    const char *const files[] = {program, library.dli_fname};
+    for (int f = 0; f < 2; f++) {
+        const char *end = files[f] ? strrchr(files[f], '/') : NULL;
+        for (size_t w = 0; end && w < sizeof ways / sizeof *ways; w++)
+            tutti_text_printf(&text, "%.*s%s\n", (int)(end - files[f]), files[f], ways[w]);
+    }
+    tutti_text_printf(&text, "%s\n", TUTTI_MODULES);
+    if (!text.failed)
+        return text.text;
+    tutti_text_fini(&text);
+    return NULL;
+}
+
+/* *path (free) is the first place that has it. */
+static enum tutti_err find(char **path, const struct tutti_module *module)
+{
+    char *all = places(), *rest = all;
+    *path = NULL;
+    if (!all)
+        return tutti_fail_memory();
+    for (const char *folder; !*path && (folder = strsep(&rest, "\n")) && *folder;) {
+        struct tutti_text text = {0};
+        tutti_text_printf(&text, "%s/%s", folder, module->file);
+        if (!text.failed && access(text.text, R_OK) == 0)
+            *path = text.text;
+        else
+            tutti_text_fini(&text);
+    }
+    free(all);
+    if (!*path)
+        return tutti_fail(
+            TUTTI_ERR_LOAD,
+            "%s is neither beside this program nor in lib/tutti: Tutti builds and installs it where %s is "
+            "found (on Debian: %s)",
+            module->file, module->library, module->build_package);
+    return TUTTI_OK;
+}
+
+static enum tutti_err load(void **symbol, const struct tutti_module *module, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return tutti_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
+                          module->library, dlerror(), module->run_package);
+    *symbol = dlsym(library, module->symbol);
+    /* It stays once it is here: what is behind it may have threads. */
+    /* cppcheck-suppress resourceLeak */
+    return *symbol ? TUTTI_OK : tutti_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
+}
+
+enum tutti_err tutti_module_load(void **symbol, const struct tutti_module *module, const char *path)
+{
+    char *found = NULL;
+    if (!path)
+        TRY(find(&found, module));
+    enum tutti_err err = load(symbol, module, path ? path : found);
+    free(found);
+    return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs the libraries behind them. */
+#ifndef TUTTI_BASE_MODULE_H
+#define TUTTI_BASE_MODULE_H
+
+#include "base/err.h"
+
+struct tutti_module {
+    const char *file;          /* "tutti_mpi.so" */
+    const char *symbol;        /* its one symbol */
+    const char *library;       /* whose functions it calls, for messages: "MPICH" */
+    const char *build_package; /* of Debian: what Tutti needs to build the module ... */
+    const char *run_package;   /* ... and what the module needs to run */
+};
+
+/* Loads the module from `path`; NULL: from beside this program or library, or from lib/tutti next to its bin, or from where
+ * it was to be installed. *symbol is what the name stands for. The module stays loaded. LOAD, with words of what to do. */
+TUTTI_CHECKED enum tutti_err tutti_module_load(void **symbol, const struct tutti_module *module, const char *path);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h - what the files of the module have in common. */
+#ifndef TUTTI_HDF5_PARTS_H
+#define TUTTI_HDF5_PARTS_H
+
+#include <hdf5.h>
+#include <stddef.h>
+
+#include "record/hdf5.h"
+
+extern const struct tutti_hdf5_host *tutti_hdf5_host;
+
+/* ---- module.c */
+
+/* The failure of a call of HDF5 that was to write to `path`, in HDF5's words; a system's error in the words of the host. */
+enum tutti_err tutti_hdf5_fail_write(const char *path);
+/* The same for reading. */
+enum tutti_err tutti_hdf5_fail_read(const char *path);
+
+/* Leaves the function if the call of HDF5 fails. */
+#define WRITE_TRY(path, call)                                                                                          \
+    do {                                                                                                               \
+        if ((call) < 0)                                                                                                \
+            return tutti_hdf5_fail_write(path);                                                                        \
+    } while (0)
+#define READ_TRY(path, call)                                                                                           \
+    do {                                                                                                               \
+        if ((call) < 0)                                                                                                \
+            return tutti_hdf5_fail_read(path);                                                                         \
+    } while (0)
+
+/* ---- writer.c, create.c */
+
+struct tutti_hdf5_packer;
+
+struct tutti_hdf5_writer {
+    char *path;
+    int fd; /* of our own: for the superblock, and for rows of a block that is in the file already */
+    hid_t file, values, time;
+    size_t count, block, width;
+    size_t groups;     /* chunks beside each other: ceil(count / width) */
+    hsize_t done;      /* rows of finished blocks */
+    size_t raw;        /* rows of the present block that are in the file, as they are */
+    haddr_t *places;   /* of its chunks, `/time` last */
+    double *rectangle; /* a chunk */
+    struct tutti_hdf5_packer *packer;
+    bool failed; /* and has said so */
+};
+
+/* File, datasets and attributes; `writer` has its numbers, -1 for file, values, time. */
+enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan);
+
+enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan);
+enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const double *times, const double *values,
+                                       size_t rows, bool last);
+enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer);
+enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer);
+
+/* ---- superblock.c */
+
+/* Makes the file one that anybody may open, though it is being written: no mark of a writer, and the end where it is now. 0, or
+ * errno. */
+int tutti_hdf5_open_to_all(int fd);
+
+/* ---- packer.c */
+
+/* What shuffle and deflate make of a chunk. `most` numbers, at most. NULL: no memory. */
+struct tutti_hdf5_packer *tutti_hdf5_packer_new(size_t most);
+void tutti_hdf5_packer_free(struct tutti_hdf5_packer *packer);
+/* *bytes, borrowed, and how many they are; 0: no fewer than the numbers have. Numbers of one column are `width` apart. */
+size_t tutti_hdf5_pack(struct tutti_hdf5_packer *packer, const double *numbers, size_t count, size_t width,
+                       const void **bytes);
+
+/* ---- reader.c */
+
+enum tutti_err tutti_hdf5_reader_new(struct tutti_hdf5_reader **out, const char *path,
+                                     struct tutti_hdf5_content *content);
+enum tutti_err tutti_hdf5_reader_times(struct tutti_hdf5_reader *reader, size_t rows, double *times);
+enum tutti_err tutti_hdf5_reader_read(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column,
+                                      size_t columns, double *values);
+void tutti_hdf5_reader_free(struct tutti_hdf5_reader *reader);
+
+#endif

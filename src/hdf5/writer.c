@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows into a file that others may read at any time, by HDF5's single writer, multiple readers (SWMR): HDF5 writes what refers
+ * to something after that something.
+ *
+ * Invariants:
+ * 1. In SWMR, a chunk that is written again with another size gets another place, and its old one is lost. So a chunk that has
+ *    to be in the file before it is full is there as it is, not deflated, and stays so: further rows go to their places in it.
+ * 2. Nobody sees a row before it is written: the number of rows reaches the file in flush, since the datasets' metadata are
+ *    held back until then.
+ * 3. There is room on the disk for a block before HDF5 hears of it: HDF5 cannot go back to what was before a failure. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hdf5/parts.h"
+
+enum { AS_THEY_ARE = 3 }; /* mask of filters that were skipped: both */
+
+/* ---- chunks */
+
+static size_t chunk_count(const struct tutti_hdf5_writer *writer)
+{
+    return writer->groups + 1;
+}
+
+static bool is_time(const struct tutti_hdf5_writer *writer, size_t chunk)
+{
+    return chunk == writer->groups;
+}
+
+static size_t width_of(const struct tutti_hdf5_writer *writer, size_t chunk)
+{
+    return is_time(writer, chunk) ? 1 : writer->width;
+}
+
+/* Rows from `first` to before `end` of a chunk, as they lie in it. */
+static const double *gather(struct tutti_hdf5_writer *writer, size_t chunk, const double *times, const double *values,
+                            size_t first, size_t end)
+{
+    if (is_time(writer, chunk))
+        return memcpy(writer->rectangle, times + first, (end - first) * sizeof *times);
+    size_t column = chunk * writer->width, left = writer->count - column;
+    size_t columns = left < writer->width ? left : writer->width;
+    double *to = writer->rectangle;
+    for (size_t row = first; row < end; row++, to += writer->width)
+        memcpy(to, values + row * writer->count + column, columns * sizeof *to);
+    return writer->rectangle;
+}
+
+static enum tutti_err write_chunk(struct tutti_hdf5_writer *writer, size_t chunk, bool packed)
+{
+    const hsize_t place[] = {writer->done, chunk * writer->width};
+    size_t count = writer->block * width_of(writer, chunk), size = 0;
+    hid_t dataset = is_time(writer, chunk) ? writer->time : writer->values;
+    const void *bytes;
+    if (packed)
+        size = tutti_hdf5_pack(writer->packer, writer->rectangle, count, width_of(writer, chunk), &bytes);
+    if (size > 0)
+        WRITE_TRY(writer->path, H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, place, size, bytes));
+    else
+        WRITE_TRY(writer->path,
+                  H5Dwrite_chunk(dataset, H5P_DEFAULT, AS_THEY_ARE, place, count * sizeof(double), writer->rectangle));
+    if (packed)
+        return TUTTI_OK;
+    unsigned mask;
+    hsize_t stored;
+    WRITE_TRY(writer->path, H5Dget_chunk_info_by_coord(dataset, place, &mask, &writer->places[chunk], &stored));
+    return TUTTI_OK;
+}
+
+static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t chunk, size_t rows)
+{
+    size_t row = width_of(writer, chunk) * sizeof(double), left = rows * row;
+    const char *bytes = (const char *)writer->rectangle;
+    off_t at = (off_t)(writer->places[chunk] + writer->raw * row);
+    while (left > 0) {
+        ssize_t done = pwrite(writer->fd, bytes, left, at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return tutti_hdf5_host->fail_write(writer->path, done < 0 ? errno : EIO);
+        bytes += done, at += done, left -= (size_t)done;
+    }
+    return TUTTI_OK;
+}
+
+/* ---- blocks */
+
+/* 0, or errno: has the disk room for `more` bytes at the end of the file? They are its own from now on, until it is truncated.
+ * Where a file system does not know of this, writing tells. */
+static int take_room(int fd, off_t size, off_t more)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(size + more) > limit.rlim_cur)
+        return EFBIG;
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, size, more) == 0)
+        return 0;
+    return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
+}
+
+/* Invariant 3. Beside the chunks HDF5 needs room for their index. */
+static enum tutti_err reserve(const struct tutti_hdf5_writer *writer)
+{
+    enum { INDEX = 64 * 1024 };
+    struct stat st;
+    size_t numbers = writer->block * (writer->groups * writer->width + 1);
+    int error = fstat(writer->fd, &st) != 0 ? errno : 0;
+    if (!error)
+        error = take_room(writer->fd, st.st_size, (off_t)(numbers * sizeof(double)) + INDEX + st.st_size / 512);
+    return error ? tutti_hdf5_host->fail_write(writer->path, error) : TUTTI_OK;
+}
+
+static enum tutti_err set_rows(const struct tutti_hdf5_writer *writer, hsize_t rows)
+{
+    const hsize_t size[] = {rows, writer->count};
+    WRITE_TRY(writer->path, H5Dset_extent(writer->values, size));
+    WRITE_TRY(writer->path, H5Dset_extent(writer->time, size));
+    return TUTTI_OK;
+}
+
+static enum tutti_err begin_block(struct tutti_hdf5_writer *writer, const double *times, const double *values,
+                                  size_t rows, bool packed)
+{
+    TRY(reserve(writer));
+    TRY(set_rows(writer, writer->done + rows));
+    /* Behind the rows, nothing that was in memory before. */
+    if (rows < writer->block)
+        memset(writer->rectangle, 0, writer->block * writer->width * sizeof(double));
+    for (size_t chunk = chunk_count(writer); chunk-- > 0;) {
+        gather(writer, chunk, times, values, 0, rows);
+        TRY(write_chunk(writer, chunk, packed));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err continue_block(struct tutti_hdf5_writer *writer, const double *times, const double *values,
+                                     size_t rows)
+{
+    for (size_t chunk = chunk_count(writer); chunk-- > 0;) {
+        gather(writer, chunk, times, values, writer->raw, rows);
+        TRY(write_piece(writer, chunk, rows - writer->raw));
+    }
+    return set_rows(writer, writer->done + rows);
+}
+
+enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const double *times, const double *values,
+                                       size_t rows, bool last)
+{
+    bool full = last || rows == writer->block;
+    if (rows > writer->raw) {
+        enum tutti_err err = writer->raw ? continue_block(writer, times, values, rows)
+                                         : begin_block(writer, times, values, rows, full);
+        if (err) {
+            /* The rows before are kept; of these, nothing is to be seen. */
+            const hsize_t size[] = {writer->done + writer->raw, writer->count};
+            H5Dset_extent(writer->values, size);
+            H5Dset_extent(writer->time, size);
+            writer->failed = true;
+            return err;
+        }
+    }
+    writer->done += full ? rows : 0;
+    writer->raw = full ? 0 : rows;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer)
+{
+    WRITE_TRY(writer->path, H5Dflush(writer->values));
+    WRITE_TRY(writer->path, H5Dflush(writer->time));
+    int error = tutti_hdf5_open_to_all(writer->fd);
+    return error ? tutti_hdf5_host->fail_write(writer->path, error) : TUTTI_OK;
+}
+
+/* ---- opening and closing */
+
+static void release(struct tutti_hdf5_writer *writer)
+{
+    tutti_hdf5_packer_free(writer->packer);
+    free(writer->places);
+    free(writer->rectangle);
+    free(writer->path);
+    free(writer);
+}
+
+enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer)
+{
+    enum tutti_err err = TUTTI_OK;
+    bool tells = !writer->failed; /* else the first failure has been told */
+    const hid_t datasets[] = {writer->values, writer->time};
+    for (int i = 0; i < 2; i++)
+        if (datasets[i] >= 0 && H5Dclose(datasets[i]) < 0 && tells && !err)
+            err = tutti_hdf5_fail_write(writer->path);
+    if (writer->file >= 0 && H5Fclose(writer->file) < 0 && tells && !err)
+        err = tutti_hdf5_fail_write(writer->path);
+    struct stat st;
+    if (writer->fd >= 0) {
+        if (fstat(writer->fd, &st) == 0 && S_ISREG(st.st_mode))
+            (void)!ftruncate(writer->fd, st.st_size); /* gives back what was reserved */
+        if (writer->failed)
+            tutti_hdf5_open_to_all(writer->fd); /* what is there may be shorter than HDF5 thinks */
+        if (close(writer->fd) != 0 && tells && !err)
+            err = tutti_hdf5_host->fail_write(writer->path, errno);
+    }
+    release(writer);
+    return err;
+}
+
+/* Everything that needs memory. */
+static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan)
+{
+    size_t most = plan->block * plan->width;
+    *writer = (struct tutti_hdf5_writer){.fd = -1, .file = -1, .values = -1, .time = -1};
+    writer->count = plan->texts->count;
+    writer->block = plan->block;
+    writer->width = plan->width;
+    writer->groups = (writer->count + plan->width - 1) / plan->width;
+    writer->path = strdup(plan->path);
+    writer->places = calloc(chunk_count(writer), sizeof *writer->places);
+    writer->rectangle = calloc(most, sizeof *writer->rectangle);
+    writer->packer = tutti_hdf5_packer_new(most);
+    return writer->path && writer->places && writer->rectangle && writer->packer ? TUTTI_OK
+                                                                                 : tutti_hdf5_host->fail_memory();
+}
+
+enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan)
+{
+    struct tutti_hdf5_writer *writer = malloc(sizeof *writer);
+    if (!writer)
+        return tutti_hdf5_host->fail_memory();
+    enum tutti_err err = prepare(writer, plan);
+    if (!err)
+        err = tutti_hdf5_create_file(writer, plan);
+    if (!err && (writer->fd = open(plan->path, O_RDWR | O_CLOEXEC)) < 0)
+        err = tutti_hdf5_host->fail_write(plan->path, errno);
+    if (!err)
+        err = tutti_hdf5_writer_flush(writer);
+    if (err) {
+        writer->failed = true;
+        (void)!tutti_hdf5_writer_close(writer);
+        return err;
+    }
+    *out = writer;
+    return TUTTI_OK;
+}

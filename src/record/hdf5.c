@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5: rows are collected in blocks, which a thread of the recorder's own writes by the module (hdf5.h), while the run fills the
+ * next one. A run that is killed by a fault of an FMU leaves its last rows to this thread.
+ *
+ * Invariants:
+ * 1. Between `wake` and `idle` the thread works on a task with the block `given`; at other times all is the run's side's.
+ * 2. The run fills the present block, and raises its `rows` after the last value of a row. A block that is full becomes the
+ *    thread's, and the other one the present, by one change of `order`.
+ * 3. The thread looks at the present block when it is given, or when `dying` is set. Then it never becomes idle again, so that
+ *    no further block is given. */
+#include "record/hdf5.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/module.h"
+#include "record/file.h"
+#include "record/recorder.h"
+
+struct block {
+    double *times, *values; /* values[row][column] */
+    _Atomic size_t rows;
+};
+
+enum { ALIVE, DYING, DEAD };
+/* An order: the place of the present block in the lowest bit, a task above it. */
+enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
+
+struct tutti_recorder {
+    const struct tutti_hdf5_module *module;
+    struct tutti_hdf5_writer *writer;
+    const struct tutti_column **columns; /* those that are numbers */
+    size_t count, block;
+    struct block blocks[2];
+    const struct block *given;
+    _Atomic unsigned order;
+    sem_t wake, idle;
+    pthread_t thread;
+    _Atomic int dying;
+    _Atomic enum tutti_err err; /* the first failure, set after its message: nothing is written any more */
+    char message[1024];
+};
+
+/* --- the module */
+
+static const struct tutti_hdf5_host host = {
+    .abi = TUTTI_HDF5_ABI,
+    .fail = tutti_fail,
+    .fail_memory = tutti_fail_memory,
+    .fail_write = tutti_record_file_fail_write,
+};
+
+enum tutti_err tutti_hdf5_load(const struct tutti_hdf5_module **module)
+{
+    static const struct tutti_module hdf5 = {"tutti_hdf5.so", "tutti_hdf5_module", "HDF5", "libhdf5-dev",
+                                             "libhdf5-103-1"};
+    void *symbol;
+    tutti_hdf5_entry *entry = NULL;
+    TRY(tutti_module_load(&symbol, &hdf5, NULL));
+    *(void **)&entry = symbol; /* the way that POSIX shows for functions */
+    *module = entry(&host);
+    if (*module && (*module)->abi == TUTTI_HDF5_ABI)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_LOAD, "%s is of another version of Tutti", hdf5.file);
+}
+
+/* --- the thread */
+
+static void await(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0 && errno == EINTR)
+        ;
+}
+
+static void keep(struct tutti_recorder *recorder, enum tutti_err err)
+{
+    if (!err)
+        return;
+    snprintf(recorder->message, sizeof recorder->message, "%s", tutti_err_message());
+    recorder->err = err;
+}
+
+static void write_block(struct tutti_recorder *recorder, const struct block *block, bool last)
+{
+    size_t rows = atomic_load_explicit(&block->rows, memory_order_acquire);
+    if (!recorder->err)
+        keep(recorder, recorder->module->write(recorder->writer, block->times, block->values, rows, last));
+}
+
+static void flush_file(struct tutti_recorder *recorder)
+{
+    if (!recorder->err)
+        keep(recorder, recorder->module->flush(recorder->writer));
+}
+
+static void *work(void *context)
+{
+    struct tutti_recorder *recorder = context;
+    unsigned task;
+    do {
+        await(&recorder->wake);
+        task = atomic_fetch_and(&recorder->order, PRESENT) & ~(unsigned)PRESENT;
+        if (task)
+            write_block(recorder, recorder->given, task == END);
+        if (task == FLUSH)
+            flush_file(recorder);
+        if (recorder->dying) {
+            write_block(recorder, &recorder->blocks[recorder->order & PRESENT], false);
+            flush_file(recorder);
+            recorder->dying = DEAD;
+            return NULL;
+        }
+        if (task)
+            sem_post(&recorder->idle);
+    } while (task != END);
+    return NULL;
+}
+
+/* Signals are for the threads of the program; faults are for whoever causes them. */
+static int start_thread(struct tutti_recorder *recorder)
+{
+    sigset_t most, before;
+    sigfillset(&most);
+    for (const int *fault = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0}; *fault; fault++)
+        sigdelset(&most, *fault);
+    pthread_sigmask(SIG_SETMASK, &most, &before);
+    int error = pthread_create(&recorder->thread, NULL, work, recorder);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* --- the run's side */
+
+static struct block *present(struct tutti_recorder *recorder)
+{
+    return &recorder->blocks[atomic_load_explicit(&recorder->order, memory_order_relaxed) & PRESENT];
+}
+
+static enum tutti_err told(const struct tutti_recorder *recorder)
+{
+    return recorder->err ? tutti_fail(recorder->err, "%s", recorder->message) : TUTTI_OK;
+}
+
+/* Gives the thread a task with the present block; `next` is the present one from then on. The thread is idle. */
+static void give(struct tutti_recorder *recorder, unsigned task, const struct block *next)
+{
+    recorder->given = present(recorder);
+    recorder->order = task | (next == &recorder->blocks[1] ? PRESENT : 0);
+    sem_post(&recorder->wake);
+}
+
+static void give_full_block(struct tutti_recorder *recorder)
+{
+    struct block *next = &recorder->blocks[present(recorder) == &recorder->blocks[0]];
+    await(&recorder->idle);
+    next->rows = 0;
+    give(recorder, WRITE, next);
+}
+
+static enum tutti_err row(struct tutti_recorder *recorder, double time)
+{
+    if (__builtin_expect(recorder->err != TUTTI_OK, 0))
+        return told(recorder);
+    struct block *block = present(recorder);
+    size_t rows = atomic_load_explicit(&block->rows, memory_order_relaxed);
+    double *values = block->values + rows * recorder->count;
+    block->times[rows] = time;
+    for (size_t i = 0; i < recorder->count; i++)
+        values[i] = tutti_column_number(recorder->columns[i]);
+    atomic_store_explicit(&block->rows, rows + 1, memory_order_release);
+    if (rows + 1 == recorder->block)
+        give_full_block(recorder);
+    return TUTTI_OK;
+}
+
+static enum tutti_err flush(struct tutti_recorder *recorder)
+{
+    await(&recorder->idle);
+    give(recorder, FLUSH, present(recorder));
+    await(&recorder->idle);
+    sem_post(&recorder->idle);
+    return told(recorder);
+}
+
+/* The thread writes; this waits, for a while: it may need memory whose lock the fault left closed. */
+static void emergency(struct tutti_recorder *recorder)
+{
+    enum { PATIENCE = 2000 }; /* ms */
+    if (pthread_equal(pthread_self(), recorder->thread))
+        return;
+    recorder->dying = DYING;
+    sem_post(&recorder->wake);
+    for (int i = 0; i < PATIENCE && recorder->dying != DEAD; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* --- opening and closing */
+
+static void release(struct tutti_recorder *recorder)
+{
+    for (int i = 0; i < 2; i++) {
+        free(recorder->blocks[i].times);
+        free(recorder->blocks[i].values);
+    }
+    free(recorder->columns);
+    free(recorder);
+}
+
+static enum tutti_err close_recorder(struct tutti_recorder *recorder)
+{
+    await(&recorder->idle);
+    give(recorder, END, present(recorder));
+    pthread_join(recorder->thread, NULL);
+    enum tutti_err closing = recorder->module->close(recorder->writer), err = told(recorder);
+    sem_destroy(&recorder->wake);
+    sem_destroy(&recorder->idle);
+    release(recorder);
+    return err ? err : closing;
+}
+
+/* Rows of a block, and columns of a chunk. A block that must be in the file before it is full is not deflated: it should not be
+ * large. A chunk has 16 KiB or more, of as few columns as that takes, so that one variable is read fast. */
+static void choose_shape(size_t count, size_t *block, size_t *width)
+{
+    enum { WANTED = 1 << 20, MOST = 8 << 20, CHUNK = 2048 };
+    size_t row = (count ? count : 1) * sizeof(double), rows = 4096;
+    while ((rows * row > WANTED && rows > 8) || (rows * row > MOST && rows > 1))
+        rows /= 2;
+    *block = rows;
+    *width = rows >= CHUNK ? 1 : CHUNK / rows;
+    if (*width > count)
+        *width = count ? count : 1;
+}
+
+static bool is_text(const struct tutti_column *column)
+{
+    return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
+}
+
+/* The texts are borrowed from the columns, which HDF5 only reads. */
+static enum tutti_err describe(const struct tutti_recorder *recorder, struct tutti_hdf5_texts *texts, char ***all)
+{
+    size_t count = recorder->count;
+    *all = calloc(4 * count + 1, sizeof **all);
+    if (!*all)
+        return tutti_fail_memory();
+    *texts = (struct tutti_hdf5_texts){count, *all, *all + count, *all + 2 * count, *all + 3 * count};
+    for (size_t i = 0; i < count; i++) {
+        const struct tutti_column *column = recorder->columns[i];
+        texts->names[i] = (char *)column->name;
+        texts->units[i] = (char *)(column->unit ? column->unit : "");
+        texts->descriptions[i] = (char *)(column->description ? column->description : "");
+        texts->types[i] = (char *)tutti_type_name(column->type);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err create(struct tutti_recorder *recorder, const char *path, size_t width)
+{
+    struct tutti_hdf5_texts texts;
+    char **all;
+    TRY(describe(recorder, &texts, &all));
+    const struct tutti_hdf5_plan plan = {path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
+    enum tutti_err err = recorder->module->create(&recorder->writer, &plan);
+    free(all);
+    return err;
+}
+
+static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutti_column *columns, size_t n,
+                              size_t *width)
+{
+    recorder->columns = calloc(n + 1, sizeof(const struct tutti_column *));
+    if (!recorder->columns)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < n; i++)
+        if (!is_text(&columns[i]))
+            recorder->columns[recorder->count++] = &columns[i];
+    choose_shape(recorder->count, &recorder->block, width);
+    for (int i = 0; i < 2; i++) {
+        recorder->blocks[i].times = calloc(recorder->block, sizeof(double));
+        recorder->blocks[i].values = calloc(recorder->block * recorder->count + 1, sizeof(double));
+        if (!recorder->blocks[i].times || !recorder->blocks[i].values)
+            return tutti_fail_memory();
+    }
+    return TUTTI_OK;
+}
+
+/* Can it be written? HDF5 says no in words of its own. What was there stays for now. */
+static enum tutti_err try_file(const char *path)
+{
+    int fd;
+    bool regular;
+    TRY(tutti_record_file_must_be_regular(path, ".h5"));
+    TRY(tutti_record_file_open(&fd, &regular, path));
+    return tutti_record_file_close(fd, path, TUTTI_OK);
+}
+
+static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                size_t n)
+{
+    struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
+    size_t width = 1;
+    if (!recorder)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_hdf5_load(&recorder->module);
+    if (err)
+        err = tutti_fail_context(err, "cannot write %s", path);
+    if (!err)
+        err = prepare(recorder, columns, n, &width);
+    if (!err)
+        err = try_file(path);
+    if (!err)
+        err = create(recorder, path, width);
+    if (err) {
+        release(recorder);
+        return err;
+    }
+    sem_init(&recorder->wake, 0, 0);
+    sem_init(&recorder->idle, 0, 1);
+    int error = start_thread(recorder);
+    if (error) {
+        (void)!recorder->module->close(recorder->writer);
+        release(recorder);
+        return tutti_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", path, strerror(error));
+    }
+    *out = recorder;
+    return TUTTI_OK;
+}
+
+const struct tutti_record_format tutti_record_hdf5 = {
+    .name = "hdf5",
+    .extension = ".h5",
+    .open = open_hdf5,
+    .row = row,
+    .flush = flush,
+    .close = close_recorder,
+    .emergency = emergency,
+};

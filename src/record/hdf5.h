@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* hdf5.h - the seam between the library and the module with HDF5 (src/hdf5/, tutti_hdf5.so), which is loaded when a .h5 file is
+ * written or read. The module sees no symbol of the library: it is given what it needs.
+ *
+ * A result in HDF5: `/time` (rows) and `/values` (rows x variables), both doubles, in chunks, shuffled and deflated; names,
+ * units, descriptions and types are attributes of `/values`, arrays of UTF-8 strings. Rows come in blocks of so many rows as a
+ * chunk has. */
+#ifndef TUTTI_RECORD_HDF5_H
+#define TUTTI_RECORD_HDF5_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Both sides must agree in this. */
+enum { TUTTI_HDF5_ABI = 1 };
+
+/* What the library lends to the module; for all time. */
+struct tutti_hdf5_host {
+    unsigned abi;
+    enum tutti_err (*fail)(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
+    enum tutti_err (*fail_memory)(void);
+    enum tutti_err (*fail_write)(const char *path, int error); /* record/file.h */
+};
+
+/* The texts of a file: arrays of `count`, NULL in them stands for none. */
+struct tutti_hdf5_texts {
+    size_t count;
+    char **names, **units, **descriptions, **types;
+};
+
+/* How a file is to be made. */
+struct tutti_hdf5_plan {
+    const char *path;
+    const char *creator;
+    const struct tutti_hdf5_texts *texts;
+    size_t block; /* rows of a chunk and of a block */
+    size_t width; /* columns of a chunk */
+};
+
+/* What a file holds; everything is the reader's. */
+struct tutti_hdf5_content {
+    struct tutti_hdf5_texts texts;
+    char *time_unit; /* NULL: not known */
+    size_t rows;
+    size_t block, width; /* of a chunk: what is read together at no further cost */
+};
+
+struct tutti_hdf5_writer;
+struct tutti_hdf5_reader;
+
+/* All functions may be called from any thread; messages name the file. */
+struct tutti_hdf5_module {
+    unsigned abi;
+
+    /* Makes the file or replaces it, up to the first row; `plan` is borrowed for the call. IO. */
+    enum tutti_err (*create)(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan);
+    /* The present block has `rows` rows by now: all that were there before, and further ones. values[row][column]. A block that
+     * is full, and the `last` one, is deflated if the file has nothing of it yet, and the next call begins another one. After a
+     * failure only close is called. */
+    enum tutti_err (*write)(struct tutti_hdf5_writer *writer, const double *times, const double *values, size_t rows,
+                            bool last);
+    /* Whoever opens the file from now on sees all rows, also if this process is killed. */
+    enum tutti_err (*flush)(struct tutti_hdf5_writer *writer);
+    /* Always releases the writer. */
+    enum tutti_err (*close)(struct tutti_hdf5_writer *writer);
+
+    /* IO, FORMAT, LIMIT. *content is valid until close. */
+    enum tutti_err (*open)(struct tutti_hdf5_reader **out, const char *path, struct tutti_hdf5_content *content);
+    enum tutti_err (*read_times)(struct tutti_hdf5_reader *reader, size_t rows, double *times);
+    /* values[row][column] of a rectangle. */
+    enum tutti_err (*read)(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column, size_t columns,
+                           double *values);
+    void (*close_reader)(struct tutti_hdf5_reader *reader); /* NULL is fine */
+};
+
+/* The one symbol of the module, "tutti_hdf5_module": NULL if the host is not of its kind. */
+typedef const struct tutti_hdf5_module *tutti_hdf5_entry(const struct tutti_hdf5_host *host);
+
+/* For hdf5.c and result_hdf5.c: the module, loaded at its first use. LOAD, with what to do in words. */
+TUTTI_CHECKED enum tutti_err tutti_hdf5_load(const struct tutti_hdf5_module **module);
+
+#endif

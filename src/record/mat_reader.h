@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* mat_reader.h - the matrices of a MAT-file of level 4 ("MAT-File Format", MathWorks), of either byte order. Whatever the bytes
+ * are, what is read lies within the file. */
+#ifndef TUTTI_RECORD_MAT_READER_H
+#define TUTTI_RECORD_MAT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { TUTTI_MAT_HEAD = 20, TUTTI_MAT_NAME = 32 };
+
+struct tutti_mat_matrix {
+    char name[TUTTI_MAT_NAME]; /* cut off if it is longer */
+    size_t rows, columns;      /* stored column by column */
+    size_t size;               /* bytes of an element */
+    bool text, sparse, complex;
+    bool swapped;       /* not in this machine's byte order */
+    unsigned char type; /* of the elements, as in the file: double, float, int32, int16, uint16, uint8 */
+    off_t at;           /* of the first element */
+    off_t end;          /* behind the last one; may lie behind the end of the file */
+};
+
+struct tutti_mat_file {
+    int fd;
+    off_t size;
+    off_t next; /* where the next matrix begins */
+    const char *path;
+};
+
+/* Could these be the first bytes of such a file? */
+bool tutti_mat_fits(const unsigned char *head, size_t size);
+
+/* `path` is borrowed until tutti_mat_close. */
+TUTTI_CHECKED enum tutti_err tutti_mat_open(struct tutti_mat_file *file, const char *path);
+void tutti_mat_close(struct tutti_mat_file *file);
+
+/* The next matrix; *found is false at the end of the file. FORMAT if there is something else. */
+TUTTI_CHECKED enum tutti_err tutti_mat_next(struct tutti_mat_file *file, struct tutti_mat_matrix *matrix, bool *found);
+
+/* n elements from `first` on, in the order of the file, as doubles. IO also if the file does not have them (any more). */
+TUTTI_CHECKED enum tutti_err tutti_mat_read(const struct tutti_mat_file *file, const struct tutti_mat_matrix *matrix,
+                                            uint64_t first, size_t n, double *values);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* HDF5 results in the layout of hdf5.h, finished, still growing or left by a run that was killed. Values are read in pieces of
+ * the file's chunks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+#include "record/hdf5.h"
+#include "record/result.h"
+
+struct hdf5 {
+    const struct tutti_hdf5_module *module;
+    struct tutti_hdf5_reader *reader;
+    struct tutti_hdf5_content content;
+    bool *discrete; /* by its type, a variable cannot move between rows */
+};
+
+static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+/* MATLAB's files of version 7.3 have the signature at 512, behind a text; result_mat.c says what to do about them. */
+static bool fits(const char *path, const unsigned char *head, size_t size)
+{
+    const char *dot = strrchr(path, '.');
+    bool named = dot && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".hdf5") == 0);
+    return named || (size >= sizeof SIGNATURE && memcmp(head, SIGNATURE, sizeof SIGNATURE) == 0);
+}
+
+/* --- opening */
+
+static enum tutti_err take_text(struct tutti_result *result, char *const *texts, size_t i, const char **text)
+{
+    *text = NULL;
+    if (!texts || !texts[i][0])
+        return TUTTI_OK;
+    *text = tutti_arena_text(&result->arena, texts[i], strlen(texts[i]));
+    return *text ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *hdf5)
+{
+    const struct tutti_hdf5_texts *texts = &hdf5->content.texts;
+    result->count = texts->count;
+    result->variables = tutti_arena_array(&result->arena, texts->count + 1, sizeof *result->variables);
+    hdf5->discrete = tutti_arena_array(&result->arena, texts->count + 1, sizeof *hdf5->discrete);
+    if (!result->variables || !hdf5->discrete)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < texts->count; i++) {
+        struct tutti_result_variable *variable = &result->variables[i];
+        TRY(take_text(result, texts->names, i, &variable->name));
+        TRY(take_text(result, texts->units, i, &variable->unit));
+        TRY(take_text(result, texts->descriptions, i, &variable->description));
+        if (!variable->name)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: variable %zu has no name", result->path, i + 1);
+        hdf5->discrete[i] = texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
+        variable->numeric = true;
+        variable->held = hdf5->discrete[i];
+    }
+    return take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0, &result->time_unit);
+}
+
+static enum tutti_err take_times(struct tutti_result *result, const struct hdf5 *hdf5)
+{
+    size_t rows = hdf5->content.rows;
+    result->times = rows < SIZE_MAX / sizeof(double) ? malloc((rows + 1) * sizeof(double)) : NULL;
+    if (!result->times)
+        return tutti_fail_memory();
+    TRY(hdf5->module->read_times(hdf5->reader, rows, result->times));
+    for (size_t i = 0; i < rows; i++) {
+        if (!isfinite(result->times[i]))
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: the time of row %zu is not a finite number", result->path, i + 1);
+        if (i > 0 && result->times[i] < result->times[i - 1])
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: time runs backwards from %s to %s at row %zu", result->path,
+                              NUMBER(result->times[i - 1]), NUMBER(result->times[i]), i + 1);
+    }
+    result->rows = rows;
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_hdf5(struct tutti_result *result, const struct tutti_log *log)
+{
+    (void)log;
+    struct hdf5 *hdf5 = calloc(1, sizeof *hdf5);
+    result->own = hdf5;
+    if (!hdf5)
+        return tutti_fail_memory();
+    TRY(tutti_fail_context(tutti_hdf5_load(&hdf5->module), "cannot read %s", result->path));
+    TRY(hdf5->module->open(&hdf5->reader, result->path, &hdf5->content));
+    TRY(take_variables(result, hdf5));
+    return take_times(result, hdf5);
+}
+
+static void close_hdf5(struct tutti_result *result)
+{
+    struct hdf5 *hdf5 = result->own;
+    if (hdf5->module)
+        hdf5->module->close_reader(hdf5->reader);
+    free(hdf5);
+}
+
+/* --- values */
+
+/* What is read at once: some rows of neighbours that lie in the same chunks. */
+struct piece {
+    size_t rows;
+    const size_t *which;
+    size_t count, first, columns;
+    double *values;
+};
+
+/* As many of `which` as lie in the chunk of the first one. */
+static struct piece next_piece(const struct hdf5 *hdf5, const size_t *which, size_t count)
+{
+    size_t width = hdf5->content.width ? hdf5->content.width : 64;
+    struct piece piece = {.which = which, .count = 1, .first = which[0]};
+    while (piece.count < count && which[piece.count] / width == which[0] / width)
+        piece.count++;
+    piece.columns = which[piece.count - 1] - which[0] + 1;
+    return piece;
+}
+
+static enum tutti_err read_piece(const struct tutti_result *result, const struct piece *piece, double *const *values)
+{
+    const struct hdf5 *hdf5 = result->own;
+    for (size_t row = 0; row < result->rows; row += piece->rows) {
+        size_t rows = result->rows - row < piece->rows ? result->rows - row : piece->rows;
+        TRY(hdf5->module->read(hdf5->reader, row, rows, piece->first, piece->columns, piece->values));
+        for (size_t i = 0; i < piece->count; i++) {
+            const double *from = piece->values + (piece->which[i] - piece->first);
+            for (size_t r = 0; r < rows; r++)
+                values[i][row + r] = from[r * piece->columns];
+        }
+    }
+    return TUTTI_OK;
+}
+
+static bool rests_at_whole_numbers(const struct tutti_result *result, const double *values)
+{
+    bool rests = false;
+    for (size_t i = 0; i < result->rows; i++) {
+        if (isfinite(values[i]) && values[i] != rint(values[i]))
+            return false;
+        rests |= i > 0 && values[i] == values[i - 1] && result->times[i] > result->times[i - 1];
+    }
+    return rests;
+}
+
+static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
+{
+    enum { AT_ONCE = 1 << 16 }; /* numbers; more if a chunk has more */
+    const struct hdf5 *hdf5 = result->own;
+    for (size_t done = 0; done < count;) {
+        struct piece piece = next_piece(hdf5, which + done, count - done);
+        size_t block = hdf5->content.block ? hdf5->content.block : 1, blocks = AT_ONCE / (block * piece.columns);
+        piece.rows = block * (blocks ? blocks : 1);
+        piece.values = malloc(piece.rows * piece.columns * sizeof(double));
+        if (!piece.values)
+            return tutti_fail_memory();
+        enum tutti_err err = read_piece(result, &piece, values + done);
+        free(piece.values);
+        TRY(err);
+        done += piece.count;
+    }
+    for (size_t i = 0; i < count; i++)
+        result->variables[which[i]].held = hdf5->discrete[which[i]] || rests_at_whole_numbers(result, values[i]);
+    return TUTTI_OK;
+}
+
+const struct tutti_result_format tutti_result_hdf5 = {
+    .name = "hdf5",
+    .fits = fits,
+    .open = open_hdf5,
+    .read = read_hdf5,
+    .close = close_hdf5,
+};
