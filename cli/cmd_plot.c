@@ -1,191 +1,292 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures are gnuplot's: this file writes its script. Names come from files and go between single quotes, where gnuplot
- * expands nothing. */
-#include <stdio.h>
+/* Pictures are gnuplot's: plot.h says how a result becomes its script. */
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
+#include "display.h"
+#include "gnuplot.h"
 #include "output.h"
-#include "record/table.h"
+#include "plot_layout.h"
+#include "run_options.h"
 
-enum { PANEL_HEIGHT = 320, WIDTH = 900, MOST_CURVES = 2000 };
+/* ---- options */
 
-struct panel {
-    size_t *columns;
-    size_t count;
-};
-
-static bool is_numeric(const struct tutti_table *table, size_t column)
+/* What gnuplot draws a file with: by its ending; NULL: nothing. */
+static const char *terminal_for(const char *path)
 {
-    double value;
-    for (size_t row = 0; row < tutti_table_rows(table); row++) {
-        const char *cell = tutti_table_cell(table, row, column);
-        if (!tutti_number_read_double(cell, strlen(cell), &value))
-            return false;
+    static const char *const endings[][2] = {{".svg", "svg"}, {".png", "pngcairo"}, {".pdf", "pdfcairo"}};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (length > 4 && strcmp(path + length - 4, endings[i][0]) == 0)
+            return endings[i][1];
+    return NULL;
+}
+
+static bool read_size(struct plot_options *options, const char *text)
+{
+    const char *cross = text ? strchr(text, 'x') : NULL;
+    int64_t width, height;
+    if (!text)
+        return true;
+    if (!cross || !tutti_number_read_int(text, (size_t)(cross - text), &width) ||
+        !tutti_number_read_int(cross + 1, strlen(cross + 1), &height) || width < 20 || height < 10 || width > 20000 ||
+        height > 20000) {
+        fprintf(stderr, "tutti plot: --size takes WIDTHxHEIGHT, like 800x600, not '%s'\n", text);
+        return false;
+    }
+    options->width = (int)width;
+    options->height = (int)height;
+    return true;
+}
+
+static bool read_window(struct plot_options *options, const struct arguments *arguments)
+{
+    bool given;
+    options->start = -INFINITY;
+    options->stop = INFINITY;
+    if (!arguments_number(arguments, "--start", &given, &options->start) ||
+        !arguments_number(arguments, "--stop", &given, &options->stop))
+        return false;
+    if (options->start < options->stop)
+        return true;
+    fputs("tutti plot: --start has to be before --stop\n", stderr);
+    return false;
+}
+
+/* The window's size, or that of a usual one. */
+static void fit_terminal(struct plot_options *options)
+{
+    struct winsize window;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 && window.ws_row > 0;
+    options->width = options->width ? options->width : known ? window.ws_col : 80;
+    options->height = options->height ? options->height : known ? window.ws_row - 1 : 24;
+    options->colour = display_of(stdout).colour;
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    options->unicode = locale != (locale_t)0 && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    if (locale != (locale_t)0)
+        freelocale(locale);
+}
+
+static bool read_options(struct plot_options *options, const struct arguments *arguments)
+{
+    options->variables = calloc(arguments->given_count + 1, sizeof *options->variables);
+    options->phases = calloc(arguments->given_count + 1, sizeof *options->phases);
+    if (!options->variables || !options->phases) {
+        console_error("out of memory");
+        return false;
+    }
+    options->variable_count = arguments_values(arguments, "--variable", options->variables);
+    options->phase_count = arguments_values(arguments, "--xy", options->phases);
+    options->steps = arguments_value(arguments, "--steps");
+    options->title = arguments_value(arguments, "--title");
+    options->difference = arguments_value(arguments, "--difference") != NULL;
+    options->y_log = arguments_value(arguments, "--y-log") != NULL;
+    options->terminal = arguments_value(arguments, "--terminal") != NULL;
+    options->unicode = true;
+    if (!read_size(options, arguments_value(arguments, "--size")) || !read_window(options, arguments))
+        return false;
+    if (options->terminal)
+        fit_terminal(options);
+    if (arguments->operand_count == 0 && !options->steps) {
+        fputs("tutti plot: RESULT is missing; usage: tutti plot RESULT [RESULT2] -o OUT.svg [options]\n", stderr);
+        return false;
+    }
+    if (arguments->operand_count == 0 && options->variable_count + options->phase_count > 0) {
+        fputs("tutti plot: -v and --xy need a RESULT; a step log has no variables\n", stderr);
+        return false;
+    }
+    if (options->difference && arguments->operand_count < 2) {
+        fputs("tutti plot: --difference needs two results\n", stderr);
+        return false;
     }
     return true;
 }
 
-static void print_quoted(FILE *out, const char *text)
+/* ---- the picture */
+
+/* The file's name without folders and ending, or all of it where that does not tell them apart. */
+static enum tutti_err name_results(struct plot *plot)
 {
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
-        fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
+    for (size_t i = 0; i < plot->result_count; i++) {
+        const char *path = plot->results[i]->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+        const char *dot = strrchr(base, '.');
+        plot->names[i] = tutti_arena_text(&plot->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+        if (!plot->names[i])
+            return tutti_fail_memory();
     }
-    fputc('\'', out);
+    if (plot->result_count > 1 && strcmp(plot->names[0], plot->names[1]) == 0)
+        for (size_t i = 0; i < plot->result_count; i++)
+            plot->names[i] = plot->results[i]->path;
+    return TUTTI_OK;
 }
 
-/* Fills the panel with the columns that fit; false, after a message, if none does. */
-static bool choose(struct panel *panel, const struct tutti_table *table, const bool *numeric, const char *pattern)
+static enum tutti_err open_results(struct plot *plot, const struct arguments *arguments)
 {
-    size_t columns = tutti_table_columns(table);
-    struct tutti_nearest nearest = {.wanted = pattern ? pattern : ""};
-    panel->columns = calloc(columns + 1, sizeof *panel->columns);
-    for (size_t c = 0; panel->columns && c < columns && panel->count < MOST_CURVES; c++) {
-        const char *name = tutti_table_name(table, c);
-        if (!numeric[c])
+    for (size_t i = 0; i < arguments->operand_count; i++) {
+        TRY(tutti_result_open(&plot->results[i], arguments->operands[i], plot->log));
+        plot->result_count++;
+        if (plot->results[i]->rows == 0)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: there are no rows in it, so there is nothing to draw",
+                              plot->results[i]->path);
+    }
+    return name_results(plot);
+}
+
+/* The time that all panels show: what there is, and of that what is wanted. */
+static enum tutti_err find_window(struct plot *plot, const struct plot_steps *steps)
+{
+    double start = INFINITY, stop = -INFINITY;
+    for (size_t i = 0; i < plot->result_count; i++) {
+        start = fmin(start, plot->results[i]->times[0]);
+        stop = fmax(stop, plot->results[i]->times[plot->results[i]->rows - 1]);
+    }
+    if (steps)
+        plot_steps_span(steps, &start, &stop);
+    if (plot->options->start > stop || plot->options->stop < start)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--start, --stop: the result goes from %s to %s: nothing of it is there",
+                          NUMBER(start), NUMBER(stop));
+    plot->start = fmax(start, plot->options->start);
+    plot->stop = fmin(stop, plot->options->stop);
+    return TUTTI_OK;
+}
+
+/* All panels over time have the same x axis. */
+static enum tutti_err fit_time(struct plot *plot)
+{
+    struct plot_axis axis = {0};
+    plot_axis_fit(&axis, plot->start, plot->stop);
+    const char *unit = plot->result_count > 0 ? plot->results[0]->time_unit : NULL;
+    axis.label = plot_axis_label(plot, &axis, "time", unit ? unit : "s");
+    for (size_t i = 0; i < plot->panel_count; i++)
+        if (!plot->panels[i].phase)
+            plot->panels[i].x = axis;
+    return axis.label ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err check_content(const struct plot *plot)
+{
+    size_t points = 0;
+    for (size_t p = 0; p < plot->panel_count; p++)
+        for (size_t i = 0; i < plot->panels[p].count; i++) {
+            const struct plot_curve *curve = &plot->panels[p].curves[i];
+            points += curve->data->line.count;
+            if (curve->data->line.count == 0 && curve->style == PLOT_CURVE && curve->label)
+                tutti_log_printf(plot->log, TUTTI_LOG_WARNING, NULL, "'%s' has no value that can be drawn",
+                                 curve->label);
+        }
+    return points > 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_FORMAT, "there is no finite number to draw");
+}
+
+static enum tutti_err make_plot(struct plot *plot, const struct arguments *arguments, const struct plot_steps *steps)
+{
+    TRY(open_results(plot, arguments));
+    TRY(find_window(plot, steps));
+    TRY(plot_list_traces(plot));
+    size_t columns = (size_t)plot_size(plot).width;
+    if (plot->result_count > 0)
+        TRY(plot_make_panels(plot, columns));
+    if (steps)
+        TRY(plot_steps_add_panels(plot, steps, columns));
+    TRY(fit_time(plot));
+    TRY(check_content(plot));
+    struct plot_size size = plot_size(plot);
+    return plot_fits_size(plot)
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "--size: %dx%d is too small for %zu panel%s", size.width, size.height,
+                            plot->panel_count, plot->panel_count == 1 ? "" : "s");
+}
+
+/* Of a picture made of characters: no form feeds, and no spaces at the ends of lines. */
+static void print_characters(FILE *picture, const struct plot_options *options)
+{
+    if (options->title) {
+        size_t length = plot_letters(options->title), width = (size_t)options->width;
+        printf("%*s%s\n", (int)(length < width ? (width - length) / 2 : 0), "", options->title);
+    }
+    size_t spaces = 0;
+    for (int c; (c = fgetc(picture)) != EOF;) {
+        if (c == '\f')
             continue;
-        tutti_nearest_offer(&nearest, name);
-        if (!pattern || tutti_str_glob(pattern, name))
-            panel->columns[panel->count++] = c;
+        if (c == ' ') {
+            spaces++;
+            continue;
+        }
+        for (; c != '\n' && spaces > 0; spaces--)
+            fputc(' ', stdout);
+        spaces = 0;
+        fputc(c, stdout);
     }
-    if (panel->count > 0)
-        return true;
-    if (!pattern)
-        console_error("the result has no numbers to draw");
-    else if (nearest.best)
-        fprintf(stderr, "tutti plot: no variable fits '%s'; did you mean '%s'?\n", pattern, nearest.best);
+}
+
+static int draw(const struct plot *plot, const char *output)
+{
+    FILE *script = tmpfile(), *picture = tmpfile();
+    bool good = script && picture;
+    if (good) {
+        plot_write_script(script, plot, output ? terminal_for(output) : "dumb");
+        good = fflush(script) == 0 && !ferror(script);
+    }
+    if (!good)
+        console_error("a temporary file cannot be written; /tmp may be full");
+    else if ((good = gnuplot_run(script, picture))) {
+        rewind(picture);
+        if (output)
+            good = output_replace(output, picture);
+        else
+            print_characters(picture, plot->options);
+    }
+    if (script)
+        fclose(script);
+    if (picture)
+        fclose(picture);
+    return good ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int plot_results(const struct plot_options *options, const struct arguments *arguments)
+{
+    const struct tutti_log log = {.level = TUTTI_LOG_INFO, .write = console_log};
+    struct plot plot = {.options = options, .log = &log};
+    struct plot_steps *steps = NULL;
+    enum tutti_err err = options->steps ? plot_steps_read(&steps, options->steps) : TUTTI_OK;
+    if (err == TUTTI_OK)
+        err = make_plot(&plot, arguments, steps);
+    int status = run_exit_status(err);
+    if (err == TUTTI_ERR_ARGUMENT)
+        fprintf(stderr, "tutti plot: %s\n", tutti_err_message());
+    else if (err != TUTTI_OK)
+        console_error(tutti_err_message());
     else
-        fprintf(stderr, "tutti plot: no variable fits '%s'\n", pattern);
-    return false;
-}
-
-static void write_data(FILE *out, const struct tutti_table *table, const bool *numeric)
-{
-    fputs("$data << TUTTI_END\n", out);
-    for (size_t row = 0; row < tutti_table_rows(table); row++) {
-        fprintf(out, "%.17g", tutti_table_times(table)[row]);
-        for (size_t c = 0; c < tutti_table_columns(table); c++) {
-            /* gnuplot reads "nan" and leaves a gap; texts are of no use to it. */
-            fputc(' ', out);
-            fputs(numeric[c] ? tutti_table_cell(table, row, c) : "nan", out);
-        }
-        fputc('\n', out);
-    }
-    fputs("TUTTI_END\n", out);
-}
-
-static void write_panel(FILE *out, const struct tutti_table *table, const struct panel *panel, bool last)
-{
-    fprintf(out, "set xlabel %s\nset bmargin %s\nplot ", last ? "'time'" : "''", last ? "3.5" : "2");
-    for (size_t i = 0; i < panel->count; i++) {
-        fprintf(out, "%s$data using 1:%zu with lines lw 1.8 lc %zu title ", i ? ", " : "", panel->columns[i] + 2,
-                i % 8 + 1);
-        print_quoted(out, tutti_table_name(table, panel->columns[i]));
-    }
-    fputc('\n', out);
-}
-
-static void write_script(FILE *out, const struct arguments *arguments, const struct tutti_table *table,
-                         const bool *numeric, const struct panel *panels, size_t count)
-{
-    const char *title = arguments_value(arguments, "--title");
-    fprintf(out,
-            "set encoding utf8\nset terminal svg size %d,%zu noenhanced font 'Helvetica,14' background '#ffffff'\n",
-            WIDTH, count * PANEL_HEIGHT + (title ? 40 : 0));
-    fputs("set output ", out);
-    print_quoted(out, arguments_value(arguments, "--output"));
-    /* Colours that stay apart for colour-blind readers (Okabe and Ito). */
-    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                          "#56b4e9", "#e69f00", "#333333", "#999999"};
-    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
-        fprintf(out, "\nset linetype %zu lc rgb '%s'", i + 1, colours[i]);
-    /* Equal margins, so that the panels share their time axis. */
-    fputs("\nset border 3 lw 0.8 lc rgb '#444444'\nset tics nomirror out scale 0.6\n"
-          "set grid lt 1 dt solid lc rgb '#e4e4e4' lw 0.6\nset key tmargin left horizontal Left reverse samplen 1.5\n"
-          "set lmargin 9\nset rmargin 3\nset autoscale fix\nset offsets 0,0,graph 0.04,graph 0.04\n",
-          out);
-    write_data(out, table, numeric);
-    if (title) {
-        fprintf(out, "set multiplot layout %zu,1 title ", count);
-        print_quoted(out, title);
-        fputc('\n', out);
-    } else {
-        fprintf(out, "set multiplot layout %zu,1\n", count);
-    }
-    for (size_t i = 0; i < count; i++)
-        write_panel(out, table, &panels[i], i + 1 == count);
-    fputs("unset multiplot\n", out);
-}
-
-static int run_gnuplot(const struct arguments *arguments, const struct tutti_table *table, const bool *numeric,
-                       const struct panel *panels, size_t count)
-{
-    FILE *gnuplot = popen("LC_ALL=C.UTF-8 exec gnuplot -d", "w");
-    if (!gnuplot) {
-        console_error("gnuplot cannot be started");
-        return EXIT_FAILED;
-    }
-    write_script(gnuplot, arguments, table, numeric, panels, count);
-    int status = pclose(gnuplot);
-    if (status == 0)
-        return EXIT_DONE;
-    console_error(WIFEXITED(status) && WEXITSTATUS(status) == 127
-                      ? "gnuplot, which draws the pictures, is not installed (Debian package gnuplot-nox)"
-                      : "gnuplot failed");
-    return EXIT_FAILED;
-}
-
-static int plot(const struct arguments *arguments, const struct tutti_table *table)
-{
-    size_t columns = tutti_table_columns(table);
-    const char **patterns = calloc(arguments->given_count + 1, sizeof *patterns);
-    bool *numeric = calloc(columns + 1, sizeof *numeric);
-    struct panel *panels = calloc(arguments->given_count + 1, sizeof *panels);
-    int status = EXIT_FAILED;
-    if (patterns && numeric && panels) {
-        for (size_t c = 0; c < columns; c++)
-            numeric[c] = is_numeric(table, c);
-        size_t given = arguments_values(arguments, "--variable", patterns), count = 0;
-        bool good = true;
-        while (good && count < (given ? given : 1)) {
-            good = choose(&panels[count], table, numeric, given ? patterns[count] : NULL);
-            count++;
-        }
-        status = good ? run_gnuplot(arguments, table, numeric, panels, count) : given ? EXIT_USAGE : EXIT_FAILED;
-        for (size_t i = 0; i < count; i++)
-            free(panels[i].columns);
-    }
-    free(panels);
-    free(numeric);
-    free(patterns);
+        status = draw(&plot, options->terminal ? NULL : arguments_value(arguments, "--output"));
+    plot_steps_free(steps);
+    plot_fini(&plot);
     return status;
 }
 
 int command_plot(const struct arguments *arguments)
 {
     const char *output = arguments_value(arguments, "--output");
-    size_t length = output ? strlen(output) : 0;
-    if (length < 5 || strcmp(output + length - 4, ".svg") != 0) {
-        fputs("tutti plot: -o OUT.svg is needed: the picture to write\n", stderr);
-        return EXIT_USAGE;
+    struct plot_options options = {0};
+    int status = EXIT_USAGE;
+    if (read_options(&options, arguments)) {
+        if (!options.terminal && (!output || !terminal_for(output)))
+            fputs("tutti plot: -o OUT.svg, OUT.png or OUT.pdf is needed: the picture to write; or --terminal\n",
+                  stderr);
+        else if (options.terminal && output)
+            fputs("tutti plot: --terminal and -o exclude each other\n", stderr);
+        else if (output && !output_can_be_written(output))
+            status = EXIT_FAILED; /* before any work */
+        else
+            status = plot_results(&options, arguments);
     }
-    /* gnuplot would only say that it failed. */
-    if (!output_can_be_written(output))
-        return EXIT_FAILED;
-    int status = EXIT_FAILED;
-    struct tutti_table *table = NULL;
-    if (tutti_table_read(&table, arguments->operands[0]) != TUTTI_OK)
-        console_error(tutti_err_message());
-    else
-        status = plot(arguments, table);
-    tutti_table_free(table);
+    free(options.variables);
+    free(options.phases);
     return status;
 }

@@ -1,43 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands: what --help, the man page and the parser know. */
+/* The table of commands: what --help, man pages, completion and the parser know. */
 #include "commands.h"
 
 #include <stdint.h>
 
-/* A table reads best as one. */
+/* A table says what there is, and reads best as one. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 /* clang-format off */
+
+#define PAIRS(...) (const struct pair[]){__VA_ARGS__, {NULL, NULL}}
+#define MODEL_FILES "fmu ssp ssd"
+#define RESULT_FILES "csv mat h5"
+#define HEADING(text) {"", NULL, NULL, NULL, .heading = text}
 
 static const struct option info_options[] = {
     {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},
     {"--variables", NULL, NULL, "list every variable"},
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option check_options[] = {
     {"--quiet", NULL, NULL, "print findings only, no closing line"},
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 /* What all commands that simulate take; cli/run_options.c reads it. */
+#define CONNECT_OPTION \
+    {"--connect", NULL, "A.y=B.u", "connect an output to an input; repeatable"}
+#define SET_OPTION \
+    {"--set", NULL, "UNIT.VAR=VALUE", \
+     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
+#define INPUT_OPTION \
+    {"--input", NULL, "FILE.csv", \
+     "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
+     "FMU) VAR; Real inputs are linear between rows, others held; two rows with equal time are a jump", .files = "csv"}
+#define INTERFACE_OPTION \
+    {"--interface", NULL, "KIND", "which interface of the FMU to use", \
+     .words = PAIRS({"cs", "Co-Simulation"}, {"me", "Model Exchange"}, \
+                    {"auto", "cs if the FMU has it and no --solver is named"}), .otherwise = "auto"}
 #define TIME_OPTIONS \
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
     {"--step", NULL, "H", \
      "communication step, fixed or the first one (the file's default experiment, else (stop-start)/500); UNIT=H for a " \
      "unit of a system that is to step less often, with a multiple of it"}
-#define SET_OPTION \
-    {"--set", NULL, "UNIT.VAR=VALUE", \
-     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
-#define MODEL_OPTIONS \
-    SET_OPTION, \
-    {"--input", NULL, "FILE.csv", \
-     "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
-     "FMU) VAR; Real inputs are linear " \
-     "between rows, others held; two rows with equal time are a jump"}
+#define OUTPUT_STEP_OPTION \
+    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"}
 #define SOLVER_OPTIONS \
-    {"--solver", NULL, "NAME", \
-     "for Model Exchange: cvode, adams, dopri5, dopri8, dirk, radau5, bdf, rk4, heun or euler (cvode; bdf " \
-     "where inputs change on the way)"}, \
+    {"--solver", NULL, "NAME", "for Model Exchange", \
+     .words = PAIRS({"cvode", NULL}, {"adams", NULL}, {"dopri5", NULL}, {"dopri8", NULL}, {"dirk", NULL}, {"radau5", NULL}, \
+                    {"bdf", NULL}, {"rk4", NULL}, {"heun", NULL}, {"euler", NULL}), \
+     .otherwise = "cvode; bdf where inputs change on the way"}, \
     {"--rtol", NULL, "R", \
      "relative tolerance, of error control and solvers, and handed to the FMU's own (the file's default experiment, else " \
      "1e-4)"}, \
@@ -45,159 +58,222 @@ static const struct option check_options[] = {
      "absolute tolerance, times the nominal value of each state or output (a hundredth of the relative one)"}, \
     {"--h-max", NULL, "H", "longest step of a control ((stop-start)/10) and of a solver ((stop-start)/50)"}, \
     {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"}, \
-    {"--predictor", NULL, "HOW", \
-     "how a multistep solver goes on when inputs change: restart, proceed, correct-1, correct-2, correct-all; the " \
-     "corrections need bdf (auto: cvode restarts, bdf corrects)"}, \
-    {"--jacobian", NULL, "HOW", \
-     "Jacobian of implicit solvers: sparse, dense, plain (dense, column by column), or auto (auto)"}
-#define MESSAGE_OPTIONS \
-    {"--log-level", NULL, "LEVEL", "error, warning, info or debug (warning)"}, \
-    {"--quiet", NULL, NULL, "no progress line, no summary, errors only"}, \
-    {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
-
-#define SYSTEM_OPTIONS \
-    {"--connect", NULL, "A.y=B.u", "connect an output to an input; repeatable"}
-#define OUTPUT_STEP_OPTION \
-    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"}
-#define INTERFACE_OPTION \
-    {"--interface", NULL, "KIND", \
-     "which interface of the FMU to use: cs (Co-Simulation), me (Model Exchange) or auto: cs if the FMU has it and no " \
-     "--solver is named (auto)"}
+    {"--predictor", NULL, "HOW", "how a multistep solver goes on when inputs change", \
+     .words = PAIRS({"restart", "forgets what was"}, {"proceed", "as if nothing had happened"}, \
+                    {"correct-1", "bdf: the first derivative is corrected"}, {"correct-2", "bdf: the second one, too"}, \
+                    {"correct-all", "bdf: all that it keeps"}, {"auto", "cvode restarts, bdf corrects"}), \
+     .otherwise = "auto"}, \
+    {"--jacobian", NULL, "HOW", "Jacobian of implicit solvers", \
+     .words = PAIRS({"sparse", NULL}, {"dense", NULL}, {"plain", "dense, column by column"}, \
+                    {"auto", NULL}), .otherwise = "auto"}
+#define FILTER_OPTION \
+    {"--filter", NULL, "HOW", "what outputs are filtered by", \
+     .words = PAIRS({"average", "over a communication step"}, {"none", NULL}), .otherwise = "none"}
+#define COUPLING_OPTIONS \
+    {"--coupling", NULL, "HOW", "how a macro step of coupled units is made", \
+     .words = PAIRS({"jacobi", "all at once"}, {"seidel", "one after the other"}, {"relax", "repeated until it rests"}, \
+                    {"auto", "says why"}), .otherwise = "auto"}, \
+    {"--control", NULL, "HOW", "how its size is chosen", \
+     .words = PAIRS({"fixed", NULL}, {"richardson", "step doubling"}, {"slope", "and a test of slopes"}, \
+                    {"embedded", "against a prediction"}, {"quantum", "by how far outputs move"}, {"converge", "for relax"}, \
+                    {"diverge", "for relax"}, {"auto", "fixed if --step is given, or FMUs propose a step and no tolerance " \
+                     "is given"}), .otherwise = "auto"}, \
+    {"--extrapolate", NULL, "ORDER", "how inputs move in a step", \
+     .words = PAIRS({"0", "held"}, {"1", "a line"}, {"2", "a parabola"}, {"auto", NULL}), .otherwise = "auto"}, \
+    {"--events", NULL, "HOW", "which events end a step for all units", \
+     .words = PAIRS({"none", "each crosses its own"}, {"early", "those that a unit comes back with"}, \
+                    {"output", "and changes of discrete outputs, which are located"}, {"auto", NULL}), .otherwise = "auto"}, \
+    {"--correct", NULL, NULL, "jacobi: correct outputs for feed-through at the end of a step"}, \
+    {"--smooth", NULL, NULL, "jacobi: inputs go on from where they are instead of jumping at the end of a step"}, \
+    {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
+    {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
+    {"--sweeps", NULL, "HOW", "relax: how a sweep goes", \
+     .words = PAIRS({"seidel", NULL}, {"jacobi", NULL}), .otherwise = "seidel"}, \
+    {"--accelerate", NULL, "HOW", "relax: what makes it converge sooner", \
+     .words = PAIRS({"anderson", NULL}, {"aitken", NULL}, {"none", NULL}), .otherwise = "none"}, \
+    {"--order", NULL, "A,B,...", "seidel: these units step first, in this order (by the graph)"}, \
+    {"--event-tolerance", NULL, "D", "how closely events are located in time (--rtol times the first step)"}, \
+    {"--quantum", NULL, "Q", "control quantum: how far an output may move in a step"}, \
+    {"--divergence", NULL, "D", "control diverge: how far an iteration may lead from its first result (1e-3)"}
 #define PLACE_OPTION \
     {"--place", NULL, "UNIT=RANK", \
      "put a unit on this rank, counted from 0; repeatable (by costs and connections)"}
 #define COSTS_OPTION \
     {"--costs", NULL, "STATS.json", \
-     "place units by the seconds that they took in an earlier run, as its --stats wrote them (estimated)"}
-#define COUPLING_OPTIONS \
-    {"--coupling", NULL, "HOW", \
-     "how a macro step of coupled units is made: jacobi (all at once), seidel (one after the other), relax (repeated until " \
-     "it rests) or auto, which says why (auto)"}, \
-    {"--control", NULL, "HOW", \
-     "how its size is chosen: fixed, richardson (step doubling), slope (and a test of slopes), embedded (against a " \
-     "prediction), quantum; converge and diverge for relax; or auto: fixed if --step is given, or FMUs propose a step and " \
-     "no tolerance is given (auto)"}, \
-    {"--extrapolate", NULL, "ORDER", "how inputs move in a step: 0 (held), 1 (a line), 2 (a parabola) or auto (auto)"}, \
-    {"--events", NULL, "HOW", \
-     "which events end a step for all units: none (each crosses its own), early (those that a unit comes back with), " \
-     "output (and changes of discrete outputs, which are located) or auto (auto)"}, \
-    {"--correct", NULL, NULL, "jacobi: correct outputs for feed-through at the end of a step"}, \
-    {"--smooth", NULL, NULL, "jacobi: inputs go on from where they are instead of jumping at the end of a step"}, \
-    {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
-    {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
-    {"--sweeps", NULL, "HOW", "relax: seidel or jacobi (seidel)"}, \
-    {"--accelerate", NULL, "HOW", "relax: anderson, aitken or none (none)"}, \
-    {"--order", NULL, "A,B,...", "seidel: these units step first, in this order (by the graph)"}, \
-    {"--event-tolerance", NULL, "D", "how closely events are located in time (--rtol times the first step)"}, \
-    {"--quantum", NULL, "Q", "control quantum: how far an output may move in a step"}, \
-    {"--divergence", NULL, "D", "control diverge: how far an iteration may lead from its first result (1e-3)"}, \
-    {"--filter", NULL, "HOW", "average: outputs are those of the averages over a communication step (none)"}
+     "place units by the seconds that they took in an earlier run, as its --stats wrote them (estimated)", .files = "json"}
+#define MESSAGE_OPTIONS \
+    {"--log-level", NULL, "LEVEL", "what is told", \
+     .words = PAIRS({"error", NULL}, {"warning", NULL}, {"info", NULL}, {"debug", NULL}), .otherwise = "warning"}, \
+    {"--quiet", NULL, NULL, "no progress line, no summary, errors only"}, \
+    {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
 
 static const struct option run_options[] = {
-    SYSTEM_OPTIONS,
+    HEADING("Model"),
+    CONNECT_OPTION,
+    SET_OPTION,
+    INPUT_OPTION,
+    INTERFACE_OPTION,
+    HEADING("Times"),
     TIME_OPTIONS,
     OUTPUT_STEP_OPTION,
-    MODEL_OPTIONS,
-    INTERFACE_OPTION,
-    SOLVER_OPTIONS,
-    COUPLING_OPTIONS,
-    PLACE_OPTION,
-    COSTS_OPTION,
     {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
+    HEADING("Accuracy and solvers"),
+    SOLVER_OPTIONS,
+    FILTER_OPTION,
+    HEADING("How coupled units are stepped"),
+    COUPLING_OPTIONS,
+    HEADING("Where units run"),
     {"--threads", NULL, "N", "run the units on so many threads (one)"},
     {"--processes", NULL, "N",
      "run the units in so many worker processes: one that crashes or hangs takes only the run with it, and what was "
      "computed is kept"},
     {"--nodes", NULL, "LIST",
      "run the units on other machines, where 'tutti node' waits: HOST:PORT,... or a file with a line 'HOST:PORT PUBLICKEY' "
-     "for each"},
-    {"--key", NULL, "FILE", "with --nodes: the secret key of whoever runs this ('tutti node --keygen')"},
-    {"--timeout", NULL, "S", "processes and nodes: give up one that gives no sign of life for so many seconds (never)"},
-    {"--mode", NULL, "HOW",
-     "when ranks send signals of a step that may be taken back: optimistic (at once) or prudent (when it is known to be "
-     "good); the result is the same (optimistic)"},
-    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it"},
+     "for each", .files = "*"},
+    {"--key", NULL, "FILE", "with --nodes: the secret key of whoever runs this ('tutti node --keygen')", .files = "*"},
+    {"--timeout", NULL, "S", "give up a process or node that gives no sign of life for so many seconds (never)"},
+    {"--mode", NULL, "HOW", "when ranks send signals of a step that may be taken back; the result is the same",
+     .words = PAIRS({"optimistic", "at once"}, {"prudent", "when it is known to be good"}), .otherwise = "optimistic"},
+    PLACE_OPTION,
+    COSTS_OPTION,
+    HEADING("Results"),
+    {"--output", "-o", "FILE", "result file: .csv, .mat or .h5; - for CSV on standard output (result.csv)", .files = RESULT_FILES},
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
-    {"--output", "-o", "FILE", "result file, .csv; - for CSV on standard output (result.csv)"},
-    {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output"},
+    {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
+    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it",
+     .files = "csv"},
+    HEADING("Messages"),
     MESSAGE_OPTIONS,
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option graph_options[] = {
-    {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)"},
-    {"--phase", NULL, "PHASE",
-     "which dependencies: initial (those that hold while start values are computed) or run (those of a running model) "
-     "(initial)"},
-    SYSTEM_OPTIONS,
+    {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)",
+     .files = "svg dot json"},
+    {"--phase", NULL, "PHASE", "which dependencies",
+     .words = PAIRS({"initial", "those that hold while start values are computed"}, {"run", "those of a running model"}),
+     .otherwise = "initial"},
+    CONNECT_OPTION,
     {"--set", NULL, "UNIT.VAR=VALUE", "parameter or start value; repeatable"},
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option new_options[] = {
-    SYSTEM_OPTIONS,
+    HEADING("Model"),
+    CONNECT_OPTION,
     SET_OPTION,
+    INTERFACE_OPTION,
+    HEADING("Times"),
     TIME_OPTIONS,
     OUTPUT_STEP_OPTION,
-    INTERFACE_OPTION,
+    HEADING("Accuracy and solvers"),
     SOLVER_OPTIONS,
+    FILTER_OPTION,
+    HEADING("How coupled units are stepped"),
     COUPLING_OPTIONS,
+    HEADING("Where units run"),
     PLACE_OPTION,
+    HEADING("Messages"),
     {"--quiet", NULL, NULL, "errors only, no warnings"},
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option linearize_options[] = {
-    {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)"},
+    HEADING("Result"),
+    {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)", .files = "json mat"},
     {"--at", NULL, "T", "time of the run at which to linearise, after the events there (the start time)"},
+    HEADING("Model"),
+    SET_OPTION,
+    INPUT_OPTION,
+    HEADING("Times"),
     TIME_OPTIONS,
-    MODEL_OPTIONS,
+    HEADING("Accuracy and solvers"),
     SOLVER_OPTIONS,
+    HEADING("Messages"),
     MESSAGE_OPTIONS,
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option analyze_options[] = {
+    HEADING("What is told"),
     {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},
-    SYSTEM_OPTIONS,
-    TIME_OPTIONS,
-    MODEL_OPTIONS,
-    INTERFACE_OPTION,
-    SOLVER_OPTIONS,
-    COUPLING_OPTIONS,
     {"--ranks", NULL, "N", "show where the units would run on so many threads, processes or nodes, and what would cross"},
     PLACE_OPTION,
     COSTS_OPTION,
+    HEADING("Model"),
+    CONNECT_OPTION,
+    SET_OPTION,
+    INPUT_OPTION,
+    INTERFACE_OPTION,
+    HEADING("Times"),
+    TIME_OPTIONS,
+    HEADING("Accuracy and solvers"),
+    SOLVER_OPTIONS,
+    FILTER_OPTION,
+    HEADING("How coupled units are stepped"),
+    COUPLING_OPTIONS,
+    HEADING("Messages"),
     MESSAGE_OPTIONS,
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option node_options[] = {
     {"--listen", NULL, "HOST:PORT", "where runs reach this machine; port 0: any that is free, which is told"},
-    {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address"},
-    {"--allow", NULL, "FILE.pub", "the public key of somebody who may use the node; repeatable"},
+    {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address", .files = "*"},
+    {"--allow", NULL, "FILE.pub", "the public key of somebody who may use the node; repeatable", .files = "pub"},
     {"--offer", NULL, "FILE.fmu",
-     "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable"},
-    {"--cache", NULL, "DIR", "folder that keeps the files that runs bring (~/.cache/tutti)"},
-    {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed"},
+     "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable",
+     .files = "fmu"},
+    {"--cache", NULL, "DIR", "folder that keeps the files that runs bring (~/.cache/tutti)", .files = "/"},
+    {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed",
+     .files = "*"},
     {"--quiet", NULL, NULL, "no line per run, only what is wrong"},
     {"--worker", NULL, NULL, NULL}, /* how a node starts its own program for a rank */
-    {NULL, NULL, NULL, NULL},
+    {NULL},
 };
 
 static const struct option plot_options[] = {
-    {"--output", "-o", "OUT.svg", "the picture to write (required)"},
-    {"--variable", "-v", "PATTERN",
-     "variables to show, with * and ?; each -v makes a panel (all numbers, in one panel)"},
+    {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (required, or --terminal)",
+     .files = "svg png pdf"},
+    {"--terminal", NULL, NULL, "draw with characters on standard output, as large as the terminal is"},
+    {"--variable", "-v", "PATTERN,...",
+     "variables to show, with * and ?; each -v makes a panel (a panel per unit and physical unit)"},
+    {"--xy", NULL, "X,Y", "a phase plot: variable Y over variable X; repeatable"},
+    {"--steps", NULL, "FILE.csv", "panels of step size and error, from the file of 'tutti run --step-log'", .files = "csv"},
+    {"--difference", NULL, NULL, "with two results: below each panel, RESULT minus RESULT2"},
+    {"--start", NULL, "T", "show times from here on (where the result begins)"},
+    {"--stop", NULL, "T", "show times up to here (where the result ends)"},
+    {"--y-log", NULL, NULL, "logarithmic y axes; values that are not positive are left out"},
     {"--title", NULL, "TEXT", "a title above the picture (none)"},
-    {NULL, NULL, NULL, NULL},
+    {"--size", NULL, "WxH", "size of the picture in pixels, or of --terminal in characters (by what it shows)"},
+    {NULL},
+};
+
+static const struct option compare_options[] = {
+    {"--rtol", NULL, "R", "how far values may be off, relative to the reference (1e-3)"},
+    {"--atol", NULL, "A",
+     "how far they may be off anyway (for each variable --rtol times its largest value in the reference)"},
+    {"--ttol", NULL, "T", "how early or late events may come (1e-6 of the time compared)"},
+    {"--start", NULL, "T", "compare from this time on (the reference's first)"},
+    {"--stop", NULL, "T", "compare up to this time (the reference's last)"},
+    {"--variable", "-v", "PATTERN", "variables to compare, with * and ?; repeatable (all that both files have)"},
+    {"--strict", NULL, NULL, "variables that only one file has, and units that differ, are disagreements, too"},
+    {"--all", NULL, NULL, "show all variables, not the 10 worst"},
+    {"--json", NULL, NULL, "print everything as JSON"},
+    {"--quiet", NULL, NULL, "print nothing; the exit status tells"},
+    {NULL},
+};
+
+static const struct option completion_options[] = {
+    {NULL},
 };
 
 static const struct option help_options[] = {
-    {"--man", NULL, NULL, "print the man page (roff)"},
-    {NULL, NULL, NULL, NULL},
+    {"--man", NULL, NULL, "print the manual page (roff) instead"},
+    {NULL},
 };
+
 
 const struct command commands[] = {
     {"info", "FILE", "say what an FMU or SSP is",
@@ -205,55 +281,113 @@ const struct command commands[] = {
      "FMU lacks something. Of a system (x.ssp, x.ssp#Variant.ssd, x.ssd): its variants, components, connectors, "
      "connections, values and settings. Folders with the same, unpacked, will do. Only descriptions are read; no code of "
      "an FMU runs.",
-     1, 1, info_options, command_info},
+     1, 1, info_options, command_info,
+     .examples = PAIRS({"tutti info ball.fmu", "what is in the file"},
+                       {"tutti info --variables ball.fmu", "with all its variables"},
+                       {"tutti info --json car.ssp", "a system, for programs"}),
+     .files = MODEL_FILES},
     {"check", "FILE", "validate an FMU or SSP",
      "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
      "which is loaded but not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
      "every FMU in it. "
-     "One line per finding, 'error:' or 'warning:', with file, line and what is wrong. Exit status 1 if there is any "
-     "error.",
-     1, 1, check_options, command_check},
+     "One line per finding, 'error:' or 'warning:', with file, line and what is wrong.",
+     1, 1, check_options, command_check,
+     .examples = PAIRS({"tutti check ball.fmu", "one FMU"},
+                       {"tutti check car.ssp", "a system with all that is in it"}),
+     .files = MODEL_FILES, .failure = "the file has an error"},
     {"run", "FILE...", "simulate an FMU or a system of FMUs",
      "Simulates from start to stop and records the outputs: one FMU (FMI 1.0, 2.0 or 3.0); several, each named by its "
      "file or as NAME=FILE.fmu, with --connect between them; or a system as SSP (x.ssp, x.ssp#Variant.ssd, x.ssd). A "
      "Co-Simulation FMU runs with its own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the "
      "next communication point and keeps the result; a second Ctrl-C ends it at once.",
-     1, SIZE_MAX, run_options, command_run},
+     1, SIZE_MAX, run_options, command_run,
+     .examples = PAIRS({"tutti run ball.fmu --stop 2 --output-step 0.01 -o ball.csv", "simulate; a row every 0.01 s"},
+                       {"tutti run room.fmu --set T_set=295 --input weather.csv", "with a parameter, and inputs from a file"},
+                       {"tutti run a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right --set a.v=1",
+                        "one FMU twice, coupled"},
+                       {"tutti run car.ssp --rtol 1e-6 --step-log steps.csv", "a system, with steps that Tutti chooses"},
+                       {"tutti run car.ssp --threads 2 --quiet --stats stats.json", "on two threads, for a script"}),
+     .files = MODEL_FILES,
+     .paths = PAIRS({"result.csv", "the result, unless --output says otherwise"})},
+    {"plot", "RESULT [RESULT2]", "draw a result, or two",
+     "Draws the variables of a result over time: a panel per unit and physical unit, or what -v says. Of a second result the "
+     "same variables are drawn over it, dashed. Events are jumps. A gigabyte is no trouble: what is drawn are the least and "
+     "the greatest value per pixel. With --steps alone no result is needed. Needs gnuplot (Debian package gnuplot-nox).",
+     0, 2, plot_options, command_plot,
+     .examples = PAIRS({"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
+                       {"tutti plot coarse.csv fine.mat --difference -o both.pdf", "two results, and where they differ"},
+                       {"tutti plot ball.csv --xy h,v -o phase.svg", "speed over height"},
+                       {"tutti plot car.csv --steps steps.csv -v 'wheel.*' --terminal", "a look at it, in the terminal"}),
+     .files = RESULT_FILES},
+    {"compare", "RESULT REFERENCE", "say whether two results agree",
+     "Compares every variable that both results have, over the reference's time, and prints the worst: how far off, when, and "
+     "how much of what is allowed that is. Results may be of any format and any tool, with rows at other times: between rows "
+     "values are interpolated, and an event may come early or late by --ttol. A file - is CSV on standard input.",
+     2, 2, compare_options, command_compare,
+     .examples = PAIRS({"tutti compare ball.csv reference.csv", "the worst variables, and whether all is well"},
+                       {"tutti compare ball.csv reference.csv --rtol 1e-2 --quiet", "for a script: the exit status tells"}),
+     .files = RESULT_FILES, .failure = "the results differ, or cannot be read"},
     {"analyze", "FILE...", "order of evaluation, loops, stability and the choices of auto",
      "Loads a system as run does, initialises it, and tells what follows from its structure: the order in which inputs "
      "and outputs are computed at the start, and how many evaluations of units that takes; algebraic loops; start "
      "values that are pointless because a connection overwrites them; which couplings and extrapolations are stable for "
      "small steps; and what a run with the same options would choose where they say auto, with its reasons; "
      "with --ranks, which unit would run on which rank.",
-     1, SIZE_MAX, analyze_options, command_analyze},
+     1, SIZE_MAX, analyze_options, command_analyze,
+     .examples = PAIRS({"tutti analyze car.ssp", "what is to be known before a run"},
+                       {"tutti analyze car.ssp --ranks 2", "and where units would run"}),
+     .files = MODEL_FILES},
     {"graph", "FILE...", "draw a system and its dependency graph",
      "Draws the units of a system with what connects them, which outputs depend directly on which inputs, and "
      "algebraic loops in colour: as SVG picture (needs Graphviz, Debian package graphviz), as DOT text for Graphviz, or "
      "as JSON with nodes, dependencies, loops and the order of evaluation. FILE... as for run. Only descriptions are "
      "read; no code of an FMU runs.",
-     1, SIZE_MAX, graph_options, command_graph},
+     1, SIZE_MAX, graph_options, command_graph,
+     .examples = PAIRS({"tutti graph car.ssp -o car.svg", "a picture"},
+                       {"tutti graph car.ssp --phase run -o -", "the graph of the running system, as text"}),
+     .files = MODEL_FILES},
     {"linearize", "FMU", "linear system of an FMU at a point of time",
      "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "
      "A, and says whether it is stable.",
-     1, 1, linearize_options, command_linearize},
+     1, 1, linearize_options, command_linearize,
+     .examples = PAIRS({"tutti linearize room.fmu --at 100 -o room.mat",
+                        "about the state at t = 100, for Matlab, Octave or SciPy"},
+                       {"tutti linearize room.fmu -o -", "about the start, as text"}),
+     .files = "fmu"},
     {"new", "OUT.ssp FILE...", "write a system as SSP",
      "Writes what 'tutti run FILE...' with the same options would simulate: FMUs, connections, values, start and stop, and "
      "Tutti's own settings. FMUs become a new system with all of them inside; OUT.ssd is written beside FMUs, which stay "
      "where they are. An SSP (x.ssp, x.ssp#Variant.ssd, x.ssd) is copied with the changes that the options say; all else "
      "in it stays.",
-     2, SIZE_MAX, new_options, command_new},
+     2, SIZE_MAX, new_options, command_new,
+     .examples = PAIRS({"tutti new pair.ssp a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right",
+                        "two FMUs become a system"},
+                       {"tutti new faster.ssp car.ssp --step 1e-4", "a copy with another step"}),
+     .files = MODEL_FILES},
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
      "its own; FMUs are sent once and kept by their content. Whoever may use a node can run any code on it, as the user that "
      "it runs as: beyond loopback it therefore wants keys, and everything is encrypted. SIGTERM or Ctrl-C ends it.",
-     0, 0, node_options, command_node},
-    {"plot", "RESULT", "draw a result",
-     "Draws the variables of a result file over time, as an SVG picture: one panel per -v, or all in one. Needs "
-     "gnuplot (Debian package gnuplot-nox).",
-     1, 1, plot_options, command_plot},
-    {"help", "[COMMAND]", "show this help, or that of a command", NULL, 0, 1, help_options, command_help},
-    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL},
+     0, 0, node_options, command_node,
+     .examples = PAIRS({"tutti node --keygen desk.key", "a pair of keys, once"},
+                       {"tutti node --listen 127.0.0.1:0", "for runs from this machine"},
+                       {"tutti node --listen 0.0.0.0:7077 --key desk.key --allow desk.key.pub",
+                        "for those who have the key"}),
+     .paths = PAIRS({"~/.cache/tutti", "files that runs brought, by their content; --cache names another folder"})},
+    {"completion", "SHELL", "let a shell complete commands, options and files",
+     "Prints a script that teaches bash, zsh or fish to complete what is typed behind tutti: commands, options, the words "
+     "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "
+     "for them.",
+     1, 1, completion_options, command_completion,
+     .examples = PAIRS({"tutti completion bash > ~/.bash_tutti", "for bash; '. ~/.bash_tutti' in ~/.bashrc loads it"},
+                       {"tutti completion zsh > ~/.zsh/_tutti", "for zsh; ~/.zsh has to be in fpath before compinit"},
+                       {"tutti completion fish > ~/.config/fish/completions/tutti.fish", "for fish"}),
+     .words = PAIRS({"bash", NULL}, {"zsh", NULL}, {"fish", NULL})},
+    {"help", "[COMMAND]", "show this help, or that of a command", NULL, 0, 1, help_options, command_help,
+     .examples = PAIRS({"tutti help run", "the options of a command"},
+                       {"tutti help --man run", "its manual page"})},
+    {NULL},
 };
 
 /* clang-format on */

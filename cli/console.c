@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,6 +13,12 @@ static bool progress_shown;
 bool console_is_terminal(void)
 {
     return isatty(STDERR_FILENO) == 1;
+}
+
+bool console_has_colours(int fd)
+{
+    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
+    return isatty(fd) == 1 && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 int console_width(int fd)

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,17 +11,11 @@
 
 enum { LABEL_COLUMNS = 13 };
 
-static bool may_colour(void)
-{
-    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return !(no && *no) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-}
-
 struct display display_of(FILE *file)
 {
     int fd = fileno(file);
     bool terminal = isatty(fd) == 1;
-    return (struct display){file, terminal ? console_width(fd) : INT_MAX, terminal && may_colour()};
+    return (struct display){file, terminal ? console_width(fd) : INT_MAX, console_has_colours(fd)};
 }
 
 /* The character at `text`, which is `length` bytes of valid UTF-8. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "commands.h"
 #include "console.h"
 
@@ -36,21 +38,60 @@ static void print_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+char *help_of_option(const struct option *option)
+{
+    struct tutti_text text = {0};
+    tutti_text_append(&text, option->help);
+    for (const struct pair *word = option->words; word && word->name; word++) {
+        tutti_text_append(&text, word == option->words ? ": " : word[1].name ? ", " : " or ");
+        tutti_text_append(&text, word->name);
+        if (word->text)
+            tutti_text_printf(&text, " (%s)", word->text);
+    }
+    if (option->otherwise)
+        tutti_text_printf(&text, option->words ? " [%s]" : " (%s)", option->otherwise);
+    if (!text.failed)
+        return text.text;
+    tutti_text_fini(&text);
+    return NULL;
+}
+
 static void print_option(const struct option *option)
 {
     char names[80];
+    char *help = help_of_option(option);
     int length = snprintf(names, sizeof names, "%s%s%s%s%s", option->alternate ? option->alternate : "",
                           option->alternate ? ", " : "", option->name, option->argument ? " " : "",
                           option->argument ? option->argument : "");
     printf("  %-*s", HELP_COLUMN - 2, names);
     if (length > HELP_COLUMN - 4)
         printf("\n%*s", HELP_COLUMN, "");
-    print_wrapped(option->help, HELP_COLUMN);
+    print_wrapped(help ? help : option->help, HELP_COLUMN);
+    free(help);
 }
 
-static const char exit_status[] = "0 done; 1 the model or the run failed; 2 the command line is wrong; 130 "
-                                  "interrupted. Results go to files or standard output, everything else to standard "
-                                  "error.";
+static bool has_headings(const struct command *command)
+{
+    for (const struct option *option = command->options; option->name; option++)
+        if (option->heading)
+            return true;
+    return false;
+}
+
+static void print_options(const struct command *command)
+{
+    static const struct option help = {"--help", "-h", NULL, "show this help", NULL, NULL, NULL, NULL};
+    printf("Options (defaults in brackets):\n");
+    for (const struct option *option = command->options; option->name; option++) {
+        if (option->heading)
+            printf("\n%s:\n", option->heading);
+        else if (option->help)
+            print_option(option);
+    }
+    if (has_headings(command))
+        puts("\nHelp:");
+    print_option(&help);
+}
 
 void help_print(const struct command *command)
 {
@@ -60,11 +101,13 @@ void help_print(const struct command *command)
         print_wrapped(command->details, 0);
         putchar('\n');
     }
-    puts("Options (defaults in brackets):");
-    for (const struct option *option = command->options; option->name; option++)
-        if (option->help)
-            print_option(option);
-    print_option(&(struct option){"--help", "-h", NULL, "show this help"});
+    print_options(command);
+    if (command->examples)
+        puts("\nExamples:");
+    for (const struct pair *example = command->examples; example && example->name; example++) {
+        printf("  %s\n      ", example->name);
+        print_wrapped(example->text, 6);
+    }
 }
 
 void help_print_all(void)
@@ -74,102 +117,40 @@ void help_print_all(void)
     for (const struct command *command = commands; command->name; command++) {
         char usage[80];
         snprintf(usage, sizeof usage, "%s %s", command->name, command->operands);
-        printf("  %-*s%s\n", HELP_COLUMN - 2, usage, command->summary);
+        printf("  %-*s", HELP_COLUMN - 2, usage);
+        print_wrapped(command->summary, HELP_COLUMN);
     }
-    puts("\n'tutti COMMAND --help' shows the options of a command, 'tutti --version' the version.");
+    puts("\nBegin with:\n"
+         "    tutti info model.fmu               what it is\n"
+         "    tutti run model.fmu -o model.csv   simulate it\n"
+         "    tutti plot model.csv -o model.svg  look at the result\n");
+    print_wrapped(
+        "'tutti COMMAND --help' shows the options of a command, and examples; 'man tutti-COMMAND' shows the same as a "
+        "manual page; 'tutti --version' shows the version.",
+        0);
+    putchar('\n');
     fputs("Exit status: ", stdout);
-    print_wrapped(exit_status, 13);
+    print_wrapped("0 done; 1 the model or the run failed; 2 the command line is wrong; 130 interrupted. Results go to "
+                  "files or standard output, everything else to standard error.",
+                  13);
 }
 
 int command_help(const struct arguments *arguments)
 {
-    if (arguments_value(arguments, "--man")) {
-        help_print_man();
-        return EXIT_DONE;
+    const char *name = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
+    bool man = arguments_value(arguments, "--man") != NULL;
+    const struct command *command = commands;
+    while (name && command->name && strcmp(command->name, name) != 0)
+        command++;
+    if (name && !command->name) {
+        fprintf(stderr, "tutti help: there is no command '%s'\n", name);
+        return EXIT_USAGE;
     }
-    if (arguments->operand_count == 0) {
+    if (man)
+        man_print(name ? command : NULL);
+    else if (name)
+        help_print(command);
+    else
         help_print_all();
-        return EXIT_DONE;
-    }
-    for (const struct command *command = commands; command->name; command++)
-        if (strcmp(command->name, arguments->operands[0]) == 0) {
-            help_print(command);
-            return EXIT_DONE;
-        }
-    fprintf(stderr, "tutti help: there is no command '%s'\n", arguments->operands[0]);
-    return EXIT_USAGE;
-}
-
-/* Text for roff: backslashes, minus signs and leading dots have meanings there. */
-static void print_roff(const char *text)
-{
-    if (*text == '.' || *text == '\'')
-        fputs("\\&", stdout);
-    for (; *text; text++) {
-        if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '-')
-            fputs("\\-", stdout);
-        else
-            putchar(*text);
-    }
-}
-
-static void print_man_option(const struct option *option)
-{
-    fputs(".TP\n\\fB", stdout);
-    if (option->alternate) {
-        print_roff(option->alternate);
-        fputs("\\fR, \\fB", stdout);
-    }
-    print_roff(option->name);
-    fputs("\\fR", stdout);
-    if (option->argument) {
-        fputs(" \\fI", stdout);
-        print_roff(option->argument);
-        fputs("\\fR", stdout);
-    }
-    putchar('\n');
-    print_roff(option->help);
-    putchar('\n');
-}
-
-static const char *const examples[][2] = {
-    {"tutti info ball.fmu", "what is in the file"},
-    {"tutti run ball.fmu --stop 3 --output-step 0.01 -o ball.csv", "simulate; a row every 0.01 s"},
-    {"tutti run room.fmu --set T_set=295 --input weather.csv", "with a parameter, and inputs from a file"},
-    {"tutti new car.ssp body.fmu wheel.fmu --connect wheel.F=body.F",
-     "a system as SSP, which 'tutti run' and others take"},
-    {"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
-    {"tutti linearize room.fmu --at 100 -o room.mat", "a linear system about the state at t = 100"},
-};
-
-void help_print_man(void)
-{
-    printf(".TH TUTTI 1 \"\" \"Tutti %s\" \"User Commands\"\n", tutti_version());
-    puts(".SH NAME\ntutti \\- couples simulation models (FMUs) and runs them together");
-    puts(".SH SYNOPSIS\n.B tutti\n.I COMMAND\n.RI [ options ]");
-    puts(".SH DESCRIPTION\nTutti simulates models that come as Functional Mock\\-up Units (FMI 1.0, 2.0, 3.0).");
-    puts(".SH COMMANDS");
-    for (const struct command *command = commands; command->name; command++) {
-        if (strcmp(command->name, "help") == 0)
-            continue; /* whoever reads this page has found help */
-        printf(".SS tutti %s %s\n", command->name, command->operands);
-        print_roff(command->details ? command->details : command->summary);
-        putchar('\n');
-        for (const struct option *option = command->options; option->name; option++)
-            if (option->help)
-                print_man_option(option);
-    }
-    puts(".SH EXAMPLES");
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        fputs(".TP\n.B ", stdout);
-        print_roff(examples[i][0]);
-        putchar('\n');
-        print_roff(examples[i][1]);
-        putchar('\n');
-    }
-    puts(".SH EXIT STATUS");
-    print_roff(exit_status);
-    puts("\n.SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere FMUs are unpacked (/tmp); unpacked files go away with the run");
+    return EXIT_DONE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* options.h - the command line as a table: one place says what a command takes; parsing, --help and the man page follow
- * from it. */
+/* options.h - the command line as a table: one place says what a command takes; parsing, --help, man pages and the
+ * completion of shells follow from it. */
 #ifndef TUTTI_CLI_OPTIONS_H
 #define TUTTI_CLI_OPTIONS_H
 
@@ -9,11 +9,20 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
+struct pair {
+    const char *name, *text;
+};
+
 struct option {
     const char *name;      /* "--stop" */
     const char *alternate; /* "-o", or NULL */
     const char *argument;  /* "T", or NULL for a flag */
     const char *help;      /* NULL: not for people */
+    /* Where there is something to say: */
+    const struct pair *words; /* what it takes, ended by a NULL name; with meanings, which may be NULL; behind `help` */
+    const char *otherwise;    /* what holds if it is not given; in brackets behind `words` */
+    const char *files;        /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
+    const char *heading;      /* this is no option, but begins a group of them; `name` is "" */
 };
 
 struct arguments;
@@ -26,6 +35,11 @@ struct command {
     size_t operands_min, operands_max;
     const struct option *options; /* ended by a NULL name; --help is everybody's */
     int (*run)(const struct arguments *arguments);
+    const struct pair *examples; /* command lines, and what they do; ended by a NULL name; NULL: none */
+    const char *files;           /* endings of the files that operands are; as in struct option; NULL: they are none */
+    const struct pair *words;    /* the words that operands are; NULL: they are not */
+    const char *failure;         /* what exit status 1 means here; NULL: what it means mostly */
+    const struct pair *paths;    /* files that people may want to know of, ended by a NULL name; NULL: none */
 };
 
 /* All commands, ended by a NULL name. */
@@ -56,8 +70,12 @@ bool arguments_number(const struct arguments *arguments, const char *name, bool 
 /* The same for a value of the option that is at hand. */
 bool arguments_read_number(const struct arguments *arguments, const char *name, const char *text, double *value);
 
+/* For people, on standard output. */
 void help_print(const struct command *command);
 void help_print_all(void);
-void help_print_man(void);
+/* What an option does, with the words that it takes; on the heap, NULL for want of memory. */
+char *help_of_option(const struct option *option);
+/* The manual page in roff, of a command or (NULL) of all of them, on standard output. */
+void man_print(const struct command *command);
 
 #endif

@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/fs.h"
 
 void output_complain(const char *path, int number)
 {
@@ -25,4 +29,60 @@ bool output_can_be_written(const char *path)
     if (!there)
         remove(path);
     return true;
+}
+
+/* Copies and closes; 0 or an errno. */
+static int copy_to(int fd, FILE *content)
+{
+    char bytes[65536];
+    int error = 0;
+    for (size_t n; !error && (n = fread(bytes, 1, sizeof bytes, content)) > 0;)
+        if (tutti_fs_write(fd, bytes, n, -1) < n)
+            error = errno;
+    if (!error && ferror(content))
+        error = EIO;
+    if (close(fd) != 0 && !error)
+        error = errno;
+    return error;
+}
+
+/* A new file beside `path`, with the rights that a file made at that place has; `name` becomes its name (free). -1: it cannot be
+ * made. */
+static int open_beside(const char *path, char **name)
+{
+    if (asprintf(name, "%s.XXXXXX", path) < 0) {
+        *name = NULL;
+        return -1;
+    }
+    struct stat there;
+    int fd = mkostemp(*name, O_CLOEXEC);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fd >= 0)
+        fchmod(fd, stat(path, &there) == 0 ? there.st_mode & 0777 : 0666 & ~mask);
+    return fd;
+}
+
+bool output_replace(const char *path, FILE *content)
+{
+    struct stat there;
+    char *real = realpath(path, NULL), *name = NULL; /* a link stays, what it leads to is replaced */
+    const char *target = real ? real : path;
+    bool special = stat(target, &there) == 0 && !S_ISREG(there.st_mode);
+    int fd = special ? -1 : open_beside(target, &name), error = 0;
+    if (fd >= 0) {
+        error = copy_to(fd, content);
+        if (!error && rename(name, target) != 0)
+            error = errno;
+        if (error)
+            remove(name);
+    } else {
+        fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        error = fd < 0 ? errno : copy_to(fd, content);
+    }
+    if (error)
+        output_complain(path, error);
+    free(name);
+    free(real);
+    return error == 0;
 }

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: command, libraries, headers, pkg-config and CMake packages, man page, kit, docs. The examples
+# What `cmake --install` puts where: command, libraries, headers, pkg-config and CMake packages, man pages, completion, kit, docs. The examples
 # say in their folder what is installed of them, modules in src/.
 include(CMakePackageConfigHelpers)
 
@@ -30,7 +30,10 @@ install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir} COMPONENT dev
     FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN models/*.txt)
 install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir} COMPONENT dev)
 
-install(FILES ${CMAKE_BINARY_DIR}/tutti.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+foreach(shell bash-completion zsh fish)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/share/${shell} DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
+endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages name ../examples.

@@ -3,20 +3,25 @@
 
 check.py of an example says
 
-    example = Example(__doc__)
+    GALLERY = Gallery(...)  # its place and picture in examples/README.md
+    example = Example(__doc__, GALLERY)
     run = example.run("Pendulum_fmi3.fmu", "--solver", "cvode", "--stop", 2)
     example.compare("angle at the end", run["x1"][-1], 0.25, within=1e-6)
     example.end()
 
 It is started as `check.py [--build FOLDER] [--report] [--keep FOLDER]`: --build names where the project was built
 (build/ next to the sources), --report prints the figures as JSON, one object per line, instead of lines for people,
---keep makes a folder with the inputs and results. The exit status is 1 if a figure is not as it has to be."""
+--keep makes a folder with the inputs and results. The exit status is 1 if a figure is not as it has to be. With
+`--gallery FOLDER` it checks nothing, but puts the picture of the example there, and prints its Gallery as JSON."""
 import argparse
 import csv
+import dataclasses
 import inspect
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +38,30 @@ PATIENCE = 500  # seconds after which a run counts as hanging; a safety net, not
 def short(number):
     """A power of ten: 1e-6, not 1e-06."""
     return re.sub(r"e([-+])0*", r"e\1", f"{number:.0e}").replace("e+", "e")
+
+
+@dataclasses.dataclass(frozen=True)
+class Gallery:
+    """What examples/README.md says of an example. `commands` are lines for a shell: they run in a folder with build/ and
+    examples/, where `tutti` is on the PATH, and the last of them writes NAME.svg."""
+    topic: str  # one of tools/gallery.py
+    shows: str  # what it is about, a few words
+    source: str  # the publication, and where in it
+    caption: str  # what there is to see in the picture, a sentence or two
+    commands: str
+    case: int = 0  # its number in docs/reproduction.md; 0: none
+
+    def draw(self, name, build, folder):
+        with tempfile.TemporaryDirectory(prefix=f"tutti-gallery-{name}-") as scratch:
+            place = pathlib.Path(scratch)
+            (place / "build").symlink_to(build)
+            (place / "examples").symlink_to(ROOT / "examples")
+            environment = {**os.environ, "PATH": f"{build}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+            ended = subprocess.run(["bash", "-euo", "pipefail", "-c", self.commands], cwd=place, env=environment, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+            if ended.returncode != 0:
+                sys.exit(f"the picture of {name}: status {ended.returncode}\n{ended.stdout}")
+            shutil.copyfile(place / f"{name}.svg", folder / f"{name}.svg")
 
 
 class Run:
@@ -65,14 +94,19 @@ class Run:
 class Example:
     """A check: runs the command and gathers figures. `summary` is its first line, what the example shows."""
 
-    def __init__(self, summary):
+    def __init__(self, summary, gallery):
         parser = argparse.ArgumentParser(description=summary)
         parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="where the project was built")
         parser.add_argument("--report", action="store_true", help="print JSON, one line per figure")
         parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="keep inputs and results here")
+        parser.add_argument("--gallery", type=pathlib.Path, metavar="FOLDER", help="put its picture here, do nothing else")
         self.options = parser.parse_args()
         self.name = pathlib.Path(inspect.stack()[1].filename).resolve().parent.name
         self.build = self.options.build.resolve()
+        if self.options.gallery:
+            gallery.draw(self.name, self.build, self.options.gallery)
+            print(json.dumps({"name": self.name, "about": summary.strip().splitlines()[0], **dataclasses.asdict(gallery)}))
+            sys.exit()
         self.scratch = tempfile.TemporaryDirectory(prefix=f"tutti-example-{self.name}-")
         self.folder = self.options.keep or pathlib.Path(self.scratch.name)
         self.folder.mkdir(parents=True, exist_ok=True)

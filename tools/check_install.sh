@@ -21,7 +21,10 @@ lib=$(dirname "$pc")
 export PKG_CONFIG_PATH=$pc LD_LIBRARY_PATH=$lib
 
 "$prefix/bin/tutti" --version >/dev/null || fail "the installed command does not run"
-if [ -e "$build/tutti.1" ] && [ ! -e "$prefix/share/man/man1/tutti.1" ]; then fail "no man page"; fi
+for file in man/man1/tutti.1 man/man1/tutti-run.1 bash-completion/completions/tutti zsh/site-functions/_tutti \
+    fish/vendor_completions.d/tutti.fish; do
+    if [ -e "$build/share" ] && [ ! -s "$prefix/share/$file" ]; then fail "no share/$file"; fi
+done
 if grep -rIlF -e "$scratch/first" "$prefix" | grep .; then fail "these files name the folder of the install"; fi
 
 cd "$scratch"

@@ -8,8 +8,19 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example, short  # noqa: E402
+from example import Example, Gallery, short  # noqa: E402
 
+GALLERY = Gallery(
+    topic="events", case=6, source="Awais, 5.5.3",
+    shows="contacts between FMUs, located by going back",
+    caption="Height of the ball and of the stair below it, and the steps that it took: long in flight, short "
+            "in contact, and shortest at events, whose times are found by going back.",
+    commands=r"""
+tutti run build/examples/ball_on_stairs/ball_on_stairs.ssp --rtol 1e-4 --step-log steps.csv --quiet \
+    -o ball.mat
+tutti plot ball.mat -v y.s,stairs.stair --steps steps.csv --stop 1.3 --title "A ball falls down stairs" \
+    -o ball_on_stairs.svg
+""")
 G, C0, C1, C2, C3 = 9.81, 0.25, 0.05, 2000, 10
 TOP, STOP = 10, 7
 START = (0.57, 9, 1.5, 0)  # x, y, vx, vy
@@ -109,7 +120,7 @@ def look_at_steps(example, run):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     reference = Reference()
     auto = follow(example, reference, "auto, tolerance 1e-4", ("--rtol", 1e-4), 1e-2, 5e-2, "a plot")
     look_at_steps(example, auto)

@@ -7,8 +7,16 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example, short  # noqa: E402
+from example import Example, Gallery, short  # noqa: E402
 
+GALLERY = Gallery(
+    topic="events", source="the kit",
+    shows="state events, found to the last digits",
+    caption="Height and speed, with both sides of each jump in the result.",
+    commands=r"""
+tutti run build/fmus/BouncingBall_fmi3.fmu --solver cvode --rtol 1e-10 --atol 1e-12 --quiet -o ball.mat
+tutti plot ball.mat -v h -v v --title "A bouncing ball" -o bouncing_ball.svg
+""")
 HEIGHT, GRAVITY, REST, SLOWEST = 1.0, 9.81, 0.7, 0.1  # as in kit/models/BouncingBall.c
 VERSIONS = ("1me", "2", "3")
 SOLVERS = ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "rk4", "heun")
@@ -26,7 +34,7 @@ def bounces():
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     exact = bounces()
     worst = 0
     for version in VERSIONS:

@@ -8,8 +8,17 @@ import numpy as np
 from scipy.linalg import expm
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example, short  # noqa: E402
+from example import Example, Gallery, short  # noqa: E402
 
+GALLERY = Gallery(
+    topic="events", case=22, source="Galtier, Table 1",
+    shows="a protection opens a breaker: a Boolean output as an event",
+    caption="The fault is at 1 s, and the breaker opens at 1.0827 s: there the steps are shortest.",
+    commands=r"""
+tutti run build/examples/breaker/breaker.ssp --rtol 1e-4 --step-log steps.csv --quiet -o breaker.mat
+tutti plot breaker.mat -v faulty.i,protection.m --steps steps.csv --start 0.98 --stop 1.1 \
+    --title "A fault, and a breaker that opens" -o breaker.svg
+""")
 E, R, L, C, T = 20, 1, 0.02, 0.005, 0.02
 HEALTHY, FAULTY = (60, 0.3), (40, 0.2)  # R, L of the feeders
 R_FAULT, PICKUP = 4, 3.042912331847515
@@ -72,7 +81,7 @@ def check(example, what, options, late, far, variant=None, published=""):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     constant = ("--control", "fixed", "--step", 5e-4, "--events", "none")
     check(example, "jacobi, constant step 0.5 ms, events none", ("--coupling", "jacobi", *constant), 1e-3, 0.8,
           published="1.0830 s, constant step")

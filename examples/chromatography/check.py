@@ -10,8 +10,19 @@ from scipy.linalg import expm, solve_continuous_lyapunov
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from column import GRADIENT, STOP, Column, reference, reference_lyapunov  # noqa: E402
-from example import Example, Run  # noqa: E402
+from example import Example, Gallery, Run  # noqa: E402
 
+GALLERY = Gallery(
+    topic="solvers", case=20, source="Andersson, 9.3.5",
+    shows="a sparse Jacobian by graph colouring; a Lyapunov equation alongside",
+    caption="What the detector sees at the end of the column while the buffer, mixed in more and more, drives "
+            "the substance off. 142 states, and a Jacobian of 6 directional derivatives.",
+    commands=r"""
+tutti run build/examples/chromatography/Chromatography_fmi3.fmu --solver cvode --jacobian sparse --rtol 1e-8 \
+    --atol 1e-10 --input examples/chromatography/gradient.csv --output-step 0.01 --record u --record 'c[11]' \
+    --record 'c[23]' --record 'c[35]' --record 'c[47]' --quiet -o column.mat
+tutti plot column.mat -v u -v 'c*' --title "A chromatography column" -o chromatography.svg
+""")
 TIMES = np.linspace(0, STOP, 101)
 COLOURS = 6  # of the columns of A
 SMALL_STOP, LARGE_STOP = 2, 1  # with the Lyapunov equation
@@ -113,7 +124,7 @@ def check_lyapunov_large(example):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     check_states(example)
     check_directions(example)
     check_lyapunov_small(example)

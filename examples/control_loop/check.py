@@ -7,8 +7,21 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="events", case=1, source="Nicolai, 2 to 4",
+    shows="signals that jump: which couplings and step controls see it",
+    caption="`auto` goes back to each jump and finds it. Constant steps of 0.1 s, side by side, hear of a "
+            "jump one step late, and the integrator two: x4 ends up wrong.",
+    commands=r"""
+tutti run build/examples/control_loop/control_loop.ssp --rtol 1e-5 --atol 1e-5 --h-max 0.14 --quiet \
+    -o auto.mat
+tutti run build/examples/control_loop/control_loop.ssp --coupling jacobi --events none --step 0.1 --quiet \
+    -o jacobi.mat
+tutti plot auto.mat jacobi.mat -v 'signals.x*' -v controller.x3 -v integrator.x4 \
+    --title "A control loop: events located, and constant steps of 0.1 s" -o control_loop.svg
+""")
 # x4 is made of straight lines between these points: time events at full seconds, state events at |x4| = 2.5
 CORNERS = np.array([(0, 0), (1, 0), (1 + 2.5 / 6, 2.5), (3, 2.5), (3 + 5 / 6, -2.5), (5, -2.5), (5 + 5 / 6, 2.5),
                     (10, 2.5)])
@@ -88,7 +101,7 @@ def try_auto(example):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     try_constant_steps(example)
     try_all(example)
     try_error_tests(example)

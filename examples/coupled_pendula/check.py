@@ -8,9 +8,22 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_segments  # noqa: E402
 
+GALLERY = Gallery(
+    topic="solvers", case=16, source="Andersson, 7.4.2",
+    shows="the same with inputs in steps",
+    caption="One of two pendula, with the forces on it held for 0.05 s each. At each jump of a force the "
+            "solver goes on, with a corrected predictor, where others start anew: it takes 0.23 of their "
+            "steps.",
+    commands=r"""
+examples/coupled_pendula/check.py --build build --keep out
+tutti run build/examples/coupled_pendula/Pendulum_fmi3.fmu --solver bdf --predictor correct-2 \
+    --input out/inputs.csv --stop 2 --step 0.05 --output-step 0.01 --rtol 1e-6 --atol 1e-6 --record 'x?' \
+    --record 'u?' --quiet -o pendulum.mat
+tutti plot pendulum.mat -v 'x*' -v 'u*' --title "A pendulum with inputs in steps" -o coupled_pendula.svg
+""")
 G = 9.81
 DISTANCE, STIFFNESS = 1, 10  # of the pivots, of the spring between the two masses; these and the next are our choice
 EXCITATION, FREQUENCY = 1, 2 * np.pi  # of the left pivot: u1 = EXCITATION sin(FREQUENCY t)
@@ -70,7 +83,7 @@ def check_other_springs(example, starts):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     starts = np.linspace(0, STOP, SEGMENTS + 1)
     values = segments(starts, STIFFNESS)
     inputs = example.input("inputs.csv", extrapolated(starts, values, 0 * values, INPUTS))

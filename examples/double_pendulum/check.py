@@ -8,8 +8,21 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=13, source="Andersson, examples 6.2.1 and 6.2.2",
+    shows="feed-through in both directions: unstable, and what the linear correction makes of it",
+    caption="Cut at its joint: force and acceleration answer each other at once. H = 0.01, linear "
+            "extrapolation, with `--correct` and without.",
+    commands=r"""
+tutti run build/examples/double_pendulum/double_pendulum.ssp --coupling jacobi --step 0.01 --extrapolate 1 \
+    --correct --quiet -o corrected.mat
+tutti run build/examples/double_pendulum/double_pendulum.ssp --coupling jacobi --step 0.01 --extrapolate 1 \
+    --stop 1.3 --quiet -o explicit.mat
+tutti plot corrected.mat explicit.mat -v upper.alpha,lower.alpha -v lower.fy --stop 1.3 \
+    --title "A double pendulum, cut at its joint" -o double_pendulum.svg
+""")
 M1, M2, L1, L2, DAMPER, G = 1, 1.5, 1, 1, 0.5, 9.81  # Table 6.2
 START = (-1, 0, 0.3, 0)
 STEPS, SHORTER = (0.01, 0.005, 0.0025), (0.01, 0.0025, 0.00125)
@@ -71,7 +84,7 @@ def check_corrected(example, extrapolation, variant, limit):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     expected = np.sqrt(M2 / M1) * abs(np.sin(START[2] - START[0]))
     for variant, how in VARIANTS.items():
         found = example.analyze(variant=variant)["rho"]

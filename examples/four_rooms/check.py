@@ -8,8 +8,21 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=21, source="Galtier",
+    shows="9 FMUs: how far apart communication points may be",
+    caption="Temperatures over a day, coupled every 300 s and every 60 s. The difference is some hundredths "
+            "of a kelvin.",
+    commands=r"""
+tutti run build/examples/four_rooms/four_rooms.ssp --coupling jacobi --step 300 --output-step 900 --quiet \
+    -o every_300_s.mat
+tutti run build/examples/four_rooms/four_rooms.ssp --coupling jacobi --step 60 --output-step 900 --quiet \
+    -o every_60_s.mat
+tutti plot every_300_s.mat every_60_s.mat -v 'room?.T' --difference --title "Four rooms over a day" \
+    -o four_rooms.svg
+""")
 STOP = 86400
 ROOMS, LAYERS, PARTITION = 4, 5, 3
 STATES = ROOMS * (1 + LAYERS) + (ROOMS - 1) * PARTITION
@@ -68,7 +81,7 @@ def error(run):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     found = {}
     for step, extrapolation in ((60, 0), (60, 1), (60, 2), (300, 0), (300, 1)):
         run = example.run_system("--coupling", "jacobi", "--control", "fixed", "--extrapolate", extrapolation,

@@ -7,8 +7,16 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="start", case=9, source="Andersson, examples 5.0.1 and 5.1.2",
+    shows="a start in the order of the dependencies, where Newton's method divides by zero",
+    caption="The output of `first` depends on no input, so there is no loop: `first`, then `second`, and no "
+            "equations to solve.",
+    commands=r"""
+tutti graph build/examples/init_failure/init_failure.ssp -o init_failure.svg
+""")
 X1, X2 = 1, -1
 EXACT = (X1, X2 / X1)  # y1 = x1, u2 = y1, y2 = x2 / u2
 OUTPUTS = ("first.y", "second.y")
@@ -64,7 +72,7 @@ def check_no_structure(example):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     check_structure(example)
     check_no_structure(example)
     example.end()

@@ -7,8 +7,15 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="start", case=10, source="Andersson, example 5.1.1",
+    shows="an algebraic loop among three models, solved as a block",
+    caption="What is coloured is the one loop; all else is computed before or after it.",
+    commands=r"""
+tutti graph build/examples/init_loop/init_loop.ssp -o init_loop.svg
+""")
 EXTERNAL = 3  # what model1.u1 starts with
 OFFSETS = np.array([0.25, -1, 2, 1.5, -0.5, 4])
 LOOP = {"model1.u2", "model1.y1", "model2.u1", "model2.y1", "model3.u2", "model3.y1"}  # Figure 5.4
@@ -35,7 +42,7 @@ def solution(k):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     loops = [loop["variables"] for loop in example.analyze()["loops"]]
     example.figure("loops", len(loops), len(loops) == 1, "1", "1")
     example.figure("variables in the loop", ", ".join(sorted(loops[0])), set(loops[0]) == LOOP, "those of the figure",

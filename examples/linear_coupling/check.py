@@ -7,8 +7,22 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example, short  # noqa: E402
+from example import Example, Gallery, short  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=12, source="Andersson, example 6.1.1",
+    shows="when an explicit coupling is stable: rho(DL), extrapolation, correction",
+    caption="rho(DL) = 1.41: what the coupling adds grows with every step, although both systems are stable. "
+            "With `--correct` nothing grows.",
+    commands=r"""
+set_up="--set system1.d=2 --set system2.d=-1 --coupling jacobi --step 0.01 --stop 0.12 --quiet"
+tutti run build/examples/linear_coupling/linear_coupling.ssp#Derivatives.ssd $set_up --extrapolate 1 \
+    --correct -o corrected.mat
+tutti run build/examples/linear_coupling/linear_coupling.ssp#Derivatives.ssd $set_up --extrapolate 0 \
+    -o explicit.mat
+tutti plot corrected.mat explicit.mat -v system1.y -v system2.y \
+    --title "Two systems with feed-through, rho(DL) = 1.41" -o linear_coupling.svg
+""")
 B, C = np.diag([1, 3]), np.diag([1, -5])  # A = -I
 L = np.array([[0, 1], [1, 0]])
 X0 = np.ones(2)
@@ -151,7 +165,7 @@ def check_method(example, method):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     assert all(growth(d) < 0 for d in CASES), "the equations themselves are not stable"
     error = max(abs(example.analyze(*setting(d))["rho"] - radius(d)) for d in CASES)
     example.figure(f"rho(DL) for {len(CASES)} pairs d1, d2: largest error", f"{error:.1e}", error <= 1e-6, "<= 1e-6",

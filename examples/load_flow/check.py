@@ -8,8 +8,16 @@ import numpy as np
 from scipy.optimize import root
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="start", case=23, source="Galtier",
+    shows="several nonlinear loops, a load flow as the start of a run",
+    caption="Four loops, one per feeder. Three are independent of each other; that of the regulator comes "
+            "after them.",
+    commands=r"""
+tutti graph build/examples/load_flow/load_flow.ssp -o load_flow.svg
+""")
 GRID, GAIN = 1.02, 0.01
 # per feeder: impedance of the line and power of the load of each bus, one bus behind the other
 FEEDERS = (
@@ -74,7 +82,7 @@ def distance(run, values, row):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     values = reference()
     loops = [loop["variables"] for loop in example.analyze()["loops"]]
     example.figure("loops, and their variables", f"{len(loops)}: {', '.join(str(len(loop)) for loop in loops)}",

@@ -8,8 +8,21 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=2, source="Awais, 4.3.3",
+    shows="the couplings beside each other: side by side, one after the other, iterated",
+    caption="Side by side (`jacobi`) every step leads outwards; one after the other (`seidel`) they stay on "
+            "the orbit. H = 0.5.",
+    commands=r"""
+for coupling in seidel jacobi; do
+    tutti run build/examples/lotka_volterra/lotka_volterra.ssp --coupling $coupling --extrapolate 0 \
+        --step 0.5 --stop 25 --quiet -o $coupling.mat
+done
+tutti plot seidel.mat jacobi.mat --xy prey.x,predator.y -v prey.x --title "Predator and prey, H = 0.5" \
+    -o lotka_volterra.svg
+""")
 ALPHA, BETA, GAMMA, DELTA = 0.5, 0.7, 0.27, 0.6
 START = (1.1, 5 / 7)  # ours: there x has its maximum of 1.1, as published
 STOP = 100
@@ -123,7 +136,7 @@ def check_relax(example):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     check_jacobi(example)
     check_seidel(example)
     check_relax(example)

@@ -8,10 +8,23 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 from coupled import C1, C2, C3, K1, K2, K3, check_coupled  # noqa: E402
 from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_segments  # noqa: E402
 
+GALLERY = Gallery(
+    topic="solvers", case=15, source="Andersson, 6.4.1 and 7.4.1",
+    shows="a multistep method that survives new inputs (linear pieces); smooth inputs and stability",
+    caption="Both masses, coupled every 0.085 s with slopes by differences: smoothing alone is not stable, "
+            "corrected it is.",
+    commands=r"""
+system="build/examples/mass_spring_damper/mass_spring_damper.ssp#History.ssd"
+tutti run $system --coupling jacobi --extrapolate 1 --step 0.085 --stop 15 --smooth --correct --quiet \
+    -o corrected.mat
+tutti run $system --coupling jacobi --extrapolate 1 --step 0.085 --stop 15 --smooth --quiet -o smooth.mat
+tutti plot corrected.mat smooth.mat -v left.x1 -v right.x2 --title "Two masses, coupled every 0.085 s" \
+    -o mass_spring_damper.svg
+""")
 START = (2, 0, 2, 0)  # x1, v1, x2, v2; the thesis gives none
 STOP, SEGMENTS = 2, 20
 PUBLISHED = {  # Table 7.2: steps, right-hand sides, Jacobians, failed error tests
@@ -35,7 +48,7 @@ def right(x, u):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     starts = np.linspace(0, STOP, SEGMENTS + 1)
     states = solve_ivp(coupled, (0, STOP), START, t_eval=starts, **TIGHT).y.T[:-1]
     slopes = np.array([coupled(0, x) for x in states])

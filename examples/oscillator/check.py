@@ -7,8 +7,21 @@ import sys
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=4, source="Awais, 6.3",
+    shows="the same where they do: formulas for growth and what is kept",
+    caption="Two integrators in a ring. `jacobi` spirals out with every step, `seidel` stays on an ellipse. H "
+            "= 0.5.",
+    commands=r"""
+for coupling in seidel jacobi; do
+    tutti run build/examples/oscillator/oscillator.ssp --coupling $coupling --extrapolate 0 --step 0.5 \
+        --stop 10 --quiet -o $coupling.mat
+done
+tutti plot seidel.mat jacobi.mat --xy first.y,second.y -v first.y \
+    --title "Two integrators in a ring, H = 0.5" -o oscillator.svg
+""")
 STOP = 50
 NAMES = ("first.y", "second.y")
 
@@ -52,7 +65,7 @@ def check_relax(example):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     check_jacobi(example)
     check_seidel(example)
     check_relax(example)

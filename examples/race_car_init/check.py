@@ -8,8 +8,16 @@ import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from connect import WHEELS, connections, of_chassis, outputs  # noqa: E402
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="start", case=11, source="Andersson, 5.3.2 and A.4",
+    shows="172 connections: each model is evaluated once at the start",
+    caption="Each wheel's outputs depend on different inputs. Asked for one by one they take 25 evaluations, "
+            "asked for together 5.",
+    commands=r"""
+tutti graph build/examples/race_car_init/race_car_init.ssp -o race_car_init.svg
+""")
 # start values and parameters of Chassis.c and Wheel.c
 P, V, A = np.array([0, 0, 0.292]), np.array([29.8, 3, 0]), np.array([0.4, 1.5, 0])
 PHI, W, Z = np.array([0.01, -0.008, 0.1]), np.array([0.02, -0.01, 0.05]), np.array([0.1, 0.2, -0.1])
@@ -62,7 +70,7 @@ def elements(values):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     links = len(list(connections()))
     example.figure("connections", links, links == 172, "172", "172")
     analysis = example.analyze()

@@ -9,8 +9,21 @@ from scipy.integrate import solve_ivp
 from scipy.spatial import cKDTree
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="couplings", case=3, source="Awais, 6.3",
+    shows="the same where errors do not add up",
+    caption="The limit cycle attracts: the cycle of `jacobi` is somewhat larger, that of `seidel` is not. H = "
+            "0.3.",
+    commands=r"""
+for coupling in seidel jacobi; do
+    tutti run build/examples/van_der_pol/van_der_pol.ssp --coupling $coupling --extrapolate 0 --step 0.3 \
+        --quiet -o $coupling.mat
+done
+tutti plot seidel.mat jacobi.mat --xy fast.x,slow.y -v fast.x --title "Van der Pol's oscillator, H = 0.3" \
+    -o van_der_pol.svg
+""")
 MU = 1.53
 START, STOP = (2, 0), 90  # ours
 NAMES = ("fast.x", "slow.y")
@@ -82,7 +95,7 @@ def check_relax(example, reference):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     reference = Reference()
     check_explicit(example, reference, "jacobi", 0.2, 0.2)
     check_explicit(example, reference, "seidel", 0.02, 0.1)

@@ -8,8 +8,17 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example, short  # noqa: E402
+from example import Example, Gallery, short  # noqa: E402
 
+GALLERY = Gallery(
+    topic="solvers", source="Andersson, 8.6.1",
+    shows="a stiff oscillator with every implicit solver",
+    caption="mu = 2000: slow phases, and jumps that take a thousandth of them.",
+    commands=r"""
+tutti run build/examples/van_der_pol_stiff/StiffVanDerPol_fmi3.fmu --solver radau5 --rtol 1e-8 --atol 1e-8 \
+    --step 2 --output-step 0.001 --quiet -o oscillator.mat
+tutti plot oscillator.mat -v x1 -v x2 --title "Van der Pol's oscillator, mu = 2000" -o van_der_pol_stiff.svg
+""")
 MU = 2000
 SOLVERS = ("cvode", "radau5", "dirk", "bdf")
 STOP, STEP = 2, 0.002
@@ -24,7 +33,7 @@ def reference(times):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     times = np.linspace(0, STOP, round(STOP / STEP) + 1)
     exact = reference(times)
     slow = np.abs(exact[:, 1]) < 10  # between the jumps; in them, an error of the time counts mu-fold

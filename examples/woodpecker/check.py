@@ -9,8 +9,18 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from example import Example  # noqa: E402
+from example import Example, Gallery  # noqa: E402
 
+GALLERY = Gallery(
+    topic="events", case=17, source="Andersson, 8.6.2 and A.1",
+    shows="a hybrid model: events that exchange the equations",
+    caption="Height of the sleeve, inclinations of sleeve and bird, and the hits of its beak: 2 in 0.16 s, 11 "
+            "in a second, as published.",
+    commands=r"""
+tutti run build/examples/woodpecker/Woodpecker_fmi3.fmu --solver cvode --rtol 1e-6 --atol 1e-6 --step 0.0025 \
+    --quiet -o bird.mat
+tutti plot bird.mat -v z -v phiS,phiB -v hits --title "A woodpecker slides down a bar" -o woodpecker.svg
+""")
 M_S, M_B, J_S, J_B = 3.0e-4, 4.5e-3, 5.0e-9, 7.0e-7  # Table A.1
 R_0, R_S, H_S, H_B = 2.5e-3, 3.1e-3, 5.8e-3, 2.0e-2
 L_S, L_G, L_B, C_P, G = 1.0e-2, 1.5e-2, 2.01e-2, 5.6e-3, 9.81
@@ -114,7 +124,7 @@ def reference(times):
 
 
 def main():
-    example = Example(__doc__)
+    example = Example(__doc__, GALLERY)
     times = np.linspace(0, 1, 1001)
     exact, hits = reference(times)
     assert np.all(np.min(np.abs(hits[:, None] - times[None, :]), axis=1) > 1e-8)  # else a row may be on the other side

@@ -1,75 +1,511 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`tutti plot` draws a result as SVG, one panel per -v, or says why not."""
+"""`tutti plot` draws results: what stands beside the axes, which curves there are and how they go; or it says why not."""
+import fcntl
+import math
 import os
+import pathlib
+import pty
+import re
 import shutil
+import struct
+import subprocess
+import termios
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from command import CommandTest, kit_fmu
+from command import FMUS, CommandTest, kit_fmu
+
+SVG = "{http://www.w3.org/2000/svg}"
+EXAMPLES = FMUS.parent / "examples"
+
+
+class Picture:
+    """An SVG that gnuplot wrote."""
+
+    def __init__(self, path):
+        self.size = os.path.getsize(path)
+        self.root = ElementTree.parse(path).getroot()
+        assert self.root.tag == SVG + "svg", self.root.tag
+        self.width, self.height = float(self.root.get("width")), float(self.root.get("height"))
+        self.texts = ["".join(text.itertext()).strip() for text in self.root.iter(SVG + "text")]
+        self.curves = [Curve(group) for group in self.root.iter(SVG + "g")
+                       if group.get("id", "").startswith("gnuplot_plot_")]
+
+    @property
+    def lines(self):
+        return [curve for curve in self.curves if curve.pieces and not curve.is_jump]
+
+    @property
+    def jumps(self):
+        return [curve for curve in self.curves if curve.is_jump]
+
+
+class Curve:
+    """What gnuplot draws for one thing it plots: pieces of lines, and marks."""
+
+    def __init__(self, group):
+        self.title = group.find(SVG + "title").text
+        paths = list(group.iter(SVG + "path"))
+        self.dashes = [path.get("stroke-dasharray") for path in paths]
+        self.colours = {path.get("stroke") for path in paths}
+        self.marks = len(list(group.iter(SVG + "use")))
+        self.is_jump = False
+        self.pieces = []  # of the line: lists of points
+        for path in paths:
+            for piece in path.get("d").split("M")[1:]:
+                points = [tuple(float(number) for number in point.split(",")) for point in re.findall(r"[-\d.]+,[-\d.]+", piece)]
+                if len(points) > 1:
+                    self.pieces.append(points)
+            width = next((above.get("stroke-width") for above in group.iter(SVG + "g") if path in list(above)), None)
+            self.is_jump = self.is_jump or (path.get("stroke-dasharray") is not None and width == "1.00")
+        named = not self.title.startswith("gnuplot_plot_")
+        if named and self.pieces:
+            del self.pieces[0]  # the sample in the legend
+
+    @property
+    def points(self):
+        return [point for piece in self.pieces for point in piece]
 
 
 @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
-class Plot(CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.tutti("run", kit_fmu("VanDerPol", "2"), "-o", "result.csv")
+class PlotTest(CommandTest):
+    def picture(self, *arguments, says=""):
+        outcome = self.tutti("plot", *arguments, "-o", "out.svg")
+        self.assertEqual(outcome.out, "")
+        self.assertRegex(outcome.err, f"^{says}$" if not says else says)
+        return Picture(self.path("out.svg"))
 
-    def picture(self, *options, result="result.csv"):
-        """All texts of the picture."""
-        outcome = self.tutti("plot", result, "-o", "out.svg", *options)
-        self.assertEqual((outcome.out, outcome.err), ("", ""))
-        root = ElementTree.parse(self.path("out.svg")).getroot()
-        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
-        return root, ["".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    def rows(self, name, header, rows):
+        lines = [",".join(f'"{name}"' for name in header), *(",".join(map(repr, row)) for row in rows)]
+        return self.write(name, "\n".join(lines) + "\n")
 
     def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
+        return pathlib.Path(self.path(name)).read_bytes()
 
-    def test_all_variables(self):
-        _, texts = self.picture()
-        self.assertLessEqual({"x0", "x1", "time"}, set(texts))
 
-    def test_panels_and_title(self):
-        root, texts = self.picture("-v", "x0", "-v", "x1", "--title", "It's an <oscillator>")
-        self.assertLessEqual({"x0", "x1", "It's an <oscillator>"}, set(texts))
-        single, _ = self.picture("-v", "x1")
-        self.assertGreater(float(root.get("height")), float(single.get("height")))
+class Panels(PlotTest):
+    """Which variables share a panel, and what stands beside it."""
+
+    def test_single_fmu(self):
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.csv", "--quiet")
+        picture = self.picture("ball.csv")
+        self.assertLessEqual({"h", "v", "bounces", "time in s"}, set(picture.texts))
+        self.assertEqual(len(picture.lines), 3)
+        self.assertEqual(picture.texts.count("time in s"), 1)
+
+    def test_units(self):
+        """Of a file that has them."""
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.mat", "--quiet")
+        self.assertLessEqual({"h in m", "v in m/s", "bounces"}, set(self.picture("ball.mat").texts))
+
+    def test_panels_by_unit(self):
+        self.tutti("run", EXAMPLES / "quarter_car" / "quarter_car.ssp", "-o", "car.mat", "--quiet")
+        picture = self.picture("car.mat")
+        self.assertLessEqual({"chassis.x in m", "chassis.v in m/s", "wheel.x in m", "wheel.v in m/s"}, set(picture.texts))
+        self.assertEqual(len(picture.lines), 4)
+
+    def test_what_is_alike_shares_a_panel(self):
+        """Without units, variables of a unit that are of similar size do; a name means the same in all units."""
+        self.rows("r.csv", ("time", "a.x", "a.y", "a.f", "b.x", "b.y", "b.f"),
+                  [(t, .5 * t, .7 * t, 90.5 * t, .4 * t, .3 * t, 3.5 * t) for t in range(4)])
+        picture = self.picture("r.csv")
+        self.assertLessEqual({"a", "b", "a.f", "b.f", "x", "y"}, set(picture.texts))
+        self.assertEqual([picture.texts.count(name) for name in "xy"], [2, 2])
+
+    def test_groups(self):
+        self.rows("r.csv", ("time", "front.body.x", "front.body.v", "c[1,2]", "c[1,3]"),
+                  [(t, t, 2 * t, 3 * t, 4 * t) for t in range(3)])
+        picture = self.picture("r.csv", "-v", "front.body.*", "-v", "c[1,2],c[1,3]", "-v", "c[1,3]")
+        self.assertEqual(len(picture.lines), 5)
+        self.assertLessEqual({"front.body", "x", "v", "c[1,2], c[1,3]", "c[1,2]", "c[1,3]"}, set(picture.texts))
+        self.assertNotIn("front.body.x", picture.texts)
+
+    def test_units_that_differ(self):
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.mat", "--quiet")
+        self.assertLessEqual({"h in m", "v in m/s"}, set(self.picture("ball.mat", "-v", "h,v").texts))
+
+    def test_many_variables(self):
+        names = [f"u{i}.{v}" for i in range(20) for v in "abc"]
+        self.rows("r.csv", ("time", *names), [(t, *(t + i for i in range(60))) for t in (0.5, 1.5)])
+        picture = self.picture("r.csv", says=r"^tutti: info: 24 of 60 variables are shown; .*-v PATTERN")
+        self.assertEqual(len(picture.lines), 24)
+        self.assertLessEqual({"a", "b", "c", "u0", "u19"}, set(picture.texts))
+
+    def test_array(self):
+        """Elements from its first to its last."""
+        names = [f"c[{i}]" for i in range(1, 101)]
+        self.rows("r.csv", ("time", *names), [(t, *(t + i for i in range(100))) for t in (0.5, 1.5)])
+        picture = self.picture("r.csv", says="8 of 100")
+        self.assertLessEqual({"c[1]", "c[100]"}, set(picture.texts))
+        everything = self.picture("r.csv", "-v", "*")
+        self.assertEqual(len(everything.lines), 100)
+        self.assertIn("and 77 more", everything.texts)
+
+    def test_title_size_and_curves_that_stay_apart(self):
+        self.rows("r.csv", ("time", "a", "b", "c"), [(t, t + .5, t + 1.5, t + 2.5) for t in range(3)])
+        picture = self.picture("r.csv", "-v", "*", "--title", "It's an <oscillator>", "--size", "500x333")
+        self.assertIn("It's an <oscillator>", picture.texts)
+        self.assertEqual((picture.width, picture.height), (500, 333))
+        self.assertEqual(len({dash for curve in picture.lines for dash in curve.dashes}), 3)
+        self.assertEqual(len(set().union(*(curve.colours for curve in picture.lines))), 3)
+
+    def test_large_numbers(self):
+        """Ticks have few digits; what is taken off or out stands beside the axis."""
+        self.rows("r.csv", ("time", "p", "q"),
+                  [(1e9 + 1e-3 * i, 101325 + 1e-3 * i, 2.5e6 * i) for i in range(5)])
+        picture = self.picture("r.csv")
+        self.assertLessEqual({"time - 1000000000 in 10⁻³ s", "p - 101325 in 10⁻³", "q in 10⁶", "4", "10"}, set(picture.texts))
+
+    def test_long_names(self):
+        name = "building.floor_1.room_17.radiator.valve.position"
+        self.rows("r.csv", ("time", name), [(0, 0.5), (1, 1.5)])
+        self.assertLessEqual({name, "position"}, set(self.picture("r.csv").texts))
+
+
+class Curves(PlotTest):
+    """How curves go."""
+
+    def test_jumps(self):
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.csv", "--quiet")
+        picture = self.picture("ball.csv", "-v", "v")
+        (line,), (jumps,) = picture.lines, picture.jumps
+        self.assertEqual((len(line.pieces), len(jumps.pieces)), (12, 11))
+        for jump, before, after in zip(jumps.pieces, line.pieces, line.pieces[1:]):
+            self.assertEqual((jump[0], jump[1]), (before[-1], after[0]))
+            self.assertEqual(jump[0][0], jump[1][0])
+        self.assertEqual(self.picture("ball.csv", "-v", "h").jumps, [])
+
+    def test_stairs(self):
+        self.rows("r.csv", ("time", "n"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 3), (5, 3)])
+        (line,) = self.picture("r.csv").lines
+        (points,) = line.pieces
+        self.assertEqual(len(points), 6)
+        self.assertTrue(all(a[0] == b[0] or a[1] == b[1] for a, b in zip(points, points[1:])), points)
+
+    def test_gaps(self):
+        values = [0.5, 1.5, math.nan, 1.5, 2.5, math.inf, 2.5, -math.inf, 1.5, 0.5]
+        self.rows("r.csv", ("time", "x"), list(enumerate(values)))
+        picture = self.picture("r.csv")
+        self.assertEqual([len(piece) for piece in picture.lines[0].pieces], [2, 2, 2])
+        self.assertEqual(sum(curve.marks for curve in picture.curves), 1)
+
+    def test_many_rows(self):
+        """The picture stays small, and what is seen only for a moment is seen."""
+        count = 100_000
+        rows = [(i / count, math.sin(i / 300) + (8 if i == 61_234 else 0), math.sin(i / 9000)) for i in range(count)]
+        self.rows("r.csv", ("time", "dense", "smooth"), rows)
+        picture = self.picture("r.csv")
+        self.assertLess(picture.size, 200_000)
+        dense, smooth = picture.lines
+        self.assertGreater(len(dense.points), 600)
+        self.assertLess(len(smooth.points), 400)
+        top = min(dense.points, key=lambda point: point[1])
+        left, right = dense.points[0][0], dense.points[-1][0]
+        self.assertAlmostEqual((top[0] - left) / (right - left), 0.61234, delta=0.002)
+        others = [y for x, y in dense.points if abs(x - top[0]) > 2]
+        self.assertGreater(min(others) - top[1], 5 * (max(others) - min(others)) / 2 / 2)
+
+    def test_window(self):
+        self.rows("r.csv", ("time", "x"), [(t, 1000.5 if t == 9 else t / 2) for t in range(10)])
+        picture = self.picture("r.csv", "--start", "2", "--stop", "4.5")
+        self.assertLessEqual({"2", "4", "4.5"}, set(picture.texts))
+        self.assertNotIn("1000", picture.texts)
+        self.assertNotIn("5", picture.texts)
+
+    def test_logarithm(self):
+        self.rows("r.csv", ("time", "x"), [(t, 10.0 ** -t if t != 2 else -1.0) for t in range(6)])
+        picture = self.picture("r.csv", "--y-log")
+        self.assertIn("10−5", picture.texts)
+        self.assertEqual([len(piece) for piece in picture.lines[0].pieces], [2, 2])  # straight ones
+
+    def test_phase_plot(self):
+        self.tutti("run", kit_fmu("VanDerPol", "2"), "--stop", "200", "--step", "0.01", "-o", "r.csv", "--quiet")
+        picture = self.picture("r.csv", "--xy", "x0,x1")
+        self.assertLessEqual({"x0", "x1", "start"}, set(picture.texts))
+        self.assertNotIn("time in s", picture.texts)
+        self.assertLess(picture.size, 200_000)
+        points = picture.lines[0].points
+        self.assertLess(min(x for x, _ in points), points[0][0] - 400)
+        self.assertEqual(sum(curve.marks for curve in picture.curves), 2)  # the start, and its sample
+        both = self.picture("r.csv", "--xy", "x0,x1", "--xy", "x1,x0", "-v", "x0")
+        self.assertEqual(len(both.lines), 3)
+        self.assertIn("time in s", both.texts)
+
+    def test_extremes(self):
+        """Whatever the numbers are, there is a picture."""
+        for name, rows in (("one row", [(0, 1.5, 2)]), ("constant", [(0, 1.5, 0), (1, 1.5, 0)]),
+                           ("huge", [(0, 1e300, -1.7e308), (1, 2e300, 1.7e308)]),
+                           ("huge constant", [(0, 1.7e308, 1.7e308), (1, 1.7e308, 1.7e308)]),
+                           ("tiny", [(0, 1e-310, 5e-324), (1, 2e-310, 0)]), ("far", [(-1e300, 1, 2), (1e300, 2, 1.5)]),
+                           ("late", [(1e15, 1, 2), (1e15 + 0.125, 1.5, 2.5)]),
+                           ("noise", [(0, 293.15, 1.1), (1, 293.15 + 1e-13, 1.1)])):
+            with self.subTest(name):
+                self.rows("r.csv", ("time", "x", "y"), rows)
+                picture = self.picture("r.csv")
+                drawn = [curve for curve in picture.curves if curve.pieces or curve.marks]
+                self.assertEqual(len(drawn), 2)
+                self.picture("r.csv", "--xy", "x,y")
+                self.tutti("plot", "r.csv", "--y-log", "-o", "out.svg", status=1 if name == "tiny" else 0)
+
+
+class Steps(PlotTest):
+    """The step log."""
+
+    def test_steps(self):
+        self.tutti("run", EXAMPLES / "quarter_car" / "quarter_car.ssp", "--rtol", "1e-6", "-o", "car.csv", "--step-log",
+                   "steps.csv", "--quiet")
+        picture = self.picture("car.csv", "-v", "*.x", "--steps", "steps.csv")
+        self.assertLessEqual({"x", "step size in s", "error / tolerance", "steps taken", "attempts taken back", "100", "10−2"},
+                             set(picture.texts))
+        taken = sum(",accepted," in line for line in self.read("steps.csv").decode().splitlines())
+        self.assertGreater(taken, 100)
+        alone = self.picture("--steps", "steps.csv")
+        self.assertLessEqual({"step size in s", "time in s"}, set(alone.texts))
+
+    def test_events(self):
+        """What is taken back is a cross, and a step over an event is marked."""
+        self.write("steps.csv", "t,h,error,verdict,iterations,unit,variable\n"
+                                "0,1,,accepted,0,,\n1,2,,changed,0,a,\"b, c\"\n1,0.5,,before the event,0,,\n"
+                                "1.5,0.001,,event,0,a,\"b\nc\"\n1.501,0.499,,accepted,0,,\n2,1,,accep")
+        picture = self.picture("--steps", "steps.csv")
+        self.assertNotIn("error / tolerance", picture.texts)
+        marks = {curve.title: curve.marks - 1 for curve in picture.curves if curve.marks}  # without the sample
+        self.assertEqual(marks, {"attempts taken back": 2, "events": 1})
+        self.assertEqual(len(picture.lines[0].points), 8)  # four steps: 1, 0.5, 0.001, 0.499
+
+    def test_other_files(self):
+        self.write("r.csv", "time,x\n0,1\n1,2\n")
+        for content, says in (("time,x\n0,1\n", "not a step log.*--step-log"), ("", "not a step log"),
+                              ("t,h,error,verdict\n", "no step"), ("t,h,error,verdict\n0,a,,accepted\n", "line 2.*numbers"),
+                              ("t,h,error,verdict\n0,1\n1,1,,accepted\n", "line 2: 2 values")):
+            with self.subTest(content):
+                self.write("steps.csv", content)
+                self.refused("plot", "r.csv", "--steps", "steps.csv", "-o", "out.svg", status=1, says=["steps.csv", says])
+
+
+class TwoResults(PlotTest):
+    def setUp(self):
+        super().setUp()
+        self.rows("coarse.csv", ("time", "a.x", "a.y", "only"), [(t, t * t / 2, 1, 7) for t in range(0, 11, 2)])
+        self.rows("fine.csv", ("time", "a.x", "a.y"), [(t / 4, t * t / 32, 1.5) for t in range(41)])
+
+    def test_one_over_the_other(self):
+        picture = self.picture("coarse.csv", "fine.csv", "-v", "a.x")
+        self.assertLessEqual({"a.x", "coarse", "fine"}, set(picture.texts))
+        first, second = picture.lines
+        self.assertEqual(first.dashes[-1], None)
+        self.assertNotEqual(second.dashes[-1], None)
+        self.assertNotEqual(first.colours, second.colours)
+
+    def test_difference(self):
+        picture = self.picture("coarse.csv", "fine.csv", "-v", "a.x", "--difference")
+        self.assertIn("difference", picture.texts)
+        points = picture.lines[2].points
+        # A parabola minus the chords of another: never below it, 0 at the rows of both, greatest between.
+        heights = [round(y, 1) for _, y in points]
+        self.assertEqual(heights.count(max(heights)), 6)
+        self.assertEqual(len([1 for a, b, c in zip(heights, heights[1:], heights[2:]) if b < a and b <= c]), 5)
+
+    def test_what_both_have(self):
+        self.assertNotIn("only", " ".join(self.picture("coarse.csv", "fine.csv", says="2 of 3").texts))
+        picture = self.picture("coarse.csv", "fine.csv", "-v", "only")
+        self.assertEqual(len(picture.lines), 1)
+
+    def test_files_of_one_name(self):
+        os.mkdir(self.path("other"))
+        shutil.copy(self.path("fine.csv"), self.path("other/coarse.csv"))
+        picture = self.picture("coarse.csv", "other/coarse.csv", "-v", "a.x")
+        self.assertLessEqual({"coarse.csv", "other/coarse.csv"}, set(picture.texts))
+
+    def test_formats_mix(self):
+        self.tutti("run", kit_fmu("VanDerPol", "2"), "-o", "a.csv", "--quiet")
+        self.tutti("run", kit_fmu("VanDerPol", "3"), "-o", "b.mat", "--quiet")
+        self.assertEqual(len(self.picture("a.csv", "b.mat", "--difference").lines), 6)
+
+
+class Files(PlotTest):
+    """What is written, and where."""
+
+    def setUp(self):
+        super().setUp()
+        self.rows("r.csv", ("time", "x0", "x1"), [(t, t / 2, math.sin(t)) for t in range(20)])
+
+    def test_kinds(self):
+        for name, magic in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG\r\n"), ("a.pdf", b"%PDF-")):
+            with self.subTest(name):
+                self.tutti("plot", "r.csv", "-o", name, "--size", "640x400")
+                content = self.read(name)
+                self.assertTrue(content.startswith(magic), content[:20])
+                if name == "a.png":
+                    self.assertEqual(struct.unpack(">II", content[16:24]), (640, 400))
+
+    def test_replaced_when_whole(self):
+        self.picture("r.csv")
+        older = self.read("out.svg")
+        os.link(self.path("out.svg"), self.path("older.svg"))
+        self.picture("r.csv", "-v", "x0")
+        self.assertNotEqual(self.read("out.svg"), older)
+        self.assertEqual(self.read("older.svg"), older)
+        os.symlink("older.svg", self.path("link.svg"))
+        self.tutti("plot", "r.csv", "-o", "link.svg", "-v", "x1")
+        self.assertTrue(os.path.islink(self.path("link.svg")))
+        self.assertNotEqual(self.read("older.svg"), older)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link.svg", "older.svg", "out.svg", "r.csv", "tmp"])
+
+    def test_older_picture_stays_if_nothing_can_be_drawn(self):
+        self.picture("r.csv")
+        older = self.read("out.svg")
+        for arguments, status in ((["r.csv", "-v", "x9"], 2), (["nowhere.csv"], 1), ([kit_fmu("VanDerPol", "2")], 1)):
+            with self.subTest(arguments=arguments):
+                self.tutti("plot", *arguments, "-o", "out.svg", status=status)
+                self.assertEqual(self.read("out.svg"), older)
+
+    def gnuplot(self, script):
+        """An environment with another gnuplot; None: without any."""
+        os.makedirs(self.path("bin"), exist_ok=True)
+        if script:
+            pathlib.Path(self.write("bin/gnuplot", "#!/bin/sh\n" + script)).chmod(0o755)
+        return {"PATH": self.path("bin")}
+
+    def test_without_gnuplot(self):
+        self.refused("plot", "r.csv", "-o", "out.svg", env=self.gnuplot(None), status=1, says="not installed.*gnuplot-nox")
+
+    def test_gnuplot_that_fails(self):
+        self.picture("r.csv")
+        older = self.read("out.svg")
+        for script, says in (("echo half; exit 1", "gnuplot.* failed"), ("kill -9 $$", "gnuplot.* failed"),
+                             ("echo '  line 7: unknown or ambiguous terminal type; type' >&2; exit 1", r"cannot draw.*\.svg"),
+                             ("echo '  line 9: no room' >&2; exit 1", "failed: no room")):
+            with self.subTest(script):
+                self.refused("plot", "r.csv", "-o", "out.svg", env=self.gnuplot(script), status=1, says=says)
+                self.assertEqual(self.read("out.svg"), older)
+
+    def test_full_disk(self):
+        os.symlink("/dev/full", self.path("full.svg"))
+        self.refused("plot", "r.csv", "-o", "full.svg", status=1, says="full.svg.*cannot be written.*[Nn]o space")
 
     def test_names_that_mean_something_to_others(self):
         """Nothing in a result reaches gnuplot as a command."""
-        self.write("odd.csv", "time,\"a'; system('touch gotcha')\",`touch gotcha`,x_{1}\n0,1,2,3\n1,2,3,4\n")
-        _, texts = self.picture(result="odd.csv")
-        self.assertLessEqual({"a'; system('touch gotcha')", "`touch gotcha`", "x_{1}"}, set(texts))
+        names = ["a'; system('touch gotcha')", "`touch gotcha`", "x_{1}^2 @z", "END", "$line0 << END", "<b>&amp;", "back\\"]
+        quoted = ['"' + name.replace('"', '""') + '"' for name in (*names, "two\nlines")]
+        self.write("odd.csv", f"time,{','.join(quoted)}\n0,1,2,3,4,5,6,7,8\n1,2,3,4,5,6,7,8,9.5\n")
+        for options in ([], ["-v", "*"], ["--xy", "END,`touch gotcha`"]):
+            picture = self.picture("odd.csv", *options)
+            self.assertFalse(os.path.exists(self.path("gotcha")))
+            if "--xy" not in options:
+                self.assertLessEqual({*names, "two lines"}, set(picture.texts))
+        odd = "o'`touch gotcha`\n.svg"
+        self.tutti("plot", "odd.csv", "-o", odd, "--title", "`touch gotcha`\\")
+        self.assertTrue(os.path.exists(self.path(odd)))
         self.assertFalse(os.path.exists(self.path("gotcha")))
 
+    def test_bytes_that_are_no_text(self):
+        pathlib.Path(self.path("odd.csv")).write_bytes(b"time,\xff\xfe\x1b[31m\n0,1\n1,2.5\n")
+        self.assertIn("?? [31m", self.picture("odd.csv").texts)
+
     def test_texts_are_left_out(self):
-        self.write("texts.csv", "time,name,x\n0,a,1\n1,b,2\n")
-        _, texts = self.picture(result="texts.csv")
+        self.write("texts.csv", "time,name,x,y\n0,a,1,2\n1,b,2,3\n")
+        texts = self.picture("texts.csv").texts
         self.assertIn("x", texts)
         self.assertNotIn("name", texts)
+        self.assertEqual(len(self.picture("texts.csv", "-v", "*").lines), 2)
+        self.refused("plot", "texts.csv", "-o", "a.svg", "-v", "name", status=2, says="'name' is a text")
+        self.refused("plot", "texts.csv", "-o", "a.svg", "--xy", "x,name", status=2, says="'name' is a text")
 
-    def test_what_cannot_be_drawn(self):
-        for arguments, status, says in ((["result.csv", "-o", "out.svg", "-v", "x9"], 2, "'x9'.*did you mean 'x"),
-                                        (["result.csv"], 2, r"-o OUT\.svg"), (["result.csv", "-o", "a.png"], 2, "svg"),
+    def test_results_without_anything(self):
+        for content, says in (("time,x\n", "no rows"), ("time\n0\n1\n", "no numbers"), ("time,x\n0,a\n1,b\n", "no numbers"),
+                              ("time,x\n0,nan\n1,inf\n", "no finite number")):
+            with self.subTest(content):
+                self.write("odd.csv", content)
+                outcome = self.tutti("plot", "odd.csv", "-o", "out.svg", status=1)
+                self.assertRegex(outcome.lines("error")[0], says)
+                self.assertFalse(os.path.exists(self.path("out.svg")))
+
+    def test_curve_without_values(self):
+        self.write("odd.csv", "time,x,y\n0,nan,1\n1,nan,2.5\n")
+        picture = self.picture("odd.csv", "-v", "*", says="warning: 'x' has no value")
+        self.assertEqual(len(picture.lines), 1)
+        self.assertIn("x", picture.texts)
+
+    def test_mistakes(self):
+        for arguments, status, says in ((["r.csv", "-o", "out.svg", "-v", "x9"], 2, "'x9'.*did you mean 'x"),
+                                        (["r.csv", "-o", "out.svg", "-v", "x0,x9"], 2, "'x9'"),
+                                        (["r.csv"], 2, r"-o OUT\.svg"), (["r.csv", "-o", "a.gif"], 2, r"\.svg.*\.png.*\.pdf"),
                                         (["nowhere.csv", "-o", "out.svg"], 1, r"nowhere\.csv"),
-                                        (["result.csv", "-o", "no/where.svg"], 1, r"no/where\.svg"),
-                                        ([kit_fmu("VanDerPol", "2"), "-o", "out.svg"], 1, "VanDerPol_fmi2")):
+                                        (["r.csv", "-o", "no/where.svg"], 1, r"no/where\.svg"),
+                                        (["r.csv", "-o", "/proc/out.svg"], 1, r"/proc/out\.svg"),
+                                        ([kit_fmu("VanDerPol", "2"), "-o", "out.svg"], 1, "VanDerPol_fmi2"),
+                                        (["-o", "out.svg"], 2, "RESULT is missing"),
+                                        (["r.csv", "-o", "out.svg", "--xy", "x0"], 2, "two variables"),
+                                        (["r.csv", "-o", "out.svg", "--xy", "x*,x0"], 2, "2 variables fit"),
+                                        (["r.csv", "-o", "out.svg", "--xy", "x0,x7"], 2, "'x7'"),
+                                        (["r.csv", "-o", "out.svg", "--difference"], 2, "two results"),
+                                        (["r.csv", "-o", "out.svg", "--terminal"], 2, "exclude each other"),
+                                        (["r.csv", "-o", "out.svg", "--size", "big"], 2, "'big'"),
+                                        (["r.csv", "-o", "out.svg", "--size", "100x100"], 2, "too small for 2 panels"),
+                                        (["r.csv", "-o", "out.svg", "--start", "3", "--stop", "3"], 2, "before --stop"),
+                                        (["r.csv", "-o", "out.svg", "--start", "30"], 2, "from 0 to 19"),
+                                        (["r.csv", "r.csv", "r.csv", "-o", "out.svg"], 2, "one thing too many")):
             with self.subTest(arguments=arguments):
                 self.refused("plot", *arguments, status=status, says=says)
                 self.assertFalse(os.path.exists(self.path("out.svg")))
 
-    def test_older_picture_stays_if_nothing_can_be_drawn(self):
-        self.picture()
-        older = self.read("out.svg")
-        for arguments, status in ((["result.csv", "-v", "x9"], 2), (["nowhere.csv"], 1),
-                                  ([kit_fmu("VanDerPol", "2")], 1)):
-            with self.subTest(arguments=arguments):
-                self.tutti("plot", *arguments, "-o", "out.svg", status=status)
-                self.assertEqual(self.read("out.svg"), older)
-        _, texts = self.picture("-v", "x0")
-        self.assertNotIn("x1", texts)
+
+class Terminal(PlotTest):
+    def setUp(self):
+        super().setUp()
+        self.rows("r.csv", ("time", "a.x", "a.y"), [(t / 10, math.sin(t / 10), math.cos(t / 10)) for t in range(100)])
+
+    def test_pipe(self):
+        outcome = self.tutti("plot", "r.csv", "--terminal", "--title", "Waves")
+        lines = outcome.out.splitlines()
+        self.assertEqual(outcome.err, "")
+        self.assertLessEqual(len(lines), 26)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        for text in ("Waves", "a", "time in s", "x", "y"):
+            self.assertIn(text, outcome.out)
+        self.assertRegex(outcome.out, r"\*{3}.*#{3}|#{3}.*\*{3}")
+        self.assertNotRegex(outcome.out, "[\f\033]")
+
+    def test_size_and_panels(self):
+        outcome = self.tutti("plot", "r.csv", "--terminal", "--size", "60x30", "-v", "a.x", "-v", "a.y")
+        lines = outcome.out.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertTrue(25 <= len(lines) <= 31, outcome.out)
+        self.assertIn("a.y", outcome.out)
+
+    def on_terminal(self, **environment):
+        terminal, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 35, 100, 0, 0))
+        process = self.start("plot", "r.csv", "--terminal", stdout=slave, stderr=subprocess.PIPE,
+                             env={"TERM": "xterm", "NO_COLOR": "", **environment})
+        os.close(slave)
+        shown = b""
+        try:
+            while data := os.read(terminal, 4096):
+                shown += data
+        except OSError:
+            pass  # closed at its other end
+        os.close(terminal)
+        self.assertEqual(self.finish(process).status, 0)
+        return shown.decode().replace("\r\n", "\n")
+
+    def test_window(self):
+        shown = self.on_terminal()
+        self.assertIn("\033[38;5;", shown)
+        plain = re.sub("\033\\[[\\d;]*m", "", shown)
+        self.assertTrue(90 <= max(len(line.rstrip()) for line in plain.splitlines()) <= 100)
+        self.assertTrue(30 <= len(plain.splitlines()) <= 35)
+        self.assertNotIn("\033", self.on_terminal(NO_COLOR="1"))
+        self.assertNotIn("\033", self.on_terminal(TERM="dumb"))
+
+    def test_letters(self):
+        """Powers are written as the terminal can."""
+        self.rows("r.csv", ("time", "x"), [(0, 0), (1, 3e6), (2, 1e6)])
+        for locale, says in (("C.UTF-8", "x in 10⁶"), ("C", "x in 1e6")):
+            with self.subTest(locale):
+                self.assertIn(says, self.tutti("plot", "r.csv", "--terminal", env={"LC_ALL": locale}).out)
 
 
 if __name__ == "__main__":

@@ -42,13 +42,16 @@ enum { DOUBLE, FLOAT, INT32, INT16, UINT16, UINT8, TYPES };
 
 struct bytes {
     unsigned char *data;
-    size_t size;
+    size_t size, room;
 };
 
 static void bytes_add(struct bytes *bytes, const void *more, size_t n, bool big)
 {
-    bytes->data = realloc(bytes->data, bytes->size + n);
-    assert_non_null(bytes->data);
+    if (bytes->size + n > bytes->room) {
+        bytes->room = 2 * (bytes->size + n);
+        bytes->data = realloc(bytes->data, bytes->room);
+        assert_non_null(bytes->data);
+    }
     for (size_t i = 0; i < n; i++)
         bytes->data[bytes->size + i] = ((const unsigned char *)more)[big ? n - 1 - i : i];
     bytes->size += n;
@@ -459,7 +462,7 @@ static void test_cut(void **state)
         for (size_t n = 0; n < size; n++) {
             struct tutti_result *result = NULL;
             warnings[0] = '\0';
-            write_file(&(struct bytes){bytes.data, n});
+            write_file(&(struct bytes){.data = bytes.data, .size = n});
             enum tutti_err err = tutti_result_open(&result, scratch.joined, &keeper);
             if (!normal && n >= data) {
                 assert_int_equal(err, TUTTI_OK);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include <float.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "plot.h"
+
+static void fit_log(struct plot_axis *axis, double low, double high)
+{
+    double from = floor(log10(low)), to = fmin(ceil(log10(high)), 308);
+    from = fmin(from, 307);
+    axis->low = pow(10, from);
+    axis->high = pow(10, to > from ? to : from + 1);
+}
+
+/* Where all values are near a large number, ticks would differ in their last digits only: a round number is taken off. */
+static void take_off(struct plot_axis *axis, double span, double size)
+{
+    if (size < 1e3 * span)
+        return;
+    double unit = pow(10, ceil(log10(span)) + 1);
+    axis->offset = round(axis->low / unit) * unit;
+}
+
+void plot_axis_fit(struct plot_axis *axis, double low, double high)
+{
+    axis->offset = 0;
+    axis->power = 0;
+    if (!isfinite(low) || !isfinite(high)) {
+        axis->low = axis->log ? 1 : 0;
+        axis->high = axis->log ? 10 : 1;
+        return;
+    }
+    if (axis->log) {
+        fit_log(axis, low, high);
+        return;
+    }
+    /* Half of each: the difference of two large numbers may be too large for a number. */
+    double size = fmax(fabs(low), fabs(high)), half = high / 2 - low / 2;
+    if (half <= 1e-14 * size || half < 1e-300) {
+        double margin = size > 1e-290 ? size / 10 : 1;
+        axis->low = fmax(low - margin, -DBL_MAX);
+        axis->high = fmin(high + margin, DBL_MAX);
+    } else {
+        axis->low = low;
+        axis->high = high;
+        take_off(axis, 2 * half, size);
+    }
+    size = fmax(fabs(axis->low - axis->offset), fabs(axis->high - axis->offset));
+    int power = (int)floor(log10(size));
+    if (power >= 5 || power < -2)
+        axis->power = 3 * (int)floor((power < 0 ? power + 1 : power) / 3.0); /* 150 10^3, but 0.6 10^-3 */
+}
+
+static void append_power(struct tutti_text *text, int power, bool unicode)
+{
+    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char plain[16];
+    snprintf(plain, sizeof plain, "%d", power);
+    if (!unicode) {
+        tutti_text_printf(text, "1e%s", plain);
+        return;
+    }
+    tutti_text_append(text, "10");
+    for (const char *c = plain; *c; c++)
+        tutti_text_append(text, *c == '-' ? "⁻" : digits[*c - '0']);
+}
+
+const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, const char *name, const char *unit)
+{
+    struct tutti_text text = {0};
+    tutti_text_append(&text, name ? name : "");
+    if (axis->offset > 0)
+        tutti_text_printf(&text, " - %.15g", axis->offset);
+    else if (axis->offset < 0)
+        tutti_text_printf(&text, " + %.15g", -axis->offset);
+    if (unit || axis->power != 0)
+        tutti_text_append(&text, text.length > 0 ? " in " : "in ");
+    if (axis->power != 0)
+        append_power(&text, axis->power, plot->options->unicode);
+    if (unit)
+        tutti_text_printf(&text, "%s%s", axis->power != 0 ? " " : "", unit);
+    const char *copy = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text ? text.text : "", text.length);
+    tutti_text_fini(&text);
+    return copy;
+}

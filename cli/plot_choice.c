@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "plot.h"
+
+/* Units that say that there is none. */
+static const char *unit_of(const struct tutti_result_variable *variable)
+{
+    const char *unit = variable->unit;
+    return unit && unit[0] && strcmp(unit, "1") != 0 && strcmp(unit, "-") != 0 ? unit : NULL;
+}
+
+static void add_trace(struct plot *plot, size_t result, size_t place)
+{
+    const struct tutti_result_variable *variable = &plot->results[result]->variables[place];
+    struct plot_trace *trace = &plot->traces[plot->trace_count++];
+    *trace = (struct plot_trace){.name = variable->name, .unit = unit_of(variable)};
+    for (size_t i = 0; i < plot->result_count; i++)
+        trace->place[i] = i == result ? place : plot->results[i]->count;
+}
+
+/* The first result's in their order, then what only the second one has. */
+enum tutti_err plot_list_traces(struct plot *plot)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < plot->result_count; i++)
+        most += plot->results[i]->count;
+    plot->traces = tutti_arena_array(&plot->arena, most + 1, sizeof *plot->traces);
+    struct tutti_map names = {0};
+    enum tutti_err err = plot->traces ? tutti_map_reserve(&names, most) : tutti_fail_memory();
+    for (size_t i = 0; i < plot->result_count; i++)
+        for (size_t v = 0; err == TUTTI_OK && v < plot->results[i]->count; v++) {
+            const struct tutti_result_variable *variable = &plot->results[i]->variables[v];
+            int64_t earlier = TUTTI_MAP_NONE;
+            err = tutti_map_add(&names, variable->name, (int64_t)plot->trace_count, &earlier);
+            if (earlier == TUTTI_MAP_NONE) {
+                add_trace(plot, i, v);
+                continue;
+            }
+            struct plot_trace *trace = &plot->traces[earlier];
+            trace->place[i] = v;
+            trace->unit = trace->unit ? trace->unit : unit_of(variable);
+        }
+    tutti_map_fini(&names);
+    return err;
+}
+
+enum tutti_err plot_for_each_pattern(struct plot *plot, const char *list,
+                                     enum tutti_err (*use)(struct plot *, const char *, void *), void *context)
+{
+    for (const char *begin = list, *end = list;; end++) {
+        int depth = 0;
+        for (; *end && (*end != ',' || depth > 0); end++)
+            depth += (*end == '[') - (*end == ']' && depth > 0);
+        const char *part = tutti_arena_text(&plot->arena, begin, (size_t)(end - begin));
+        if (!part)
+            return tutti_fail_memory();
+        TRY(use(plot, part, context));
+        if (!*end)
+            return TUTTI_OK;
+        begin = end + 1;
+    }
+}
+
+static enum tutti_err fits_nothing(const struct plot *plot, const char *pattern)
+{
+    struct tutti_nearest nearest = {.wanted = pattern};
+    for (size_t i = 0; i < plot->trace_count; i++)
+        tutti_nearest_offer(&nearest, plot->traces[i].name);
+    return nearest.best ? tutti_fail(TUTTI_ERR_ARGUMENT, "no variable fits '%s'; did you mean '%s'?",
+                                     tutti_str_show(pattern).text, tutti_str_show(nearest.best).text)
+                        : tutti_fail(TUTTI_ERR_ARGUMENT, "no variable fits '%s'", tutti_str_show(pattern).text);
+}
+
+struct found {
+    size_t *members, count;
+};
+
+static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *context)
+{
+    struct found *found = context;
+    bool some = false;
+    for (size_t i = 0; i < plot->trace_count; i++) {
+        if (!tutti_str_glob(pattern, plot->traces[i].name))
+            continue;
+        some = true;
+        bool there = false;
+        for (size_t m = 0; m < found->count && !there; m++)
+            there = found->members[m] == i;
+        if (!there && found->count < PLOT_MOST_CURVES)
+            found->members[found->count++] = i;
+    }
+    return some ? TUTTI_OK : fits_nothing(plot, pattern);
+}
+
+enum tutti_err plot_find(struct plot *plot, const char *list, size_t *members, size_t *count)
+{
+    struct found found = {.members = members};
+    TRY(plot_for_each_pattern(plot, list, add_fitting, &found));
+    *count = found.count;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_to_pair(struct plot *plot, const char *pattern, void *context)
+{
+    struct found *pair = context;
+    size_t fitting = 0;
+    for (size_t i = 0; i < plot->trace_count; i++)
+        if (tutti_str_glob(pattern, plot->traces[i].name) && fitting++ == 0 && pair->count < 2)
+            pair->members[pair->count] = i;
+    if (fitting == 0)
+        return fits_nothing(plot, pattern);
+    if (fitting > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--xy: %zu variables fit '%s'; it has to be one", fitting,
+                          tutti_str_show(pattern).text);
+    pair->count++;
+    return TUTTI_OK;
+}
+
+enum tutti_err plot_find_pair(struct plot *plot, const char *text, size_t members[2])
+{
+    struct found pair = {.members = members};
+    TRY(plot_for_each_pattern(plot, text, add_to_pair, &pair));
+    return pair.count == 2
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "--xy takes two variables, X,Y, not '%s'", tutti_str_show(text).text);
+}

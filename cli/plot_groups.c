@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "plot_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_CANDIDATES = 256, /* traces that are read to find panels */
+    MOST_CURVES = 8,       /* in a panel */
+    FEW = 4,               /* variables of one FMU that get a panel each */
+};
+static const double ALIKE = 10; /* values of unknown unit share a panel if their sizes differ by less */
+
+/* All traces that would be in one panel. */
+struct candidates {
+    size_t members[MOST_CANDIDATES];
+    size_t count;
+    double size; /* the greatest of their values; 0: all are zero */
+};
+
+static bool is_in_all(const struct plot *plot, const struct plot_trace *trace)
+{
+    for (size_t r = 0; r < plot->result_count; r++)
+        if (trace->place[r] >= plot->results[r]->count)
+            return false;
+    return true;
+}
+
+void plot_groups_want(struct plot *plot)
+{
+    bool some = false;
+    for (size_t i = 0; i < plot->trace_count && !some; i++)
+        some = is_in_all(plot, &plot->traces[i]);
+    size_t count = 0;
+    for (size_t i = 0; i < plot->trace_count && count < MOST_CANDIDATES; i++)
+        if (!some || is_in_all(plot, &plot->traces[i])) {
+            plot->traces[i].wanted = true;
+            count++;
+        }
+}
+
+/* The part of a name that variables of one panel share: the unit, or what comes behind it. */
+static const char *shared_part(const char *name, bool by_name, size_t *length)
+{
+    const char *dot = strrchr(name, '.');
+    *length = by_name ? strlen(dot ? dot + 1 : name) : dot ? (size_t)(dot - name) : 0;
+    return by_name && dot ? dot + 1 : name;
+}
+
+static bool same_part(const char *a, const char *b, bool by_name)
+{
+    size_t length, other_length;
+    const char *part = shared_part(a, by_name, &length), *other = shared_part(b, by_name, &other_length);
+    return length == other_length && memcmp(part, other, length) == 0;
+}
+
+static double size_of(const struct plot *plot, const struct plot_trace *trace)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t r = 0; r < plot->result_count; r++)
+        if (trace->data[r])
+            plot_curve_extent(trace->data[r], plot->start, plot->stop, &low, &high);
+    return low <= high ? fmax(fabs(low), fabs(high)) : 0;
+}
+
+/* The size of all that have this name in any unit: what is apart in one of them is apart in all. */
+static double size_of_name(const struct plot *plot, const struct plot_trace *trace)
+{
+    double size = 0;
+    for (size_t i = 0; i < plot->trace_count; i++)
+        if (plot->traces[i].wanted && same_part(plot->traces[i].name, trace->name, true))
+            size = fmax(size, size_of(plot, &plot->traces[i]));
+    return size;
+}
+
+static bool belongs(const struct plot *plot, const struct candidates *group, const struct plot_trace *trace,
+                    double size, bool by_name)
+{
+    const struct plot_trace *first = &plot->traces[group->members[0]];
+    if (!same_part(trace->name, first->name, by_name))
+        return false;
+    if (trace->unit && first->unit)
+        return strcmp(trace->unit, first->unit) == 0;
+    if (trace->unit || first->unit || trace->held != first->held)
+        return false;
+    return size == 0 || group->size == 0 || (size < ALIKE * group->size && group->size < ALIKE * size);
+}
+
+/* Puts every wanted trace into a group; returns how many groups there are. */
+static size_t group_traces(const struct plot *plot, struct candidates *groups, bool by_name, bool each)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plot->trace_count; i++) {
+        const struct plot_trace *trace = &plot->traces[i];
+        if (!trace->wanted || trace->text)
+            continue;
+        double size = size_of_name(plot, trace);
+        size_t g = 0;
+        while (g < count && ((each && !trace->unit) || !belongs(plot, &groups[g], trace, size, by_name)))
+            g++;
+        count += g == count;
+        groups[g].members[groups[g].count++] = i;
+        groups[g].size = fmax(groups[g].size, size);
+    }
+    return count;
+}
+
+/* Of an array with many elements, some that are spread over it. */
+static enum tutti_err take(struct plot *plot, struct plot_group *group, const struct candidates *from)
+{
+    group->count = from->count < MOST_CURVES ? from->count : MOST_CURVES;
+    group->members = tutti_arena_array(&plot->arena, group->count, sizeof *group->members);
+    if (!group->members)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < group->count; i++)
+        group->members[i] = from->members[group->count == from->count ? i : i * (from->count - 1) / (MOST_CURVES - 1)];
+    return TUTTI_OK;
+}
+
+enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS], size_t *count)
+{
+    struct candidates *all = calloc(2 * MOST_CANDIDATES, sizeof *all), *by_name = all + MOST_CANDIDATES;
+    if (!all)
+        return tutti_fail_memory();
+    bool single = true;
+    size_t total = 0, shown = 0;
+    for (size_t i = 0; i < plot->trace_count; i++) {
+        single = single && !strchr(plot->traces[i].name, '.');
+        total += !plot->traces[i].text;
+    }
+    size_t found = group_traces(plot, all, false, single && total <= FEW);
+    const struct candidates *chosen = all;
+    if (found > PLOT_MOST_PANELS && !single) {
+        size_t others = group_traces(plot, by_name, true, false);
+        chosen = others < found ? by_name : all;
+        found = others < found ? others : found;
+    }
+    *count = found < PLOT_MOST_PANELS ? found : PLOT_MOST_PANELS;
+    enum tutti_err err =
+        found > 0 ? TUTTI_OK
+                  : tutti_fail(TUTTI_ERR_FORMAT, "%s: the result has no numbers to draw", plot->results[0]->path);
+    for (size_t i = 0; i < *count && err == TUTTI_OK; i++) {
+        err = take(plot, &groups[i], &chosen[i]);
+        shown += groups[i].count;
+    }
+    free(all);
+    if (err == TUTTI_OK && shown < total)
+        tutti_log_printf(plot->log, TUTTI_LOG_INFO, NULL,
+                         "%zu of %zu variables are shown; choose others with -v PATTERN, a panel for each", shown,
+                         total);
+    return err;
+}

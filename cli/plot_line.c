@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "plot_line.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+void plot_line_add(struct plot_line *line, double x, double y)
+{
+    if (line->count == line->capacity && !line->failed) {
+        size_t capacity = line->capacity ? 2 * line->capacity : 64;
+        double *new_x = realloc(line->x, capacity * sizeof *new_x);
+        line->x = new_x ? new_x : line->x;
+        double *new_y = realloc(line->y, capacity * sizeof *new_y);
+        line->y = new_y ? new_y : line->y;
+        line->failed = !new_x || !new_y;
+        line->capacity = line->failed ? line->capacity : capacity;
+    }
+    if (line->failed)
+        return;
+    line->x[line->count] = x;
+    line->y[line->count++] = y;
+}
+
+void plot_line_interrupt(struct plot_line *line)
+{
+    if (line->count > 0 && !isnan(line->x[line->count - 1]))
+        plot_line_add(line, NAN, NAN);
+}
+
+void plot_line_fini(struct plot_line *line)
+{
+    free(line->x);
+    free(line->y);
+    *line = (struct plot_line){0};
+}
+
+bool plot_curve_failed(const struct plot_curve_data *data)
+{
+    return data->line.failed || data->jumps.failed;
+}
+
+void plot_curve_extent(const struct plot_curve_data *data, double from, double to, double *low, double *high)
+{
+    for (size_t i = 0; i < data->line.count; i++)
+        if (data->line.x[i] >= from && data->line.x[i] <= to) {
+            *low = fmin(*low, data->line.y[i]);
+            *high = fmax(*high, data->line.y[i]);
+        }
+}
+
+/* ---- over time */
+
+static bool jumps(const struct plot_values *values, size_t row)
+{
+    return row > 0 && !values->held && values->t[row] == values->t[row - 1] && values->v[row] != values->v[row - 1] &&
+           isfinite(values->v[row]) && isfinite(values->v[row - 1]);
+}
+
+static void add_row(struct plot_curve_data *out, const struct plot_values *values, size_t row)
+{
+    if (!isfinite(values->v[row])) {
+        plot_line_interrupt(&out->line);
+        return;
+    }
+    if (jumps(values, row)) {
+        plot_line_interrupt(&out->line);
+        plot_line_add(&out->jumps, values->t[row - 1], values->v[row - 1]);
+        plot_line_add(&out->jumps, values->t[row], values->v[row]);
+        plot_line_interrupt(&out->jumps);
+    }
+    plot_line_add(&out->line, values->t[row], values->v[row]);
+}
+
+/* Rows first ... end - 1, of one column. */
+static void add_column(struct plot_curve_data *out, const struct plot_values *values, size_t first, size_t end)
+{
+    if (first == end)
+        return;
+    size_t kept[4] = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}, jump_count = 0; /* first, least, greatest, last */
+    for (size_t row = first; row < end; row++) {
+        if (!isfinite(values->v[row]))
+            continue;
+        jump_count += row > first && jumps(values, row);
+        kept[0] = kept[0] == SIZE_MAX ? row : kept[0];
+        kept[1] = kept[1] == SIZE_MAX || values->v[row] < values->v[kept[1]] ? row : kept[1];
+        kept[2] = kept[2] == SIZE_MAX || values->v[row] > values->v[kept[2]] ? row : kept[2];
+        kept[3] = row;
+    }
+    if (kept[0] == SIZE_MAX) {
+        plot_line_interrupt(&out->line);
+    } else if (end - first <= 4 || jump_count == 1) {
+        /* A jump among few others is to be seen as one: its sides are columns of their own. */
+        for (size_t row = first + 1; end - first > 4 && row < end; row++)
+            if (jumps(values, row)) {
+                add_column(out, values, first, row);
+                add_row(out, values, row);
+                add_column(out, values, row + 1, end);
+                return;
+            }
+        for (size_t row = first; row < end; row++)
+            add_row(out, values, row);
+    } else {
+        size_t middle[2] = {kept[1] < kept[2] ? kept[1] : kept[2], kept[1] < kept[2] ? kept[2] : kept[1]};
+        const size_t order[4] = {kept[0], middle[0], middle[1], kept[3]};
+        for (size_t i = 0; i < 4; i++)
+            if (i == 0 || order[i] != order[i - 1])
+                plot_line_add(&out->line, values->t[order[i]], values->v[order[i]]);
+    }
+}
+
+/* The first row whose time is at least (if `behind`: greater than) `t`. */
+static size_t row_at(const struct plot_values *values, double t, bool behind)
+{
+    size_t low = 0, high = values->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (values->t[middle] < t || (behind && values->t[middle] == t))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void thin_moving(struct plot_curve_data *out, const struct plot_values *values, double from, double to,
+                        size_t columns)
+{
+    size_t begin = row_at(values, from, false), end = row_at(values, to, true);
+    begin -= begin > 0;
+    end += end < values->count;
+    if (end - begin <= 4 * columns || !(to > from)) {
+        for (size_t row = begin; row < end; row++)
+            add_row(out, values, row);
+        return;
+    }
+    for (size_t first = begin, row = begin; first < end; first = row) {
+        double column = floor((values->t[first] - from) / (to - from) * (double)columns);
+        while (row < end && (row == first || floor((values->t[row] - from) / (to - from) * (double)columns) == column))
+            row++;
+        add_column(out, values, first, row);
+    }
+}
+
+void plot_thin(struct plot_curve_data *out, const struct plot_values *values, double from, double to, size_t columns)
+{
+    if (!values->held) {
+        thin_moving(out, values, from, to, columns);
+        return;
+    }
+    /* A held value is drawn as stairs: only where it changes there are corners. */
+    struct plot_line stairs = {0};
+    for (size_t row = 0; row < values->count; row++) {
+        bool known = row > 0 && isfinite(values->v[row - 1]), changes = !known || values->v[row] != values->v[row - 1];
+        if (known && (changes || row + 1 == values->count))
+            plot_line_add(&stairs, values->t[row], values->v[row - 1]);
+        if (changes)
+            plot_line_add(&stairs, values->t[row], values->v[row]);
+    }
+    struct plot_values corners = {.t = stairs.x, .v = stairs.y, .count = stairs.count, .held = true};
+    thin_moving(out, &corners, from, to, columns);
+    out->line.failed = out->line.failed || stairs.failed;
+    plot_line_fini(&stairs);
+}
+
+/* From a point that is kept, the slopes are known that pass all points behind it near enough; the first point that none of them
+ * reaches makes its predecessor a point that is kept. (The swing filter: H. Elmeleegy et al.: Online piece-wise linear
+ * approximation of numerical streams with precision guarantees, VLDB 2009.) */
+void plot_line_straighten(const struct plot_line *line, bool log, double x_fine, double y_fine, bool *left_out)
+{
+    size_t kept = 0;
+    double least = -INFINITY, greatest = INFINITY;
+    for (size_t i = 1; i + 1 < line->count; i++) {
+        /* Is i needed to get from `kept` to i + 1? */
+        bool whole = !isnan(line->x[kept]) && !isnan(line->x[i]) && !isnan(line->x[i + 1]);
+        double y0 = log ? log10(line->y[kept]) : line->y[kept], y1 = log ? log10(line->y[i]) : line->y[i];
+        double y2 = log ? log10(line->y[i + 1]) : line->y[i + 1];
+        double width = line->x[i] - line->x[kept], slope = (y2 - y0) / (line->x[i + 1] - line->x[kept]);
+        if (whole && width > x_fine) {
+            least = fmax(least, (y1 - y_fine - y0) / width);
+            greatest = fmin(greatest, (y1 + y_fine - y0) / width);
+            left_out[i] = slope >= least && slope <= greatest;
+        } else {
+            left_out[i] = whole && fabs(y1 - y0) <= y_fine;
+        }
+        if (left_out[i])
+            continue;
+        kept = i;
+        least = -INFINITY;
+        greatest = INFINITY;
+    }
+}
+
+/* ---- x over y */
+
+enum { CELLS = 400 }; /* about a pixel, or the width of a line */
+
+/* A picture in the small: where a curve was already. */
+struct raster {
+    double low[2], span[2];
+    uint32_t stroke;                     /* number of the present one */
+    uint32_t seen[CELLS + 1][CELLS + 1]; /* the first stroke that went there; 0: none */
+};
+
+static void raster_fit(struct raster *raster, const double *x, const double *y, size_t count)
+{
+    double high[2] = {-INFINITY, -INFINITY};
+    raster->low[0] = raster->low[1] = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(x[i]) && isfinite(y[i])) {
+            raster->low[0] = fmin(raster->low[0], x[i]);
+            raster->low[1] = fmin(raster->low[1], y[i]);
+            high[0] = fmax(high[0], x[i]);
+            high[1] = fmax(high[1], y[i]);
+        }
+    for (int i = 0; i < 2; i++)
+        raster->span[i] = high[i] > raster->low[i] ? fmin(high[i] - raster->low[i], 1e308) : 1;
+}
+
+/* A stroke from one point to the other; is there a cell where the curve was not before? A few strokes back is not before: short
+ * ones share a cell. */
+static bool raster_draw(struct raster *raster, double x0, double y0, double x1, double y1)
+{
+    double from[2] = {(x0 - raster->low[0]) / raster->span[0], (y0 - raster->low[1]) / raster->span[1]};
+    double to[2] = {(x1 - raster->low[0]) / raster->span[0], (y1 - raster->low[1]) / raster->span[1]};
+    int steps = 1 + (int)(fmin(fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1])), 1) * CELLS);
+    enum { SHARED = 8 };
+    bool fresh = false;
+    raster->stroke += raster->stroke < UINT32_MAX;
+    for (int i = 0; i <= steps; i++) {
+        double part = (double)i / steps;
+        size_t column = (size_t)(fmin(fmax(from[0] + part * (to[0] - from[0]), 0), 1) * CELLS);
+        size_t line = (size_t)(fmin(fmax(from[1] + part * (to[1] - from[1]), 0), 1) * CELLS);
+        uint32_t *seen = &raster->seen[column][line];
+        *seen = *seen ? *seen : raster->stroke;
+        fresh = fresh || raster->stroke - *seen < SHARED;
+    }
+    return fresh;
+}
+
+static bool is_near(const struct raster *raster, double x0, double y0, double x1, double y1)
+{
+    return fabs(x1 - x0) < raster->span[0] / (2 * CELLS) && fabs(y1 - y0) < raster->span[1] / (2 * CELLS);
+}
+
+static void add_phase_jump(struct plot_curve_data *out, double x0, double y0, double x1, double y1)
+{
+    plot_line_interrupt(&out->line);
+    plot_line_add(&out->jumps, x0, y0);
+    plot_line_add(&out->jumps, x1, y1);
+    plot_line_interrupt(&out->jumps);
+}
+
+/* All of a curve that few points make; of many, what draws a cell of the raster for the first time. */
+static void thin_phase(struct plot_curve_data *out, struct raster *raster, const double *t, const double *x,
+                       const double *y, size_t count)
+{
+    enum { FEW = 2000 };
+    size_t last = SIZE_MAX; /* where the pen is */
+    bool drawn = false;     /* the line is drawn up to there */
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(x[i]) || !isfinite(y[i])) {
+            plot_line_interrupt(&out->line);
+            last = SIZE_MAX;
+            continue;
+        }
+        bool jump = last != SIZE_MAX && t[i] == t[i - 1] && (x[i] != x[i - 1] || y[i] != y[i - 1]);
+        if (!jump && last != SIZE_MAX && count > FEW && i + 1 < count && t[i] != t[i + 1] &&
+            is_near(raster, x[last], y[last], x[i], y[i]))
+            continue;
+        size_t from = last == SIZE_MAX ? i : last;
+        bool fresh = raster_draw(raster, x[from], y[from], x[i], y[i]) || count <= FEW || last == SIZE_MAX;
+        if (jump && fresh)
+            add_phase_jump(out, x[from], y[from], x[i], y[i]);
+        if (fresh && !jump && !drawn && last != SIZE_MAX)
+            plot_line_add(&out->line, x[last], y[last]);
+        if (fresh)
+            plot_line_add(&out->line, x[i], y[i]);
+        else
+            plot_line_interrupt(&out->line);
+        drawn = fresh;
+        last = i;
+    }
+}
+
+void plot_thin_phase(struct plot_curve_data *out, const double *t, const double *x, const double *y, size_t count)
+{
+    struct raster *raster = calloc(1, sizeof *raster);
+    out->line.failed = !raster;
+    if (!raster)
+        return;
+    raster_fit(raster, x, y, count);
+    thin_phase(out, raster, t, x, y, count);
+    free(raster);
+}
+
+/* ---- a difference */
+
+/* A result that is gone through by time. */
+struct cursor {
+    const struct plot_values *values;
+    size_t row; /* the first one whose time is not passed */
+};
+
+/* The values before and behind `t`, which is at or after all times that were asked for. */
+static void values_at(struct cursor *cursor, double t, double *before, double *behind)
+{
+    const struct plot_values *values = cursor->values;
+    while (cursor->row < values->count && values->t[cursor->row] < t)
+        cursor->row++;
+    size_t row = cursor->row, last = row;
+    *before = *behind = NAN;
+    if (row < values->count && values->t[row] == t) {
+        while (last + 1 < values->count && values->t[last + 1] == t)
+            last++;
+        *before = values->held && row > 0 ? values->v[row - 1] : values->v[row];
+        *behind = values->v[last];
+        return;
+    }
+    if (row == 0 || row == values->count)
+        return;
+    double left = values->t[row - 1], right = values->t[row], a = values->v[row - 1], b = values->v[row];
+    *before = *behind = values->held ? a : a + (b - a) * ((t - left) / (right - left));
+}
+
+bool plot_difference(const struct plot_values *a, const struct plot_values *b, double **t, double **v, size_t *count)
+{
+    struct plot_line line = {0};
+    struct cursor cursors[2] = {{.values = a}, {.values = b}};
+    size_t next[2] = {0, 0};
+    while (next[0] < a->count || next[1] < b->count) {
+        double now = fmin(next[0] < a->count ? a->t[next[0]] : INFINITY, next[1] < b->count ? b->t[next[1]] : INFINITY);
+        while (next[0] < a->count && a->t[next[0]] <= now)
+            next[0]++;
+        while (next[1] < b->count && b->t[next[1]] <= now)
+            next[1]++;
+        double before[2], behind[2];
+        values_at(&cursors[0], now, &before[0], &behind[0]);
+        values_at(&cursors[1], now, &before[1], &behind[1]);
+        plot_line_add(&line, now, before[0] - before[1]);
+        if (before[0] != behind[0] || before[1] != behind[1])
+            plot_line_add(&line, now, behind[0] - behind[1]);
+    }
+    *t = line.x;
+    *v = line.y;
+    *count = line.count;
+    return !line.failed;
+}
+
+bool plot_sieve_keeps(struct plot_sieve *sieve, double x, double y)
+{
+    if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1))
+        return false;
+    unsigned char *seen = &sieve->seen[(size_t)(x * 127)][(size_t)(y * 63)];
+    bool first = !*seen;
+    *seen = 1;
+    return first;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot.h"
+#include "plot_groups.h"
+
+struct plot_panel *plot_add_panel(struct plot *plot)
+{
+    if (plot->panel_count == plot->panel_capacity) {
+        size_t capacity = plot->panel_capacity ? 2 * plot->panel_capacity : 8;
+        struct plot_panel *panels = realloc(plot->panels, capacity * sizeof *panels);
+        if (!panels)
+            return NULL;
+        plot->panels = panels;
+        plot->panel_capacity = capacity;
+    }
+    struct plot_panel *panel = &plot->panels[plot->panel_count++];
+    *panel = (struct plot_panel){0};
+    return panel;
+}
+
+enum tutti_err plot_add_curve(struct plot_panel *panel, struct plot_curve curve)
+{
+    if (panel->count == panel->capacity) {
+        size_t capacity = panel->capacity ? 2 * panel->capacity : 8;
+        struct plot_curve *curves = realloc(panel->curves, capacity * sizeof *curves);
+        if (!curves)
+            return tutti_fail_memory();
+        panel->curves = curves;
+        panel->capacity = capacity;
+    }
+    panel->curves[panel->count++] = curve;
+    return TUTTI_OK;
+}
+
+/* Do all curves stay on a few whole numbers? */
+static bool is_whole(const struct plot_panel *panel, double low, double high)
+{
+    if (!(high - low <= 8) || low != floor(low) || high != floor(high))
+        return false;
+    for (size_t c = 0; c < panel->count; c++) {
+        const struct plot_line *line = &panel->curves[c].data->line;
+        for (size_t i = 0; i < line->count; i++)
+            if (!isnan(line->y[i]) && line->y[i] != floor(line->y[i]))
+                return false;
+    }
+    return true;
+}
+
+static enum tutti_err fit_axes(struct plot *plot, struct plot_panel *panel, const struct plot_words *words)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < panel->count; i++)
+        plot_curve_extent(panel->curves[i].data, plot->start, plot->stop, &low, &high);
+    panel->y.whole = is_whole(panel, low, high);
+    plot_axis_fit(&panel->y, low, high);
+    panel->y.label = plot_axis_label(plot, &panel->y, words->name, words->unit);
+    return panel->y.label ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err add_difference(struct plot *plot, const size_t *members, size_t count, struct plot_words *words)
+{
+    struct plot_panel *panel = plot_add_panel(plot);
+    if (!panel)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct plot_trace *trace = &plot->traces[members[i]];
+        if (trace->difference)
+            TRY(plot_add_curve(panel, (struct plot_curve){.label = words->labels[i],
+                                                          .colour = (unsigned)i,
+                                                          .dash = (unsigned)i,
+                                                          .data = trace->difference}));
+    }
+    if (panel->count == 0) {
+        plot->panel_count--;
+        return TUTTI_OK;
+    }
+    words->name = "difference";
+    panel->legend = count > 1;
+    return fit_axes(plot, panel, words);
+}
+
+/* Leaves texts out, which a pattern may fit, too. */
+static enum tutti_err keep_numbers(const struct plot *plot, struct plot_group *group)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < group->count; i++)
+        if (!plot->traces[group->members[i]].text)
+            group->members[kept++] = group->members[i];
+    if (kept == 0)
+        return plot_fail_text(&plot->traces[group->members[0]]);
+    group->count = kept;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_time_panel(struct plot *plot, const size_t *members, size_t count)
+{
+    struct plot_words words;
+    TRY(plot_words_find(plot, &words, members, count));
+    struct plot_panel *panel = plot_add_panel(plot);
+    if (!panel)
+        return tutti_fail_memory();
+    panel->y.log = plot->options->y_log;
+    panel->legend = words.legend || plot->result_count > 1;
+    for (size_t r = 0; r < plot->result_count; r++)
+        for (size_t i = 0; i < count; i++) {
+            const struct plot_trace *trace = &plot->traces[members[i]];
+            struct plot_curve curve = {.colour = (unsigned)i, .dash = (unsigned)i, .data = trace->data[r]};
+            if (!curve.data)
+                continue;
+            if (plot->result_count > 1) { /* of the second one, which may cover the first, all are dashed */
+                curve.colour = (unsigned)(2 * i + r);
+                curve.dash = (unsigned)r;
+            }
+            TRY(plot_words_label(plot, &words, i, r, &curve.label));
+            TRY(plot_add_curve(panel, curve));
+        }
+    TRY(fit_axes(plot, panel, &words));
+    return plot->options->difference ? add_difference(plot, members, count, &words) : TUTTI_OK;
+}
+
+static void extent_of(const struct plot_panel *panel, bool of_x, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t c = 0; c < panel->count; c++) {
+        const struct plot_line *line = &panel->curves[c].data->line;
+        for (size_t i = 0; i < line->count; i++) {
+            *low = fmin(*low, of_x ? line->x[i] : line->y[i]);
+            *high = fmax(*high, of_x ? line->x[i] : line->y[i]);
+        }
+    }
+}
+
+/* A point where the curve begins. */
+static enum tutti_err add_start(struct plot *plot, struct plot_panel *panel, const struct plot_curve *curve)
+{
+    struct plot_curve_data *start = plot_new_data(plot);
+    if (!start)
+        return tutti_fail_memory();
+    if (curve->data->line.count > 0)
+        plot_line_add(&start->line, curve->data->line.x[0], curve->data->line.y[0]);
+    if (start->line.failed)
+        return tutti_fail_memory();
+    return plot_add_curve(panel, (struct plot_curve){.label = curve->colour == 0 ? "start" : NULL,
+                                                     .style = PLOT_START,
+                                                     .colour = curve->colour,
+                                                     .data = start});
+}
+
+static enum tutti_err add_phase_panel(struct plot *plot, const size_t members[2])
+{
+    struct plot_panel *panel = plot_add_panel(plot);
+    if (!panel)
+        return tutti_fail_memory();
+    panel->phase = true;
+    panel->legend = true;
+    for (size_t r = 0; r < plot->result_count; r++) {
+        struct plot_curve curve = {
+            .label = plot->result_count > 1 ? plot->names[r] : NULL, .colour = (unsigned)r, .dash = (unsigned)r};
+        TRY(plot_read_phase(plot, r, members, &curve.data));
+        if (!curve.data)
+            continue;
+        TRY(plot_add_curve(panel, curve));
+        TRY(add_start(plot, panel, &curve));
+    }
+    double low, high;
+    extent_of(panel, true, &low, &high);
+    plot_axis_fit(&panel->x, low, high);
+    extent_of(panel, false, &low, &high);
+    plot_axis_fit(&panel->y, low, high);
+    const struct plot_trace *x = &plot->traces[members[0]], *y = &plot->traces[members[1]];
+    panel->x.label = plot_axis_label(plot, &panel->x, x->name, x->unit);
+    panel->y.label = plot_axis_label(plot, &panel->y, y->name, y->unit);
+    return panel->x.label && panel->y.label ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* Of --xy, and of -v where the results are read for all panels at once. */
+static enum tutti_err make_chosen(struct plot *plot, size_t columns, struct plot_group *groups)
+{
+    const struct plot_options *options = plot->options;
+    for (size_t i = 0; i < options->variable_count; i++) {
+        groups[i].members = tutti_arena_array(&plot->arena, plot->trace_count + 1, sizeof *groups[i].members);
+        if (!groups[i].members)
+            return tutti_fail_memory();
+        TRY(plot_find(plot, options->variables[i], groups[i].members, &groups[i].count));
+        for (size_t m = 0; m < groups[i].count; m++)
+            plot->traces[groups[i].members[m]].wanted = true;
+    }
+    size_t pair[2];
+    for (size_t i = 0; i < options->phase_count; i++) /* before anything is read */
+        TRY(plot_find_pair(plot, options->phases[i], pair));
+    TRY(plot_read_traces(plot, columns));
+    for (size_t i = 0; i < options->variable_count; i++) {
+        TRY(keep_numbers(plot, &groups[i]));
+        TRY(add_time_panel(plot, groups[i].members, groups[i].count));
+    }
+    for (size_t i = 0; i < options->phase_count; i++) {
+        TRY(plot_find_pair(plot, options->phases[i], pair));
+        TRY(add_phase_panel(plot, pair));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_default(struct plot *plot, size_t columns)
+{
+    plot_groups_want(plot);
+    TRY(plot_read_traces(plot, columns));
+    struct plot_group groups[PLOT_MOST_PANELS];
+    size_t count;
+    TRY(plot_groups_find(plot, groups, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(add_time_panel(plot, groups[i].members, groups[i].count));
+    return TUTTI_OK;
+}
+
+enum tutti_err plot_make_panels(struct plot *plot, size_t columns)
+{
+    const struct plot_options *options = plot->options;
+    if (options->variable_count + options->phase_count == 0)
+        return make_default(plot, columns);
+    struct plot_group *groups = tutti_arena_array(&plot->arena, options->variable_count + 1, sizeof *groups);
+    return groups ? make_chosen(plot, columns, groups) : tutti_fail_memory();
+}

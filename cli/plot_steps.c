@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* A step log: one line per attempt at a step, t,h,error,verdict,... (src/master/step_log.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "plot.h"
+#include "record/csv_reader.h"
+
+struct attempt {
+    double t, h, error; /* NaN: not known */
+    bool taken;         /* time went on with it */
+    bool event;         /* it went over an event */
+};
+
+struct plot_steps {
+    struct attempt *attempts;
+    size_t count, capacity;
+};
+
+void plot_steps_free(struct plot_steps *steps)
+{
+    if (steps)
+        free(steps->attempts);
+    free(steps);
+}
+
+static bool is_text(const struct tutti_csv_cell *cell, const char *text)
+{
+    return cell->n == strlen(text) && memcmp(cell->text, text, cell->n) == 0;
+}
+
+static double number_of(const struct tutti_csv_cell *cell)
+{
+    double value;
+    return tutti_number_read_double(cell->text, cell->n, &value) && isfinite(value) ? value : NAN;
+}
+
+enum { COLUMNS = 4 };
+
+static enum tutti_err read_header(struct tutti_csv_reader *rows)
+{
+    static const char *const names[COLUMNS] = {"t", "h", "error", "verdict"};
+    TRY(tutti_csv_next(rows));
+    bool good = rows->count >= COLUMNS;
+    for (size_t i = 0; good && i < COLUMNS; i++)
+        good = is_text(&rows->cells[i], names[i]);
+    return good ? TUTTI_OK
+                : tutti_fail(TUTTI_ERR_FORMAT,
+                             "%s: not a step log: its first line has to be 't,h,error,verdict,...'; 'tutti run "
+                             "--step-log' writes one",
+                             rows->name);
+}
+
+static enum tutti_err add_attempt(struct plot_steps *steps, const struct tutti_csv_reader *rows)
+{
+    struct attempt attempt = {
+        .t = number_of(&rows->cells[0]), .h = number_of(&rows->cells[1]), .error = number_of(&rows->cells[2])};
+    const struct tutti_csv_cell *verdict = &rows->cells[3];
+    if (isnan(attempt.t) || isnan(attempt.h))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s, line %zu: t and h have to be numbers", rows->name, rows->line);
+    attempt.event = is_text(verdict, "event");
+    attempt.taken = attempt.event || is_text(verdict, "accepted") || is_text(verdict, "forced");
+    if (steps->count == steps->capacity) {
+        size_t capacity = steps->capacity ? 2 * steps->capacity : 1024;
+        struct attempt *attempts = realloc(steps->attempts, capacity * sizeof *attempts);
+        if (!attempts)
+            return tutti_fail_memory();
+        steps->attempts = attempts;
+        steps->capacity = capacity;
+    }
+    /* The search for an event ends with an attempt that is kept: the next one goes on from its end. */
+    if (steps->count > 0 && attempt.t > steps->attempts[steps->count - 1].t)
+        steps->attempts[steps->count - 1].taken = true;
+    steps->attempts[steps->count++] = attempt;
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_attempts(struct plot_steps *steps, struct tutti_csv_reader *rows)
+{
+    TRY(read_header(rows));
+    for (;;) {
+        enum tutti_err err = tutti_csv_next(rows);
+        /* The run was killed, or is still going on: what is whole will do. */
+        if (err == TUTTI_ERR_FORMAT && rows->cut)
+            return TUTTI_OK;
+        TRY(err);
+        if (rows->count == 0 || (rows->count < COLUMNS && !rows->ended))
+            return TUTTI_OK;
+        if (rows->count < COLUMNS)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s, line %zu: %zu values where there have to be at least %d",
+                              rows->name, rows->line, rows->count, COLUMNS);
+        TRY(add_attempt(steps, rows));
+    }
+}
+
+enum tutti_err plot_steps_read(struct plot_steps **out, const char *path)
+{
+    struct tutti_csv_reader rows = {0};
+    struct plot_steps *steps = calloc(1, sizeof *steps);
+    if (!steps)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_csv_open(&rows, path);
+    if (err == TUTTI_OK) {
+        err = read_attempts(steps, &rows);
+        tutti_csv_fini(&rows);
+    }
+    if (err == TUTTI_OK && steps->count == 0)
+        err = tutti_fail(TUTTI_ERR_FORMAT, "%s: there is no step in it", path);
+    if (err != TUTTI_OK)
+        plot_steps_free(steps);
+    else
+        *out = steps;
+    return err;
+}
+
+void plot_steps_span(const struct plot_steps *steps, double *start, double *stop)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        *start = fmin(*start, steps->attempts[i].t);
+        if (steps->attempts[i].taken)
+            *stop = fmax(*stop, steps->attempts[i].t + steps->attempts[i].h);
+    }
+}
+
+static double quantity(const struct attempt *attempt, bool of_error)
+{
+    double value = of_error ? attempt->error : attempt->h;
+    return value > 0 ? value : NAN;
+}
+
+/* The steps that were taken, as stairs. */
+static enum tutti_err add_stairs(struct plot *plot, struct plot_panel *panel, const struct plot_steps *steps,
+                                 bool of_error, size_t columns)
+{
+    struct plot_curve_data *data = plot_new_data(plot);
+    struct plot_line rows = {0};
+    double end = NAN, last = NAN;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct attempt *attempt = &steps->attempts[i];
+        if (!attempt->taken || attempt->t < end - 1e-9 * fabs(end))
+            continue;
+        last = quantity(attempt, of_error);
+        plot_line_add(&rows, fmax(attempt->t, isnan(end) ? attempt->t : end), last);
+        end = attempt->t + attempt->h;
+    }
+    plot_line_add(&rows, end, last);
+    struct plot_values values = {.t = rows.x, .v = rows.y, .count = rows.count, .held = true};
+    if (data && !rows.failed)
+        plot_thin(data, &values, plot->start, plot->stop, columns);
+    bool failed = !data || rows.failed || plot_curve_failed(data);
+    plot_line_fini(&rows);
+    return failed ? tutti_fail_memory()
+                  : plot_add_curve(panel, (struct plot_curve){.label = "steps taken", .data = data});
+}
+
+static enum tutti_err add_marks(struct plot *plot, struct plot_panel *panel, const struct plot_steps *steps,
+                                bool of_error, enum plot_style style)
+{
+    struct plot_curve_data *data = plot_new_data(plot);
+    struct plot_sieve *sieve = calloc(1, sizeof *sieve);
+    if (!data || !sieve) {
+        free(sieve);
+        return tutti_fail_memory();
+    }
+    const struct plot_axis *y = &panel->y;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct attempt *attempt = &steps->attempts[i];
+        double value = quantity(attempt, of_error), t = attempt->t;
+        if (style == PLOT_EVENTS ? !attempt->event : attempt->taken || attempt->event)
+            continue;
+        t += style == PLOT_EVENTS ? attempt->h : 0;
+        if (plot_sieve_keeps(sieve, (t - plot->start) / (plot->stop - plot->start),
+                             log(value / y->low) / log(y->high / y->low)))
+            plot_line_add(&data->line, t, value);
+    }
+    free(sieve);
+    if (data->line.failed)
+        return tutti_fail_memory();
+    struct plot_curve curve = {.label = style == PLOT_EVENTS ? "events" : "attempts taken back",
+                               .style = style,
+                               .colour = style == PLOT_EVENTS ? 2 : 1,
+                               .data = data};
+    return data->line.count > 0 ? plot_add_curve(panel, curve) : TUTTI_OK;
+}
+
+static enum tutti_err add_panel(struct plot *plot, const struct plot_steps *steps, bool of_error, size_t columns)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->attempts[i].t >= plot->start && steps->attempts[i].t <= plot->stop) {
+            low = fmin(low, quantity(&steps->attempts[i], of_error));
+            high = fmax(high, quantity(&steps->attempts[i], of_error));
+        }
+    if (of_error && !(low <= high))
+        return TUTTI_OK;
+    struct plot_panel *panel = plot_add_panel(plot);
+    if (!panel)
+        return tutti_fail_memory();
+    panel->legend = true;
+    panel->limit = of_error;
+    panel->y.log = true;
+    low = fmax(low, 1e-12 * high); /* an error of nothing hides the others */
+    plot_axis_fit(&panel->y, of_error ? fmin(low, 1) : low, of_error ? fmax(high, 1) : high);
+    panel->y.label = of_error ? "error / tolerance" : "step size in s";
+    TRY(add_stairs(plot, panel, steps, of_error, columns));
+    TRY(add_marks(plot, panel, steps, of_error, PLOT_TAKEN_BACK));
+    return of_error ? TUTTI_OK : add_marks(plot, panel, steps, of_error, PLOT_EVENTS);
+}
+
+enum tutti_err plot_steps_add_panels(struct plot *plot, const struct plot_steps *steps, size_t columns)
+{
+    TRY(add_panel(plot, steps, false, columns));
+    return add_panel(plot, steps, true, columns);
+}

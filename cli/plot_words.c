@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/str.h"
+#include "plot_groups.h"
+
+enum { LONGEST_NAME = 30 }; /* bytes that have room beside a panel */
+
+/* How many bytes all names have in common at their beginning, up to a dot and with it. */
+static size_t common_beginning(const struct plot *plot, const size_t *members, size_t count)
+{
+    const char *first = plot->traces[members[0]].name;
+    size_t common = strlen(first);
+    for (size_t i = 1; i < count; i++) {
+        const char *name = plot->traces[members[i]].name;
+        size_t same = 0;
+        while (same < common && name[same] == first[same])
+            same++;
+        common = same;
+    }
+    while (common > 0 && first[common - 1] != '.')
+        common--;
+    return common;
+}
+
+/* The same at their end: the last part, if all have the same, and the dot before it. */
+static size_t common_end(const struct plot *plot, const size_t *members, size_t count)
+{
+    const char *end = strrchr(plot->traces[members[0]].name, '.');
+    for (size_t i = 1; end && i < count; i++) {
+        const char *other = strrchr(plot->traces[members[i]].name, '.');
+        if (!other || strcmp(other, end) != 0)
+            end = NULL;
+    }
+    return end ? strlen(end) : 0;
+}
+
+static bool same_unit(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* "a, b, c" if that is short. */
+static const char *joined(struct plot *plot, const char *const *labels, size_t count)
+{
+    struct tutti_text text = {0};
+    for (size_t i = 0; i < count && text.length <= LONGEST_NAME; i++)
+        tutti_text_printf(&text, "%s%s", i ? ", " : "", labels[i]);
+    const char *copy =
+        text.length <= LONGEST_NAME && !text.failed ? tutti_arena_text(&plot->arena, text.text, text.length) : NULL;
+    tutti_text_fini(&text);
+    return copy;
+}
+
+static enum tutti_err words_of_one(struct plot_words *words, const char **labels, const struct plot_trace *trace)
+{
+    labels[0] = trace->name;
+    words->name = trace->name;
+    words->unit = trace->unit;
+    words->single = true;
+    if (strlen(trace->name) > LONGEST_NAME) {
+        const char *last = strrchr(trace->name, '.');
+        words->name = last && strlen(last + 1) <= LONGEST_NAME ? last + 1 : NULL;
+        words->legend = true;
+        words->single = false;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, const size_t *members, size_t count)
+{
+    const char **labels = tutti_arena_array(&plot->arena, count + 1, sizeof *labels);
+    *words = (struct plot_words){.labels = labels};
+    if (!labels)
+        return tutti_fail_memory();
+    if (count == 1)
+        return words_of_one(words, labels, &plot->traces[members[0]]);
+    words->legend = true;
+    size_t beginning = common_beginning(plot, members, count), end = common_end(plot, members, count);
+    bool one_unit = true;
+    for (size_t i = 1; i < count; i++)
+        one_unit = one_unit && same_unit(plot->traces[members[i]].unit, plot->traces[members[0]].unit);
+    for (size_t i = 0; i < count; i++) {
+        const struct plot_trace *trace = &plot->traces[members[i]];
+        struct tutti_text text = {0};
+        tutti_text_append_n(&text, trace->name + beginning, strlen(trace->name) - beginning - end);
+        if (!one_unit && trace->unit)
+            tutti_text_printf(&text, " in %s", trace->unit);
+        labels[i] = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text, text.length);
+        tutti_text_fini(&text);
+        if (!labels[i])
+            return tutti_fail_memory();
+    }
+    const char *first = plot->traces[members[0]].name;
+    words->unit = one_unit ? plot->traces[members[0]].unit : NULL;
+    if (end > 0)
+        words->name = strrchr(first, '.') + 1;
+    else if (beginning > 0)
+        words->name = tutti_arena_text(&plot->arena, first, beginning - 1);
+    else
+        words->name = one_unit ? joined(plot, labels, count) : NULL;
+    if (words->name && strlen(words->name) > LONGEST_NAME)
+        words->name = NULL;
+    return TUTTI_OK;
+}
+
+enum tutti_err plot_words_label(struct plot *plot, const struct plot_words *words, size_t member, size_t result,
+                                const char **label)
+{
+    *label = words->labels[member];
+    if (plot->result_count == 1)
+        return TUTTI_OK;
+    if (words->single) {
+        *label = plot->names[result];
+        return TUTTI_OK;
+    }
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%s, %s", words->labels[member], plot->names[result]);
+    *label = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text, text.length);
+    tutti_text_fini(&text);
+    return *label ? TUTTI_OK : tutti_fail_memory();
+}

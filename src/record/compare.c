@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+/* Numbers that are zero but for rounding shall not be told apart. */
+static const double LEAST_ATOL = 1e-14;
+static const double DEFAULT_TTOL = 1e-6; /* of the time compared */
+
+/* One of the two files. */
+struct side {
+    struct tutti_result *result;
+    double *times; /* of the rows that count: of one time the first and the last */
+    size_t *rows;  /* which they are; NULL: all */
+    size_t row_count;
+    double *values; /* of a batch, variable by variable */
+};
+
+struct pair {
+    size_t result, reference; /* places of a variable */
+};
+
+struct comparer {
+    struct tutti_comparison *out;
+    const struct tutti_compare_options *options;
+    struct side result, reference;
+    struct pair *pairs; /* in the result's order */
+    size_t pair_count;
+    double begin, end; /* what both files have of what is to be compared */
+};
+
+/* --- names */
+
+static bool is_wanted(const struct tutti_compare_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->pattern_count; i++)
+        if (tutti_str_glob(options->patterns[i], name))
+            return true;
+    return options->pattern_count == 0;
+}
+
+/* Every pattern is there for something. */
+static enum tutti_err check_patterns(const struct comparer *comparer)
+{
+    for (size_t p = 0; p < comparer->options->pattern_count; p++) {
+        const char *pattern = comparer->options->patterns[p];
+        struct tutti_nearest nearest = {.wanted = pattern};
+        const struct tutti_result *results[] = {comparer->result.result, comparer->reference.result};
+        bool fits = false;
+        for (size_t r = 0; r < 2; r++)
+            for (size_t i = 0; i < results[r]->count && !fits; i++) {
+                fits = tutti_str_glob(pattern, results[r]->variables[i].name);
+                tutti_nearest_offer(&nearest, results[r]->variables[i].name);
+            }
+        if (!fits)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "no variable of either file fits '%s'%s%s%s",
+                              tutti_str_show(pattern).text, nearest.best ? "; did you mean '" : "",
+                              nearest.best ? tutti_str_show(nearest.best).text : "", nearest.best ? "'?" : "");
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err fail_nothing_in_common(const struct comparer *comparer)
+{
+    const struct tutti_result *result = comparer->result.result, *reference = comparer->reference.result;
+    const char *some = NULL, *near = NULL;
+    for (size_t i = 0, tried = 0; i < reference->count && tried < 20 && !near; i++) {
+        const char *name = reference->variables[i].name;
+        struct tutti_nearest nearest = {.wanted = name};
+        if (!is_wanted(comparer->options, name))
+            continue;
+        for (size_t k = 0; k < result->count; k++)
+            tutti_nearest_offer(&nearest, result->variables[k].name);
+        some = some && !nearest.best ? some : name;
+        near = nearest.best;
+        tried++;
+    }
+    const char *other = result->count ? result->variables[0].name : NULL;
+    return tutti_fail(TUTTI_ERR_FORMAT, "%s and %s have no variable in common%s%s%s%s%s%s%s", result->path,
+                      reference->path, some ? ": the reference has '" : "", some ? tutti_str_show(some).text : "",
+                      some ? "'" : "", some && other ? ", the result '" : "",
+                      some && near    ? tutti_str_show(near).text
+                      : some && other ? tutti_str_show(other).text
+                                      : "",
+                      some && other ? "'" : "", near ? "; are they meant to be the same?" : "");
+}
+
+static const char **name_list(struct tutti_arena *arena, size_t count)
+{
+    return tutti_arena_array(arena, count + 1, sizeof(const char *));
+}
+
+static void note_units(struct tutti_comparison *out, const struct tutti_result_variable *of_result,
+                       const struct tutti_result_variable *of_reference)
+{
+    if (of_result->unit && of_reference->unit && strcmp(of_result->unit, of_reference->unit) != 0)
+        out->units[out->unit_count++] =
+            (struct tutti_unit_conflict){of_result->name, of_result->unit, of_reference->unit};
+}
+
+static enum tutti_err match(struct comparer *comparer)
+{
+    struct tutti_comparison *out = comparer->out;
+    const struct tutti_result *result = comparer->result.result, *reference = comparer->reference.result;
+    TRY(check_patterns(comparer));
+    comparer->pairs = tutti_arena_array(&out->arena, result->count + 1, sizeof *comparer->pairs);
+    out->units = tutti_arena_array(&out->arena, result->count + 1, sizeof *out->units);
+    out->texts = name_list(&out->arena, result->count);
+    out->only_result = name_list(&out->arena, result->count);
+    out->only_reference = name_list(&out->arena, reference->count);
+    if (!comparer->pairs || !out->units || !out->texts || !out->only_result || !out->only_reference)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < result->count; i++) {
+        const char *name = result->variables[i].name;
+        size_t k = tutti_result_find(reference, name);
+        if (!is_wanted(comparer->options, name))
+            continue;
+        if (k == reference->count) {
+            out->only_result[out->only_result_count++] = name;
+            continue;
+        }
+        comparer->pairs[comparer->pair_count++] = (struct pair){i, k};
+        note_units(out, &result->variables[i], &reference->variables[k]);
+    }
+    for (size_t i = 0; i < reference->count; i++) {
+        const char *name = reference->variables[i].name;
+        if (is_wanted(comparer->options, name) && tutti_result_find(result, name) == result->count)
+            out->only_reference[out->only_reference_count++] = name;
+    }
+    return comparer->pair_count > 0 ? TUTTI_OK : fail_nothing_in_common(comparer);
+}
+
+/* --- times */
+
+static enum tutti_err find_range(struct comparer *comparer)
+{
+    const struct tutti_compare_options *options = comparer->options;
+    const struct tutti_result *result = comparer->result.result, *reference = comparer->reference.result;
+    struct tutti_comparison *out = comparer->out;
+    if (reference->rows == 0 || result->rows == 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s has no rows: there is nothing to compare",
+                          reference->rows == 0 ? reference->path : result->path);
+    double first = reference->times[0], last = reference->times[reference->rows - 1];
+    out->start = isnan(options->start) ? first : fmax(first, options->start);
+    out->stop = isnan(options->stop) ? last : fmin(last, options->stop);
+    if (!(out->start <= out->stop))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "there is nothing to compare between the times wanted: %s goes from %s to %s",
+                          reference->path, NUMBER(first), NUMBER(last));
+    out->ttol = isnan(options->ttol) ? DEFAULT_TTOL * (out->stop - out->start) : options->ttol;
+    comparer->begin = fmax(out->start, result->times[0]);
+    comparer->end = fmin(out->stop, result->times[result->rows - 1]);
+    out->covered = comparer->begin <= out->start + out->ttol && comparer->end >= out->stop - out->ttol;
+    return TUTTI_OK;
+}
+
+static bool counts(const struct tutti_result *result, size_t row)
+{
+    const double *t = result->times;
+    return row == 0 || row + 1 == result->rows || t[row - 1] < t[row] || t[row] < t[row + 1];
+}
+
+/* Of rows of one time the first is before an event and the last after it; what is between them lasted no time. */
+static enum tutti_err choose_rows(struct side *side, struct tutti_arena *arena)
+{
+    const struct tutti_result *result = side->result;
+    side->times = result->times;
+    for (size_t i = 0; i < result->rows; i++)
+        side->row_count += counts(result, i);
+    if (side->row_count == result->rows)
+        return TUTTI_OK;
+    side->times = tutti_arena_array(arena, side->row_count, sizeof *side->times);
+    side->rows = tutti_arena_array(arena, side->row_count, sizeof *side->rows);
+    if (!side->times || !side->rows)
+        return tutti_fail_memory();
+    for (size_t i = 0, k = 0; i < result->rows; i++)
+        if (counts(result, i)) {
+            side->times[k] = result->times[i];
+            side->rows[k++] = i;
+        }
+    return TUTTI_OK;
+}
+
+/* --- values */
+
+static double largest(const struct tutti_curve *curve, double begin, double end)
+{
+    double most = 0;
+    size_t behind = tutti_curve_behind(curve->times, curve->rows, end);
+    for (size_t i = tutti_curve_from(curve->times, curve->rows, begin); i < behind; i++)
+        if (isfinite(curve->values[i]))
+            most = fmax(most, fabs(curve->values[i]));
+    return most;
+}
+
+static enum tutti_err compare_pair(struct comparer *comparer, const struct pair *pair, const double *of_result,
+                                   const double *of_reference)
+{
+    struct tutti_comparison *out = comparer->out;
+    const struct tutti_compare_options *options = comparer->options;
+    const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
+    const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
+    if (!a->numeric || !r->numeric) {
+        out->texts[out->text_count++] = a->name;
+        return TUTTI_OK;
+    }
+    struct tutti_compared *compared = &out->variables[out->count++];
+    *compared =
+        (struct tutti_compared){.name = a->name, .unit = r->unit ? r->unit : a->unit, .held = a->held && r->held};
+    struct tutti_curve curve = {comparer->result.times, of_result, comparer->result.row_count, compared->held};
+    struct tutti_curve wanted = {comparer->reference.times, of_reference, comparer->reference.row_count,
+                                 compared->held};
+    struct tutti_tolerance tolerance = {.rtol = options->rtol, .atol = options->atol, .time = out->ttol};
+    if (isnan(tolerance.atol))
+        tolerance.atol = fmax(options->rtol * largest(&wanted, out->start, out->stop), LEAST_ATOL);
+    TRY(tutti_curve_compare(&compared->worst, &curve, &wanted, comparer->begin, comparer->end, &tolerance));
+    compared->agrees = compared->worst.share <= 1;
+    out->disagreements += !compared->agrees;
+    return TUTTI_OK;
+}
+
+static void keep_rows(const struct side *side, double *values)
+{
+    for (size_t k = 0; side->rows && k < side->row_count; k++)
+        values[k] = values[side->rows[k]];
+}
+
+struct wish {
+    size_t place, slot;
+};
+
+static int compare_wishes(const void *a, const void *b)
+{
+    const struct wish *left = a, *right = b;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+/* Reads variables of one file, which wants them in its own order. `wishes` is sorted. */
+static enum tutti_err read_side(struct side *side, struct wish *wishes, size_t count)
+{
+    size_t rows = side->result->rows;
+    size_t *which = malloc(count * sizeof *which);
+    double **columns = malloc(count * sizeof *columns);
+    enum tutti_err err = which && columns ? TUTTI_OK : tutti_fail_memory();
+    qsort(wishes, count, sizeof *wishes, compare_wishes);
+    for (size_t i = 0; i < count && err == TUTTI_OK; i++) {
+        which[i] = wishes[i].place;
+        columns[i] = side->values + wishes[i].slot * rows;
+    }
+    if (err == TUTTI_OK)
+        err = tutti_result_read(side->result, which, count, columns);
+    for (size_t i = 0; i < count && err == TUTTI_OK; i++)
+        keep_rows(side, columns[i]);
+    free(columns);
+    free(which);
+    return err;
+}
+
+static enum tutti_err compare_batch(struct comparer *comparer, const struct pair *pairs, size_t count,
+                                    struct wish *wishes)
+{
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct wish){pairs[i].result, i};
+    TRY(read_side(&comparer->result, wishes, count));
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct wish){pairs[i].reference, i};
+    TRY(read_side(&comparer->reference, wishes, count));
+    for (size_t i = 0; i < count; i++)
+        TRY(compare_pair(comparer, &pairs[i], comparer->result.values + i * comparer->result.result->rows,
+                         comparer->reference.values + i * comparer->reference.result->rows));
+    return TUTTI_OK;
+}
+
+static enum tutti_err compare_all(struct comparer *comparer)
+{
+    size_t rows = comparer->result.result->rows, reference_rows = comparer->reference.result->rows;
+    size_t most = comparer->options->memory / sizeof(double) / (rows + reference_rows);
+    most = most < 1 ? 1 : most > comparer->pair_count ? comparer->pair_count : most;
+    comparer->out->variables =
+        tutti_arena_array(&comparer->out->arena, comparer->pair_count, sizeof *comparer->out->variables);
+    struct wish *wishes = tutti_arena_array(&comparer->out->arena, most, sizeof *wishes);
+    comparer->result.values = malloc(most * rows * sizeof(double));
+    comparer->reference.values = malloc(most * reference_rows * sizeof(double));
+    if (!comparer->out->variables || !wishes || !comparer->result.values || !comparer->reference.values)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < comparer->pair_count; i += most) {
+        size_t left = comparer->pair_count - i;
+        TRY(compare_batch(comparer, comparer->pairs + i, left < most ? left : most, wishes));
+    }
+    return TUTTI_OK;
+}
+
+static int compare_worst(const void *a, const void *b)
+{
+    const struct tutti_compared *left = a, *right = b;
+    if (left->worst.share != right->worst.share)
+        return left->worst.share > right->worst.share ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+static enum tutti_err compare(struct comparer *comparer)
+{
+    struct tutti_comparison *out = comparer->out;
+    TRY(find_range(comparer));
+    TRY(match(comparer));
+    TRY(choose_rows(&comparer->result, &out->arena));
+    TRY(choose_rows(&comparer->reference, &out->arena));
+    if (comparer->begin <= comparer->end)
+        TRY(compare_all(comparer));
+    if (out->text_count == comparer->pair_count)
+        return tutti_fail(TUTTI_ERR_FORMAT, "the variables that %s and %s have in common are texts, not numbers",
+                          comparer->result.result->path, comparer->reference.result->path);
+    if (out->count > 0)
+        qsort(out->variables, out->count, sizeof *out->variables, compare_worst);
+    bool alike = out->only_result_count + out->only_reference_count + out->unit_count == 0;
+    out->agree = out->covered && out->disagreements == 0 && (alike || !comparer->options->strict);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_compare(struct tutti_comparison *out, struct tutti_result *result, struct tutti_result *reference,
+                             const struct tutti_compare_options *options)
+{
+    *out = (struct tutti_comparison){0};
+    struct comparer comparer = {.out = out, .options = options, .result.result = result, .reference.result = reference};
+    enum tutti_err err = compare(&comparer);
+    free(comparer.result.values);
+    free(comparer.reference.values);
+    return err;
+}
+
+void tutti_comparison_fini(struct tutti_comparison *comparison)
+{
+    tutti_arena_fini(&comparison->arena);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.h - does a result agree with a reference? Variables are matched by name, values by the tube of curve.h, from the
+ * reference's first row to its last. */
+#ifndef TUTTI_RECORD_COMPARE_H
+#define TUTTI_RECORD_COMPARE_H
+
+#include "record/curve.h"
+#include "record/result.h"
+
+struct tutti_compare_options {
+    double rtol;
+    double atol;        /* NaN: for every variable rtol times its largest value in the reference, 1e-14 at least */
+    double ttol;        /* NaN: 1e-6 of the time compared */
+    double start, stop; /* NaN: the reference's */
+    const char *const *patterns; /* globs on names; a variable that fits one of them is looked at */
+    size_t pattern_count;        /* 0: all are */
+    bool strict;                 /* variables that one file lacks, and units that differ, are disagreements */
+    size_t memory;               /* bytes that values may take at a time; one variable of both files may take more */
+};
+
+/* A variable that both have. */
+struct tutti_compared {
+    const char *name;
+    const char *unit; /* the reference's, else the result's, else NULL */
+    bool held;        /* taken as held: both files say so */
+    bool agrees;
+    struct tutti_distance worst;
+};
+
+struct tutti_unit_conflict {
+    const char *name, *result, *reference;
+};
+
+struct tutti_comparison {
+    bool agree;
+    double start, stop; /* what was to be compared */
+    double ttol;
+    bool covered; /* the result begins and ends there, or goes beyond; else only what it has was compared */
+
+    struct tutti_compared *variables; /* worst first */
+    size_t count, disagreements;
+    /* Names, of those that the patterns want. */
+    const char **only_result, **only_reference, **texts; /* texts: in both files, and not numbers in both */
+    size_t only_result_count, only_reference_count, text_count;
+    struct tutti_unit_conflict *units;
+    size_t unit_count;
+    struct tutti_arena arena;
+};
+
+/* Compares. Texts of `out` are borrowed from the two results. ARGUMENT: no variable fits a pattern, or nothing is between
+ * start and stop; FORMAT: a file has no rows, or there is no number in common; what reading gives. `out` needs fini in any case. */
+TUTTI_CHECKED enum tutti_err tutti_compare(struct tutti_comparison *out, struct tutti_result *result,
+                                           struct tutti_result *reference, const struct tutti_compare_options *options);
+void tutti_comparison_fini(struct tutti_comparison *comparison);
+
+#endif

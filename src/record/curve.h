@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* curve.h - how far are two curves from each other, if values may be off a little and events may come a little early or late?
+ *
+ * A curve goes in straight lines from row to row; two rows of the same time are a jump, a vertical piece that belongs to it. One
+ * that is held stays at a row's value and jumps to the next one. With the time tolerance tau,
+ *
+ *     R(t) = [min r(s), max r(s)] over s in [t - tau, t + tau],   and A(t) of the result a(t) likewise:
+ *
+ * 1. every row of the result is in R(t), within allowed, and every row of the reference in A(t): else one of them has a pulse
+ *    that the other lacks;
+ * 2. between two neighbouring times of both, where none of them has a corner, they agree on both ends, seen from inside: jumps
+ *    of both at one time, which 1. lets pass in any direction, lead to the same side.
+ *
+ * allowed = atol + rtol |r|. NaN is in R(t) if r(s) is NaN somewhere in the window, an infinity if that same one is in it. */
+#ifndef TUTTI_RECORD_CURVE_H
+#define TUTTI_RECORD_CURVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct tutti_curve {
+    const double *times; /* do not descend; of one time there are at most two rows */
+    const double *values;
+    size_t rows; /* one at least */
+    bool held;
+};
+
+struct tutti_tolerance {
+    double rtol, atol;
+    double time; /* tau */
+};
+
+/* Where two curves are farthest apart, by what is allowed there. */
+struct tutti_distance {
+    double error;   /* NaN: one is a number where the other is none */
+    double allowed; /* atol + rtol |reference| there */
+    double share;   /* error / allowed: above 1 they do not agree */
+    double time;
+    double result, reference;
+};
+
+/* Looks at begin <= t <= end, which both curves cover, up to the time tolerance. Linear in the number of rows. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_curve_compare(struct tutti_distance *worst, const struct tutti_curve *result,
+                                                 const struct tutti_curve *reference, double begin, double end,
+                                                 const struct tutti_tolerance *tolerance);
+
+/* The first row with a time not before t, and the first behind t; `rows` if there is none. */
+size_t tutti_curve_from(const double *times, size_t rows, double t);
+size_t tutti_curve_behind(const double *times, size_t rows, double t);
+
+#endif
