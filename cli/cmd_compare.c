@@ -56,15 +56,12 @@ static bool read_options(const struct arguments *arguments, struct tutti_compare
 
 static bool print(const struct arguments *arguments, const struct compare_report *report)
 {
-    bool done = true;
     if (arguments_value(arguments, "--quiet"))
         return true;
-    if (arguments_value(arguments, "--json"))
-        done = compare_print_json(report);
-    else
-        done = compare_print(report, arguments_value(arguments, "--all") ? SIZE_MAX : SHOWN);
+    size_t most = arguments_value(arguments, "--all") ? SIZE_MAX : SHOWN;
+    bool done = arguments_value(arguments, "--json") ? compare_print_json(report) : compare_print(report, most);
     if (!done)
-        console_error("the comparison cannot be printed");
+        console_error("out of memory");
     return done;
 }
 

@@ -12,9 +12,10 @@ struct compare_report {
     const struct tutti_compare_options *options;
 };
 
-/* For people, on standard output: a table of `most` variables, what else is to be known, and a closing line. */
+/* For people, on standard output: a table of `most` variables, what else is to be known, and a closing line. False, of this
+ * and of the other: out of memory. */
 bool compare_print(const struct compare_report *report, size_t most);
-/* All of it as JSON. False: out of memory, or nobody takes it. */
+/* All of it as JSON. */
 bool compare_print_json(const struct compare_report *report);
 
 #endif

@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "compare.h"
-#include "console.h"
+#include "display.h"
 
 enum { COLUMNS = 7, NAMES_MOST = 5 };
 
@@ -18,15 +17,6 @@ struct line {
 };
 
 static const char *const titles[COLUMNS] = {"variable", "error", "of allowed", "at time", "result", "reference", ""};
-
-/* Characters that a terminal shows, not bytes. */
-static int width_of(const char *text)
-{
-    int width = 0;
-    for (; *text; text++)
-        width += (*text & 0xc0) != 0x80;
-    return width;
-}
 
 /* "31%", "12 times" */
 static void write_share(char *out, size_t size, double share)
@@ -57,16 +47,21 @@ static bool fill_line(struct line *line, const struct tutti_compared *variable)
     return true;
 }
 
-static void print_line(const char *const *cells, const int *widths, const char *colour)
+static void print_line(const char *const *cells, const int *widths, enum display_tint tint)
 {
+    struct display display = display_of(stdout);
     for (size_t i = 0; i < COLUMNS; i++) {
-        int blanks = widths[i] - width_of(cells[i]);
+        int blanks = widths[i] - display_columns(cells[i]);
         if (i == 0)
             printf("%s%*s", cells[i], blanks, "");
         else if (i + 1 < COLUMNS)
             printf("  %*s%s", blanks, "", cells[i]);
-        else if (cells[i][0])
-            printf("  %s%s%s", colour, cells[i], colour[0] ? "\033[0m" : "");
+        else if (cells[i][0]) {
+            fputs("  ", stdout);
+            display_start(&display, tint);
+            fputs(cells[i], stdout);
+            display_end(&display, tint);
+        }
     }
     putchar('\n');
 }
@@ -75,19 +70,15 @@ static void print_lines(const struct line *lines, size_t count)
 {
     int widths[COLUMNS];
     for (size_t k = 0; k < COLUMNS; k++) {
-        widths[k] = width_of(titles[k]);
+        widths[k] = display_columns(titles[k]);
         for (size_t i = 0; i < count; i++) {
-            int width = width_of(lines[i].cells[k]);
+            int width = display_columns(lines[i].cells[k]);
             widths[k] = width > widths[k] ? width : widths[k];
         }
     }
-    bool colours = console_has_colours(STDOUT_FILENO);
-    print_line(titles, widths, "");
+    print_line(titles, widths, DISPLAY_PLAIN);
     for (size_t i = 0; i < count; i++)
-        print_line((const char *const *)lines[i].cells, widths,
-                   !colours          ? ""
-                   : lines[i].agrees ? "\033[32m"
-                                     : "\033[31m");
+        print_line((const char *const *)lines[i].cells, widths, lines[i].agrees ? DISPLAY_PLAIN : DISPLAY_WARNING);
 }
 
 static bool print_table(const struct tutti_comparison *comparison, size_t most)
@@ -149,9 +140,12 @@ static void print_notes(const struct compare_report *report)
 
 static void print_verdict(const struct tutti_comparison *comparison)
 {
-    bool colours = console_has_colours(STDOUT_FILENO);
-    const char *colour = !colours ? "" : comparison->agree ? "\033[32m" : "\033[31m";
-    printf("%s%s%s: ", colour, comparison->agree ? "agree" : "disagree", colours ? "\033[0m" : "");
+    struct display display = display_of(stdout);
+    enum display_tint tint = comparison->agree ? DISPLAY_BOLD : DISPLAY_WARNING;
+    display_start(&display, tint);
+    fputs(comparison->agree ? "agree" : "disagree", stdout);
+    display_end(&display, tint);
+    fputs(": ", stdout);
     if (!comparison->covered)
         printf("the result does not have all times of the reference; ");
     else if (!comparison->agree && comparison->disagreements == 0)
@@ -176,5 +170,5 @@ bool compare_print(const struct compare_report *report, size_t most)
     bool done = print_table(report->comparison, most);
     print_notes(report);
     print_verdict(report->comparison);
-    return done && fflush(stdout) == 0;
+    return done;
 }

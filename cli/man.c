@@ -100,18 +100,18 @@ static void print_exit_status(const char *failure)
     print_pairs(all);
 }
 
-/* The other pages. */
-static void print_see_also(const struct command *page)
+/* The other pages; `page` is the command's, NULL the overview. */
+static void print_see_also(const char *page)
 {
+    const char *before = page ? ".BR tutti (1),\n" : "";
     puts(".SH SEE ALSO");
-    if (page)
-        puts(".BR tutti (1),");
     for (const struct command *command = commands; command->name; command++) {
-        if (command == page)
+        if (page && strcmp(command->name, page) == 0)
             continue;
-        bool last = !command[1].name || (command + 1 == page && !command[2].name);
-        printf(".BR tutti\\-%s (1)%s\n", command->name, last ? "" : ",");
+        printf("%s.BR tutti\\-%s (1)", before, command->name);
+        before = ",\n";
     }
+    putchar('\n');
 }
 
 static void print_command(const struct command *command)
@@ -141,7 +141,7 @@ static void print_command(const struct command *command)
         print_pairs(command->paths);
     }
     print_environment();
-    print_see_also(command);
+    print_see_also(command->name);
 }
 
 static void print_overview(void)

@@ -178,7 +178,7 @@ static enum tutti_err add_marks(struct plot *plot, struct plot_panel *panel, con
     free(sieve);
     if (data->line.failed)
         return tutti_fail_memory();
-    struct plot_curve curve = {.label = style == PLOT_EVENTS ? "events" : "attempts taken back",
+    struct plot_curve curve = {.label = style == PLOT_EVENTS ? "events" : "taken back",
                                .style = style,
                                .colour = style == PLOT_EVENTS ? 2 : 1,
                                .data = data};
@@ -198,7 +198,7 @@ static enum tutti_err add_panel(struct plot *plot, const struct plot_steps *step
     struct plot_panel *panel = plot_add_panel(plot);
     if (!panel)
         return tutti_fail_memory();
-    panel->legend = true;
+    panel->legend = !of_error; /* that of the panel above will do */
     panel->limit = of_error;
     panel->y.log = true;
     low = fmax(low, 1e-12 * high); /* an error of nothing hides the others */

@@ -42,6 +42,9 @@ file(GLOB_RECURSE pages ${runtime}/${CPACK_TUTTI_MANDIR}/*.[0-9])
 if(pages)
     run(gzip -9nf ${pages})
 endif()
+if(EXISTS ${runtime}/share/zsh/site-functions) # zsh of Debian does not look there
+    file(RENAME ${runtime}/share/zsh/site-functions ${runtime}/share/zsh/vendor-completions)
+endif()
 file(APPEND ${runtime}/share/lintian/overrides/tutti
     "# One package for people: the library comes with the command.\ntutti: package-name-doesnt-match-sonames libtutti${CPACK_TUTTI_SOVERSION}\n")
 

@@ -48,8 +48,10 @@ has() { # PACKAGE FILE...
     shift
     for file in "$@"; do grep -qxF "./$file" "$package.files" || fail "$package has no $file"; done
 }
-has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti.1.gz usr/share/doc/tutti/{copyright,README.md} \
+has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti{,-run}.1.gz usr/share/doc/tutti/{copyright,README.md} \
     usr/share/doc/tutti/{changelog,changelog.Debian}.gz usr/share/doc/tutti/docs/README.md usr/share/doc/tutti/examples \
+    usr/share/bash-completion/completions/tutti usr/share/zsh/vendor-completions/_tutti \
+    usr/share/fish/vendor_completions.d/tutti.fish \
     "$libdir"/tutti/examples/{README.md,fmus/BouncingBall_fmi3.fmu,quarter_car/quarter_car.ssp}
 has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
     usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
@@ -71,8 +73,12 @@ examples=root/usr/share/doc/tutti/examples
 [ "$(command -v tutti)" = "$scratch/root/usr/bin/tutti" ]
 tutti --version >/dev/null
 for example in fmus/BouncingBall_fmi3.fmu quarter_car/quarter_car.ssp; do
-    tutti run "$examples/$example" --quiet -o result.csv
-    [ "$(wc -l <result.csv)" -gt 10 ] || fail "$example gave no result"
+    for ending in csv mat h5; do
+        if [ $ending = h5 ] && [ ! -e "$build/tutti_hdf5.so" ]; then continue; fi
+        tutti run "$examples/$example" --quiet -o result.$ending
+        tutti plot result.$ending -o picture.svg
+        [ "$(wc -c <result.$ending)" -gt 1000 ] || fail "$example gave no result.$ending"
+    done
 done
 printf '#include <stdio.h>\n#include <tutti/tutti.h>\nint main(void) { return puts(tutti_version()) < 0; }\n' >use.c
 # shellcheck disable=SC2046 # pkg-config gives several words

@@ -66,14 +66,18 @@ examples=/usr/share/doc/tutti/examples
 tutti info $examples/fmus/BouncingBall_fmi3.fmu
 tutti check $examples/fmus/BouncingBall_fmi3.fmu
 tutti run $examples/fmus/BouncingBall_fmi3.fmu -o ball.csv
-tutti run $examples/fmus/VanDerPol_fmi2.fmu --solver radau5 -o oscillator.csv
-tutti run $examples/quarter_car/quarter_car.ssp -o car.csv
+tutti run $examples/fmus/VanDerPol_fmi2.fmu --solver radau5 -o oscillator.mat
+tutti run $examples/quarter_car/quarter_car.ssp -o car.h5
+tutti run $examples/quarter_car/quarter_car.ssp --quiet -o car.mat
 tutti run $examples/four_rooms/four_rooms.ssp --threads 2 --stop 3600 --quiet -o rooms.csv
-tutti plot car.csv -o car.svg && grep -q "<svg" car.svg
-tutti graph $examples/quarter_car/quarter_car.ssp -o graph.svg && grep -q "<svg" graph.svg
+tutti plot car.h5 -o car.svg
+grep -q "<svg" car.svg
+tutti compare car.h5 car.mat
+tutti graph $examples/quarter_car/quarter_car.ssp -o graph.svg
+grep -q "<svg" graph.svg
 tutti linearize $examples/fmus/VanDerPol_fmi3.fmu -o linear.mat
 for file in *; do test -s $file; done
-test -s /usr/share/man/man1/tutti.1.gz
+ls /usr/share/man/man1/tutti-run.1.gz /usr/share/bash-completion/completions/tutti
 END
 
 say "apt install ./libtutti-dev_*.deb, with a compiler"

@@ -193,15 +193,14 @@ static enum tutti_err look_at_datasets(struct tutti_hdf5_reader *reader, struct 
 
 /* ---- opening and closing */
 
-/* As a reader of what is being written, who looks again if something does not fit; other files do not allow that. */
+/* Ours are open to all while they grow. (To open for SWMR, as those of other writers need it, HDF5 tries for minutes if a file
+ * is broken.) */
 static hid_t open_file(const char *path)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_file_locking(access, 0, 1);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
-    if (file < 0)
-        file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
     return file;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a person sees: help, the man page, suggestions, the progress line; and that no locale changes a result."""
+"""What a person sees: help, suggestions, the progress line; and that no locale changes a result."""
 import os
 import pty
 import re
@@ -39,25 +39,6 @@ class Help(CommandTest):
         text = self.tutti("run", "--help").out
         for option in RUN_OPTIONS:
             self.assertRegex(text, rf"(?m)^  (-\w, )?{option}\b")
-
-    def test_man_page(self):
-        page = self.tutti("help", "--man").out
-        for section in ("NAME", "SYNOPSIS", "COMMANDS", "EXIT STATUS", "ENVIRONMENT"):
-            self.assertIn(f".SH {section}\n", page)
-        for option in RUN_OPTIONS:
-            self.assertIn(option.replace("-", "\\-"), page)
-
-    def test_man_page_renders_without_warnings(self):
-        page = self.write("tutti.1", self.tutti("help", "--man").out)
-        if shutil.which("groff"):
-            render = ["groff", "-man", "-ww", "-Tutf8", page]
-        elif shutil.which("mandoc"):
-            render = ["mandoc", "-Wwarning", page]
-        else:
-            self.skipTest("neither groff nor mandoc is installed")
-        done = subprocess.run(render, capture_output=True, text=True, check=True)
-        self.assertEqual(done.stderr, "")
-        self.assertIn("tutti", done.stdout)
 
     def test_version(self):
         self.assertRegex(self.tutti("--version").out, r"^tutti \d+\.\d+\.\d+\n$")

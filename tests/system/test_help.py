@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--help and the manual pages of every command: they are whole, they say the same, and their examples work."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from command import FMUS, TUTTI, CommandTest, kit_fmu
+
+SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO")
+
+
+def plain(text):
+    """A rendered page as words with a blank between them."""
+    return " ".join(text.split())
+
+
+class HelpTest(CommandTest):
+    def commands(self):
+        names = re.findall(r"(?m)^  (\w+) ", self.tutti("--help").out)
+        self.assertLessEqual({"info", "check", "run", "plot", "analyze", "new", "node", "completion", "help"}, set(names))
+        return names
+
+    def options(self, command):
+        """Pairs of an option and what it does, as --help has them."""
+        text = self.tutti(command, "--help").out
+        found = re.findall(r"(?m)^  ((?:-\w, )?--[a-z-]+)(?: (\S+))?\s+((?:.*\n)(?:^ {26}.*\n)*)", text)
+        self.assertEqual(len(found), len(re.findall(r"(?m)^  (?:-\w, )?--[a-z-]", text)))
+        return [(name, argument, " ".join(meaning.split())) for name, argument, meaning in found]
+
+    def examples(self, command):
+        text = self.tutti(command, "--help").out
+        return re.findall(r"(?m)^  (tutti .*)$", text.split("\nExamples:\n")[1])
+
+
+class Pages(HelpTest):
+    def render(self, *command):
+        page = self.write("page.1", self.tutti("help", "--man", *command).out)
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rHY=0", page], capture_output=True,
+                              text=True, check=True)
+        self.assertEqual(done.stderr, "", command)
+        return done.stdout
+
+    def test_overview(self):
+        page = self.render()
+        for command in self.commands():
+            self.assertRegex(page, rf"(?m)^ +tutti.{command}\(1\)")
+        for section in SECTIONS:
+            self.assertIn(f".SH {section}\n", self.tutti("help", "--man").out)
+
+    def test_every_command(self):
+        """Sections, and every option in the words of --help."""
+        for command in self.commands():
+            with self.subTest(command=command):
+                source, page = self.tutti("help", "--man", command).out, plain(self.render(command))
+                for section in SECTIONS:
+                    self.assertIn(f".SH {section}\n", source)
+                self.assertIn(f"tutti-{command} - ", page)
+                for name, _, meaning in self.options(command):
+                    self.assertIn(name, page)
+                    if name != "-h, --help":
+                        self.assertIn(meaning, page)
+                for example in self.examples(command):
+                    self.assertIn(" ".join(example.split()), page)
+
+    def test_files(self):
+        self.assertIn(".SH FILES\n.TP\n\\fBresult.csv", self.tutti("help", "--man", "run").out)
+        self.assertIn("cache/tutti", self.tutti("help", "--man", "node").out)
+
+    def test_the_build_has_written_them(self):
+        folder = pathlib.Path(TUTTI).parent / "share" / "man" / "man1"
+        self.assertEqual({page.name for page in folder.iterdir()},
+                         {"tutti.1", *(f"tutti-{command}.1" for command in self.commands())})
+        self.assertEqual((folder / "tutti-run.1").read_text(encoding="utf-8"), self.tutti("help", "--man", "run").out)
+
+    def test_no_such_page(self):
+        self.refused("help", "--man", "rnu", status=2, says="'rnu'")
+
+
+class Texts(HelpTest):
+    def test_long_lists_have_headings(self):
+        text = self.tutti("run", "--help").out
+        headings = re.findall(r"(?m)^(\w[^:\n]*):$", text)
+        self.assertEqual(headings, ["Options (defaults in brackets)", "Model", "Times", "Accuracy and solvers",
+                                    "How coupled units are stepped", "Where units run", "Results", "Messages", "Help", "Examples"])
+        groups = re.split(r"(?m)^\w[^:\n]*:$", text)
+        self.assertTrue(all(len(re.findall("(?m)^  -", group)) <= 20 for group in groups))
+
+    def test_every_option_says_something(self):
+        for command in self.commands():
+            for name, argument, meaning in self.options(command):
+                self.assertGreater(len(meaning), 7, f"{command} {name} {argument}")
+
+    def test_narrow_terminals(self):
+        for command in self.commands():
+            lines = self.tutti(command, "--help").out.split("\nExamples:")[0].splitlines()
+            self.assertLessEqual(max(map(len, lines)), 80, command)
+
+
+class Examples(HelpTest):
+    """Every command line that --help and the manual pages show."""
+
+    def setUp(self):
+        super().setUp()
+        for name, source in (("ball", "BouncingBall_fmi3"), ("room", "Heater_fmi2"), ("mass", "ChainMass_fmi2")):
+            shutil.copy(FMUS / f"{source}.fmu", self.path(f"{name}.fmu"))
+        shutil.copy(FMUS.parent / "examples" / "quarter_car" / "quarter_car.ssp", self.path("car.ssp"))
+        self.write("weather.csv", "time,T_outside\n0,270\n86400,280\n")
+        for folder in ("home/.zsh", "home/.config/fish/completions"):
+            os.makedirs(self.path(folder))
+        for result in ("ball.csv", "reference.csv", "coarse.csv", "fine.mat"):
+            self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", result, "--stop", "2", "--output-step", "0.01")
+        self.tutti("run", "car.ssp", "-o", "car.csv", "--step-log", "steps.csv")
+
+    def environment(self, **extra):
+        home = self.path("home")
+        return super().environment(PATH=f"{os.path.dirname(TUTTI)}:{os.environ['PATH']}", HOME=home, XDG_CACHE_HOME=f"{home}/.cache",
+                                   **extra)
+
+    def start_shell(self, line):
+        return subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment(), start_new_session=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+
+    def test_examples(self):
+        count = 0
+        for command in self.commands():
+            for line in self.examples(command):
+                with self.subTest(line=line):
+                    count += 1
+                    process = self.start_shell(line)
+                    if "--listen" in line:  # it waits until somebody ends it
+                        self.assertIn(b"listening at", process.stderr.read(4096))
+                        process.send_signal(signal.SIGTERM)
+                    outcome = self.finish(process)
+                    self.assertEqual(outcome.status, 0, outcome.err)
+        self.assertGreater(count, 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Axes whose numbers people can read. */
+#include <float.h>
+
+#include "plot.h"
+#include "test.h"
+
+static const struct plot_options plain = {.unicode = false}, unicode = {.unicode = true};
+
+static void assert_label(struct plot_axis axis, const char *name, const char *unit, const char *expected)
+{
+    struct plot plot = {.options = &plain};
+    assert_string_equal(plot_axis_label(&plot, &axis, name, unit), expected);
+    tutti_arena_fini(&plot.arena);
+}
+
+static struct plot_axis fit(double low, double high)
+{
+    struct plot_axis axis = {0};
+    plot_axis_fit(&axis, low, high);
+    assert_true(axis.low < axis.high && isfinite(axis.low) && isfinite(axis.high));
+    assert_true(isfinite(plot_axis_shown(&axis, axis.low)) && isfinite(plot_axis_shown(&axis, axis.high)));
+    return axis;
+}
+
+static void usual_numbers_stay(void **state)
+{
+    (void)state;
+    assert_label(fit(0, 1), "x", "m", "x in m");
+    assert_label(fit(-50000, 99999), "x", NULL, "x");
+    assert_label(fit(0, 0.02), NULL, "m", "in m");
+    assert_label(fit(293, 294), "T", "K", "T in K");
+    assert_label(fit(INFINITY, -INFINITY), NULL, NULL, "");
+}
+
+static void powers_come_in_threes(void **state)
+{
+    (void)state;
+    assert_label(fit(0, 150000), "x", "Pa", "x in 1e3 Pa");
+    assert_label(fit(-2.5e6, 0), "x", NULL, "x in 1e6");
+    assert_label(fit(0, 0.003), "t", "s", "t in 1e-3 s");
+    assert_label(fit(0, 6e-4), "t", "s", "t in 1e-3 s");
+    assert_label(fit(0, 6e-6), "t", "s", "t in 1e-6 s");
+    struct plot plot = {.options = &unicode};
+    struct plot_axis axis = fit(0, 2e-12);
+    assert_string_equal(plot_axis_label(&plot, &axis, "t", "s"), "t in 10⁻¹² s");
+    tutti_arena_fini(&plot.arena);
+}
+
+static void what_all_values_have_is_taken_off(void **state)
+{
+    (void)state;
+    struct plot_axis axis = fit(101325.001, 101325.009);
+    assert_label(axis, "p", "Pa", "p - 101325 in 1e-3 Pa");
+    assert_near(plot_axis_shown(&axis, 101325.004), 4, 1e-6);
+    assert_label(fit(-1000.3, -1000.1), "x", NULL, "x + 1000");
+    assert_label(fit(1e9, 1e9 + 5), "time", "s", "time - 1000000000 in s");
+}
+
+/* Rounding errors are no curve. */
+static void constants_have_room_around(void **state)
+{
+    (void)state;
+    struct plot_axis axis = fit(293.15, 293.15 + 1e-13);
+    assert_near(axis.low, 0.9 * 293.15, 1e-9);
+    assert_near(axis.high, 1.1 * 293.15, 1e-9);
+    axis = fit(0, 0);
+    assert_true(axis.low == -1 && axis.high == 1);
+}
+
+static void extremes(void **state)
+{
+    (void)state;
+    const double values[] = {-DBL_MAX, -1e300, -1, -1e-300, -5e-324, 0, 5e-324, 1e-300, 1, 1e300, DBL_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        for (size_t k = i; k < sizeof values / sizeof *values; k++)
+            (void)fit(values[i], values[k]);
+}
+
+static void decades(void **state)
+{
+    (void)state;
+    struct plot_axis axis = {.log = true};
+    plot_axis_fit(&axis, 3e-4, 0.2);
+    assert_near(axis.low, 1e-4, 1e-18);
+    assert_near(axis.high, 1, 1e-15);
+    plot_axis_fit(&axis, 0.01, 0.01);
+    assert_near(axis.high / axis.low, 10, 1e-9);
+    plot_axis_fit(&axis, 1e300, DBL_MAX);
+    assert_true(axis.low < axis.high && isfinite(axis.high));
+    plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
+    assert_true(axis.low < axis.high && isfinite(axis.high));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(usual_numbers_stay),
+        cmocka_unit_test(powers_come_in_threes),
+        cmocka_unit_test(what_all_values_have_is_taken_off),
+        cmocka_unit_test(constants_have_room_around),
+        cmocka_unit_test(extremes),
+        cmocka_unit_test(decades),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
