@@ -114,11 +114,15 @@ void help_print_all(void)
 {
     printf("Tutti %s - couples simulation models (FMUs) and runs them together\n\n", tutti_version());
     puts("Usage: tutti COMMAND ... [options]\n\nCommands:");
+    int column = 0;
     for (const struct command *command = commands; command->name; command++) {
-        char usage[80];
-        snprintf(usage, sizeof usage, "%s %s", command->name, command->operands);
-        printf("  %-*s", HELP_COLUMN - 2, usage);
-        print_wrapped(command->summary, HELP_COLUMN);
+        int length = (int)(strlen(command->name) + strlen(command->operands)) + 5; /* and the blanks around them */
+        column = length > column ? length : column;
+    }
+    for (const struct command *command = commands; command->name; command++) {
+        int length = printf("  %s %s", command->name, command->operands);
+        printf("%*s", column - length, "");
+        print_wrapped(command->summary, column);
     }
     puts("\nBegin with:\n"
          "    tutti info model.fmu               what it is\n"

@@ -28,8 +28,9 @@ struct plot_options {
 
 /* A variable of the results, and its curves over time. */
 struct plot_trace {
-    const char *name, *unit;    /* NULL: not known, or none */
-    bool held;                  /* this and `text` are known once it was read */
+    const char *name, *unit; /* NULL: not known, or none */
+    /* Known once it was read: */
+    bool moves;                 /* between rows; else it is held */
     bool text;                  /* there are no numbers to draw */
     size_t place[PLOT_RESULTS]; /* in each result, or its count: it is not there */
     bool wanted;
@@ -78,6 +79,11 @@ struct plot {
 };
 
 void plot_fini(struct plot *plot); /* closes the results, too */
+/* Adds one; NULL: out of memory. A pointer to a panel is good until the next one is added. */
+struct plot_panel *plot_add_panel(struct plot *plot);
+TUTTI_CHECKED enum tutti_err plot_add_curve(struct plot_panel *panel, struct plot_curve curve);
+/* New, empty, and the plot's; NULL: out of memory. */
+struct plot_curve_data *plot_new_data(struct plot *plot);
 
 /* plot_choice.c: which variables there are, and which of them are meant. */
 TUTTI_CHECKED enum tutti_err plot_list_traces(struct plot *plot);
@@ -95,15 +101,11 @@ TUTTI_CHECKED enum tutti_err plot_read_traces(struct plot *plot, size_t columns)
 /* One trace over another, of a result. *out is NULL if one of them is not there. ARGUMENT: one is a text. */
 TUTTI_CHECKED enum tutti_err plot_read_phase(struct plot *plot, size_t result, const size_t members[2],
                                              const struct plot_curve_data **out);
-/* New, empty, and the plot's; NULL: out of memory. */
-struct plot_curve_data *plot_new_data(struct plot *plot);
+/* "... is a text": ARGUMENT. */
 enum tutti_err plot_fail_text(const struct plot_trace *trace);
 
 /* plot_panels.c: the panels of the results. Without -v and --xy, it finds some that suit. */
 TUTTI_CHECKED enum tutti_err plot_make_panels(struct plot *plot, size_t columns);
-/* Adds one; NULL: out of memory. A pointer to a panel is good until the next one is added. */
-struct plot_panel *plot_add_panel(struct plot *plot);
-TUTTI_CHECKED enum tutti_err plot_add_curve(struct plot_panel *panel, struct plot_curve curve);
 
 /* plot_steps.c: panels of the step log `path`, a file of `tutti run --step-log`. */
 struct plot_steps;

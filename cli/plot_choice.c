@@ -30,7 +30,9 @@ enum tutti_err plot_list_traces(struct plot *plot)
         most += plot->results[i]->count;
     plot->traces = tutti_arena_array(&plot->arena, most + 1, sizeof *plot->traces);
     struct tutti_map names = {0};
-    enum tutti_err err = plot->traces ? tutti_map_reserve(&names, most) : tutti_fail_memory();
+    if (!plot->traces)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_map_reserve(&names, most);
     for (size_t i = 0; i < plot->result_count; i++)
         for (size_t v = 0; err == TUTTI_OK && v < plot->results[i]->count; v++) {
             const struct tutti_result_variable *variable = &plot->results[i]->variables[v];

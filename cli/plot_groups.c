@@ -81,7 +81,7 @@ static bool belongs(const struct plot *plot, const struct candidates *group, con
         return false;
     if (trace->unit && first->unit)
         return strcmp(trace->unit, first->unit) == 0;
-    if (trace->unit || first->unit || trace->held != first->held)
+    if (trace->unit || first->unit || trace->moves != first->moves)
         return false;
     return size == 0 || group->size == 0 || (size < ALIKE * group->size && group->size < ALIKE * size);
 }
@@ -119,7 +119,7 @@ static enum tutti_err take(struct plot *plot, struct plot_group *group, const st
 
 enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS], size_t *count)
 {
-    struct candidates *all = calloc(2 * MOST_CANDIDATES, sizeof *all), *by_name = all + MOST_CANDIDATES;
+    struct candidates *all = calloc(2 * MOST_CANDIDATES, sizeof *all);
     if (!all)
         return tutti_fail_memory();
     bool single = true;
@@ -131,8 +131,8 @@ enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT
     size_t found = group_traces(plot, all, false, single && total <= FEW);
     const struct candidates *chosen = all;
     if (found > PLOT_MOST_PANELS && !single) {
-        size_t others = group_traces(plot, by_name, true, false);
-        chosen = others < found ? by_name : all;
+        size_t others = group_traces(plot, all + MOST_CANDIDATES, true, false);
+        chosen = others < found ? all + MOST_CANDIDATES : all;
         found = others < found ? others : found;
     }
     *count = found < PLOT_MOST_PANELS ? found : PLOT_MOST_PANELS;

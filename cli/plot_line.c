@@ -5,15 +5,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+static bool grow(double **numbers, size_t count)
+{
+    double *grown = realloc(*numbers, count * sizeof *grown);
+    if (!grown)
+        return false;
+    *numbers = grown;
+    return true;
+}
+
 void plot_line_add(struct plot_line *line, double x, double y)
 {
+    size_t capacity = line->capacity ? 2 * line->capacity : 64;
     if (line->count == line->capacity && !line->failed) {
-        size_t capacity = line->capacity ? 2 * line->capacity : 64;
-        double *new_x = realloc(line->x, capacity * sizeof *new_x);
-        line->x = new_x ? new_x : line->x;
-        double *new_y = realloc(line->y, capacity * sizeof *new_y);
-        line->y = new_y ? new_y : line->y;
-        line->failed = !new_x || !new_y;
+        line->failed = !grow(&line->x, capacity) || !grow(&line->y, capacity);
         line->capacity = line->failed ? line->capacity : capacity;
     }
     if (line->failed)

@@ -1,38 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
-
 #include "plot.h"
 #include "plot_groups.h"
-
-struct plot_panel *plot_add_panel(struct plot *plot)
-{
-    if (plot->panel_count == plot->panel_capacity) {
-        size_t capacity = plot->panel_capacity ? 2 * plot->panel_capacity : 8;
-        struct plot_panel *panels = realloc(plot->panels, capacity * sizeof *panels);
-        if (!panels)
-            return NULL;
-        plot->panels = panels;
-        plot->panel_capacity = capacity;
-    }
-    struct plot_panel *panel = &plot->panels[plot->panel_count++];
-    *panel = (struct plot_panel){0};
-    return panel;
-}
-
-enum tutti_err plot_add_curve(struct plot_panel *panel, struct plot_curve curve)
-{
-    if (panel->count == panel->capacity) {
-        size_t capacity = panel->capacity ? 2 * panel->capacity : 8;
-        struct plot_curve *curves = realloc(panel->curves, capacity * sizeof *curves);
-        if (!curves)
-            return tutti_fail_memory();
-        panel->curves = curves;
-        panel->capacity = capacity;
-    }
-    panel->curves[panel->count++] = curve;
-    return TUTTI_OK;
-}
 
 /* Do all curves stay on a few whole numbers? */
 static bool is_whole(const struct plot_panel *panel, double low, double high)

@@ -200,8 +200,9 @@ static void lay_out(struct table *table, int width)
             break;
         table->widths[worst] = 0;
     }
-    int room = name + width - total_width(table);
-    table->widths[0] = total_width(table) <= width ? name : room > 1 ? room : 1;
+    int excess = total_width(table) - width;
+    if (excess > 0)
+        table->widths[0] = name - excess > 1 ? name - excess : 1;
 }
 
 /* ---- printing */

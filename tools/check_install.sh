@@ -5,6 +5,7 @@
 # BUILD is a plain build: one with sanitizers would need their flags here too.
 set -euo pipefail
 build=$(realpath "$1")
+programs=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../examples/programs
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -75,10 +76,19 @@ for fmu in Dahlquist_fmi2 Dahlquist_fmi3; do
     [ "$(wc -l <out/result.csv)" -gt 2 ] || fail "$fmu.fmu gave no result"
 done
 
+# The example programs, as their first lines say.
+for program in run_system step_control find_parameter; do
+    # shellcheck disable=SC2046 # pkg-config gives several words
+    cc -Werror -Wall -Wextra "$programs/$program.c" -o "$program" $(pkg-config --cflags --libs tutti)
+    ./"$program" "$build/fmus/Heater_fmi3.fmu" >"$program.txt" || fail "$program does not run"
+done
+grep -q "^on 1386 s before the morning" find_parameter.txt || fail "find_parameter found: $(cat find_parameter.txt)"
+
 # Every installed header stands alone, and the library exports what they declare: all of it, and nothing else.
 for header in "$prefix"/include/tutti/*.h; do
     printf '#include <tutti/%s>\n' "$(basename "$header")" >header.c
     cc -std=c17 -Wall -Werror -fsyntax-only -I"$prefix/include" header.c || fail "$header does not stand alone"
+    c++ -x c++ -Wall -Werror -fsyntax-only -I"$prefix/include" header.c || fail "$header is not for C++"
     cat header.c >>headers.c
 done
 exports() {

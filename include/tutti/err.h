@@ -33,7 +33,7 @@ extern "C" {
     X(FMU, "the FMU reported an error")                                                                                \
     X(FATAL, "the FMU reported a fatal error")                                                                         \
     X(SOLVER, "a solver cannot go on")                                                                                 \
-    X(STATE, "a call that the FMI state machine forbids")                                                              \
+    X(STATE, "a call that is out of order")                                                                            \
     X(INTERRUPTED, "interrupted")                                                                                      \
     X(DISCARD, "the FMU cannot compute this point")                                                                    \
     X(STOPPED, "another rank ended the run")                                                                           \

@@ -14,7 +14,9 @@
  * whatever it can do (formats, solvers, masters, input files, recording, watchers) a simulation can, too.
  *
  * The life of a simulation: open, [find, set], start, [step, advance, find, get, put, set, save, restore], finish, free. Calls
- * out of that order are refused with STATE. After an error of an FMU or a solver only get, finish and free make sense. */
+ * out of that order are refused with STATE. So are all but get, finish and free once start, step, advance or restore have failed
+ * on the way (an FMU, a solver, a watcher). What is refused as a wrong ARGUMENT, and INTERRUPTED (options->interrupt), end
+ * nothing: it can go on. */
 #ifndef TUTTI_SIMULATION_H
 #define TUTTI_SIMULATION_H
 
@@ -35,7 +37,7 @@ TUTTI_API void tutti_simulation_free(struct tutti_simulation *simulation);
 
 /* ---- variables ---- */
 
-/* What is known of a variable. Texts are the simulation's. */
+/* What is known of a variable. Texts are the simulation's, and good until finish or free. */
 struct tutti_variable {
     const char *name;               /* "unit.var"; "var" for a single FMU */
     const char *unit, *description; /* NULL: none */
@@ -48,8 +50,8 @@ struct tutti_variable {
 
 /* All variables of all units have numbers from 0 on. */
 TUTTI_API size_t tutti_simulation_variable_count(const struct tutti_simulation *simulation);
-/* The number of a variable, of an alias of one, or of an element of an array ("unit.x[2,3]"), by its name. ARGUMENT, with the
- * nearest name. */
+/* The number of a variable, of an alias of one, or of an element of an array ("unit.x[2,3]"), by its name. It stays the same for
+ * the life of the simulation. ARGUMENT, with the nearest name. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_find(struct tutti_simulation *simulation, const char *name,
                                                              size_t *variable);
 /* ARGUMENT if there is no such number. */
@@ -66,12 +68,13 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_set(struct tutti_simulat
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_start(struct tutti_simulation *simulation);
 /* Where it is; the start time before start. */
 TUTTI_API double tutti_simulation_time(const struct tutti_simulation *simulation);
-/* Is the stop time reached, or has an FMU ended the run? Steps then do nothing. */
+/* Is the stop time reached, or has an FMU ended the run? Steps then do nothing. Also after a failure, and after finish. */
 TUTTI_API bool tutti_simulation_is_over(const struct tutti_simulation *simulation);
 /* One macro step, as long as the master finds good. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_step(struct tutti_simulation *simulation);
-/* As many as it takes to get to t, to the bit; nothing if it is there. ARGUMENT if t is behind it, or beyond the stop time, or
- * not in the reach of an FMU that cannot vary its step. May come to its end before: tutti_simulation_time. */
+/* As many as it takes to get to t, to the bit; nothing if it is there. Times that differ by rounding errors only, as n * 0.1 and
+ * the grid of steps or an event of an FMU do, are the same. ARGUMENT if t is behind it, or beyond the stop time, or not in the
+ * reach of an FMU that cannot vary its step. May come to its end before: tutti_simulation_time. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_advance(struct tutti_simulation *simulation, double t);
 
 /* ---- values, between steps ---- */
@@ -84,8 +87,9 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get(struct tutti_simulat
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get_text(struct tutti_simulation *simulation, size_t variable,
                                                                  const char **text);
 /* From now on: an input that is neither connected nor driven by a file, or a tunable parameter. The unit takes it when the
- * next step begins: as an event where it has event mode, so that rows before and after are recorded. ARGUMENT for any other
- * variable, and for a value that is out of its bounds or not of its type (1.5 for an integer). */
+ * next step begins (which is when get shows it): as an event where it has event mode, so that rows before and after are
+ * recorded. A unit with steps of its own takes it when it begins the next of these. ARGUMENT for any other variable, and for a
+ * value that is out of its bounds or not of its type (1.5 for an integer). */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t variable,
                                                             const double *values, size_t count);
 
@@ -94,14 +98,15 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_put(struct tutti_simulat
 /* A point of a simulation to go back to. */
 struct tutti_point;
 
-/* Keeps the point that the simulation is at: units, signals, everything that the master remembers. *point is made if it is
- * NULL, else used again. UNSUPPORTED, naming the unit, if one cannot go back. */
+/* Keeps the point that the simulation is at: units, signals, what was put and not taken yet, everything that the master
+ * remembers. *point is made if it is NULL, else used again. UNSUPPORTED, naming the unit, if one cannot go back. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save(struct tutti_simulation *simulation,
                                                              struct tutti_point **point);
-/* Everything is as it was there, any number of times, to any point of this simulation. What follows is the same to the bit as
- * before; only SUNDIALS' solvers for Model Exchange (cvode, adams, dopri5, dopri8, dirk) begin anew there. Statistics go on
- * counting. What was put and not taken yet is forgotten. UNSUPPORTED while a result file or a step log is written, whose times
- * would run backwards: a watcher can tell apart what it is shown. */
+/* Everything is as it was there, any number of times, to any point of this simulation; also where the stop time was reached, or
+ * an FMU had ended the run. What follows is the same to the bit as before; only SUNDIALS' solvers for Model Exchange (cvode,
+ * adams, dopri5, dopri8, dirk) begin anew there, always in the same way. Statistics go on counting. UNSUPPORTED while a result
+ * file or a step log is written, whose times would run backwards: a watcher can tell apart what it is shown. UNSUPPORTED, too,
+ * for a Model Exchange FMU without saved states that has crossed an event since; the simulation then has failed. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation,
                                                                 const struct tutti_point *point);
 /* NULL is fine. Points end with their simulation: finish and free release those that are left. */

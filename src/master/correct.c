@@ -428,7 +428,8 @@ enum tutti_err tutti_correction_keep(const struct run *run, struct tutti_correct
             return tutti_fail_memory();
         TRY(make_moment(c, run, &(*kept)->arena, &(*kept)->accepted));
     }
-    copy_moment(c, run, &(*kept)->accepted, &c->accepted);
+    /* Where steps are never taken back, nobody says that they are accepted. */
+    copy_moment(c, run, &(*kept)->accepted, c->tried.at == run->t ? &c->tried : &c->accepted);
     (*kept)->h = c->h;
     return TUTTI_OK;
 }

@@ -89,8 +89,13 @@ static enum tutti_err do_not_rest(struct run *run)
 
 enum tutti_err tutti_events_cross_found(struct run *run)
 {
-    bool pending = true, jumped = false;
     TRY(tutti_observer_row(&run->observer, run->t));
+    return tutti_events_cross_shown(run);
+}
+
+enum tutti_err tutti_events_cross_shown(struct run *run)
+{
+    bool pending = true, jumped = false;
     for (int round = 0; pending && !run->ended; round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
             return do_not_rest(run);

@@ -158,7 +158,9 @@ TUTTI_CHECKED enum tutti_err tutti_macro_step(struct run *run, double *target);
 TUTTI_CHECKED enum tutti_err tutti_events_look(struct run *run, bool *jumped, bool *pending);
 /* Crosses the events that were found, with a row before and one after. */
 TUTTI_CHECKED enum tutti_err tutti_events_cross_found(struct run *run);
-/* Both; *crossed says whether there was any. */
+/* The same where the row before is recorded. */
+TUTTI_CHECKED enum tutti_err tutti_events_cross_shown(struct run *run);
+/* Looks, and crosses what is found; *crossed says whether there was any. */
 TUTTI_CHECKED enum tutti_err tutti_events_cross(struct run *run, bool *crossed);
 
 /* From instantiated and configured units to the first point: initialise.c. */
@@ -173,6 +175,8 @@ TUTTI_CHECKED enum tutti_err tutti_run_prepared(struct run *run, struct tutti_ru
 /* In pieces: up to the first row; and, behind the last step, the end of all units. */
 TUTTI_CHECKED enum tutti_err tutti_run_set_up(struct run *run);
 TUTTI_CHECKED enum tutti_err tutti_run_terminate(struct run *run);
+/* Words to the log on how it ended, `err` being how. */
+void tutti_run_tell_end(const struct run *run, enum tutti_err err);
 /* Releases what tutti_run_prepare made. */
 void tutti_run_let_go(struct run *run);
 /* The second part of setting up, behind tutti_setup_system: to the first point. */

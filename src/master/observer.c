@@ -44,6 +44,7 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
     if (observer->extra)
         TRY(tutti_me_extra_outputs(observer->extra_unit, observer->extra_values));
     observer->rows++;
+    observer->last_row = t;
     return tutti_sink_row(&observer->sink, t);
 }
 

@@ -5,6 +5,7 @@
 
 #include "master/correct.h"
 #include "master/detect.h"
+#include "master/poke.h"
 
 struct tutti_point {
     struct tutti_point *next;
@@ -13,6 +14,7 @@ struct tutti_point {
     struct tutti_stepper stepper;
     struct tutti_history history, rates[TUTTI_MOST_ORDER]; /* empty where the master keeps none */
     struct tutti_correction_kept *correction;
+    struct tutti_pokes_kept *pokes;
     double owed_at, paid_at, cross_at, crossed_here;
     uint32_t owed_by, crossed_member;
     bool event;
@@ -36,6 +38,7 @@ static enum tutti_err take(struct tutti_point *point, struct run *run)
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         TRY(keep_history(&point->rates[o], &master->extrapolation.rates[o]));
     TRY(tutti_correction_keep(run, &point->correction));
+    TRY(tutti_pokes_keep(run, &point->pokes));
     point->communication = run->communication;
     point->output = run->output;
     point->stepper = master->stepper;
@@ -75,7 +78,11 @@ static void bring_back_history(struct tutti_history *to, const struct tutti_hist
 enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *run)
 {
     struct tutti_master *master = &run->master;
+    unsigned long located = run->stats->events_located, own_events = run->own_events;
     TRY(tutti_snapshot_restore(&point->snapshot, run));
+    run->stats->events_located = located; /* what was done stays counted */
+    run->own_events = own_events;
+    TRY(tutti_pokes_bring_back(run, point->pokes));
     bring_back_history(&master->extrapolation.history, &point->history);
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         bring_back_history(&master->extrapolation.rates[o], &point->rates[o]);
@@ -97,6 +104,14 @@ enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *
     return TUTTI_OK;
 }
 
+bool tutti_points_have(const struct tutti_points *points, const struct tutti_point *point)
+{
+    const struct tutti_point *at = points->first;
+    while (at && at != point)
+        at = at->next;
+    return at != NULL;
+}
+
 void tutti_point_release(struct tutti_points *points, struct tutti_point *point, struct run *run)
 {
     struct tutti_point **at = &points->first;
@@ -110,6 +125,7 @@ void tutti_point_release(struct tutti_points *points, struct tutti_point *point,
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         tutti_history_fini(&point->rates[o]);
     tutti_correction_kept_free(point->correction);
+    tutti_pokes_kept_free(point->pokes);
     free(point);
 }
 

@@ -13,6 +13,7 @@ struct tutti_points {
     struct tutti_point *first;
 };
 
+bool tutti_points_have(const struct tutti_points *points, const struct tutti_point *point);
 /* Into *point, which is made, in `points`, if it is NULL, and used again else. UNSUPPORTED, naming the unit and what it lacks. */
 TUTTI_CHECKED enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point **point, struct run *run);
 /* Any number of times. */

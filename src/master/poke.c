@@ -2,6 +2,7 @@
 #include "master/poke.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum tutti_err tutti_poke_new(struct tutti_poke **out, struct tutti_pokes *pokes, struct run *run, uint32_t component,
                               uint32_t variable)
@@ -11,12 +12,18 @@ enum tutti_err tutti_poke_new(struct tutti_poke **out, struct tutti_pokes *pokes
     if (!poke)
         return tutti_fail_memory();
     poke->component = component;
+    poke->variable = variable;
     poke->next = pokes->first;
     pokes->first = poke;
     TRY(tutti_unit_signals(unit, &variable, 1, &poke->signals));
     TRY(tutti_unit_get(unit, &poke->signals));
     *out = poke;
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_poke_renew(struct tutti_poke *poke, struct run *run)
+{
+    return poke->pending ? TUTTI_OK : tutti_unit_get(run->members[poke->component].unit, &poke->signals);
 }
 
 void tutti_poke_mark(struct tutti_poke *poke, struct run *run)
@@ -50,16 +57,80 @@ enum tutti_err tutti_pokes_bring(struct run *run)
         else
             TRY(tutti_pokes_hand_over(run->pokes, member));
     }
+    bool shown = run->observer.rows > 0 && run->observer.last_row == run->t; /* by the step that led here */
     if (events)
-        TRY(tutti_events_cross_found(run));
+        TRY(shown ? tutti_events_cross_shown(run) : tutti_events_cross_found(run));
     return any ? tutti_loop_begin_anew(run) : TUTTI_OK;
 }
 
-void tutti_pokes_forget(struct run *run)
+/* ---- ways back ---- */
+
+struct tutti_pokes_kept {
+    struct tutti_pokes_kept *next;
+    struct tutti_poke *poke;
+    bool pending;
+    struct tutti_signals signals; /* laid out as the poke's */
+};
+
+static enum tutti_err copy(struct tutti_signals *to, const struct tutti_signals *from)
+{
+    struct tutti_block *a = &to->blocks[0];
+    const struct tutti_block *b = &from->blocks[0];
+    if (a->owned)
+        return tutti_owned_copy(a->owned, a->type, b->values, a->values, a->value_count);
+    memcpy(a->values, b->values, a->value_count * tutti_type_size(a->type));
+    return TUTTI_OK;
+}
+
+static enum tutti_err keep(struct tutti_poke *poke, struct run *run, struct tutti_pokes_kept **all)
+{
+    struct tutti_pokes_kept *kept = *all;
+    while (kept && kept->poke != poke)
+        kept = kept->next;
+    if (!kept) {
+        kept = calloc(1, sizeof *kept);
+        if (!kept)
+            return tutti_fail_memory();
+        kept->poke = poke;
+        kept->next = *all;
+        *all = kept;
+        TRY(tutti_unit_signals(run->members[poke->component].unit, &poke->variable, 1, &kept->signals));
+    }
+    kept->pending = true;
+    return copy(&kept->signals, &poke->signals);
+}
+
+enum tutti_err tutti_pokes_keep(struct run *run, struct tutti_pokes_kept **all)
+{
+    for (struct tutti_pokes_kept *kept = *all; kept; kept = kept->next)
+        kept->pending = false;
+    for (struct tutti_poke *poke = run->pokes->first; poke; poke = poke->next)
+        if (poke->pending)
+            TRY(keep(poke, run, all));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pokes_bring_back(struct run *run, const struct tutti_pokes_kept *all)
 {
     for (struct tutti_poke *poke = run->pokes->first; poke; poke = poke->next) {
         poke->pending = false;
         run->members[poke->component].poked = false;
+    }
+    for (const struct tutti_pokes_kept *kept = all; kept; kept = kept->next) {
+        if (!kept->pending)
+            continue;
+        TRY(copy(&kept->poke->signals, &kept->signals));
+        tutti_poke_mark(kept->poke, run);
+    }
+    return TUTTI_OK;
+}
+
+void tutti_pokes_kept_free(struct tutti_pokes_kept *all)
+{
+    for (struct tutti_pokes_kept *kept = all, *next; kept; kept = next) {
+        next = kept->next;
+        tutti_signals_fini(&kept->signals);
+        free(kept);
     }
 }
 

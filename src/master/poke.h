@@ -8,7 +8,7 @@
 
 /* One variable. */
 struct tutti_poke {
-    uint32_t component;
+    uint32_t component, variable;
     bool pending;                 /* the unit does not know yet */
     struct tutti_signals signals; /* of this variable alone: its values */
     struct tutti_poke *next;
@@ -21,6 +21,8 @@ struct tutti_pokes {
 /* For a variable of a unit that stands between steps; its values are what they are there. In *out, which the list owns. */
 TUTTI_CHECKED enum tutti_err tutti_poke_new(struct tutti_poke **out, struct tutti_pokes *pokes, struct run *run,
                                             uint32_t component, uint32_t variable);
+/* Its values are what they are at the unit, unless it has yet to take some. */
+TUTTI_CHECKED enum tutti_err tutti_poke_renew(struct tutti_poke *poke, struct run *run);
 /* Its values, which are in place now, are for the unit. */
 void tutti_poke_mark(struct tutti_poke *poke, struct run *run);
 
@@ -28,8 +30,12 @@ void tutti_poke_mark(struct tutti_poke *poke, struct run *run);
 TUTTI_CHECKED enum tutti_err tutti_pokes_hand_over(struct tutti_pokes *pokes, struct tutti_member *member);
 /* A step is about to begin: all units that are at the run's time take theirs. */
 TUTTI_CHECKED enum tutti_err tutti_pokes_bring(struct run *run);
-/* What nobody has taken yet is forgotten. */
-void tutti_pokes_forget(struct run *run);
+/* What no unit has taken yet, kept to go back there: into *kept, which is made if it is NULL and used again else. What is to be
+ * taken then is that and nothing else. */
+struct tutti_pokes_kept;
+TUTTI_CHECKED enum tutti_err tutti_pokes_keep(struct run *run, struct tutti_pokes_kept **kept);
+TUTTI_CHECKED enum tutti_err tutti_pokes_bring_back(struct run *run, const struct tutti_pokes_kept *kept);
+void tutti_pokes_kept_free(struct tutti_pokes_kept *kept); /* NULL is fine, here and above: nothing was kept */
 void tutti_pokes_fini(struct tutti_pokes *pokes);
 
 #endif

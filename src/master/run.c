@@ -224,6 +224,14 @@ static enum tutti_err spread_end(struct run *run, enum tutti_err err)
     return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
 }
 
+void tutti_run_tell_end(const struct run *run, enum tutti_err err)
+{
+    tutti_pace_tell(run);
+    if (run->ended && !err && tutti_run_owns(run, run->ended->component))
+        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, run->ended->unit->name,
+                         "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));
+}
+
 enum tutti_err tutti_run_go(struct run *run)
 {
     double begin = tutti_clock_now();
@@ -235,10 +243,7 @@ enum tutti_err tutti_run_go(struct run *run)
     if (!err)
         err = tutti_run_terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
-    tutti_pace_tell(run);
-    if (run->ended && !err && tutti_run_owns(run, run->ended->component))
-        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, run->ended->unit->name,
-                         "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));
+    tutti_run_tell_end(run, err);
     return err;
 }
 

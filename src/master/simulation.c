@@ -61,7 +61,8 @@ enum tutti_err tutti_simulation_open(struct tutti_simulation **out, const struct
     return err;
 }
 
-/* Values given since are options like others, and count above them: the system is loaded again with all of them. */
+/* Values given since are options like others, and count above them: the system is loaded again with all of them. Texts of the
+ * first one may be in the hands of the program (tutti_simulation_describe). */
 static enum tutti_err load_again(struct tutti_simulation *simulation)
 {
     const struct tutti_run_options *options = &simulation->options;
@@ -73,6 +74,8 @@ static enum tutti_err load_again(struct tutti_simulation *simulation)
         all[i] = i < options->set_count ? options->set[i] : simulation->set[i - options->set_count];
     simulation->options.set = all;
     simulation->options.set_count = count;
+    simulation->described = simulation->run.system;
+    simulation->run.system = NULL;
     enum tutti_err closed = tutti_run_tear_down(&simulation->run, TUTTI_OK);
     simulation->run = (struct run){0};
     return closed ? closed : prepare(simulation);
@@ -134,7 +137,7 @@ enum tutti_err tutti_simulation_step(struct tutti_simulation *simulation)
 static enum tutti_err check_time(const struct run *run, double t)
 {
     const struct tutti_grid *grid = &run->communication;
-    if (!(t >= run->t) || !(t <= run->times.stop))
+    if (!tutti_time_reached(t, run->t, run->span) || !tutti_time_reached(run->times.stop, t, run->span))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "tutti_simulation_advance: t = %s is not ahead: the simulation is at %s and goes to %s",
                           NUMBER(t), NUMBER(run->t), NUMBER(run->times.stop));
@@ -150,8 +153,8 @@ static enum tutti_err check_time(const struct run *run, double t)
 static enum tutti_err advance(struct run *run, double t)
 {
     enum tutti_err err = TUTTI_OK;
-    run->halt_at = t;
-    while (!err && run->t < t && !run->ended)
+    run->halt_at = fmin(t, run->times.stop);
+    while (!err && !tutti_time_reached(run->t, t, run->span) && !run->ended)
         err = step(run);
     run->halt_at = INFINITY;
     return err;
@@ -166,9 +169,19 @@ enum tutti_err tutti_simulation_advance(struct tutti_simulation *simulation, dou
 
 /* ---- ways back ---- */
 
+static enum tutti_err check_point(const struct tutti_simulation *simulation, const struct tutti_point *point,
+                                  const char *call)
+{
+    return tutti_points_have(&simulation->points, point)
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_%s: this is no point of this simulation", call);
+}
+
 enum tutti_err tutti_simulation_save(struct tutti_simulation *simulation, struct tutti_point **point)
 {
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "save"));
+    if (*point)
+        TRY(check_point(simulation, *point, "save"));
     return tutti_point_take(&simulation->points, point, &simulation->run);
 }
 
@@ -180,10 +193,8 @@ enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation, con
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "tutti_simulation_restore: times in the %s would run backwards; use a watcher",
                           run->master.log ? "step log" : "result file");
-    enum tutti_err err = tutti_point_restore(point, run);
-    if (!err)
-        tutti_pokes_forget(run);
-    return judge(simulation, err);
+    TRY(check_point(simulation, point, "restore"));
+    return judge(simulation, tutti_point_restore(point, run));
 }
 
 void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *point)
@@ -199,6 +210,8 @@ static enum tutti_err close_down(struct tutti_simulation *simulation)
     enum tutti_err err = tutti_run_tear_down(&simulation->run, TUTTI_OK);
     tutti_pokes_fini(&simulation->pokes);
     tutti_simulation_forget_handles(simulation);
+    tutti_system_free(simulation->described);
+    simulation->described = NULL;
     simulation->stage = TUTTI_STAGE_FINISHED;
     return err;
 }
@@ -212,7 +225,9 @@ enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation, stru
         TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "finish"));
     enum tutti_err err = simulation->stage == TUTTI_STAGE_STARTED ? tutti_run_terminate(run) : TUTTI_OK;
     simulation->stats.loop_seconds = run->loop_start > 0 ? tutti_clock_now() - run->loop_start : 0;
-    if (stats) {
+    if (run->options) /* else it could not be loaded again */
+        tutti_run_tell_end(run, err);
+    if (stats && run->options) {
         tutti_tally_count(run);
         *stats = simulation->stats;
         simulation->stats = (struct tutti_run_stats){0};

@@ -32,6 +32,7 @@ struct tutti_simulation {
     struct tutti_points points;
     enum tutti_stage stage;
     struct tutti_run_options options; /* as given, with what was set since */
+    struct tutti_system *described;   /* as it was before that, for its texts; NULL: nothing was set */
     const char **set;
     size_t set_count;
     size_t *first;                 /* per component: the number of its first variable; and one more */
@@ -46,8 +47,5 @@ TUTTI_CHECKED enum tutti_err tutti_simulation_check(const struct tutti_simulatio
 /* Lays out the numbers of variables; when the system is loaded. */
 TUTTI_CHECKED enum tutti_err tutti_simulation_number(struct tutti_simulation *simulation);
 void tutti_simulation_forget_handles(struct tutti_simulation *simulation);
-/* The variable that `name` (of `length`) means. ARGUMENT, with the nearest. */
-TUTTI_CHECKED enum tutti_err tutti_simulation_look_up(const struct tutti_simulation *simulation, const char *name,
-                                                      struct tutti_end *end);
 
 #endif

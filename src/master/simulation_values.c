@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables of a simulation by name and number: read and set between steps. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,63 +37,18 @@ static const struct tutti_var *variable_of(const struct tutti_simulation *simula
     return &simulation->run.system->components[handle->component].fmu->desc->vars[handle->variable];
 }
 
-void tutti_simulation_forget_handles(struct tutti_simulation *simulation)
+/* STATE, if there is nothing to look at any more: after finish, and where a start has failed early. */
+static enum tutti_err check_loaded(const struct tutti_simulation *simulation, const char *call)
 {
-    for (size_t i = 0; i < simulation->handle_count; i++) {
-        struct tutti_handle *handle = simulation->handles[i];
-        if (!handle)
-            continue;
-        if (handle->laid)
-            tutti_signals_fini(&handle->signals);
-        tutti_text_fini(&handle->text);
-        free(handle->name);
-        free(handle);
-        simulation->handles[i] = NULL;
-    }
-    simulation->handle_count = 0;
+    bool loaded = simulation->stage != TUTTI_STAGE_FINISHED && simulation->run.system;
+    return loaded ? TUTTI_OK : tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, call);
 }
 
-/* ---- names ---- */
-
-static enum tutti_err fail_unknown(const struct tutti_simulation *simulation, const char *name)
+/* NULL: it was not made (yet). */
+static struct tutti_unit *unit_of(const struct tutti_simulation *simulation, const struct tutti_handle *handle)
 {
-    const struct tutti_system *system = simulation->run.system;
-    struct tutti_nearest nearest = {.wanted = name};
-    for (uint32_t c = 0; c < system->component_count && !system->single; c++)
-        tutti_nearest_offer(&nearest, system->components[c].name);
-    const char *best = system->single ? tutti_desc_nearest(system->components[0].fmu->desc, name) : nearest.best;
-    return best ? tutti_fail(TUTTI_ERR_ARGUMENT, "there is no variable named '%s'; did you mean '%s'?",
-                             tutti_str_show(name).text, best)
-                : tutti_fail(TUTTI_ERR_ARGUMENT, "there is no variable named '%s'", tutti_str_show(name).text);
-}
-
-static bool look_up_in(const struct tutti_simulation *simulation, uint32_t component, const char *name,
-                       struct tutti_end *end)
-{
-    const struct tutti_desc *desc = simulation->run.system->components[component].fmu->desc;
-    end->component = component;
-    return tutti_setting_look_up(desc, name, &end->variable, &end->element);
-}
-
-/* "unit.var", where units and variables may have dots in their names: the longest unit that has such a variable. */
-enum tutti_err tutti_simulation_look_up(const struct tutti_simulation *simulation, const char *name,
-                                        struct tutti_end *end)
-{
-    const struct tutti_system *system = simulation->run.system;
-    if (system->single && look_up_in(simulation, 0, name, end))
-        return TUTTI_OK;
-    char *unit = tutti_str_copy(name);
-    if (!unit)
-        return tutti_fail_memory();
-    bool found = false;
-    for (char *dot = strrchr(unit, '.'); dot && !found; dot = strrchr(unit, '.')) {
-        *dot = '\0';
-        int64_t component = tutti_map_find(&system->names, unit);
-        found = component != TUTTI_MAP_NONE &&
-                look_up_in(simulation, (uint32_t)component, name + (dot - unit) + 1, end);
-    }
-    free(unit);
-    return found ? TUTTI_OK : fail_unknown(simulation, name);
+    const struct run *run = &simulation->run;
+    return handle->component < run->member_count ? run->members[handle->component].unit : NULL;
 }
 
 /* ---- handles ---- */
@@ -112,7 +68,17 @@ static enum tutti_err name_handle(const struct tutti_simulation *simulation, str
     return text.failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err make_handle(struct tutti_simulation *simulation, size_t number, const struct tutti_end *end)
+static void free_handle(struct tutti_handle *handle)
+{
+    if (handle->laid)
+        tutti_signals_fini(&handle->signals);
+    tutti_text_fini(&handle->text);
+    free(handle->name);
+    free(handle);
+}
+
+static enum tutti_err make_handle(const struct tutti_simulation *simulation, const struct tutti_end *end,
+                                  struct tutti_handle **out)
 {
     struct tutti_handle *handle = calloc(1, sizeof *handle);
     if (!handle)
@@ -120,8 +86,12 @@ static enum tutti_err make_handle(struct tutti_simulation *simulation, size_t nu
     handle->component = end->component;
     handle->variable = end->variable;
     handle->element = end->element;
-    simulation->handles[number] = handle;
-    return name_handle(simulation, handle);
+    enum tutti_err err = name_handle(simulation, handle);
+    if (err)
+        free_handle(handle);
+    else
+        *out = handle;
+    return err;
 }
 
 static enum tutti_err find_element(struct tutti_simulation *simulation, const struct tutti_end *end, size_t *number)
@@ -138,17 +108,33 @@ static enum tutti_err find_element(struct tutti_simulation *simulation, const st
     if (!more)
         return tutti_fail_memory();
     simulation->handles = more;
-    more[simulation->handle_count] = NULL;
+    TRY(make_handle(simulation, end, &more[simulation->handle_count]));
     *number = simulation->handle_count++;
-    return make_handle(simulation, *number, end);
+    return TUTTI_OK;
+}
+
+void tutti_simulation_forget_handles(struct tutti_simulation *simulation)
+{
+    for (size_t i = 0; i < simulation->handle_count; i++) {
+        if (simulation->handles[i])
+            free_handle(simulation->handles[i]);
+        simulation->handles[i] = NULL;
+    }
+    simulation->handle_count = 0;
+}
+
+/* Units and variables may have dots in their names. ARGUMENT, with the nearest. */
+static enum tutti_err look_up(const struct tutti_simulation *simulation, const char *name, const char *call,
+                              struct tutti_end *end)
+{
+    return tutti_system_find(simulation->run.system, name, call, &end->component, &end->variable, &end->element);
 }
 
 enum tutti_err tutti_simulation_find(struct tutti_simulation *simulation, const char *name, size_t *variable)
 {
     struct tutti_end end = {0};
-    if (simulation->stage == TUTTI_STAGE_FINISHED)
-        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "find");
-    TRY(tutti_simulation_look_up(simulation, name, &end));
+    TRY(check_loaded(simulation, "find"));
+    TRY(look_up(simulation, name, "tutti_simulation_find", &end));
     if (end.element.count > 0)
         return find_element(simulation, &end, variable);
     *variable = simulation->first[end.component] + end.variable;
@@ -169,13 +155,12 @@ static struct tutti_end end_of(const struct tutti_simulation *simulation, size_t
 static enum tutti_err handle_of(struct tutti_simulation *simulation, size_t variable, const char *call,
                                 struct tutti_handle **out)
 {
-    if (simulation->stage == TUTTI_STAGE_FINISHED)
-        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, call);
+    TRY(check_loaded(simulation, call));
     if (variable >= simulation->handle_count)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_%s: there is no variable number %zu", call, variable);
     if (!simulation->handles[variable]) {
         struct tutti_end end = end_of(simulation, variable);
-        TRY(make_handle(simulation, variable, &end));
+        TRY(make_handle(simulation, &end, &simulation->handles[variable]));
     }
     *out = simulation->handles[variable];
     return TUTTI_OK;
@@ -199,16 +184,15 @@ enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, si
         .is_text = var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY,
         .count = single,
     };
-    if (single || simulation->stage == TUTTI_STAGE_OPEN)
-        return TUTTI_OK;
-    return tutti_unit_extent(simulation->run.members[handle->component].unit, handle->variable, &out->count);
+    const struct tutti_unit *unit = unit_of(simulation, handle);
+    return single || !unit ? TUTTI_OK : tutti_unit_extent(unit, handle->variable, &out->count);
 }
 
 /* ---- reading ---- */
 
 static enum tutti_err lay_out(struct tutti_simulation *simulation, struct tutti_handle *handle)
 {
-    struct tutti_unit *unit = simulation->run.members[handle->component].unit;
+    struct tutti_unit *unit = unit_of(simulation, handle);
     if (handle->laid)
         return TUTTI_OK;
     if (handle->element.count > 0)
@@ -231,12 +215,11 @@ static enum tutti_err look_at(struct tutti_simulation *simulation, size_t variab
                               struct tutti_handle **handle, const char **value)
 {
     TRY(handle_of(simulation, variable, call, handle));
-    if (simulation->stage == TUTTI_STAGE_OPEN || simulation->run.member_count == 0)
+    struct tutti_unit *unit = unit_of(simulation, *handle);
+    if (!unit)
         return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, call);
-    if (variable_of(simulation, *handle)->type == TUTTI_TYPE_CLOCK)
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "tutti_simulation_%s: '%s' is a clock", call, (*handle)->name);
     TRY(lay_out(simulation, *handle));
-    TRY(tutti_unit_get(simulation->run.members[(*handle)->component].unit, &(*handle)->signals));
+    TRY(tutti_unit_get(unit, &(*handle)->signals));
     *value = (const char *)(*handle)->signals.slots[0] + (*handle)->place * (*handle)->signals.sizes[0];
     return TUTTI_OK;
 }
@@ -304,17 +287,16 @@ static enum tutti_err make_poke(struct tutti_simulation *simulation, struct tutt
 {
     TRY(lay_out(simulation, handle));
     TRY(check_settable(simulation, handle));
-    if (handle->poke)
-        return TUTTI_OK;
     /* Elements of one array go to the unit together. */
-    for (size_t i = 0; i < simulation->handle_count && variable_of(simulation, handle)->dimension_count > 0; i++) {
+    for (size_t i = 0; i < simulation->handle_count && !handle->poke && handle->element.count > 0; i++) {
         const struct tutti_handle *other = simulation->handles[i];
         if (other && other->poke && other->component == handle->component && other->variable == handle->variable)
             handle->poke = other->poke;
     }
-    return handle->poke ? TUTTI_OK
-                        : tutti_poke_new(&handle->poke, &simulation->pokes, &simulation->run, handle->component,
-                                         handle->variable);
+    if (!handle->poke)
+        TRY(tutti_poke_new(&handle->poke, &simulation->pokes, &simulation->run, handle->component, handle->variable));
+    /* ... the others as they are. */
+    return handle->element.count > 0 ? tutti_poke_renew(handle->poke, &simulation->run) : TUTTI_OK;
 }
 
 /* Where the value number i of what a handle means goes. */
@@ -324,15 +306,32 @@ static void *place_of(const struct tutti_handle *handle, size_t i)
     return (char *)signals->slots[0] + (handle->place + i) * signals->sizes[0];
 }
 
-/* False: the type has no such value. */
-static bool store(enum tutti_type type, double value, void *to)
+static bool is_item(const struct tutti_desc *desc, const struct tutti_var *var, double value)
 {
+    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    bool found = !def || def->item_count == 0;
+    for (uint32_t i = 0; !found && i < def->item_count; i++)
+        found = (double)def->items[i].value == value;
+    return found;
+}
+
+static bool fits(const struct tutti_desc *desc, const struct tutti_var *var, double value)
+{
+    enum tutti_type type = (enum tutti_type)var->type;
     bool whole = value == floor(value) && fabs(value) < 0x1p64;
-    if (!tutti_type_is_float(type) && (!whole || !tutti_conversion_fits(type, (tutti_wide)value)))
-        return false;
+    if (type == TUTTI_TYPE_FLOAT64)
+        return true;
+    if (type == TUTTI_TYPE_FLOAT32)
+        return !(fabs(value) > FLT_MAX) || isinf(value);
+    return whole && tutti_conversion_fits(type, (tutti_wide)value) &&
+           (type != TUTTI_TYPE_ENUMERATION || is_item(desc, var, value));
+}
+
+static void store(enum tutti_type type, double value, void *to)
+{
     switch (type) {
 #define STORE(name, ctype)                                                                                             \
-    case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; return true
+    case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break
         STORE(FLOAT64, double);
         STORE(FLOAT32, float);
         STORE(INT8, int8_t);
@@ -346,30 +345,43 @@ static bool store(enum tutti_type type, double value, void *to)
         STORE(ENUMERATION, int64_t);
         STORE(BOOLEAN, bool);
 #undef STORE
-    default: return false;
+    default: break;
     }
+}
+
+static enum tutti_err check_value(const struct tutti_simulation *simulation, const struct tutti_handle *handle,
+                                  double value)
+{
+    const struct tutti_desc *desc = simulation->run.system->components[handle->component].fmu->desc;
+    const struct tutti_var *var = variable_of(simulation, handle);
+    enum tutti_type type = (enum tutti_type)var->type;
+    tutti_wide room; /* as large as the largest */
+    if (type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_put: '%s' is a text: use tutti_simulation_set",
+                          handle->name);
+    if (!fits(desc, var, value))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", handle->name, tutti_type_name(type),
+                          NUMBER(value));
+    store(type, value, &room);
+    return tutti_setting_check_bounds(var, &room, 1);
 }
 
 enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t variable, const double *values,
                                     size_t count)
 {
     struct tutti_handle *handle;
-    tutti_wide room[2]; /* as large as the largest value */
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "put"));
     TRY(handle_of(simulation, variable, "put", &handle));
     TRY(make_poke(simulation, handle));
     TRY(check_count(handle, count, "put"));
-    const struct tutti_var *var = variable_of(simulation, handle);
-    enum tutti_type type = (enum tutti_type)var->type;
-    for (size_t i = 0; i < count; i++) {
-        double value = var->negated ? 0 - values[i] : values[i];
-        if (!store(type, value, room))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", handle->name, tutti_type_name(type),
-                              NUMBER(values[i]));
-        TRY(tutti_setting_check_bounds(var, room, 1));
-    }
     for (size_t i = 0; i < count; i++)
-        (void)store(type, var->negated ? 0 - values[i] : values[i], place_of(handle, i));
+        TRY(check_value(simulation, handle, values[i]));
+    const struct tutti_var *var = variable_of(simulation, handle);
+    for (size_t i = 0; i < count; i++) {
+        store((enum tutti_type)var->type, values[i], place_of(handle, i));
+        if (var->negated)
+            tutti_type_negate((enum tutti_type)var->type, place_of(handle, i));
+    }
     tutti_poke_mark(handle->poke, &simulation->run);
     return TUTTI_OK;
 }
@@ -386,40 +398,31 @@ static enum tutti_err copy_values(const struct tutti_handle *handle, const struc
             TRY(tutti_owned_copy(tutti_owned_at(block->owned, handle->place + i), block->type, from, to, 1));
             continue;
         }
-        memcpy(to, from, size);
-        if (var->negated)
-            tutti_type_negate(block->type, to);
+        memcpy(to, from, size); /* with the sign of a negated alias */
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err put_text(struct tutti_simulation *simulation, const struct tutti_end *end, const char *text,
-                               struct tutti_arena *arena)
+static enum tutti_err put_text(struct tutti_simulation *simulation, const struct tutti_end *end,
+                               const struct tutti_setting *setting)
 {
-    const struct tutti_component *component = &simulation->run.system->components[end->component];
     size_t number = simulation->first[end->component] + end->variable;
-    struct tutti_setting setting;
     struct tutti_handle *handle;
     if (end->element.count > 0)
         TRY(find_element(simulation, end, &number));
     TRY(handle_of(simulation, number, "set", &handle));
     TRY(make_poke(simulation, handle));
-    TRY(tutti_setting_read(&setting, arena, component->fmu->desc, component->name, text));
-    if (setting.count != handle->count && setting.count != 1)
+    if (setting->count != handle->count && setting->count != 1)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' has %zu values, and %zu are given", handle->name, handle->count,
-                          setting.count);
-    TRY(copy_values(handle, variable_of(simulation, handle), &setting));
+                          setting->count);
+    TRY(copy_values(handle, variable_of(simulation, handle), setting));
     tutti_poke_mark(handle->poke, &simulation->run);
     return TUTTI_OK;
 }
 
-/* Kept until the start; what is wrong with it is told now. */
-static enum tutti_err keep_text(struct tutti_simulation *simulation, const struct tutti_end *end, const char *text,
-                                struct tutti_arena *arena)
+/* Kept until the start. */
+static enum tutti_err keep_text(struct tutti_simulation *simulation, const char *text)
 {
-    const struct tutti_component *component = &simulation->run.system->components[end->component];
-    struct tutti_setting setting;
-    TRY(tutti_setting_read(&setting, arena, component->fmu->desc, component->name, text));
     const char **more = realloc(simulation->set, (simulation->set_count + 1) * sizeof *more);
     const char *copy = more ? tutti_arena_text(&simulation->arena, text, strlen(text)) : NULL;
     simulation->set = more ? more : simulation->set;
@@ -429,24 +432,44 @@ static enum tutti_err keep_text(struct tutti_simulation *simulation, const struc
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_simulation_set(struct tutti_simulation *simulation, const char *text)
+/* "NAME=VALUE", where names may have a '=', too: as --set, the first that leaves the name of a variable before it. The
+ * message is that of the first. */
+static enum tutti_err split(const struct tutti_simulation *simulation, const char *text, struct tutti_end *end,
+                            const char **value)
 {
     const char *equals = strchr(text, '=');
-    struct tutti_arena arena = {0};
-    struct tutti_end end = {0};
-    if (simulation->stage > TUTTI_STAGE_STARTED)
-        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "set");
-    char *name = equals ? tutti_str_copy(text) : NULL;
-    if (!equals)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_set takes NAME=VALUE, not '%s'", text);
+    char *name = tutti_str_copy(text);
+    enum tutti_err err = TUTTI_ERR_ARGUMENT;
     if (!name)
         return tutti_fail_memory();
-    name[equals - text] = '\0';
-    enum tutti_err err = tutti_simulation_look_up(simulation, name, &end);
+    for (const char *at = equals; err && at; at = strchr(at + 1, '=')) {
+        name[at - text] = '\0';
+        err = look_up(simulation, name, "tutti_simulation_set", end);
+        name[at - text] = '=';
+        *value = at + 1;
+    }
+    if (err && equals && strchr(equals + 1, '=')) {
+        name[equals - text] = '\0';
+        err = look_up(simulation, name, "tutti_simulation_set", end);
+    }
     free(name);
+    return equals ? err : tutti_fail(err, "tutti_simulation_set takes NAME=VALUE, not '%s'", text);
+}
+
+enum tutti_err tutti_simulation_set(struct tutti_simulation *simulation, const char *text)
+{
+    struct tutti_arena arena = {0};
+    struct tutti_end end = {0};
+    const char *value = NULL;
+    if (simulation->stage > TUTTI_STAGE_STARTED)
+        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "set");
+    TRY(split(simulation, text, &end, &value));
+    struct tutti_setting setting = {.variable = end.variable, .element = end.element};
+    const struct tutti_desc *desc = simulation->run.system->components[end.component].fmu->desc;
+    enum tutti_err err = tutti_setting_read_text(&setting, &arena, desc, value);
     if (!err)
-        err = simulation->stage == TUTTI_STAGE_OPEN ? keep_text(simulation, &end, text, &arena)
-                                                    : put_text(simulation, &end, text, &arena);
+        err = simulation->stage == TUTTI_STAGE_OPEN ? keep_text(simulation, text)
+                                                    : put_text(simulation, &end, &setting);
     tutti_arena_fini(&arena);
     return err;
 }

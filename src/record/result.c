@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,9 +91,28 @@ enum tutti_err tutti_result_open(struct tutti_result **out, const char *path, co
     return err;
 }
 
+/* Whole numbers, of which some stay from one time to a later one. */
+static bool looks_held(const struct tutti_result *result, const double *values)
+{
+    bool rests = false;
+    for (size_t i = 0; i < result->rows; i++) {
+        if (!isnan(values[i]) && values[i] != trunc(values[i]))
+            return false;
+        rests = rests || (i > 0 && values[i] == values[i - 1] && result->times[i] > result->times[i - 1]);
+    }
+    return rests;
+}
+
 enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
-    return count > 0 && result->rows > 0 ? result->format->read(result, which, count, values) : TUTTI_OK;
+    if (count == 0 || result->rows == 0)
+        return TUTTI_OK;
+    TRY(result->format->read(result, which, count, values));
+    for (size_t i = 0; i < count; i++) {
+        struct tutti_result_variable *variable = &result->variables[which[i]];
+        variable->held = variable->held || looks_held(result, values[i]);
+    }
+    return TUTTI_OK;
 }
 
 size_t tutti_result_find(const struct tutti_result *result, const char *name)

@@ -19,7 +19,7 @@ struct tutti_result_variable {
     const char *name;        /* "unit.var", unique in its file */
     const char *unit;        /* NULL: not known */
     const char *description; /* NULL: none */
-    /* These two are what the file says, or what the values show: of a CSV file they are known once the values were read. */
+    /* These two are what the file says (`open` sets them), or what the values show once they were read. */
     bool numeric; /* false: there are texts among its values */
     bool held;    /* it does not move between rows: it is discrete, or all values are whole numbers and some repeat */
 };

@@ -240,21 +240,7 @@ static enum tutti_err open_csv(struct tutti_result *result, const struct tutti_l
 
 /* --- the values */
 
-/* What the values seen so far say about a variable. */
-struct kind {
-    bool text, fraction, rests;
-};
-
-static void look_at(struct kind *kind, const struct tutti_result *result, const double *values, size_t row)
-{
-    if (!isnan(values[row]) && values[row] != trunc(values[row]))
-        kind->fraction = true;
-    if (row > 0 && values[row] == values[row - 1] && result->times[row] > result->times[row - 1])
-        kind->rests = true;
-}
-
-static enum tutti_err read_rows(struct tutti_result *result, const size_t *which, size_t count, double *const *values,
-                                struct kind *kinds)
+static enum tutti_err read_csv(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
     struct csv *csv = result->own;
     tutti_csv_rewind(&csv->rows);
@@ -266,23 +252,10 @@ static enum tutti_err read_rows(struct tutti_result *result, const size_t *which
         for (size_t i = 0; i < count; i++) {
             values[i][row] = NAN;
             if (!read_cell(&csv->rows, csv->columns[which[i]], &values[i][row]))
-                kinds[i].text = true;
-            look_at(&kinds[i], result, values[i], row);
+                result->variables[which[i]].numeric = false;
         }
     }
     return TUTTI_OK;
-}
-
-static enum tutti_err read_csv(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
-{
-    struct kind *kinds = calloc(count, sizeof *kinds);
-    enum tutti_err err = kinds ? read_rows(result, which, count, values, kinds) : tutti_fail_memory();
-    for (size_t i = 0; i < count && err == TUTTI_OK; i++) {
-        result->variables[which[i]].numeric = !kinds[i].text;
-        result->variables[which[i]].held = !kinds[i].fraction && kinds[i].rests;
-    }
-    free(kinds);
-    return err;
 }
 
 const struct tutti_result_format tutti_result_csv = {

@@ -14,7 +14,6 @@ struct hdf5 {
     const struct tutti_hdf5_module *module;
     struct tutti_hdf5_reader *reader;
     struct tutti_hdf5_content content;
-    bool *discrete; /* by its type, a variable cannot move between rows */
 };
 
 static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -43,8 +42,7 @@ static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *h
     const struct tutti_hdf5_texts *texts = &hdf5->content.texts;
     result->count = texts->count;
     result->variables = tutti_arena_array(&result->arena, texts->count + 1, sizeof *result->variables);
-    hdf5->discrete = tutti_arena_array(&result->arena, texts->count + 1, sizeof *hdf5->discrete);
-    if (!result->variables || !hdf5->discrete)
+    if (!result->variables)
         return tutti_fail_memory();
     for (size_t i = 0; i < texts->count; i++) {
         struct tutti_result_variable *variable = &result->variables[i];
@@ -53,9 +51,8 @@ static enum tutti_err take_variables(struct tutti_result *result, struct hdf5 *h
         TRY(take_text(result, texts->descriptions, i, &variable->description));
         if (!variable->name)
             return tutti_fail(TUTTI_ERR_FORMAT, "%s: variable %zu has no name", result->path, i + 1);
-        hdf5->discrete[i] = texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
         variable->numeric = true;
-        variable->held = hdf5->discrete[i];
+        variable->held = texts->types && texts->types[i][0] && strncmp(texts->types[i], "Float", 5) != 0;
     }
     return take_text(result, hdf5->content.time_unit ? &hdf5->content.time_unit : NULL, 0, &result->time_unit);
 }
@@ -135,17 +132,6 @@ static enum tutti_err read_piece(const struct tutti_result *result, const struct
     return TUTTI_OK;
 }
 
-static bool rests_at_whole_numbers(const struct tutti_result *result, const double *values)
-{
-    bool rests = false;
-    for (size_t i = 0; i < result->rows; i++) {
-        if (isfinite(values[i]) && values[i] != rint(values[i]))
-            return false;
-        rests |= i > 0 && values[i] == values[i - 1] && result->times[i] > result->times[i - 1];
-    }
-    return rests;
-}
-
 static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which, size_t count, double *const *values)
 {
     enum { AT_ONCE = 1 << 16 }; /* numbers; more if a chunk has more */
@@ -162,8 +148,6 @@ static enum tutti_err read_hdf5(struct tutti_result *result, const size_t *which
         TRY(err);
         done += piece.count;
     }
-    for (size_t i = 0; i < count; i++)
-        result->variables[which[i]].held = hdf5->discrete[which[i]] || rests_at_whole_numbers(result, values[i]);
     return TUTTI_OK;
 }
 

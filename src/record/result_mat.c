@@ -419,18 +419,6 @@ static enum tutti_err fill_constant(const struct tutti_result *result, const str
     return TUTTI_OK;
 }
 
-/* Whole numbers of which some stay. */
-static bool looks_held(const struct tutti_result *result, const double *values)
-{
-    bool rests = false;
-    for (size_t i = 0; i < result->rows; i++) {
-        if (!isnan(values[i]) && values[i] != trunc(values[i]))
-            return false;
-        rests = rests || (i > 0 && values[i] == values[i - 1] && result->times[i] > result->times[i - 1]);
-    }
-    return rests;
-}
-
 static enum tutti_err read_all(struct tutti_result *result, const size_t *which, size_t count, double *const *values,
                                struct wanted *wanted)
 {
@@ -443,13 +431,7 @@ static enum tutti_err read_all(struct tutti_result *result, const size_t *which,
         else
             wanted[n++] = (struct wanted){place, values[i]};
     }
-    if (n > 0)
-        TRY(read_rows(mat, wanted, n));
-    for (size_t i = 0; i < count; i++) {
-        struct tutti_result_variable *variable = &result->variables[which[i]];
-        variable->held = variable->held || looks_held(result, values[i]);
-    }
-    return TUTTI_OK;
+    return n > 0 ? read_rows(mat, wanted, n) : TUTTI_OK;
 }
 
 static enum tutti_err read_mat(struct tutti_result *result, const size_t *which, size_t count, double *const *values)

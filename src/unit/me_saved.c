@@ -16,6 +16,12 @@ struct tutti_unit_saved {
     enum me_solver_task task;
     bool inputs_changed, near_zero;
     double *x, *nominals;
+    double front, event_at; /* where the solver is ahead of the unit, and what was found there */
+    double *ahead;
+    bool ahead_open;
+    size_t event_indicator;
+    double step_start, *integral; /* averages */
+    bool averaged;
     struct me_input *inputs;
     struct tutti_signals others; /* inputs that are none of these; if the FMU does not save them itself */
     bool *positive;
@@ -28,6 +34,8 @@ struct tutti_unit_saved {
 static void release(struct tutti_unit_saved *saved)
 {
     free(saved->x);
+    free(saved->ahead);
+    free(saved->integral);
     free(saved->nominals);
     free(saved->inputs);
     tutti_signals_fini(&saved->others);
@@ -41,6 +49,8 @@ static void release(struct tutti_unit_saved *saved)
 static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *saved)
 {
     saved->x = calloc(me->ode.count + 1, sizeof *saved->x);
+    saved->ahead = calloc(me->ode.count + 1, sizeof *saved->ahead);
+    saved->integral = calloc(me->ode.count + 1, sizeof *saved->integral);
     saved->nominals = calloc(me->states + 1, sizeof *saved->nominals);
     saved->inputs = calloc(me->inputs.count + 1, sizeof *saved->inputs);
     saved->positive = calloc(me->indicators + 1, sizeof *saved->positive);
@@ -48,7 +58,8 @@ static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *sav
     saved->recent = calloc(ME_CHATTER_EVENTS, sizeof *saved->recent);
     bool bytes = me->solver && me->solver->kind->saved_size;
     saved->solver = bytes ? malloc(me->solver->kind->saved_size(me->solver)) : NULL;
-    bool all = saved->x && saved->nominals && saved->inputs && saved->positive && saved->z_scale && saved->recent;
+    bool all = saved->x && saved->ahead && saved->integral && saved->nominals && saved->inputs && saved->positive &&
+               saved->z_scale && saved->recent;
     if (!all || (bytes && !saved->solver))
         return tutti_fail_memory();
     return me->unit.can & TUTTI_CAN_STATE
@@ -83,6 +94,28 @@ static enum tutti_err exchange(struct me *me, const struct tutti_signals *others
     return TUTTI_OK;
 }
 
+/* The solver, which may be ahead of the unit. */
+static void save_solver(const struct me *me, struct tutti_unit_saved *saved)
+{
+    me->solver->kind->save(me->solver, saved->solver);
+    saved->front = me->front;
+    saved->event_at = me->event_at;
+    saved->event_indicator = me->event_indicator;
+    saved->ahead_open = me->ahead_open;
+    memcpy(saved->ahead, me->ahead, me->ode.count * sizeof *saved->ahead);
+}
+
+static void restore_solver(struct me *me, const struct tutti_unit_saved *saved)
+{
+    me->solver->kind->restore(me->solver, saved->solver);
+    me->task = saved->task;
+    me->front = saved->front;
+    me->event_at = saved->event_at;
+    me->event_indicator = saved->event_indicator;
+    me->ahead_open = saved->ahead_open;
+    memcpy(me->ahead, saved->ahead, me->ode.count * sizeof *me->ahead);
+}
+
 enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **out)
 {
     struct me *me = (struct me *)unit;
@@ -100,16 +133,18 @@ enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **
     saved->inputs_changed = me->inputs_changed;
     saved->near_zero = me->near_zero;
     memcpy(saved->x, me->x, me->ode.count * sizeof *saved->x);
+    saved->averaged = me->averaged;
+    saved->step_start = me->step_start;
+    memcpy(saved->integral, me->integral, me->ode.count * sizeof *saved->integral);
     memcpy(saved->nominals, me->nominals, me->states * sizeof *saved->nominals);
     memcpy(saved->inputs, me->inputs.items, me->inputs.count * sizeof *saved->inputs);
     memcpy(saved->positive, me->positive, me->indicators * sizeof *saved->positive);
     memcpy(saved->z_scale, me->z_scale, me->indicators * sizeof *saved->z_scale);
     memcpy(saved->recent, me->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
     saved->recent_count = me->recent_count;
-    /* A solver that is ahead of the unit would have to come back anyway. */
-    saved->solver_saved = saved->solver && me->solver->started && me->solver->t == me->t;
+    saved->solver_saved = saved->solver && me->solver->started;
     if (saved->solver_saved)
-        me->solver->kind->save(me->solver, saved->solver);
+        save_solver(me, saved);
     return TUTTI_OK;
 }
 
@@ -133,7 +168,10 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
     me->event_time = saved->event_time;
     me->inputs_changed = saved->inputs_changed;
     me->near_zero = saved->near_zero;
-    me->ahead_open = me->averaged = false;
+    me->ahead_open = false;
+    me->averaged = saved->averaged;
+    me->step_start = saved->step_start;
+    memcpy(me->integral, saved->integral, me->ode.count * sizeof *me->integral);
     memcpy(me->x, saved->x, me->ode.count * sizeof *me->x);
     memcpy(me->ahead, saved->x, me->ode.count * sizeof *me->x);
     memcpy(me->nominals, saved->nominals, me->states * sizeof *me->nominals);
@@ -144,10 +182,8 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
     me->recent_count = saved->recent_count;
     tutti_me_inputs_collect(me);
     me->task = ME_RESTART;
-    if (saved->solver_saved) {
-        me->solver->kind->restore(me->solver, saved->solver);
-        me->task = saved->task;
-    }
+    if (saved->solver_saved)
+        restore_solver(me, saved);
     if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
     TRY(exchange(me, &saved->others, true));

@@ -66,7 +66,7 @@ class Runs(NodesTest):
         shutil.copy(kit_fmu("Faulty", "2"), self.folder)
         outcome = self.tutti("run", "f=Faulty_fmi2.fmu", f"d={DAHLQUIST}", *SHORT, *self.on(a, b), "--place", "f=0")
         self.assertRegex(outcome.err, r"tutti: warning: f: ")
-        self.assertRegex(outcome.err, r"result +result.csv \(11 rows\)")
+        self.assertRegex(outcome.err, r"result +result.csv \(11 rows, ")
 
     def test_several_runs_at_once(self):
         a, b = self.node("a"), self.node("b")

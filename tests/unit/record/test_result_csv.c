@@ -133,6 +133,10 @@ static void test_units(void **state)
             assert_null(result->variables[i].unit);
     }
     tutti_result_free(result);
+    result = open_text("\"time [a;b]\",x\n0,1\n"); /* what is quoted separates nothing */
+    assert_string_equal(result->time_unit, "a;b");
+    assert_values(result, "x", (double[]){1}, 1);
+    tutti_result_free(result);
 }
 
 static void test_cells(void **state)
@@ -289,6 +293,36 @@ static void test_long(void **state)
     assert_int_equal(warnings.count, 0);
 }
 
+/* Every place of two rows is once where the first buffer ends. */
+static void test_every_boundary(void **state)
+{
+    (void)state;
+    enum { BUFFER = 1 << 20 };
+    static const char head[] = "time,s,x\n", rows[] = "0,\"a\"\"b\r\n\",1.5\r\n\r\n1,\"\",2.5\r2,c,3.5\n";
+    char *text = malloc(BUFFER + sizeof rows);
+    assert_non_null(text);
+    memset(text, '\n', BUFFER);
+    memcpy(text, head, sizeof head - 1);
+    for (size_t before = 0; before < sizeof rows; before++) {
+        size_t n = BUFFER - before + sizeof rows - 1;
+        memcpy(text + BUFFER - before, rows, sizeof rows - 1);
+        struct tutti_result *result = NULL;
+        assert_ok(tutti_result_open(&result, scratch_write(&scratch, "b.csv", text, n), &sink));
+        assert_values(result, "x", (double[]){1.5, 2.5, 3.5}, 3);
+        tutti_result_free(result);
+    }
+    /* Lines are counted all the same. */
+    memset(text + sizeof head - 1, '\n', BUFFER);
+    memcpy(text + BUFFER - 1, "\r\nx,1,2\n", 8);
+    struct tutti_result *result = NULL;
+    char place[40];
+    snprintf(place, sizeof place, "b.csv:%d: the time 'x'", BUFFER - 7);
+    assert_fails(tutti_result_open(&result, scratch_write(&scratch, "b.csv", text, BUFFER + 7), &sink),
+                 TUTTI_ERR_FORMAT, place);
+    free(text);
+    assert_int_equal(warnings.count, 0);
+}
+
 static void test_pipe(void **state)
 {
     (void)state;
@@ -359,9 +393,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_plain), TEST(test_forms),  TEST(test_units),   TEST(test_cells),
-        TEST(test_held),  TEST(test_errors), TEST(test_aborted), TEST(test_empty),
-        TEST(test_long),  TEST(test_pipe),   TEST(test_changed), TEST(test_round_trip),
+        TEST(test_plain),  TEST(test_forms),   TEST(test_units),      TEST(test_cells), TEST(test_held),
+        TEST(test_errors), TEST(test_aborted), TEST(test_empty),      TEST(test_long),  TEST(test_every_boundary),
+        TEST(test_pipe),   TEST(test_changed), TEST(test_round_trip),
     };
     return cmocka_run_group_tests_name("record/result_csv", tests, NULL, NULL);
 }
