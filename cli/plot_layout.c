@@ -21,7 +21,13 @@ size_t plot_letters(const char *text)
     return count;
 }
 
-size_t plot_legend_entries(const struct plot_panel *panel, size_t *longest)
+size_t plot_legend_room(int width, bool terminal)
+{
+    int room = terminal ? width - 14 : (width - PLOT_LEFT - PLOT_RIGHT - SAMPLE) / LETTER - 2;
+    return room < 4 ? 4 : (size_t)room;
+}
+
+size_t plot_legend_entries(const struct plot_panel *panel, size_t room, size_t *longest)
 {
     size_t count = 0;
     *longest = 1;
@@ -30,6 +36,7 @@ size_t plot_legend_entries(const struct plot_panel *panel, size_t *longest)
             size_t length = plot_letters(panel->curves[i].label);
             *longest = length > *longest ? length : *longest;
         }
+    *longest = *longest > room ? room + 2 : *longest; /* ".." */
     if (count <= PLOT_MOST_IN_LEGEND)
         return count;
     enum { AND_MORE = 13 }; /* letters of "and 1234 more" */
@@ -39,7 +46,7 @@ size_t plot_legend_entries(const struct plot_panel *panel, size_t *longest)
 
 size_t plot_legend_columns(const struct plot_panel *panel, int width, size_t *lines)
 {
-    size_t longest, entries = plot_legend_entries(panel, &longest);
+    size_t longest, entries = plot_legend_entries(panel, plot_legend_room(width, false), &longest);
     size_t columns = (size_t)(width - PLOT_LEFT - PLOT_RIGHT) / (longest * LETTER + SAMPLE);
     columns = columns < 1 ? 1 : columns > entries ? entries : columns;
     *lines = entries > 0 ? (entries + columns - 1) / columns : 0;

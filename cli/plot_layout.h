@@ -18,8 +18,10 @@ enum {
 /* Does the panel show the numbers of its x axis? Panels over time share those of the last one. */
 bool plot_has_numbers(const struct plot *plot, size_t panel);
 size_t plot_letters(const char *text); /* its width in a terminal, nearly */
-/* How many curves are named in the legend, and with how many letters at most. */
-size_t plot_legend_entries(const struct plot_panel *panel, size_t *longest);
+/* How many letters of a label have room in the legend. */
+size_t plot_legend_room(int width, bool terminal);
+/* How many curves are named there, and with how many letters at most. */
+size_t plot_legend_entries(const struct plot_panel *panel, size_t room, size_t *longest);
 /* Columns and lines of a legend in a picture of this width. */
 size_t plot_legend_columns(const struct plot_panel *panel, int width, size_t *lines);
 /* What a panel needs above itself, and all of them around themselves. */

@@ -36,7 +36,7 @@ static enum tutti_err add_difference(struct plot *plot, const size_t *members, s
         const struct plot_trace *trace = &plot->traces[members[i]];
         if (trace->difference)
             TRY(plot_add_curve(panel, (struct plot_curve){.label = words->labels[i],
-                                                          .colour = (unsigned)i,
+                                                          .colour = (unsigned)(2 * i), /* the first result's */
                                                           .dash = (unsigned)i,
                                                           .data = trace->difference}));
     }
@@ -101,20 +101,27 @@ static void extent_of(const struct plot_panel *panel, bool of_x, double *low, do
     }
 }
 
-/* A point where the curve begins. */
-static enum tutti_err add_start(struct plot *plot, struct plot_panel *panel, const struct plot_curve *curve)
+/* A point where each of the first `count` curves begins; one, if that is the same. */
+static enum tutti_err add_starts(struct plot *plot, struct plot_panel *panel, size_t count)
 {
-    struct plot_curve_data *start = plot_new_data(plot);
-    if (!start)
-        return tutti_fail_memory();
-    if (curve->data->line.count > 0)
-        plot_line_add(&start->line, curve->data->line.x[0], curve->data->line.y[0]);
-    if (start->line.failed)
-        return tutti_fail_memory();
-    return plot_add_curve(panel, (struct plot_curve){.label = curve->colour == 0 ? "start" : NULL,
-                                                     .style = PLOT_START,
-                                                     .colour = curve->colour,
-                                                     .data = start});
+    const struct plot_line *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct plot_line *line = &panel->curves[i].data->line;
+        if (line->count == 0 || (first && first->x[0] == line->x[0] && first->y[0] == line->y[0]))
+            continue;
+        struct plot_curve_data *start = plot_new_data(plot);
+        if (!start)
+            return tutti_fail_memory();
+        plot_line_add(&start->line, line->x[0], line->y[0]);
+        if (start->line.failed)
+            return tutti_fail_memory();
+        TRY(plot_add_curve(panel, (struct plot_curve){.label = first ? NULL : "start",
+                                                      .style = PLOT_START,
+                                                      .colour = panel->curves[i].colour,
+                                                      .data = start}));
+        first = line;
+    }
+    return TUTTI_OK;
 }
 
 static enum tutti_err add_phase_panel(struct plot *plot, const size_t members[2])
@@ -128,11 +135,10 @@ static enum tutti_err add_phase_panel(struct plot *plot, const size_t members[2]
         struct plot_curve curve = {
             .label = plot->result_count > 1 ? plot->names[r] : NULL, .colour = (unsigned)r, .dash = (unsigned)r};
         TRY(plot_read_phase(plot, r, members, &curve.data));
-        if (!curve.data)
-            continue;
-        TRY(plot_add_curve(panel, curve));
-        TRY(add_start(plot, panel, &curve));
+        if (curve.data)
+            TRY(plot_add_curve(panel, curve));
     }
+    TRY(add_starts(plot, panel, panel->count));
     double low, high;
     extent_of(panel, true, &low, &high);
     plot_axis_fit(&panel->x, low, high);

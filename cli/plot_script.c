@@ -1,31 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* The script for gnuplot. Texts come from files: they go between single quotes, where gnuplot expands nothing, and data go
  * inline as numbers. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "plot_layout.h"
 
-enum { FINE = 4000 }; /* nobody sees a smaller part of a panel */
+enum {
+    FINE = 4000, /* nobody sees a smaller part of a panel */
+    NARROW = 7,  /* pixels of a letter, nearly */
+};
 
 /* Okabe and Ito: colours that stay apart for colour-blind readers. The dashes keep curves apart without colours. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
 static const char *const dashes[] = {"solid", "(9,4)", "(3,3)", "(9,3,2,3)", "(14,4)", "(9,3,2,3,2,3)"};
 
-static void print_quoted(FILE *out, const char *text)
+/* Not more than `most` letters of it: the last ones, which tell more. */
+static void print_quoted(FILE *out, const char *text, size_t most)
 {
     char *copy = tutti_str_copy(text);
     if (copy)
         tutti_str_make_printable(copy);
-    fputc('\'', out);
-    for (const char *c = copy ? copy : ""; *c; c++) {
+    const char *c = copy ? copy : "";
+    size_t length = plot_letters(c);
+    fputs(length > most ? "'.." : "'", out);
+    for (; length > most; c++)
+        length -= ((unsigned char)c[1] & 0xC0) != 0x80;
+    for (; *c; c++) {
         if (*c == '\'')
             fputc('\'', out);
         fputc(*c, out);
     }
     fputc('\'', out);
     free(copy);
+}
+
+static const char *colour_of(const struct plot_curve *curve, bool terminal)
+{
+    size_t number = curve->colour % (sizeof colours / sizeof *colours);
+    return terminal && number + 1 == sizeof colours / sizeof *colours ? "#909090" /* on black as on white */
+                                                                      : colours[number];
 }
 
 /* ---- data */
@@ -146,7 +162,7 @@ static void write_range(FILE *out, const struct plot_axis *axis, char name, doub
 
 static void write_style(FILE *out, const struct plot_curve *curve, size_t number, bool terminal)
 {
-    const char *colour = colours[curve->colour % (sizeof colours / sizeof *colours)];
+    const char *colour = colour_of(curve, terminal);
     switch (curve->style) {
     case PLOT_CURVE:
         fprintf(out, "$line%zu using 1:2 with lines lt %u lw 1.7 lc rgb '%s' dt %s", number, curve->colour % 7 + 1,
@@ -168,16 +184,18 @@ struct extras {
     size_t jumps, dots;
 };
 
-static void write_curves(FILE *out, const struct plot_panel *panel, size_t first, const struct extras *extras,
-                         bool terminal)
+static void write_curves(FILE *out, const struct plot *plot, const struct plot_panel *panel, size_t first,
+                         const struct extras *extras)
 {
+    bool terminal = plot->options->terminal;
+    size_t room = plot_legend_room(plot_size(plot).width, terminal);
     size_t named = 0, entries = 0;
     for (size_t i = 0; i < panel->count; i++)
         entries += panel->legend && panel->curves[i].label;
     fputs("plot ", out);
     for (size_t i = 0; i < panel->count; i++) {
         const struct plot_curve *curve = &panel->curves[i];
-        const char *colour = colours[curve->colour % (sizeof colours / sizeof *colours)];
+        const char *colour = colour_of(curve, terminal);
         fputs(i > 0 ? ", " : "", out);
         if (curve->data->line.count > 0)
             write_style(out, curve, first + i, terminal);
@@ -191,7 +209,7 @@ static void write_curves(FILE *out, const struct plot_panel *panel, size_t first
             named++;
             snprintf(more, sizeof more, "and %zu more", entries - named + 1);
             fputs(" title ", out);
-            print_quoted(out, named == PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label);
+            print_quoted(out, named == PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label, room);
         }
         if (extras[i].jumps > 0)
             fprintf(out, ", $jumps%zu using 1:2 with lines lt %u lw 1 lc rgb '%s' dt (2,3) notitle", first + i,
@@ -202,7 +220,7 @@ static void write_curves(FILE *out, const struct plot_panel *panel, size_t first
     fputc('\n', out);
 }
 
-static void write_panel(FILE *out, const struct plot_panel *panel, size_t first, bool terminal)
+static void write_panel(FILE *out, const struct plot *plot, const struct plot_panel *panel, size_t first)
 {
     struct extras *extras = calloc(panel->count + 1, sizeof *extras);
     if (!extras) {
@@ -222,7 +240,7 @@ static void write_panel(FILE *out, const struct plot_panel *panel, size_t first,
     fputs(panel->limit ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
                        : "unset arrow 1\n",
           out);
-    write_curves(out, panel, first, extras, terminal);
+    write_curves(out, plot, panel, first, extras);
     free(extras);
 }
 
@@ -246,11 +264,11 @@ static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, i
         "%zu\n",
         (PLOT_LEFT - 12.0) / size.width, 1 - (top - 2.0) / size.height, columns);
     fputs("set label 1 ", out);
-    print_quoted(out, panel->y.label);
+    print_quoted(out, panel->y.label, (size_t)height / NARROW);
     fprintf(out, " at screen %.6f,graph 0.5 center rotate noenhanced\nunset label 3\n", 15.0 / size.width);
     if (numbers) {
         fputs("set label 3 ", out);
-        print_quoted(out, panel->x.label);
+        print_quoted(out, panel->x.label, (size_t)(size.width - PLOT_LEFT) / NARROW);
         fprintf(out, " at graph 0.5,screen %.6f center noenhanced\n", 1 - (top + height + 38.0) / size.height);
     }
     write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, (size.width - PLOT_LEFT - PLOT_RIGHT) / 80.0);
@@ -261,7 +279,7 @@ static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, i
 static void write_title(FILE *out, const char *title, struct plot_size size)
 {
     fputs("set label 2 ", out);
-    print_quoted(out, title);
+    print_quoted(out, title, SIZE_MAX);
     fprintf(out, " at screen %.6f,%.6f center noenhanced font ',%d'\n",
             (PLOT_LEFT + (size.width - PLOT_LEFT - PLOT_RIGHT) / 2.0) / size.width, 1 - (PLOT_TOP + 10.0) / size.height,
             PLOT_FONT + 2);
@@ -286,7 +304,7 @@ static void write_picture(FILE *out, const struct plot *plot)
         int height = room * (plot->panels[i].phase ? 2 : 1) / shares;
         top += plot_height_above(plot, i, size.width);
         write_frame(out, plot, i, top, height);
-        write_panel(out, &plot->panels[i], first, false);
+        write_panel(out, plot, &plot->panels[i], first);
         fputs("unset label 2\n", out);
         first += plot->panels[i].count;
         top += height + (plot_has_numbers(plot, i) ? PLOT_BOTTOM : 0);
@@ -297,7 +315,7 @@ static void write_picture(FILE *out, const struct plot *plot)
 /* Of a panel made of characters: the legend stands above the name of its axis, or beside it if there is room. */
 static int lines_above(const struct plot_panel *panel, int width, size_t *columns)
 {
-    size_t longest, entries = plot_legend_entries(panel, &longest), entry = longest + 8;
+    size_t longest, entries = plot_legend_entries(panel, plot_legend_room(width, true), &longest), entry = longest + 8;
     *columns = (size_t)width / entry < 1 ? 1 : (size_t)width / entry;
     size_t lines = (entries + *columns - 1) / *columns;
     bool beside = lines == 1 && plot_letters(panel->y.label) + 8 + entries * entry < (size_t)width;
@@ -317,14 +335,14 @@ static void write_characters(FILE *out, const struct plot *plot)
         fprintf(out, "set key at screen 1,1 right top horizontal Left reverse noenhanced samplen 2 maxcols %zu\n",
                 columns);
         fputs("set label 1 ", out);
-        print_quoted(out, panel->y.label);
+        print_quoted(out, panel->y.label, (size_t)size.width - 12);
         fputs(" at graph 0,1 left offset -3,1 noenhanced\n", out);
         write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, size.width / 12.0);
         write_range(out, &panel->y, 'y', 0.1, size.height / 3.0);
         fputs("set xlabel ", out);
-        print_quoted(out, named ? panel->x.label : "");
+        print_quoted(out, named ? panel->x.label : "", (size_t)size.width - 12);
         fputs(" noenhanced\n", out);
-        write_panel(out, panel, first, true);
+        write_panel(out, plot, panel, first);
         first += panel->count;
     }
 }

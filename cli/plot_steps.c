@@ -189,7 +189,7 @@ static enum tutti_err add_panel(struct plot *plot, const struct plot_steps *step
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < steps->count; i++)
-        if (steps->attempts[i].t >= plot->start && steps->attempts[i].t <= plot->stop) {
+        if (steps->attempts[i].t + steps->attempts[i].h >= plot->start && steps->attempts[i].t <= plot->stop) {
             low = fmin(low, quantity(&steps->attempts[i], of_error));
             high = fmax(high, quantity(&steps->attempts[i], of_error));
         }

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "plot.h"
 
-enum { PORTION = 256 << 20 }; /* bytes of values at a time, if one variable is not more than that */
+enum { PORTION = 512 << 20 }; /* bytes of values at a time, if one variable is not more than that */
 
 enum tutti_err plot_fail_text(const struct plot_trace *trace)
 {

@@ -23,6 +23,7 @@ if [ -z "${TUTTI_TRY_MOUNTS:-}" ]; then # mounts of its own, which end with it
 fi
 if [ -z "$root" ]; then
     root=$(mktemp -d /var/tmp/tutti-try-XXXXXX)
+    chmod 755 "$root" # others are to use it, too
     trap 'umount "$root/proc" && rm -rf --one-file-system "$root"' EXIT
 fi
 if [ ! -e "$root/etc/debian_version" ]; then

@@ -52,12 +52,15 @@ static enum tutti_err prepare(struct trials *trials)
 /* Bisection: too late is too cold. */
 static enum tutti_err search(struct trials *trials, double *time)
 {
-    double early = midnight, late = morning, celsius;
+    double early = midnight, late = morning, celsius = 0;
     enum tutti_err err = prepare(trials);
     while (!err && late - early > 0.1) {
         *time = early + (late - early) / 2;
         err = try_time(trials, *time, &celsius);
-        *(celsius > target ? &early : &late) = *time;
+        if (celsius > target)
+            early = *time;
+        else
+            late = *time;
     }
     return err;
 }

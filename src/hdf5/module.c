@@ -96,7 +96,12 @@ static enum tutti_err close_writer(struct tutti_hdf5_writer *writer)
 
 static enum tutti_err open_reader(struct tutti_hdf5_reader **out, const char *path, struct tutti_hdf5_content *content)
 {
-    LOCKED(tutti_hdf5_reader_new(out, path, content));
+    enter();
+    enum tutti_err err = tutti_hdf5_try(path);
+    if (!err)
+        err = tutti_hdf5_reader_new(out, path, content);
+    leave();
+    return err;
 }
 
 static enum tutti_err read_times(struct tutti_hdf5_reader *reader, size_t rows, double *times)
@@ -138,5 +143,6 @@ const struct tutti_hdf5_module *tutti_hdf5_module(const struct tutti_hdf5_host *
     tutti_hdf5_host = host;
     /* What is open when a process ends was flushed; whoever leaves in a hurry, or is a copy of the process, writes no more. */
     H5dont_atexit();
+    H5PLset_loading_state(0); /* a file is not to make us load libraries */
     return &module;
 }

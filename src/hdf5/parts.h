@@ -71,6 +71,11 @@ void tutti_hdf5_packer_free(struct tutti_hdf5_packer *packer);
 size_t tutti_hdf5_pack(struct tutti_hdf5_packer *packer, const double *numbers, size_t count, size_t width,
                        const void **bytes);
 
+/* ---- trial.c */
+
+/* Can HDF5 read what is before the numbers without coming to grief? FORMAT. */
+enum tutti_err tutti_hdf5_try(const char *path);
+
 /* ---- reader.c */
 
 enum tutti_err tutti_hdf5_reader_new(struct tutti_hdf5_reader **out, const char *path,

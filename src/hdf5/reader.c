@@ -144,7 +144,7 @@ static bool get_size(hid_t dataset, int rank, hsize_t *size)
     return fits;
 }
 
-/* Chunks are taken into memory whole. {0, 0}: there are none. */
+/* Chunks are taken into memory whole; {0, 0}: there are none. Who reads a result wants to read that file and no other. */
 static enum tutti_err get_chunk(const struct tutti_hdf5_reader *reader, hid_t dataset, int rank, hsize_t chunk[2])
 {
     enum tutti_err err = TUTTI_OK;
@@ -154,6 +154,8 @@ static enum tutti_err get_chunk(const struct tutti_hdf5_reader *reader, hid_t da
         return tutti_hdf5_fail_read(reader->path);
     if (H5Pget_layout(list) == H5D_CHUNKED && H5Pget_chunk(list, rank, chunk) != rank)
         err = tutti_hdf5_fail_read(reader->path);
+    else if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0)
+        err = fail_layout(reader, "its numbers are in other files");
     double size = (double)chunk[0] * (rank > 1 ? (double)chunk[1] : 1) * 8;
     if (!err && size > LARGEST_CHUNK)
         err = tutti_hdf5_host->fail(TUTTI_ERR_LIMIT, "%s: a chunk of %.0f bytes is larger than Tutti reads (%d)",
@@ -205,10 +207,17 @@ static hid_t open_file(const char *path)
     return file;
 }
 
+static bool is_here(const struct tutti_hdf5_reader *reader, const char *name)
+{
+    H5L_info_t link;
+    return H5Lexists(reader->file, name, H5P_DEFAULT) > 0 && H5Lget_info(reader->file, name, &link, H5P_DEFAULT) >= 0 &&
+           link.type == H5L_TYPE_HARD;
+}
+
 static enum tutti_err open_datasets(struct tutti_hdf5_reader *reader)
 {
     READ_TRY(reader->path, reader->file = open_file(reader->path));
-    if (H5Lexists(reader->file, "time", H5P_DEFAULT) <= 0 || H5Lexists(reader->file, "values", H5P_DEFAULT) <= 0)
+    if (!is_here(reader, "time") || !is_here(reader, "values"))
         return fail_layout(reader, "this is another kind of HDF5 file");
     reader->time = H5Dopen2(reader->file, "time", H5P_DEFAULT);
     reader->values = reader->time < 0 ? -1 : H5Dopen2(reader->file, "values", H5P_DEFAULT);

@@ -241,14 +241,16 @@ static void look_between(const struct check *check, const struct tutti_curve *re
     /* The rows behind g. */
     size_t i = tutti_curve_behind(result->times, result->rows, begin);
     size_t j = tutti_curve_behind(reference->times, reference->rows, begin);
-    for (double g = begin, h; g < end; g = h) {
-        h = fmin(fmin(time_of(result, i), time_of(reference, j)), end);
+    double g = begin;
+    while (g < end) {
+        double h = fmin(fmin(time_of(result, i), time_of(reference, j)), end);
         if (i > 0 && j > 0)
             look_inside(check, result, i - 1, reference, j - 1, g, h);
         while (time_of(result, i) <= h)
             i++;
         while (time_of(reference, j) <= h)
             j++;
+        g = h;
     }
 }
 

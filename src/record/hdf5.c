@@ -230,8 +230,8 @@ static enum tutti_err close_recorder(struct tutti_recorder *recorder)
 static void choose_shape(size_t count, size_t *block, size_t *width)
 {
     enum { WANTED = 1 << 20, MOST = 8 << 20, CHUNK = 2048 };
-    size_t row = (count ? count : 1) * sizeof(double), rows = 4096;
-    while ((rows * row > WANTED && rows > 8) || (rows * row > MOST && rows > 1))
+    size_t bytes = (count ? count : 1) * sizeof(double), rows = 4096; /* of a row */
+    while ((rows * bytes > WANTED && rows > 8) || (rows * bytes > MOST && rows > 1))
         rows /= 2;
     *block = rows;
     *width = rows >= CHUNK ? 1 : CHUNK / rows;
@@ -305,15 +305,15 @@ static enum tutti_err try_file(const char *path)
 static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
                                 size_t n)
 {
+    const struct tutti_hdf5_module *module;
+    if (tutti_hdf5_load(&module) != TUTTI_OK)
+        return tutti_fail_context(TUTTI_ERR_LOAD, "cannot write %s", path);
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     size_t width = 1;
     if (!recorder)
         return tutti_fail_memory();
-    enum tutti_err err = tutti_hdf5_load(&recorder->module);
-    if (err)
-        err = tutti_fail_context(err, "cannot write %s", path);
-    if (!err)
-        err = prepare(recorder, columns, n, &width);
+    recorder->module = module;
+    enum tutti_err err = prepare(recorder, columns, n, &width);
     if (!err)
         err = try_file(path);
     if (!err)

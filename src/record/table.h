@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.h - a CSV file read back: result files for plots and comparison, input trajectories for runs.
+/* table.h - a CSV file, read whole and kept as text: input trajectories for runs. (Results are read by result.h.)
  *
  * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. The first column must be `time` (any
  * case), and times must not decrease. Every cell is kept as text; numbers are read on demand. Bounded: 1e6 columns,

@@ -244,6 +244,74 @@ class Ends(Hdf5Test):
         self.assertEqual(len(self.result().times) > 300, True)
 
 
+class Strangers(Hdf5Test):
+    """HDF5 files that are no results, or broken: the command says which and what is wrong."""
+
+    def make(self, times=numpy.arange(5.0), values=numpy.ones((5, 2)), names=("a", "b"), **attributes):
+        with h5py.File(self.path("result.h5"), "w") as file:
+            file["time"], file["values"] = times, values
+            for key, texts in {"names": names, **attributes}.items():
+                if texts is not None:
+                    file["values"].attrs[key] = numpy.array(texts, dtype=h5py.string_dtype())
+
+    def assert_refused(self, says):
+        self.refused("compare", "result.h5", "result.h5", status=1, says=[r"result\.h5: ", says])
+
+    def test_results_of_other_programs(self):
+        self.make()
+        self.tutti("compare", "result.h5", "result.h5")
+        self.make(times=numpy.arange(5), values=numpy.ones((5, 2), dtype=numpy.float32))
+        self.tutti("compare", "result.h5", "result.h5")
+        with h5py.File(self.path("bytes.h5"), "w") as file:
+            file["time"], file["values"] = numpy.arange(5.0), numpy.ones((5, 2))
+            file["values"].attrs["names"] = numpy.array([b"a", b"bcd"])
+        self.assertIn("bcd", self.tutti("compare", "bytes.h5", "bytes.h5").out)
+
+    def test_what_does_not_fit(self):
+        for says, parts in (("no attribute 'names'.*a result in HDF5 has", {"names": None}),
+                            ("the attribute 'names' has 1 texts, which should be 2", {"names": ["a"]}),
+                            ("the attribute 'units' has 3 texts, which should be 2", {"units": ["m", "m", "m"]}),
+                            ("have the same name 'a'", {"names": ["a", "a"]}),
+                            ("variable 2 has no name", {"names": ["a", ""]}),
+                            ("time runs backwards from 2 to 1 at row 4", {"times": [0.0, 1, 2, 1, 3]}),
+                            ("the time of row 2 is not a finite number", {"times": [0.0, numpy.nan, 2, 3, 4]}),
+                            ("'time' is something else", {"times": numpy.ones((5, 1))}),
+                            ("'values' is something else", {"values": numpy.ones(5)})):
+            with self.subTest(says=says):
+                self.make(**parts)
+                self.assert_refused(says)
+        with h5py.File(self.path("result.h5"), "w") as file:
+            file["other"] = 1
+        self.assert_refused("another kind of HDF5 file; a result in HDF5 has a dataset 'time'")
+        self.write("result.h5", "time,x\n0,1\n")
+        self.assert_refused("HDF5 says 'file signature not found'")
+
+    def test_more_than_there_is(self):
+        """Few bytes that claim to be much, or to be elsewhere."""
+        with h5py.File(self.path("result.h5"), "w") as file:
+            file.create_dataset("time", shape=(2**40,), chunks=(1000,))
+            file.create_dataset("values", shape=(2**40, 2), chunks=(1000, 2)).attrs["names"] = ["a", "b"]
+        self.assert_refused("1099511627776 rows, but has no bytes for them")
+        with h5py.File(self.path("result.h5"), "w") as file:
+            file["time"] = numpy.arange(5.0)
+            file.create_dataset("values", shape=(5, 2), maxshape=(None, 2), chunks=(2**25, 2)).attrs["names"] = ["a", "b"]
+        self.assert_refused("a chunk of 536870912 bytes is larger than Tutti reads")
+        with h5py.File(self.path("result.h5"), "w") as file:
+            file["time"], file["values"] = numpy.arange(5.0), h5py.ExternalLink("/etc/passwd", "/x")
+        self.assert_refused("another kind of HDF5 file")
+
+    def test_a_heap_of_strings_that_is_broken(self):
+        """HDF5 itself comes to grief there: it runs away, or does not come back."""
+        self.tutti("run", *BALL, "-o", "whole.h5", "--quiet")
+        whole = pathlib.Path(self.path("whole.h5")).read_bytes()
+        heap = whole.find(b"GCOL")
+        self.assertGreater(heap, 0)
+        for size in (0, 999, 2**40, 2**64 - 16):  # of the first string
+            broken = whole[:heap + 24] + size.to_bytes(8, "little") + whole[heap + 32:]
+            pathlib.Path(self.path("result.h5")).write_bytes(broken)
+            self.assert_refused("broken|HDF5 says|has no name")
+
+
 if __name__ == "__main__":
     if not (pathlib.Path(TUTTI).parent / MODULE).exists():
         print(f"skipped: {MODULE} was not built: there is no HDF5 here")

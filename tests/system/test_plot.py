@@ -85,6 +85,10 @@ class Panels(PlotTest):
         name = "building.floor_1.room_17.radiator.valve.position"
         self.rows("r.csv", ("time", name), [(0, 0.5), (1, 1.5)])
         self.assertLessEqual({name, "position"}, set(self.picture("r.csv").texts))
+        self.rows("r.csv", ("time", "é" * 500, "b"), [(0, 0.5, 1), (1, 1.5, 2)])
+        for options in ([], ["--xy", "b,é*"], ["--xy", "é*,b", "--size", "200x200"]):
+            longest = max(self.picture("r.csv", *options).texts, key=len)
+            self.assertRegex(longest, "^[.][.]é{5,110}$")
 
 
 class Curves(PlotTest):

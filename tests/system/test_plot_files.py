@@ -75,6 +75,12 @@ class TwoResults(PlotTest):
         self.assertEqual(heights.count(max(heights)), 6)
         self.assertEqual(len([1 for a, b, c in zip(heights, heights[1:], heights[2:]) if b < a and b <= c]), 5)
 
+    def test_phase_plots(self):
+        picture = self.picture("coarse.csv", "fine.csv", "--xy", "a.x,a.y")
+        self.assertEqual([text for text in picture.texts if text.isalpha()], ["coarse", "fine", "start"])
+        self.assertEqual(len(picture.lines), 2)
+        self.assertEqual(sum(curve.marks for curve in picture.curves), 3)  # two starts, and the sample of one
+
     def test_what_both_have(self):
         self.assertNotIn("only", " ".join(self.picture("coarse.csv", "fine.csv", says="2 of 3").texts))
         picture = self.picture("coarse.csv", "fine.csv", "-v", "only")

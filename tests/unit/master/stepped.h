@@ -169,6 +169,7 @@ static const struct sort sorts[] = {
     {"fmi3 me bdf", {ONE(TUTTI_FMUS "/BouncingBall_fmi3.fmu"), TIMES(0.1, 2), .solver = "bdf"}, EXACT},
     {"fmi3 me radau5", {ONE(TUTTI_FMUS "/VanDerPol_fmi3.fmu"), TIMES(0.1, 3), .solver = "radau5"}, EXACT},
     {"fmi2 me euler", {ONE(TUTTI_FMUS "/Heater_fmi2.fmu"), TIMES(10, 2000), .solver = "euler"}, EXACT},
+    {"me average", {ONE(TUTTI_FMUS "/VanDerPol_fmi3.fmu"), TIMES(0.1, 3), .solver = "bdf", .filter = "average"}, EXACT},
     {"fmi2 me cvode", {ONE(TUTTI_FMUS "/BouncingBall_fmi2.fmu"), TIMES(0.1, 2), .solver = "cvode"}, ANEW},
     {"fmi3 me cvode", {ONE(TUTTI_FMUS "/VanDerPol_fmi3.fmu"), TIMES(0.1, 3), .solver = "cvode"}, ANEW},
     {"output step",

@@ -61,6 +61,27 @@ static void test_same_to_the_bit(void **state)
             go_back_and_forth(&sorts[i]);
 }
 
+/* Ramps, kinks and jumps of an input file on the way. */
+static void test_same_with_an_input_file(void **state)
+{
+    (void)state;
+    static const char table[] = "time,u\n0,0\n0.33,1\n0.5,1\n0.5,-2\n0.77,0.5\n2,1\n";
+    struct scratch scratch;
+    scratch_init(&scratch);
+    const char *input = scratch_write(&scratch, "in.csv", table, sizeof table - 1);
+    const struct sort driven[] = {
+        {"driven cs 2", {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
+        {"driven cs 3", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
+        {"driven events", {ONE(TEST_FMUS "/EarlySwitches_fmi3.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
+        {"driven rk4", {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .input = input, .solver = "rk4"}, EXACT},
+        {"driven bdf", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input, .solver = "bdf"}, EXACT},
+        {"driven cvode", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input, .solver = "cvode"}, ANEW},
+    };
+    for (size_t i = 0; i < LENGTH(driven); i++)
+        go_back_and_forth(&driven[i]);
+    scratch_fini(&scratch);
+}
+
 /* Points of a simulation in any order, many at once. */
 static void test_many_points(void **state)
 {
@@ -330,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_to_the_bit),
+        cmocka_unit_test(test_same_with_an_input_file),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_point_is_used_again),
         cmocka_unit_test(test_point_off_the_grid),

@@ -146,6 +146,42 @@ static void test_row_fails_a_step(void **state)
     rows_fini(&rows);
 }
 
+/* Simulations in several threads, each with a watcher of its own. */
+static void *step_in_a_thread(void *context)
+{
+    struct rows *rows = context;
+    struct tutti_watcher watcher = WATCHER(rows);
+    struct tutti_run_options options = {ONE(EXAMPLE("quarter_car")), TIMES(0.02, 1), .watcher = &watcher};
+    struct tutti_simulation *simulation = start_simulation(&options);
+    size_t number;
+    while (!tutti_simulation_is_over(simulation)) {
+        char name[32];
+        snprintf(name, sizeof name, "chassis.x%zu", rows->count);
+        assert_ok(tutti_simulation_step(simulation));
+        assert_fails(tutti_simulation_find(simulation, name, &number), TUTTI_ERR_ARGUMENT, name); /* its own message */
+    }
+    finish_and_free(simulation);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 3 };
+    struct rows rows[THREADS] = {{0}};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, step_in_a_thread, &rows[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(rows[i].count, 51);
+        assert_same_rows("threads", &rows[0], 0, &rows[i], 0, 51);
+    }
+    for (int i = 0; i < THREADS; i++)
+        rows_fini(&rows[i]);
+}
+
 static pthread_t caller;
 
 /* Whoever wants no columns has a row function only; whoever records nothing is shown nothing. */
@@ -224,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_row_ends_the_run_with_a_file),
         cmocka_unit_test(test_columns_end_the_run),
         cmocka_unit_test(test_row_fails_a_step),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_rows_only),
         cmocka_unit_test(test_what_is_shown),
     };
