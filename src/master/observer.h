@@ -47,7 +47,7 @@ struct tutti_observer {
     const struct tutti_extra *extra;
     double *extra_values;
     unsigned long rows;
-    double last_row; /* its time */
+    double last_row;  /* its time */
     const char *name; /* of the system, for messages */
     const struct tutti_log *log;
     struct tutti_arena arena;

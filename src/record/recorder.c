@@ -75,8 +75,7 @@ double tutti_column_number(const struct tutti_column *column)
         NUMBER_OF(CLOCK, bool);
 #undef NUMBER_OF
     case TUTTI_TYPE_STRING:
-    case TUTTI_TYPE_BINARY:
-        break;
+    case TUTTI_TYPE_BINARY: break;
     }
     return column->negated ? 0 - value : value; /* 0 - x: minus nothing is nothing, not -0 */
 }
