@@ -8,7 +8,7 @@
 static void fit_log(struct plot_axis *axis, double low, double high)
 {
     double from = floor(log10(low)), to = fmin(ceil(log10(high)), 308);
-    from = fmin(from, 307);
+    from = fmin(fmax(from, -300), 307); /* gnuplot has its limits, too */
     axis->low = pow(10, from);
     axis->high = pow(10, to > from ? to : from + 1);
 }

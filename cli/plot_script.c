@@ -79,7 +79,7 @@ static void write_curve(FILE *out, const struct plot_panel *panel, size_t number
     if (left_out) {
         const struct plot_axis *y = &panel->y;
         /* Half of each, as their difference may be too large for a number. */
-        double height = y->log ? log10(y->high / y->low) / 2 : y->high / 2 - y->low / 2;
+        double height = y->log ? (log10(y->high) - log10(y->low)) / 2 : y->high / 2 - y->low / 2;
         plot_line_straighten(line, y->log, (panel->x.high - panel->x.low) / FINE, height / FINE * 2, left_out);
     }
     write_line(out, panel, number, line, left_out);
@@ -138,7 +138,7 @@ static void write_ticks(FILE *out, const struct plot_axis *axis, char name, doub
 {
     most = most < 2 ? 2 : most;
     if (axis->log) {
-        double step = ceil(log10(high / low) / most), first = step * ceil(log10(low) / step - 1e-9);
+        double step = ceil((log10(high) - log10(low)) / most), first = step * ceil(log10(low) / step - 1e-9);
         fprintf(out, "set logscale %c\nset %ctics %.10g,%.10g\n", name, name, pow(10, first), pow(10, step));
     } else {
         fprintf(out, "unset logscale %c\nset %ctics autofreq %.10g\n", name, name,

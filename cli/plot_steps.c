@@ -172,7 +172,7 @@ static enum tutti_err add_marks(struct plot *plot, struct plot_panel *panel, con
             continue;
         t += style == PLOT_EVENTS ? attempt->h : 0;
         if (plot_sieve_keeps(sieve, (t - plot->start) / (plot->stop - plot->start),
-                             log(value / y->low) / log(y->high / y->low)))
+                             (log(value) - log(y->low)) / (log(y->high) - log(y->low))))
             plot_line_add(&data->line, t, value);
     }
     free(sieve);

@@ -111,7 +111,7 @@ static enum tutti_err make_curve(struct plot *plot, const struct plot_curve_data
 static void without_what_log_cannot_show(double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!(values[i] > 1e-300)) /* gnuplot has its limits, too */
+        if (!(values[i] > 1e-300)) /* less is not on the axis */
             values[i] = NAN;
 }
 

@@ -54,7 +54,7 @@ has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti{,-ru
     usr/share/fish/vendor_completions.d/tutti.fish \
     "$libdir"/tutti/examples/{README.md,fmus/BouncingBall_fmi3.fmu,quarter_car/quarter_car.ssp}
 has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
-    usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
+    "$libdir/tutti/examples/programs/run_system.c" usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
 for module in "$build"/tutti_*.so; do
     if [ -e "$module" ]; then has "$tutti" "$libdir/tutti/$(basename "$module")"; fi
 done

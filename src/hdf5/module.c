@@ -140,9 +140,11 @@ const struct tutti_hdf5_module *tutti_hdf5_module(const struct tutti_hdf5_host *
 {
     if (host->abi != TUTTI_HDF5_ABI)
         return NULL;
+    pthread_mutex_lock(&lock);
     tutti_hdf5_host = host;
     /* What is open when a process ends was flushed; whoever leaves in a hurry, or is a copy of the process, writes no more. */
     H5dont_atexit();
     H5PLset_loading_state(0); /* a file is not to make us load libraries */
+    pthread_mutex_unlock(&lock);
     return &module;
 }

@@ -95,12 +95,10 @@ static const char **name_list(struct tutti_arena *arena, size_t count)
     return tutti_arena_array(arena, count + 1, sizeof(const char *));
 }
 
-static void note_units(struct tutti_comparison *out, const struct tutti_result_variable *of_result,
-                       const struct tutti_result_variable *of_reference)
+static void note_units(struct tutti_comparison *out, const char *name, const char *of_result, const char *of_reference)
 {
-    if (of_result->unit && of_reference->unit && strcmp(of_result->unit, of_reference->unit) != 0)
-        out->units[out->unit_count++] =
-            (struct tutti_unit_conflict){of_result->name, of_result->unit, of_reference->unit};
+    if (of_result && of_reference && strcmp(of_result, of_reference) != 0)
+        out->units[out->unit_count++] = (struct tutti_unit_conflict){name, of_result, of_reference};
 }
 
 static enum tutti_err match(struct comparer *comparer)
@@ -115,6 +113,7 @@ static enum tutti_err match(struct comparer *comparer)
     out->only_reference = name_list(&out->arena, reference->count);
     if (!comparer->pairs || !out->units || !out->texts || !out->only_result || !out->only_reference)
         return tutti_fail_memory();
+    note_units(out, "time", result->time_unit, reference->time_unit);
     for (size_t i = 0; i < result->count; i++) {
         const char *name = result->variables[i].name;
         size_t k = tutti_result_find(reference, name);
@@ -125,7 +124,7 @@ static enum tutti_err match(struct comparer *comparer)
             continue;
         }
         comparer->pairs[comparer->pair_count++] = (struct pair){i, k};
-        note_units(out, &result->variables[i], &reference->variables[k]);
+        note_units(out, name, result->variables[i].unit, reference->variables[k].unit);
     }
     for (size_t i = 0; i < reference->count; i++) {
         const char *name = reference->variables[i].name;
@@ -205,7 +204,7 @@ static enum tutti_err compare_pair(struct comparer *comparer, const struct pair 
     const struct tutti_compare_options *options = comparer->options;
     const struct tutti_result_variable *a = &comparer->result.result->variables[pair->result];
     const struct tutti_result_variable *r = &comparer->reference.result->variables[pair->reference];
-    if (!a->numeric || !r->numeric) {
+    if (!r->numeric) { /* a text of the result is NaN, and differs from a number */
         out->texts[out->text_count++] = a->name;
         return TUTTI_OK;
     }
@@ -313,7 +312,8 @@ static enum tutti_err compare(struct comparer *comparer)
     if (comparer->begin <= comparer->end)
         TRY(compare_all(comparer));
     if (out->text_count == comparer->pair_count)
-        return tutti_fail(TUTTI_ERR_FORMAT, "the variables that %s and %s have in common are texts, not numbers",
+        return tutti_fail(TUTTI_ERR_FORMAT,
+                          "the variables that %s and %s have in common are texts in the latter, not numbers",
                           comparer->result.result->path, comparer->reference.result->path);
     if (out->count > 0)
         qsort(out->variables, out->count, sizeof *out->variables, compare_worst);

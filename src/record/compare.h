@@ -40,7 +40,7 @@ struct tutti_comparison {
     struct tutti_compared *variables; /* worst first */
     size_t count, disagreements;
     /* Names, of those that the patterns want. */
-    const char **only_result, **only_reference, **texts; /* texts: in both files, and not numbers in both */
+    const char **only_result, **only_reference, **texts; /* texts: in both files, and in the reference no numbers */
     size_t only_result_count, only_reference_count, text_count;
     struct tutti_unit_conflict *units;
     size_t unit_count;

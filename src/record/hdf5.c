@@ -6,8 +6,8 @@
  * 1. Between `wake` and `idle` the thread works on a task with the block `given`; at other times all is the run's side's.
  * 2. The run fills the present block, and raises its `rows` after the last value of a row. A block that is full becomes the
  *    thread's, and the other one the present, by one change of `order`.
- * 3. The thread looks at the present block when it is given, or when `dying` is set. Then it never becomes idle again, so that
- *    no further block is given. */
+ * 3. The thread looks at the present block when it is given, or when `dying` is set: at the rows that it has then, to which the
+ *    run may be adding others. */
 #include "record/hdf5.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct block {
     _Atomic size_t rows;
 };
 
-enum { ALIVE, DYING, DEAD };
+enum { ALIVE, DYING, SAVED };
 /* An order: the place of the present block in the lowest bit, a task above it. */
 enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
 
@@ -111,11 +111,10 @@ static void *work(void *context)
             write_block(recorder, recorder->given, task == END);
         if (task == FLUSH)
             flush_file(recorder);
-        if (recorder->dying) {
+        if (recorder->dying == DYING && task != END) {
             write_block(recorder, &recorder->blocks[recorder->order & PRESENT], false);
             flush_file(recorder);
-            recorder->dying = DEAD;
-            return NULL;
+            recorder->dying = SAVED;
         }
         if (task)
             sem_post(&recorder->idle);
@@ -197,7 +196,7 @@ static void emergency(struct tutti_recorder *recorder)
         return;
     recorder->dying = DYING;
     sem_post(&recorder->wake);
-    for (int i = 0; i < PATIENCE && recorder->dying != DEAD; i++)
+    for (int i = 0; i < PATIENCE && recorder->dying != SAVED; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 

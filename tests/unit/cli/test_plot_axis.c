@@ -88,6 +88,8 @@ static void decades(void **state)
     assert_near(axis.high / axis.low, 10, 1e-9);
     plot_axis_fit(&axis, 1e300, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
+    plot_axis_fit(&axis, 5e-324, 5e-324);
+    assert_true(axis.low > 0 && axis.low < axis.high);
     plot_axis_fit(&axis, DBL_MAX, DBL_MAX);
     assert_true(axis.low < axis.high && isfinite(axis.high));
 }

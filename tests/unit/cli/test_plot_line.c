@@ -126,11 +126,11 @@ static void many_jumps(void **state)
     (void)state;
     double *t = malloc(MANY * sizeof *t), *v = malloc(MANY * sizeof *v);
     for (size_t i = 0; i < MANY; i++) {
-        t[i] = (double)(i / 2);
+        t[i] = floor((double)i / 2);
         v[i] = (double)(i % 2) + 0.5;
     }
     struct plot_values values = {.t = t, .v = v, .count = MANY};
-    struct plot_curve_data data = thin(&values, 0, MANY / 2, 200);
+    struct plot_curve_data data = thin(&values, 0, MANY / 2.0, 200);
     assert_true(data.line.count < 1000 && data.jumps.count < 10);
     assert_true(has_value(&data.line, 0.5) && has_value(&data.line, 1.5));
     release(&data);

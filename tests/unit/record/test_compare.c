@@ -191,7 +191,31 @@ static void test_units_and_texts(void **state)
     assert_int_equal(comparison.count, 2);
     options.strict = true;
     assert_false(compare(a, r));
-    assert_fails(try_compare("time,s\n0,a\n", "time,s\n0,1\n"), TUTTI_ERR_FORMAT, "are texts");
+    assert_fails(try_compare("time,s\n0,1\n", "time,s\n0,a\n"), TUTTI_ERR_FORMAT, "are texts");
+}
+
+static void test_units_of_time(void **state)
+{
+    (void)state;
+    assert_true(compare("time [s],x\n0,1\n1,2\n", "time,x\n0,1\n1,2\n"));
+    assert_int_equal(comparison.unit_count, 0);
+    assert_true(compare("time [ms],x\n0,1\n1,2\n", "time [s],x\n0,1\n1,2\n"));
+    assert_int_equal(comparison.unit_count, 1);
+    assert_string_equal(comparison.units[0].name, "time");
+    assert_string_equal(comparison.units[0].result, "ms");
+}
+
+/* What the reference has as a number cannot be a text. */
+static void test_text_for_a_number(void **state)
+{
+    (void)state;
+    assert_false(compare("time,x,y\n0,1,1\n1,2,ERR\n2,3,1\n", "time,x,y\n0,1,1\n1,2,1\n2,3,1\n"));
+    assert_int_equal(comparison.disagreements, 1);
+    assert_int_equal(comparison.text_count, 0);
+    assert_string_equal(comparison.variables[0].name, "y");
+    assert_true(comparison.variables[0].worst.time == 1);
+    assert_true(comparison.variables[0].worst.reference == 1);
+    assert_true(compare("time,x,y\n0,1,ERR\n", "time,x,y\n0,1,nan\n"));
 }
 
 static void test_empty(void **state)
@@ -260,9 +284,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_worst_first), TEST(test_tolerances),      TEST(test_time_tolerance), TEST(test_range),
-        TEST(test_names),       TEST(test_units_and_texts), TEST(test_empty),          TEST(test_event_rows),
-        TEST(test_held),        TEST(test_batches),
+        TEST(test_worst_first),
+        TEST(test_tolerances),
+        TEST(test_time_tolerance),
+        TEST(test_range),
+        TEST(test_names),
+        TEST(test_units_and_texts),
+        TEST(test_text_for_a_number),
+        TEST(test_units_of_time),
+        TEST(test_empty),
+        TEST(test_event_rows),
+        TEST(test_held),
+        TEST(test_batches),
     };
     return cmocka_run_group_tests_name("record/compare", tests, NULL, NULL);
 }

@@ -302,10 +302,10 @@ static void several_at_once(void **state)
         snprintf(paths[i], sizeof paths[i], "%s/%d.h5", scratch.path, i);
         assert_int_equal(pthread_create(&threads[i], NULL, write_one, paths[i]), 0);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
+    for (int i = 0; i < 3; i++)
         check_rule(paths[i], &rule, 6000);
-    }
     free_rule(&rule);
 }
 
