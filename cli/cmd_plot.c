@@ -193,6 +193,7 @@ static enum tutti_err make_plot(struct plot *plot, const struct arguments *argum
     size_t columns = (size_t)plot_size(plot).width;
     if (plot->result_count > 0)
         TRY(plot_make_panels(plot, columns));
+    plot_warn_of_units(plot);
     if (steps)
         TRY(plot_steps_add_panels(plot, steps, columns));
     TRY(fit_time(plot));

@@ -87,6 +87,8 @@ struct plot_curve_data *plot_new_data(struct plot *plot);
 
 /* plot_choice.c: which variables there are, and which of them are meant. */
 TUTTI_CHECKED enum tutti_err plot_list_traces(struct plot *plot);
+/* Says so if two results have what is drawn in different units. */
+void plot_warn_of_units(const struct plot *plot);
 /* Calls `use` for each part of a list like "a.x,b[1,2],c*"; commas in brackets do not part. `context` is use's. */
 TUTTI_CHECKED enum tutti_err plot_for_each_pattern(struct plot *plot, const char *list,
                                                    enum tutti_err (*use)(struct plot *, const char *, void *),

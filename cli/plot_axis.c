@@ -48,7 +48,7 @@ void plot_axis_fit(struct plot_axis *axis, double low, double high)
     }
     size = fmax(fabs(axis->low - axis->offset), fabs(axis->high - axis->offset));
     int power = (int)floor(log10(size));
-    if (power >= 5 || power < -2)
+    if (power >= 5 || size < 0.02) /* below that ticks like -0.002 would be as wide as to touch the label */
         axis->power = 3 * (int)floor((power < 0 ? power + 1 : power) / 3.0); /* 150 10^3, but 0.6 10^-3 */
 }
 

@@ -50,6 +50,35 @@ enum tutti_err plot_list_traces(struct plot *plot)
     return err;
 }
 
+void plot_warn_of_units(const struct plot *plot)
+{
+    const struct tutti_result *a = plot->results[0], *b = plot->results[1];
+    const struct plot_trace *first = NULL;
+    size_t count = 0;
+    if (plot->result_count < 2)
+        return;
+    for (size_t i = 0; i < plot->trace_count; i++) {
+        const struct plot_trace *trace = &plot->traces[i];
+        if (!trace->wanted || trace->place[0] == a->count || trace->place[1] == b->count)
+            continue;
+        const char *unit = unit_of(&a->variables[trace->place[0]]), *other = unit_of(&b->variables[trace->place[1]]);
+        if (unit && other && strcmp(unit, other) != 0 && count++ == 0)
+            first = trace;
+    }
+    if (a->time_unit && b->time_unit && strcmp(a->time_unit, b->time_unit) != 0)
+        tutti_log_printf(plot->log, TUTTI_LOG_WARNING, NULL,
+                         "times are in %s in %s and in %s in %s: they are drawn as they are", a->time_unit, a->path,
+                         b->time_unit, b->path);
+    if (!first)
+        return;
+    char more[64];
+    snprintf(more, sizeof more, "; units of %zu more differ", count - 1);
+    tutti_log_printf(plot->log, TUTTI_LOG_WARNING, NULL,
+                     "'%s' is in %s in %s and in %s in %s: the numbers are drawn as they are%s", first->name,
+                     a->variables[first->place[0]].unit, a->path, b->variables[first->place[1]].unit, b->path,
+                     count > 1 ? more : "");
+}
+
 enum tutti_err plot_for_each_pattern(struct plot *plot, const char *list,
                                      enum tutti_err (*use)(struct plot *, const char *, void *), void *context)
 {

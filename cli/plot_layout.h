@@ -7,7 +7,7 @@
 
 /* What stands around the panels. */
 enum {
-    PLOT_LEFT = 82,
+    PLOT_LEFT = 94,
     PLOT_RIGHT = 22,
     PLOT_TOP = 4,
     PLOT_TITLE = 30,

@@ -173,6 +173,7 @@ static enum tutti_err make_chosen(struct plot *plot, size_t columns, struct plot
     for (size_t i = 0; i < options->phase_count; i++) {
         TRY(plot_find_pair(plot, options->phases[i], pair));
         TRY(add_phase_panel(plot, pair));
+        plot->traces[pair[0]].wanted = plot->traces[pair[1]].wanted = true;
     }
     return TUTTI_OK;
 }

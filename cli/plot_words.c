@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -33,6 +34,20 @@ static size_t common_end(const struct plot *plot, const size_t *members, size_t 
             end = NULL;
     }
     return end ? strlen(end) : 0;
+}
+
+/* Something is to be left of every name between what all have in common. */
+static void leave_some(const struct plot *plot, const size_t *members, size_t count, size_t *beginning, size_t *end)
+{
+    size_t shortest = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(plot->traces[members[i]].name);
+        shortest = length < shortest ? length : shortest;
+    }
+    if (*beginning + *end >= shortest)
+        *end = 0;
+    if (*beginning >= shortest)
+        *beginning = 0;
 }
 
 static bool same_unit(const char *a, const char *b)
@@ -77,6 +92,7 @@ enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, cons
         return words_of_one(words, labels, &plot->traces[members[0]]);
     words->legend = true;
     size_t beginning = common_beginning(plot, members, count), end = common_end(plot, members, count);
+    leave_some(plot, members, count, &beginning, &end);
     bool one_unit = true;
     for (size_t i = 1; i < count; i++)
         one_unit = one_unit && same_unit(plot->traces[members[i]].unit, plot->traces[members[0]].unit);

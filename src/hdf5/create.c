@@ -79,6 +79,7 @@ static hid_t make_file(const char *path)
     H5Pset_obj_track_times(creation, 0); /* the same run, the same bytes */
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_file_locking(access, 0, 1);
+    H5Pset_small_data_block_size(access, 0); /* chunks begin at the end of the file, also small ones */
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
     H5Pclose(creation);

@@ -42,7 +42,8 @@ struct tutti_hdf5_writer {
     hsize_t done;      /* rows of finished blocks */
     size_t raw;        /* rows of the present block that are in the file, as they are */
     haddr_t *places;   /* of its chunks, `/time` last */
-    double *rectangle; /* a chunk */
+    double *rectangle; /* a chunk ... */
+    double *copy;      /* ... and what the file has of it */
     struct tutti_hdf5_packer *packer;
     bool failed; /* and has said so */
 };

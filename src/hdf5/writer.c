@@ -51,12 +51,38 @@ static const double *gather(struct tutti_hdf5_writer *writer, size_t chunk, cons
     return writer->rectangle;
 }
 
+static bool is_at(const struct tutti_hdf5_writer *writer, haddr_t place, size_t size)
+{
+    return pread(writer->fd, writer->copy, size, (off_t)place) == (ssize_t)size &&
+           memcmp(writer->copy, writer->rectangle, size) == 0;
+}
+
+/* Where the chunk is that was just written as it is. HDF5 takes room at the end of the file: there it is, if that moved by the
+ * chunk's size and no further (for the index, too), and the chunk is there. HDF5's own answer takes the longer, the more chunks
+ * there are. */
+static enum tutti_err find_chunk(struct tutti_hdf5_writer *writer, size_t chunk, hid_t dataset, haddr_t end_before)
+{
+    const hsize_t coordinates[] = {writer->done, chunk * writer->width};
+    size_t size = writer->block * width_of(writer, chunk) * sizeof(double);
+    unsigned mask;
+    hsize_t stored;
+    haddr_t end;
+    WRITE_TRY(writer->path, H5Fget_eoa(writer->file, &end));
+    writer->places[chunk] = end_before;
+    if (end != end_before + size || !is_at(writer, end_before, size))
+        WRITE_TRY(writer->path,
+                  H5Dget_chunk_info_by_coord(dataset, coordinates, &mask, &writer->places[chunk], &stored));
+    return TUTTI_OK;
+}
+
 static enum tutti_err write_chunk(struct tutti_hdf5_writer *writer, size_t chunk, bool packed)
 {
     const hsize_t place[] = {writer->done, chunk * writer->width};
     size_t count = writer->block * width_of(writer, chunk), size = 0;
     hid_t dataset = is_time(writer, chunk) ? writer->time : writer->values;
     const void *bytes;
+    haddr_t end;
+    WRITE_TRY(writer->path, H5Fget_eoa(writer->file, &end));
     if (packed)
         size = tutti_hdf5_pack(writer->packer, writer->rectangle, count, width_of(writer, chunk), &bytes);
     if (size > 0)
@@ -64,12 +90,7 @@ static enum tutti_err write_chunk(struct tutti_hdf5_writer *writer, size_t chunk
     else
         WRITE_TRY(writer->path,
                   H5Dwrite_chunk(dataset, H5P_DEFAULT, AS_THEY_ARE, place, count * sizeof(double), writer->rectangle));
-    if (packed)
-        return TUTTI_OK;
-    unsigned mask;
-    hsize_t stored;
-    WRITE_TRY(writer->path, H5Dget_chunk_info_by_coord(dataset, place, &mask, &writer->places[chunk], &stored));
-    return TUTTI_OK;
+    return packed ? TUTTI_OK : find_chunk(writer, chunk, dataset, end);
 }
 
 static enum tutti_err write_piece(const struct tutti_hdf5_writer *writer, size_t chunk, size_t rows)
@@ -184,6 +205,7 @@ static void release(struct tutti_hdf5_writer *writer)
     tutti_hdf5_packer_free(writer->packer);
     free(writer->places);
     free(writer->rectangle);
+    free(writer->copy);
     free(writer->path);
     free(writer);
 }
@@ -223,9 +245,10 @@ static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tut
     writer->path = strdup(plan->path);
     writer->places = calloc(chunk_count(writer), sizeof *writer->places);
     writer->rectangle = calloc(most, sizeof *writer->rectangle);
+    writer->copy = malloc(most * sizeof *writer->copy);
     writer->packer = tutti_hdf5_packer_new(most);
-    return writer->path && writer->places && writer->rectangle && writer->packer ? TUTTI_OK
-                                                                                 : tutti_hdf5_host->fail_memory();
+    bool enough = writer->path && writer->places && writer->rectangle && writer->copy && writer->packer;
+    return enough ? TUTTI_OK : tutti_hdf5_host->fail_memory();
 }
 
 enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan)

@@ -45,6 +45,12 @@ class Panels(PlotTest):
         self.assertLessEqual({"front.body", "x", "v", "c[1,2], c[1,3]", "c[1,2]", "c[1,3]"}, set(picture.texts))
         self.assertNotIn("front.body.x", picture.texts)
 
+    def test_names_whose_beginning_and_end_overlap(self):
+        """What is left of a name is never nothing."""
+        self.rows("r.csv", ("time", "a.x", "a.b.x", "y.", "y.z."), [(t, t, 2 * t, 3 * t, 4 * t) for t in range(3)])
+        self.assertLessEqual({"a", "x", "b.x"}, set(self.picture("r.csv", "-v", "a.x,a.b.x").texts))
+        self.assertLessEqual({"y.", "y.z."}, set(self.picture("r.csv", "-v", "y.,y.z.").texts))
+
     def test_units_that_differ(self):
         self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.mat", "--quiet")
         self.assertLessEqual({"h in m", "v in m/s"}, set(self.picture("ball.mat", "-v", "h,v").texts))

@@ -86,6 +86,17 @@ class TwoResults(PlotTest):
         picture = self.picture("coarse.csv", "fine.csv", "-v", "only")
         self.assertEqual(len(picture.lines), 1)
 
+    def test_units_that_differ(self):
+        """Nothing is converted, and that is said."""
+        self.write("a.csv", "time [s],v [m/s],w [m],p\n0,1,1,1\n1,2,2,2\n")
+        self.write("b.csv", "time,v [km/h],w [mm],p [Pa]\n0,1,1,1\n1,2,2,2\n")
+        self.write("c.csv", "time [ms],p\n0,1\n1,2\n")
+        said = r"'v' is in m/s in a.csv and in km/h in b.csv: the numbers are drawn as they are"
+        self.picture("a.csv", "b.csv", "-v", "v", says=said + "$")
+        self.picture("a.csv", "b.csv", "--xy", "v,w", says=said + "; units of 1 more differ")
+        self.picture("a.csv", "b.csv", "-v", "p")
+        self.picture("a.csv", "c.csv", says="times are in s in a.csv and in ms in c.csv")
+
     def test_files_of_one_name(self):
         os.mkdir(self.path("other"))
         shutil.copy(self.path("fine.csv"), self.path("other/coarse.csv"))

@@ -38,6 +38,7 @@ static void powers_come_in_threes(void **state)
     (void)state;
     assert_label(fit(0, 150000), "x", "Pa", "x in 1e3 Pa");
     assert_label(fit(-2.5e6, 0), "x", NULL, "x in 1e6");
+    assert_label(fit(-0.011, 0), "z", "m", "z in 1e-3 m");
     assert_label(fit(0, 0.003), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-4), "t", "s", "t in 1e-3 s");
     assert_label(fit(0, 6e-6), "t", "s", "t in 1e-6 s");
