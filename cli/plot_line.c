@@ -147,12 +147,29 @@ static void thin_moving(struct plot_curve_data *out, const struct plot_values *v
     }
 }
 
-void plot_thin(struct plot_curve_data *out, const struct plot_values *values, double from, double to, size_t columns)
+/* Moves an end of the line that is beyond `x` to where the stroke to its neighbour crosses `x`. */
+static void cut_end(struct plot_line *line, size_t end, size_t neighbour, double x)
 {
-    if (!values->held) {
-        thin_moving(out, values, from, to, columns);
+    double width = line->x[neighbour] - line->x[end], y = line->y[end];
+    if (isnan(width) || width == 0 || (x - line->x[end]) * (line->x[neighbour] - x) < 0)
         return;
-    }
+    line->y[end] = y + (line->y[neighbour] - y) * ((x - line->x[end]) / width);
+    line->x[end] = x;
+}
+
+/* gnuplot draws no line between two points that are both outside, and the extent is that of what is seen. */
+static void cut(struct plot_line *line, double from, double to)
+{
+    size_t count = line->count;
+    if (count > 1 && line->x[0] < from)
+        cut_end(line, 0, 1, from);
+    if (count > 1 && line->x[count - 1] > to)
+        cut_end(line, count - 1, count - 2, to);
+}
+
+static void thin_held(struct plot_curve_data *out, const struct plot_values *values, double from, double to,
+                      size_t columns)
+{
     /* A held value is drawn as stairs: only where it changes there are corners. */
     struct plot_line stairs = {0};
     for (size_t row = 0; row < values->count; row++) {
@@ -166,6 +183,12 @@ void plot_thin(struct plot_curve_data *out, const struct plot_values *values, do
     thin_moving(out, &corners, from, to, columns);
     out->line.failed = out->line.failed || stairs.failed;
     plot_line_fini(&stairs);
+}
+
+void plot_thin(struct plot_curve_data *out, const struct plot_values *values, double from, double to, size_t columns)
+{
+    (values->held ? thin_held : thin_moving)(out, values, from, to, columns);
+    cut(&out->line, from, to);
 }
 
 /* From a point that is kept, the slopes are known that pass all points behind it near enough; the first point that none of them

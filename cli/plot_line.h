@@ -35,7 +35,7 @@ struct plot_values {
         held; /* values stay until the next row; else they move on a straight line, and jump between rows of equal time */
 };
 
-/* Between `from` and `to`, and up to the next row on either side, into the empty `out`. If there are many rows, each of
+/* Between `from` and `to`, where the first and the last stroke are cut, into the empty `out`. If there are many rows, each of
  * `columns` equal pieces of time keeps its first, least, greatest and last value, which draw the same pixels as all of
  * them (U. Jugel et al.: M4: a visualization-oriented time series data aggregation, VLDB 2014). What is not finite is a gap. */
 void plot_thin(struct plot_curve_data *out, const struct plot_values *values, double from, double to, size_t columns);

@@ -192,7 +192,8 @@ static void write_curves(FILE *out, const struct plot *plot, const struct plot_p
     size_t named = 0, entries = 0;
     for (size_t i = 0; i < panel->count; i++)
         entries += panel->legend && panel->curves[i].label;
-    fputs("plot ", out);
+    /* gnuplot draws an arrow of characters a line too high. */
+    fputs(panel->limit && terminal ? "set samples 1000\nplot 1 with dots notitle, " : "plot ", out);
     for (size_t i = 0; i < panel->count; i++) {
         const struct plot_curve *curve = &panel->curves[i];
         const char *colour = colour_of(curve, terminal);
@@ -237,8 +238,9 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
         if (curve->style == PLOT_CURVE)
             extras[i].dots = write_dots(out, panel, first + i, &curve->data->line);
     }
-    fputs(panel->limit ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
-                       : "unset arrow 1\n",
+    fputs(panel->limit && !plot->options->terminal
+              ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
+              : "unset arrow 1\n",
           out);
     write_curves(out, plot, panel, first, extras);
     free(extras);

@@ -86,7 +86,7 @@ static enum tutti_err read_attempts(struct plot_steps *steps, struct tutti_csv_r
         if (err == TUTTI_ERR_FORMAT && rows->cut)
             return TUTTI_OK;
         TRY(err);
-        if (rows->count == 0 || (rows->count < COLUMNS && !rows->ended))
+        if (rows->count == 0 || (!rows->ended && (rows->count < COLUMNS || rows->grows)))
             return TUTTI_OK;
         if (rows->count < COLUMNS)
             return tutti_fail(TUTTI_ERR_FORMAT, "%s, line %zu: %zu values where there have to be at least %d",

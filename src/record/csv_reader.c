@@ -16,10 +16,21 @@ enum { CELLS_MOST = 1000000, BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 
 /* --- what is in memory */
 
+/* A file ends where it ended when it was opened: what is written faster than it is read would have no end. */
+static size_t room_before_end(struct tutti_csv_reader *rows, int fd, size_t n)
+{
+    size_t left = rows->size - (size_t)rows->offset;
+    char next;
+    rows->grows = rows->grows || (left == 0 && pread(fd, &next, 1, rows->offset) == 1);
+    return left < n ? left : n;
+}
+
 /* Reads up to n bytes to `to`; *got is 0 at the end. */
 static enum tutti_err read_some(struct tutti_csv_reader *rows, int fd, char *to, size_t n, size_t *got)
 {
     ssize_t result;
+    if (rows->size > 0)
+        n = room_before_end(rows, fd, n);
     do {
         result = rows->size > 0 ? pread(fd, to, n, rows->offset) : read(fd, to, n);
     } while (result < 0 && errno == EINTR);

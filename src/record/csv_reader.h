@@ -25,6 +25,7 @@ struct tutti_csv_reader {
     size_t count; /* 0: there is none, the text is at its end */
     size_t line;  /* where it begins, counted from 1 */
     bool ended;   /* a line end is behind it, not the end of the text */
+    bool grows;   /* the file is longer by now than it was when it was opened, which is where the text ends */
     bool cut;     /* next failed because the text ends in a quoted cell, on the line where that begins */
 
     /* What follows is of csv_reader.c. */

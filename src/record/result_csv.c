@@ -165,7 +165,7 @@ static enum tutti_err check_row(const struct tutti_result *result, const struct 
     if (rows->count != csv->width)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: %zu cells, and the header has %zu", result->path, rows->line,
                           rows->count, csv->width);
-    if (!rows->ended && is_cut_off(rows))
+    if (!rows->ended && (rows->grows || is_cut_off(rows)))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the last number is cut off", result->path, rows->line);
     char shown[TUTTI_NUMBER_MAX + 1];
     int n = (int)(rows->cells[0].n < sizeof shown ? rows->cells[0].n : sizeof shown - 1);

@@ -147,6 +147,13 @@ class Curves(PlotTest):
         self.assertNotIn("1000", picture.texts)
         self.assertNotIn("5", picture.texts)
 
+    def test_window_between_rows(self):
+        """A line that begins before the window and ends behind it is drawn from edge to edge."""
+        self.rows("r.csv", ("time", "x", "y"), [(t, 0.5, 10.25 + t) for t in range(3)])
+        picture = self.picture("r.csv", "-v", "x", "-v", "y", "--start", "1.25", "--stop", "1.75")
+        self.assertIn("11.5", picture.texts)
+        self.assertEqual([len(line.points) for line in picture.lines], [2, 2])
+
     def test_logarithm(self):
         self.rows("r.csv", ("time", "x"), [(t, 10.0 ** -t if t != 2 else -1.0) for t in range(6)])
         picture = self.picture("r.csv", "--y-log")

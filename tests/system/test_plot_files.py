@@ -260,6 +260,14 @@ class Terminal(PlotTest):
         self.assertTrue(25 <= len(lines) <= 31, outcome.out)
         self.assertIn("a.y", outcome.out)
 
+    def test_limit(self):
+        """The line of what is allowed is where the axis says 1."""
+        self.write("steps.csv", "t,h,error,verdict,iterations,unit,variable\n"
+                   + "".join(f"{t},0.5,{error},accepted,1,,\n" for t, error in ((0, 0.02), (0.5, 0.9))))
+        outcome = self.tutti("plot", "--steps", "steps.csv", "--terminal", "--size", "70x30")
+        (limit,) = [line for line in outcome.out.splitlines() if "....." in line]
+        self.assertRegex(limit, r"^ +1 \+")
+
     def on_terminal(self, **environment):
         terminal, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 35, 100, 0, 0))

@@ -46,18 +46,43 @@ static void few_rows_are_all_kept(void **state)
     release(&data);
 }
 
-static void window_goes_up_to_the_next_rows(void **state)
+static void assert_window(const struct plot_values *values, double from, double to, double low, double high)
+{
+    struct plot_curve_data data = thin(values, from, to, 10);
+    assert_same_double(data.line.x[0], from);
+    assert_same_double(data.line.x[data.line.count - 1], to);
+    double least = INFINITY, greatest = -INFINITY;
+    plot_curve_extent(&data, from, to, &least, &greatest);
+    assert_same_double(least, low);
+    assert_same_double(greatest, high);
+    release(&data);
+}
+
+/* A line between two rows that are both outside is there, too. */
+static void window_cuts_lines(void **state)
 {
     (void)state;
     const double t[] = {0, 1, 2, 3, 4, 5}, v[] = {0, 1.5, 2, 3, 4, 5};
-    struct plot_curve_data data = thin(&(struct plot_values){.t = t, .v = v, .count = 6}, 1.5, 3, 10);
-    assert_int_equal(data.line.count, 4);
-    assert_point(&data.line, 0, 1, 1.5);
-    assert_point(&data.line, 3, 4, 4);
-    double low = INFINITY, high = -INFINITY;
-    plot_curve_extent(&data, 1.5, 3, &low, &high);
-    assert_same_double(low, 2);
-    assert_same_double(high, 3);
+    struct plot_values values = {.t = t, .v = v, .count = 6}, held = {.t = t, .v = v, .count = 6, .held = true};
+    assert_window(&values, 1.5, 3, 1.75, 3);
+    assert_window(&values, 0, 3.5, 0, 3.5);
+    assert_window(&values, 4.25, 4.5, 4.25, 4.5);
+    assert_window(&held, 1.5, 3, 1.5, 3);
+    assert_window(&held, 4.25, 4.5, 4, 4);
+}
+
+/* What ends before the window, or has a gap at its edge, is not drawn out to it. */
+static void window_invents_nothing(void **state)
+{
+    (void)state;
+    const double t[] = {0, 1, 2, 3}, v[] = {0, 1, NAN, 3};
+    struct plot_values values = {.t = t, .v = v, .count = 4};
+    struct plot_curve_data data = thin(&values, 1.5, 2.5, 10);
+    for (size_t i = 0; i < data.line.count; i++)
+        assert_false(data.line.x[i] >= 1.5 && data.line.x[i] <= 2.5);
+    release(&data);
+    data = thin(&values, 5, 6, 10);
+    assert_int_equal(data.line.count, 1);
     release(&data);
 }
 
@@ -265,17 +290,12 @@ static void marks_do_not_cover_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_rows_are_all_kept),
-        cmocka_unit_test(window_goes_up_to_the_next_rows),
-        cmocka_unit_test(held_values_are_stairs),
-        cmocka_unit_test(many_rows_are_thinned_out),
-        cmocka_unit_test(many_jumps),
-        cmocka_unit_test(straight_lines_need_two_points),
-        cmocka_unit_test(straightened_line_is_near),
-        cmocka_unit_test(rounds_are_drawn_once),
-        cmocka_unit_test(difference_of_lines),
-        cmocka_unit_test(difference_of_held_values),
-        cmocka_unit_test(marks_do_not_cover_each_other),
+        cmocka_unit_test(few_rows_are_all_kept),          cmocka_unit_test(window_cuts_lines),
+        cmocka_unit_test(window_invents_nothing),         cmocka_unit_test(held_values_are_stairs),
+        cmocka_unit_test(many_rows_are_thinned_out),      cmocka_unit_test(many_jumps),
+        cmocka_unit_test(straight_lines_need_two_points), cmocka_unit_test(straightened_line_is_near),
+        cmocka_unit_test(rounds_are_drawn_once),          cmocka_unit_test(difference_of_lines),
+        cmocka_unit_test(difference_of_held_values),      cmocka_unit_test(marks_do_not_cover_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

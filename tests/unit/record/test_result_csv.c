@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "record/recorder.h"
+#include "record/csv_reader.h"
 #include "record/result.h"
 #include "scratch.h"
 
@@ -241,6 +242,29 @@ static void test_aborted(void **state)
     assert_fails(tutti_result_open(&result, path, &sink), TUTTI_ERR_FORMAT, "the time 'x'");
 }
 
+/* What is written after a file was opened is not read: it might have no end. */
+static void test_growing(void **state)
+{
+    (void)state;
+    struct tutti_csv_reader rows;
+    const char *path = scratch_write(&scratch, "r.csv", "time,u\n0,1\n1,2", 14);
+    assert_ok(tutti_csv_open(&rows, path));
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("5\n2,3\n", file);
+    fclose(file);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(tutti_csv_next(&rows));
+        assert_int_equal(rows.count, 2);
+        assert_int_equal(rows.ended, i < 2);
+    }
+    assert_true(rows.grows); /* whatever stands in the last row, it is not whole */
+    assert_int_equal(rows.cells[1].n, 1);
+    assert_ok(tutti_csv_next(&rows));
+    assert_int_equal(rows.count, 0);
+    tutti_csv_fini(&rows);
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -393,9 +417,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_plain),  TEST(test_forms),   TEST(test_units),      TEST(test_cells), TEST(test_held),
-        TEST(test_errors), TEST(test_aborted), TEST(test_empty),      TEST(test_long),  TEST(test_every_boundary),
-        TEST(test_pipe),   TEST(test_changed), TEST(test_round_trip),
+        TEST(test_plain),          TEST(test_forms),   TEST(test_units),   TEST(test_cells),      TEST(test_held),
+        TEST(test_errors),         TEST(test_aborted), TEST(test_growing), TEST(test_empty),      TEST(test_long),
+        TEST(test_every_boundary), TEST(test_pipe),    TEST(test_changed), TEST(test_round_trip),
     };
     return cmocka_run_group_tests_name("record/result_csv", tests, NULL, NULL);
 }
