@@ -39,7 +39,8 @@ static bool read_size(struct plot_options *options, const char *text)
     if (!cross || !tutti_number_read_int(text, (size_t)(cross - text), &width) ||
         !tutti_number_read_int(cross + 1, strlen(cross + 1), &height) || width < 20 || height < 10 || width > 20000 ||
         height > 20000) {
-        fprintf(stderr, "tutti plot: --size takes WIDTHxHEIGHT, like 800x600 and up to 20000x20000, not '%s'\n", text);
+        fprintf(stderr, "tutti plot: --size takes WIDTHxHEIGHT, like 800x600, from 20x10 to 20000x20000, not '%s'\n",
+                text);
         return false;
     }
     options->width = (int)width;

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "console.h"
 #include "launcher.h"
+#include "output.h"
 #include "run_options.h"
 #include "signals.h"
 #include "stats.h"
@@ -34,6 +35,17 @@ static int follow(struct run_options *run)
     return run_exit_status(err);
 }
 
+/* The option whose file --stats would destroy; NULL: none. */
+static const char *file_of_stats(const struct tutti_run_options *options, const char *stats)
+{
+    bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
+    if (!records_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
+        return "-o";
+    return tutti_fs_is_same(stats, options->step_log) ? "--step-log"
+           : tutti_fs_is_same(stats, options->input)  ? "--input"
+                                                      : NULL;
+}
+
 static int simulate(const struct arguments *arguments, struct run_options *run)
 {
     struct tutti_run_options *options = &run->options;
@@ -42,9 +54,9 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     char *stats_path = !stats_name                    ? NULL
                        : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
                                                       : tutti_fs_absolute(stats_name);
-    bool logged = stats_name && options->step_log && strcmp(stats_name, options->step_log) == 0;
-    if (logged || (stats_name && strcmp(stats_name, options->output) == 0 && !records_nothing(options))) {
-        fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", logged ? "--step-log" : "-o", stats_name);
+    const char *other = file_of_stats(options, stats_name);
+    if (other) {
+        fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
         free(stats_path);
         return EXIT_USAGE;
     }
@@ -52,6 +64,10 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     if (launcher_is_follower()) {
         free(stats_path);
         return follow(run);
+    }
+    if (stats_path && strcmp(stats_path, "-") != 0 && !output_can_be_written(stats_path)) { /* before hours of work */
+        free(stats_path);
+        return EXIT_FAILED;
     }
     bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
     char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;

@@ -151,7 +151,7 @@ static void print_overview(void)
     puts(".SH SYNOPSIS\n.B tutti\n.I COMMAND\n.RI [ operands ]\n.RI [ options ]");
     puts(".SH DESCRIPTION\nTutti simulates models that come as Functional Mock\\-up Units (FMI 1.0, 2.0, 3.0), alone "
          "or coupled "
-         "to systems (SSP 1.0), here or on several machines.\nEach command has a page of its own.");
+         "to systems (SSP 1.0, 2.0), here or on several machines.\nEach command has a page of its own.");
     puts(".SH COMMANDS");
     for (const struct command *command = commands; command->name; command++) {
         printf(".TP\n.BR tutti\\-%s (1)\n", command->name);

@@ -19,15 +19,20 @@ void output_complain(const char *path, int number)
 
 bool output_can_be_written(const char *path)
 {
-    bool there = access(path, F_OK) == 0;
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISFIFO(st.st_mode)) /* whose reader would take the first close for the end */
+        return true;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
         output_complain(path, errno);
         return false;
     }
     close(fd);
-    if (!there)
-        remove(path);
+    char *made = there ? NULL : realpath(path, NULL); /* not the link that may lead to it */
+    if (made)
+        remove(made);
+    free(made);
     return true;
 }
 
@@ -68,7 +73,8 @@ bool output_replace(const char *path, FILE *content)
     struct stat there;
     char *real = realpath(path, NULL), *name = NULL; /* a link stays, what it leads to is replaced */
     const char *target = real ? real : path;
-    bool special = stat(target, &there) == 0 && !S_ISREG(there.st_mode);
+    bool special = stat(target, &there) == 0 ? !S_ISREG(there.st_mode)
+                                             : lstat(path, &there) == 0; /* a link to what is not there yet */
     int fd = special ? -1 : open_beside(target, &name), error = 0;
     if (fd >= 0) {
         error = copy_to(fd, content);

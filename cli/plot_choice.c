@@ -108,6 +108,7 @@ static enum tutti_err fits_nothing(const struct plot *plot, const char *pattern)
 
 struct found {
     size_t *members, count;
+    size_t left_out; /* because there are too many */
 };
 
 static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *context)
@@ -123,6 +124,8 @@ static enum tutti_err add_fitting(struct plot *plot, const char *pattern, void *
             there = found->members[m] == i;
         if (!there && found->count < PLOT_MOST_CURVES)
             found->members[found->count++] = i;
+        else if (!there)
+            found->left_out++;
     }
     return some ? TUTTI_OK : fits_nothing(plot, pattern);
 }
@@ -132,6 +135,10 @@ enum tutti_err plot_find(struct plot *plot, const char *list, size_t *members, s
     struct found found = {.members = members};
     TRY(plot_for_each_pattern(plot, list, add_fitting, &found));
     *count = found.count;
+    if (found.left_out > 0)
+        tutti_log_printf(plot->log, TUTTI_LOG_WARNING, NULL,
+                         "%zu variables fit '%s', and %d curves are the most in a panel: the others are left out",
+                         found.count + found.left_out, tutti_str_show(list).text, PLOT_MOST_CURVES);
     return TUTTI_OK;
 }
 

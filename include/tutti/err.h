@@ -29,7 +29,7 @@ extern "C" {
     X(LIMIT, "a safety limit was exceeded")                                                                            \
     X(UNSUPPORTED, "not supported")                                                                                    \
     X(ARGUMENT, "wrong argument or option")                                                                            \
-    X(LOAD, "the FMU's library cannot be loaded")                                                                      \
+    X(LOAD, "a library cannot be loaded")                                                                              \
     X(FMU, "the FMU reported an error")                                                                                \
     X(FATAL, "the FMU reported a fatal error")                                                                         \
     X(SOLVER, "a solver cannot go on")                                                                                 \

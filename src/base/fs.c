@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
-#include <stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -171,4 +171,32 @@ char *tutti_fs_absolute(const char *path)
         snprintf(absolute, size, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
     free(folder);
     return absolute;
+}
+
+static bool is_same_inode(const char *a, const char *b, mode_t kind)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino && (first.st_mode & S_IFMT) == kind;
+}
+
+/* The folder that a path leads through. */
+static const char *folder_of(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    snprintf(folder, size, "%.*s", (int)(slash - path + 1), path);
+    return folder;
+}
+
+bool tutti_fs_is_same(const char *a, const char *b)
+{
+    char first[4096], second[4096];
+    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    const char *a_name = strrchr(a, '/') ? strrchr(a, '/') + 1 : a, *b_name = strrchr(b, '/') ? strrchr(b, '/') + 1 : b;
+    return is_same_inode(a, b, S_IFREG) ||
+           (strcmp(a_name, b_name) == 0 &&
+            is_same_inode(folder_of(a, first, sizeof first), folder_of(b, second, sizeof second), S_IFDIR));
 }

@@ -3,6 +3,7 @@
 #ifndef TUTTI_BASE_FS_H
 #define TUTTI_BASE_FS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -15,5 +16,8 @@ int tutti_fs_remove_tree(const char *path);
 
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
 char *tutti_fs_absolute(const char *path);
+
+/* Do both lead to the same file, there already or not yet? NULL and "-" are no file. */
+bool tutti_fs_is_same(const char *a, const char *b);
 
 #endif

@@ -207,18 +207,21 @@ static hid_t open_file(const char *path)
     return file;
 }
 
-static bool is_here(const struct tutti_hdf5_reader *reader, const char *name)
+static enum tutti_err must_be_here(const struct tutti_hdf5_reader *reader, const char *name)
 {
     H5L_info_t link;
-    return H5Lexists(reader->file, name, H5P_DEFAULT) > 0 && H5Lget_info(reader->file, name, &link, H5P_DEFAULT) >= 0 &&
-           link.type == H5L_TYPE_HARD;
+    htri_t there = H5Lexists(reader->file, name, H5P_DEFAULT);
+    READ_TRY(reader->path, there);
+    if (there)
+        READ_TRY(reader->path, H5Lget_info(reader->file, name, &link, H5P_DEFAULT));
+    return there && link.type == H5L_TYPE_HARD ? TUTTI_OK : fail_layout(reader, "this is another kind of HDF5 file");
 }
 
 static enum tutti_err open_datasets(struct tutti_hdf5_reader *reader)
 {
     READ_TRY(reader->path, reader->file = open_file(reader->path));
-    if (!is_here(reader, "time") || !is_here(reader, "values"))
-        return fail_layout(reader, "this is another kind of HDF5 file");
+    TRY(must_be_here(reader, "time"));
+    TRY(must_be_here(reader, "values"));
     reader->time = H5Dopen2(reader->file, "time", H5P_DEFAULT);
     reader->values = reader->time < 0 ? -1 : H5Dopen2(reader->file, "values", H5P_DEFAULT);
     READ_TRY(reader->path, reader->values);

@@ -125,9 +125,9 @@ enum tutti_err tutti_pokes_bring_back(struct run *run, const struct tutti_pokes_
     return TUTTI_OK;
 }
 
-void tutti_pokes_kept_free(struct tutti_pokes_kept *all)
+void tutti_pokes_kept_free(struct tutti_pokes_kept *kept)
 {
-    for (struct tutti_pokes_kept *kept = all, *next; kept; kept = next) {
+    for (struct tutti_pokes_kept *next; kept; kept = next) {
         next = kept->next;
         tutti_signals_fini(&kept->signals);
         free(kept);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tutti/run.h>
 
 #include "base/clock.h"
@@ -21,46 +20,17 @@
 #include "master/tally.h"
 #include "record/table.h"
 
-static bool is_same_inode(const char *a, const char *b, mode_t kind)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino && (first.st_mode & S_IFMT) == kind;
-}
-
-/* The folder that a path leads through. */
-static const char *folder_of(const char *path, char *folder, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    snprintf(folder, size, "%.*s", (int)(slash - path + 1), path);
-    return folder;
-}
-
-/* Also of files that are not there yet. */
-static bool is_same_file(const char *a, const char *b)
-{
-    char first[4096], second[4096];
-    if (!a || !b || strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
-        return false;
-    const char *a_name = strrchr(a, '/') ? strrchr(a, '/') + 1 : a, *b_name = strrchr(b, '/') ? strrchr(b, '/') + 1 : b;
-    return is_same_inode(a, b, S_IFREG) ||
-           (strcmp(a_name, b_name) == 0 &&
-            is_same_inode(folder_of(a, first, sizeof first), folder_of(b, second, sizeof second), S_IFDIR));
-}
-
 /* Writing must not destroy what is read, or written. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
 {
-    if (is_same_file(options->input, options->output))
+    if (tutti_fs_is_same(options->input, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
                           options->output);
     if (options->step_log && strcmp(options->step_log, "-") == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
-    if (is_same_file(options->step_log, options->input) || is_same_file(options->step_log, options->output))
+    if (tutti_fs_is_same(options->step_log, options->input) || tutti_fs_is_same(options->step_log, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of %s; name another", options->step_log,
-                          is_same_file(options->step_log, options->input) ? "--input" : "-o");
+                          tutti_fs_is_same(options->step_log, options->input) ? "--input" : "-o");
     return TUTTI_OK;
 }
 

@@ -11,15 +11,6 @@
 #include "base/number.h"
 #include "master/tally.h"
 
-enum tutti_err tutti_simulation_check(const struct tutti_simulation *simulation, enum tutti_stage stage,
-                                      const char *call)
-{
-    static const char *const stages[] = {"is not started", "is started", "has failed", "is finished"};
-    if (simulation->stage == stage)
-        return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_STATE, "tutti_simulation_%s: the simulation %s", call, stages[simulation->stage]);
-}
-
 /* ---- beginning ---- */
 
 static enum tutti_err check_options(const struct tutti_run_options *options)
@@ -222,7 +213,7 @@ enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation, stru
     if (stats)
         *stats = (struct tutti_run_stats){0};
     if (simulation->stage == TUTTI_STAGE_FINISHED || simulation->stage == TUTTI_STAGE_OPEN)
-        TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "finish"));
+        return tutti_simulation_refuse(simulation, "finish");
     enum tutti_err err = simulation->stage == TUTTI_STAGE_STARTED ? tutti_run_terminate(run) : TUTTI_OK;
     simulation->stats.loop_seconds = run->loop_start > 0 ? tutti_clock_now() - run->loop_start : 0;
     if (run->options) /* else it could not be loaded again */

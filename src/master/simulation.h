@@ -41,9 +41,21 @@ struct tutti_simulation {
     struct tutti_arena arena;
 };
 
-/* STATE, if the simulation is not where `call` makes sense. */
-TUTTI_CHECKED enum tutti_err tutti_simulation_check(const struct tutti_simulation *simulation, enum tutti_stage stage,
-                                                    const char *call);
+/* STATE: `call` makes no sense where the simulation is. */
+TUTTI_CHECKED static inline enum tutti_err tutti_simulation_refuse(const struct tutti_simulation *simulation,
+                                                                   const char *call)
+{
+    static const char *const stages[] = {"is not started", "is started", "has failed", "is finished"};
+    return tutti_fail(TUTTI_ERR_STATE, "tutti_simulation_%s: the simulation %s", call, stages[simulation->stage]);
+}
+
+/* That, if the simulation is not where `call` makes sense. */
+TUTTI_CHECKED static inline enum tutti_err tutti_simulation_check(const struct tutti_simulation *simulation,
+                                                                  enum tutti_stage stage, const char *call)
+{
+    return simulation->stage == stage ? TUTTI_OK : tutti_simulation_refuse(simulation, call);
+}
+
 /* Lays out the numbers of variables; when the system is loaded. */
 TUTTI_CHECKED enum tutti_err tutti_simulation_number(struct tutti_simulation *simulation);
 void tutti_simulation_forget_handles(struct tutti_simulation *simulation);

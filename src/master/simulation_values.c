@@ -41,7 +41,7 @@ static const struct tutti_var *variable_of(const struct tutti_simulation *simula
 static enum tutti_err check_loaded(const struct tutti_simulation *simulation, const char *call)
 {
     bool loaded = simulation->stage != TUTTI_STAGE_FINISHED && simulation->run.system;
-    return loaded ? TUTTI_OK : tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, call);
+    return loaded ? TUTTI_OK : tutti_simulation_refuse(simulation, call);
 }
 
 /* NULL: it was not made (yet). */
@@ -199,8 +199,8 @@ static enum tutti_err lay_out(struct tutti_simulation *simulation, struct tutti_
         TRY(tutti_unit_element(unit, handle->variable, &handle->element, &handle->place));
     TRY(tutti_unit_signals(unit, &handle->variable, 1, &handle->signals));
     handle->laid = true;
-    handle->count = handle->element.count > 0 ? 1 : handle->signals.extents[0];
-    return TUTTI_OK;
+    handle->count = 1;
+    return handle->element.count > 0 ? TUTTI_OK : tutti_unit_extent(unit, handle->variable, &handle->count);
 }
 
 static enum tutti_err check_count(const struct tutti_handle *handle, size_t count, const char *call)
@@ -217,7 +217,7 @@ static enum tutti_err look_at(struct tutti_simulation *simulation, size_t variab
     TRY(handle_of(simulation, variable, call, handle));
     struct tutti_unit *unit = unit_of(simulation, *handle);
     if (!unit)
-        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, call);
+        return tutti_simulation_refuse(simulation, call);
     TRY(lay_out(simulation, *handle));
     TRY(tutti_unit_get(unit, &(*handle)->signals));
     *value = (const char *)(*handle)->signals.slots[0] + (*handle)->place * (*handle)->signals.sizes[0];
@@ -462,7 +462,7 @@ enum tutti_err tutti_simulation_set(struct tutti_simulation *simulation, const c
     struct tutti_end end = {0};
     const char *value = NULL;
     if (simulation->stage > TUTTI_STAGE_STARTED)
-        return tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "set");
+        return tutti_simulation_refuse(simulation, "set");
     TRY(split(simulation, text, &end, &value));
     struct tutti_setting setting = {.variable = end.variable, .element = end.element};
     const struct tutti_desc *desc = simulation->run.system->components[end.component].fmu->desc;

@@ -47,6 +47,28 @@ static bool warn_of_nan(const struct tutti_output *output, double t)
     return false;
 }
 
+static void note_fixed(struct tutti_output *output)
+{
+    for (size_t i = 0; output->fixed && i < output->count; i++)
+        output->fixed[i] = tutti_column_number(&output->columns[i]);
+    output->begun = true;
+}
+
+/* FMUs have been seen that change a parameter which they call fixed. */
+static void warn_of_changed(const struct tutti_output *output)
+{
+    for (size_t i = 0; output->fixed && output->begun && i < output->count; i++) {
+        double first = output->fixed[i], last = tutti_column_number(&output->columns[i]);
+        if (!output->columns[i].fixed || last == first || (isnan(last) && isnan(first)))
+            continue;
+        tutti_log_printf(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                         "'%s' is a fixed parameter, but the FMU has changed it from %s to %s: a %s file has the first "
+                         "value only; -o FILE.csv has all",
+                         output->columns[i].name, NUMBER(first), NUMBER(last), output->format->extension);
+        return;
+    }
+}
+
 /* --- the file */
 
 static void emergency(void *context)
@@ -62,12 +84,18 @@ static enum tutti_err open_file(struct tutti_output *output)
     TRY(format->open(&output->recorder, output->target.path, output->columns, output->count));
     output->format = format;
     warn_of_texts(output);
+    if (format->fixed_once) {
+        output->fixed = calloc(output->count + 1, sizeof *output->fixed);
+        if (!output->fixed)
+            return tutti_fail_memory();
+    }
     return tutti_crash_add(emergency, output);
 }
 
 static enum tutti_err close_file(struct tutti_output *output)
 {
     tutti_crash_remove(emergency, output);
+    warn_of_changed(output);
     return output->format->close(output->recorder);
 }
 
@@ -117,6 +145,8 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
     if (__builtin_expect(output->watches_nan, 1))
         output->watches_nan = !warn_of_nan(output, t);
+    if (__builtin_expect(!output->begun, 0))
+        note_fixed(output);
     if (output->format)
         TRY(output->format->row(output->recorder, t));
     return output->values ? tell_row(output, t) : TUTTI_OK;
@@ -130,6 +160,7 @@ enum tutti_err tutti_output_flush(struct tutti_output *output)
 enum tutti_err tutti_output_close(struct tutti_output *output)
 {
     enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
+    free(output->fixed);
     free(output->values);
     *output = (struct tutti_output){0};
     return err;

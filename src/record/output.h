@@ -23,6 +23,8 @@ struct tutti_output {
     size_t count;
     const struct tutti_record_format *format; /* NULL: no file */
     struct tutti_recorder *recorder;
+    double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
+    bool begun;       /* there is a first row */
     double *values;   /* for the watcher */
     bool watches_nan; /* until there is one */
 };

@@ -182,6 +182,10 @@ class Results(CommandTest):
         for name in ("same.csv", "-"):
             with self.subTest(name=name):
                 self.refused("run", DAHLQUIST, "-o", name, "--stats", name, status=2, says="cannot both be")
+        self.refused("run", DAHLQUIST, "-o", "r.csv", "--stats", "./r.csv", status=2, says="-o and --stats cannot both be")
+        self.write("in.csv", "time,u\n0,1\n")
+        self.refused("run", DAHLQUIST, "-o", "r.csv", "--input", "in.csv", "--stats", "./in.csv", status=2,
+                     says="--input and --stats cannot both be")
 
     def unpacked(self):
         """A folder: nothing has to be written to read it."""
@@ -195,7 +199,15 @@ class Results(CommandTest):
         self.refused("run", DAHLQUIST, "-o", "folder.csv", status=1, says=[r"folder\.csv", "is a folder"])
         for name in ("result", "result.xls", ""):
             self.refused("run", DAHLQUIST, "-o", name, status=2, says=r"\.csv")
-        self.refused("run", DAHLQUIST, "--stats", "no/where.json", "--quiet", status=1, says=r"no/where\.json")
+        self.refused("run", DAHLQUIST, "--stats", "no/where.json", "-o", "r.csv", "--quiet", status=1, says=r"no/where\.json")
+        self.assertFalse(os.path.exists(self.path("r.csv")))  # before the run
+
+    def test_statistics_through_a_pipe(self):
+        os.mkfifo(self.path("pipe"))
+        process = self.start("run", DAHLQUIST, "--stats", "pipe", "--quiet", "--record", "none")
+        with open(self.path("pipe"), encoding="utf-8") as pipe:
+            self.assertIn('"version"', pipe.read())
+        self.finish(process)
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_rights(self):

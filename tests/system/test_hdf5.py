@@ -300,6 +300,14 @@ class Strangers(Hdf5Test):
             file["time"], file["values"] = numpy.arange(5.0), h5py.ExternalLink("/etc/passwd", "/x")
         self.assert_refused("another kind of HDF5 file")
 
+    def test_a_folder_that_is_broken(self):
+        """That is not another kind of file."""
+        self.tutti("run", *BALL, "-o", "whole.h5", "--quiet")
+        whole = pathlib.Path(self.path("whole.h5")).read_bytes()
+        self.assertIn(b"values", whole)
+        pathlib.Path(self.path("result.h5")).write_bytes(whole.replace(b"values", b"valuez", 1))
+        self.assert_refused("HDF5 says '.*checksum")
+
     def test_a_heap_of_strings_that_is_broken(self):
         """HDF5 itself comes to grief there: it runs away, or does not come back."""
         self.tutti("run", *BALL, "-o", "whole.h5", "--quiet")

@@ -72,6 +72,11 @@ class Panels(PlotTest):
         self.assertEqual(len(everything.lines), 100)
         self.assertIn("and 77 more", everything.texts)
 
+    def test_too_many_curves(self):
+        self.rows("r.csv", ("time", *(f"v{i}" for i in range(2003))), [(t, *range(t, t + 2003)) for t in range(2)])
+        picture = self.picture("r.csv", "-v", "*", says=r"2003 variables fit '\*', and 2000 curves are the most")
+        self.assertEqual(len(picture.lines), 2000)
+
     def test_title_size_and_curves_that_stay_apart(self):
         self.rows("r.csv", ("time", "a", "b", "c"), [(t, t + .5, t + 1.5, t + 2.5) for t in range(3)])
         picture = self.picture("r.csv", "-v", "*", "--title", "It's an <oscillator>", "--size", "500x333")

@@ -138,6 +138,14 @@ class Files(PlotTest):
         self.assertNotEqual(self.read("older.svg"), older)
         self.assertEqual(sorted(os.listdir(self.folder)), ["link.svg", "older.svg", "out.svg", "r.csv", "tmp"])
 
+    def test_link_to_what_is_not_there(self):
+        os.symlink("new.svg", self.path("link.svg"))
+        self.refused("plot", "r.csv", "-o", "link.svg", "-v", "nothing", status=2, says="nothing")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link.svg", "r.csv", "tmp"])
+        self.tutti("plot", "r.csv", "-o", "link.svg")
+        self.assertTrue(os.path.islink(self.path("link.svg")))
+        self.assertTrue(self.read("new.svg").startswith(b"<?xml"))
+
     def test_older_picture_stays_if_nothing_can_be_drawn(self):
         self.picture("r.csv")
         older = self.read("out.svg")
