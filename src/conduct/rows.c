@@ -198,7 +198,7 @@ bool tutti_rows_must_wait(const struct tutti_rows *rows, int rank)
 static enum tutti_err read_value(const struct cell *cell, struct tutti_unparcel *in)
 {
     enum tutti_type type = cell->column.type;
-    if (type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY) {
+    if (tutti_type_is_text(type)) {
         size_t size;
         const void *bytes = tutti_unparcel_block(in, &size);
         return tutti_owned_put(cell->owned, type, bytes, size, cell->to);

@@ -60,5 +60,10 @@ static inline bool tutti_type_is_integer(enum tutti_type type)
 {
     return type >= TUTTI_TYPE_INT8 && type <= TUTTI_TYPE_UINT64;
 }
+/* Values are pointers to bytes of any length. */
+static inline bool tutti_type_is_text(enum tutti_type type)
+{
+    return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
+}
 
 #endif

@@ -100,7 +100,7 @@ void tutti_detect_forget(struct run *run)
 
 static bool differs(enum tutti_type type, const void *a, const void *b, size_t count)
 {
-    if (type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY)
+    if (tutti_type_is_text(type))
         return !tutti_owned_equal(type, a, b, count);
     if (type != TUTTI_TYPE_FLOAT64)
         return memcmp(a, b, count * tutti_type_size(type)) != 0;

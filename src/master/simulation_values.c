@@ -181,7 +181,7 @@ enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, si
         .type = tutti_type_name((enum tutti_type)var->type),
         .causality = tutti_causality_name((enum tutti_causality)var->causality),
         .variability = tutti_variability_name((enum tutti_variability)var->variability),
-        .is_text = var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY,
+        .is_text = tutti_type_is_text((enum tutti_type)var->type),
         .count = single,
     };
     const struct tutti_unit *unit = unit_of(simulation, handle);
@@ -231,7 +231,7 @@ enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t 
     TRY(look_at(simulation, variable, "get", &handle, &value));
     TRY(check_count(handle, count, "get"));
     const struct tutti_var *var = variable_of(simulation, handle);
-    if (var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY)
+    if (tutti_type_is_text((enum tutti_type)var->type))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_get: '%s' is a text: use tutti_simulation_get_text",
                           handle->name);
     for (size_t i = 0; i < count; i++)
@@ -247,7 +247,7 @@ enum tutti_err tutti_simulation_get_text(struct tutti_simulation *simulation, si
     const char *value;
     TRY(look_at(simulation, variable, "get_text", &handle, &value));
     const struct tutti_var *var = variable_of(simulation, handle);
-    if ((var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_BINARY) || handle->count == 0)
+    if (!tutti_type_is_text((enum tutti_type)var->type) || handle->count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_get_text: '%s' is no text: use tutti_simulation_get",
                           handle->name);
     if (var->type == TUTTI_TYPE_STRING) {
@@ -356,7 +356,7 @@ static enum tutti_err check_value(const struct tutti_simulation *simulation, con
     const struct tutti_var *var = variable_of(simulation, handle);
     enum tutti_type type = (enum tutti_type)var->type;
     tutti_wide room; /* as large as the largest */
-    if (type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY)
+    if (tutti_type_is_text(type))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_put: '%s' is a text: use tutti_simulation_set",
                           handle->name);
     if (!fits(desc, var, value))

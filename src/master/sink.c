@@ -44,7 +44,7 @@ static enum tutti_err cut_pieces(struct tutti_sink *sink, const struct tutti_col
     bool texts = false;
     for (size_t i = 0; i < count; i++) {
         enum tutti_type type = columns[i].type;
-        bool text = type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
+        bool text = tutti_type_is_text(type);
         struct tutti_sink_piece *last = sink->piece_count ? &sink->pieces[sink->piece_count - 1] : NULL;
         if (!text && last && last->size > 0 && (const char *)last->from + last->size == columns[i].value)
             last->size += tutti_type_size(type);

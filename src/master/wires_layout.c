@@ -43,11 +43,6 @@ static const struct tutti_var *var_of(const struct layout *layout, uint32_t node
     return &layout->system->components[n->component].fmu->desc->vars[n->variable];
 }
 
-static bool has_pointers(enum tutti_type type)
-{
-    return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
-}
-
 /* Of connected variables. Places among the signals are 32-bit numbers, counted in doubles: a Binary takes two, an element
  * that is not connected one more. */
 static const uint32_t MOST_VALUES = UINT32_MAX / 4;
@@ -132,7 +127,7 @@ static enum tutti_err count_node(struct layout *layout, uint32_t node, struct ta
     tally->references[group][var->type]++;
     tally->values[group][var->type] += (uint32_t)extent;
     layout->reference_count++;
-    if (has_pointers(var->type))
+    if (tutti_type_is_text(var->type))
         layout->owned_count += extent;
     if (var->dimension_count > 0 && group == MOVING)
         layout->constants += (uint32_t)extent;
@@ -220,7 +215,7 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
     if (made.count == 0)
         return;
     made.values = take_values(layout, group, type, made.value_count * size);
-    made.owned = has_pointers(type) ? layout->owned : NULL;
+    made.owned = tutti_type_is_text(type) ? layout->owned : NULL;
     size_t at = 0;
     for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
         struct tutti_slot *slot = &layout->wires->slots[n];

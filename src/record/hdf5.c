@@ -238,11 +238,6 @@ static void choose_shape(size_t count, size_t *block, size_t *width)
         *width = count ? count : 1;
 }
 
-static bool is_text(const struct tutti_column *column)
-{
-    return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
-}
-
 /* The texts are borrowed from the columns, which HDF5 only reads. */
 static enum tutti_err describe(const struct tutti_recorder *recorder, struct tutti_hdf5_texts *texts, char ***all)
 {
@@ -279,7 +274,7 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutt
     if (!recorder->columns)
         return tutti_fail_memory();
     for (size_t i = 0; i < n; i++)
-        if (!is_text(&columns[i]))
+        if (!tutti_type_is_text(columns[i].type))
             recorder->columns[recorder->count++] = &columns[i];
     choose_shape(recorder->count, &recorder->block, width);
     for (int i = 0; i < 2; i++) {

@@ -164,11 +164,6 @@ struct layout {
     size_t longest, longest_description;
 };
 
-static bool is_text(const struct tutti_column *column)
-{
-    return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
-}
-
 /* Aliases share a row, which is constant if all of them are. */
 static void find_places(struct tutti_recorder *recorder, struct layout *layout)
 {
@@ -180,7 +175,7 @@ static void find_places(struct tutti_recorder *recorder, struct layout *layout)
     layout->names = 1;
     for (size_t i = 0; i < layout->n; i++) {
         size_t source = columns[i].source;
-        if (is_text(&columns[i]))
+        if (tutti_type_is_text(columns[i].type))
             continue;
         layout->names++;
         layout->fixed[i] = layout->fixed[source];
@@ -226,7 +221,7 @@ static enum tutti_err measure(struct layout *layout, const char *path)
     layout->longest_description = strlen("Simulation time [s]");
     const struct tutti_column *worst = &none;
     for (size_t i = 0; i < layout->n; i++) {
-        if (is_text(&layout->columns[i]))
+        if (tutti_type_is_text(layout->columns[i].type))
             continue;
         describe(&text, &layout->columns[i]);
         size_t length = strlen(layout->columns[i].name), larger = length > text.length ? length : text.length;

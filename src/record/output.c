@@ -17,7 +17,7 @@ static void warn_of_texts(const struct tutti_output *output)
     size_t texts = 0;
     for (size_t i = 0; i < output->count && !output->format->holds_texts; i++) {
         enum tutti_type type = output->columns[i].type;
-        if ((type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY) && texts++ == 0)
+        if (tutti_type_is_text(type) && texts++ == 0)
             first = &output->columns[i];
     }
     if (texts == 1)

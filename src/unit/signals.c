@@ -10,11 +10,6 @@ struct tutti_owned {
     size_t capacity;
 };
 
-static bool is_pointer_type(enum tutti_type type)
-{
-    return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
-}
-
 /* Counts per type, so that each block can be made in one piece. */
 static void count_types(struct tutti_signals *signals, const struct tutti_desc *desc, const uint32_t *variables,
                         const size_t *extents, size_t count, struct tutti_block *by_type[TUTTI_TYPE_COUNT])
@@ -42,7 +37,7 @@ static enum tutti_err allocate(struct tutti_signals *signals, size_t count)
         struct tutti_block *block = &signals->blocks[b];
         block->references = tutti_arena_array(arena, block->count, sizeof *block->references);
         block->values = tutti_arena_array(arena, block->value_count, tutti_type_size(block->type));
-        bool pointers = is_pointer_type(block->type);
+        bool pointers = tutti_type_is_text(block->type);
         block->owned = pointers ? tutti_arena_array(arena, block->value_count, sizeof *block->owned) : NULL;
         if (!block->references || !block->values || (pointers && !block->owned))
             return tutti_fail_memory();

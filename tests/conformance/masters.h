@@ -11,25 +11,9 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "record/table.h"
-#include "scratch.h"
+#include "own_scratch.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static struct scratch scratch;
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
 
 /* ---- systems, as SSD files next to copies of the FMUs ---- */
 

@@ -3,29 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
-#include "record/recorder.h"
-#include "scratch.h"
+#include "own_scratch.h"
+#include "record/full_disk.h"
 
-static struct scratch scratch;
 static const struct tutti_record_format *const csv = &tutti_record_csv;
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
 
 static struct tutti_recorder *open_csv(const char *path, const struct tutti_column *columns, size_t n)
 {
@@ -333,46 +315,14 @@ static void test_nothing_is_left_open(void **state)
     assert_int_equal(before, after);
 }
 
-static int fill(off_t limit)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)limit, (rlim_t)limit});
-    double x = 1.0 / 3;
-    const char *text = "two\nlines";
-    const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
-    struct tutti_recorder *recorder = NULL;
-    if (csv->open(&recorder, scratch.joined, columns, 2) != TUTTI_OK)
-        return 1;
-    enum tutti_err err = TUTTI_OK;
-    for (int i = 0; i < 1000000 && err == TUTTI_OK; i++)
-        err = csv->row(recorder, i);
-    if (err != TUTTI_ERR_IO)
-        return 2;
-    for (int i = 0; i < 3; i++) { /* and it stays so, with the same words, for whoever asks */
-        (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
-        enum tutti_err again = i == 0   ? csv->row(recorder, 1e9)
-                               : i == 1 ? csv->flush(recorder)
-                                        : (csv->emergency(recorder), csv->close(recorder));
-        if (again != TUTTI_ERR_IO || !strstr(tutti_err_message(), scratch.joined) ||
-            !strstr(tutti_err_message(), "rows before are kept") || !strstr(tutti_err_message(), "too large"))
-            return 3 + i;
-    }
-    return 0;
-}
-
 static void test_full_disk(void **state)
 {
     (void)state;
+    double x = 0;
+    const char *text = "two\nlines";
+    const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
     for (off_t limit = 200000; limit < 200040; limit++) { /* every place in a row */
-        scratch_path(&scratch, "a.csv");
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0)
-            _exit(fill(limit));
-        int status;
-        waitpid(child, &status, 0);
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 0);
+        fill_up(csv, scratch_path(&scratch, "a.csv"), columns, 2, &x, limit);
         size_t n;
         char *file = slurp_file(scratch_path(&scratch, "a.csv"), &n);
         assert_true(n <= (size_t)limit && n > (size_t)limit - 50); /* all whole rows that fit */

@@ -7,24 +7,9 @@
 
 #include "record/recorder.h"
 #include "record/result.h"
-#include "scratch.h"
+#include "own_scratch.h"
 
-static struct scratch scratch;
 static const struct tutti_record_format *const hdf5 = &tutti_record_hdf5;
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
 
 static struct tutti_recorder *open_hdf5(const char *path, const struct tutti_column *columns, size_t n)
 {

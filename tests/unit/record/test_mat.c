@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-
 #include "count_allocations.h"
-#include "record/recorder.h"
-#include "scratch.h"
+#include "own_scratch.h"
+#include "record/full_disk.h"
 
-static struct scratch scratch;
 static const struct tutti_record_format *const mat = &tutti_record_mat;
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
 
 static struct tutti_recorder *open_mat(const char *path, const struct tutti_column *columns, size_t n)
 {
@@ -524,48 +505,14 @@ static void test_too_much_text(void **state)
     free(text);
 }
 
-static int fill(off_t limit)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)limit, (rlim_t)limit});
-    double x = 0, p = 42;
-    struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
-    columns[1].fixed = true;
-    struct tutti_recorder *recorder = NULL;
-    if (mat->open(&recorder, scratch.joined, columns, 2) != TUTTI_OK)
-        return 1;
-    enum tutti_err err = TUTTI_OK;
-    for (int i = 0; i < 1000000 && err == TUTTI_OK; i++) {
-        x = i * 0.1;
-        err = mat->row(recorder, i);
-    }
-    if (err != TUTTI_ERR_IO)
-        return 2;
-    for (int i = 0; i < 3; i++) { /* and it stays so, with the same words, for whoever asks */
-        (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
-        enum tutti_err again = i == 0   ? mat->row(recorder, 1e9)
-                               : i == 1 ? mat->flush(recorder)
-                                        : (mat->emergency(recorder), mat->close(recorder));
-        if (again != TUTTI_ERR_IO || !strstr(tutti_err_message(), scratch.joined) ||
-            !strstr(tutti_err_message(), "rows before are kept") || !strstr(tutti_err_message(), "too large"))
-            return 3 + i;
-    }
-    return 0;
-}
-
 static void test_full_disk(void **state)
 {
     (void)state;
+    double x = 0, p = 42;
+    struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
+    columns[1].fixed = true;
     for (off_t limit = 200000; limit < 200020; limit++) { /* every place in a row */
-        scratch_path(&scratch, "a.mat");
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0)
-            _exit(fill(limit));
-        int status;
-        waitpid(child, &status, 0);
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 0);
+        fill_up(mat, scratch_path(&scratch, "a.mat"), columns, 2, &x, limit);
         assert_counted_rows("a.mat", true);
         struct file file = read_mat(scratch.joined);
         assert_true(file.size <= (size_t)limit && file.size > (size_t)limit - 16); /* all whole rows that fit */
@@ -581,16 +528,12 @@ static void test_no_room_for_the_head(void **state)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, 100});
+        limit_files(100);
         struct tutti_recorder *recorder = NULL;
         _exit(mat->open(&recorder, scratch.joined, NULL, 0) != TUTTI_ERR_IO || recorder ||
               !strstr(tutti_err_message(), "too large"));
     }
-    int status;
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_child_is_well(child);
     size_t size;
     free(slurp_file(scratch.joined, &size));
     assert_int_equal(size, 0);

@@ -4,24 +4,8 @@
 
 #include <zip.h>
 
-#include "scratch.h"
+#include "own_scratch.h"
 #include "ssp/package_write.h"
-
-static struct scratch scratch;
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
 
 static char *path_of(const char *name)
 {
