@@ -248,6 +248,16 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
 
 /* ---- pictures */
 
+/* Names that stand in the legend, too, are left out where there is no room: "a, b in m" is "in m". */
+static const char *y_label(const struct plot_panel *panel, size_t most)
+{
+    const char *label = panel->y.label, *comma = strstr(label, ", ");
+    if (!panel->legend || !comma || plot_letters(label) <= most)
+        return label;
+    const char *unit = strstr(comma, " in ");
+    return unit ? unit + 1 : label;
+}
+
 /* Everything of a panel but its curves; `top` and `height` are in pixels. */
 static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, int height)
 {
@@ -266,7 +276,8 @@ static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, i
         "%zu\n",
         (PLOT_LEFT - 12.0) / size.width, 1 - (top - 2.0) / size.height, columns);
     fputs("set label 1 ", out);
-    print_quoted(out, panel->y.label, (size_t)height / NARROW);
+    size_t room = (size_t)height / NARROW;
+    print_quoted(out, y_label(panel, room), room);
     fprintf(out, " at screen %.6f,graph 0.5 center rotate noenhanced\nunset label 3\n", 15.0 / size.width);
     if (numbers) {
         fputs("set label 3 ", out);

@@ -51,6 +51,14 @@ class Panels(PlotTest):
         self.assertLessEqual({"a", "x", "b.x"}, set(self.picture("r.csv", "-v", "a.x,a.b.x").texts))
         self.assertLessEqual({"y.", "y.z."}, set(self.picture("r.csv", "-v", "y.,y.z.").texts))
 
+    def test_names_that_have_no_room(self):
+        """They are in the legend; the unit stays beside the axis."""
+        self.rows("r.csv", ("time", "height [m]", "distance [m]", "t [s]"), [(t, t, 2 * t, 3 * t) for t in range(3)])
+        wide = self.picture("r.csv", "-v", "height,distance", "--size", "600x400")
+        self.assertIn("height, distance in m", wide.texts)
+        low = self.picture("r.csv", "-v", "height,distance", "-v", "t", "--size", "600x240")
+        self.assertLessEqual({"height", "distance", "in m"}, set(low.texts))
+
     def test_units_that_differ(self):
         self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.mat", "--quiet")
         self.assertLessEqual({"h in m", "v in m/s"}, set(self.picture("ball.mat", "-v", "h,v").texts))
