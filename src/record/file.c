@@ -39,14 +39,27 @@ enum tutti_err tutti_record_file_must_be_regular(const char *path, const char *e
     return TUTTI_OK;
 }
 
+/* A lock of the open file, not of the process: two simulations of one program keep each other out as well. Readers that lock by
+ * flock(2), as HDF5 does, are not. File systems without such locks do without. */
+static enum tutti_err lock(int fd, const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_IO,
+                      "cannot write %s: another run is writing it; wait for its end, or name another file", path);
+}
+
 enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path)
 {
     int opened = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (opened < 0)
         return tutti_record_file_fail_open(path);
     struct stat st;
-    if (fstat(opened, &st) != 0) {
-        enum tutti_err err = tutti_record_file_fail_open(path);
+    enum tutti_err err = fstat(opened, &st) != 0 ? tutti_record_file_fail_open(path) : TUTTI_OK;
+    if (err == TUTTI_OK && S_ISREG(st.st_mode))
+        err = lock(opened, path);
+    if (err != TUTTI_OK) {
         close(opened);
         return err;
     }

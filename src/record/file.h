@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 /* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
- * fail any more. `regular` says whether bytes have a place in it; pipes and devices take them one after the other. */
+ * fail any more. Nobody else can have it open so as long as this is: IO, if somebody has. `regular` says whether bytes have a place in it; pipes and devices take them one after the other. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path);
 /* Closes it, if `err` is OK with an error of its own: network file systems tell a full disk here. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_close(int fd, const char *path, enum tutti_err err);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "base/module.h"
@@ -36,6 +37,7 @@ enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
 struct tutti_recorder {
     const struct tutti_hdf5_module *module;
     struct tutti_hdf5_writer *writer;
+    int claim;                           /* the file, open a second time: others see that it is taken; -1: it is not */
     const struct tutti_column **columns; /* those that are numbers */
     size_t count, block;
     struct block blocks[2];
@@ -209,6 +211,8 @@ static void release(struct tutti_recorder *recorder)
         free(recorder->blocks[i].values);
     }
     free(recorder->columns);
+    if (recorder->claim >= 0)
+        close(recorder->claim);
     free(recorder);
 }
 
@@ -286,14 +290,12 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutt
     return TUTTI_OK;
 }
 
-/* Can it be written? HDF5 says no in words of its own. What was there stays for now. */
-static enum tutti_err try_file(const char *path)
+/* Can it be written? HDF5 says no in words of its own, and keeps nobody out. What was there stays for now. */
+static enum tutti_err claim(struct tutti_recorder *recorder, const char *path)
 {
-    int fd;
     bool regular;
     TRY(tutti_record_file_must_be_regular(path, ".h5"));
-    TRY(tutti_record_file_open(&fd, &regular, path));
-    return tutti_record_file_close(fd, path, TUTTI_OK);
+    return tutti_record_file_open(&recorder->claim, &regular, path);
 }
 
 static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
@@ -307,9 +309,10 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
     if (!recorder)
         return tutti_fail_memory();
     recorder->module = module;
+    recorder->claim = -1;
     enum tutti_err err = prepare(recorder, columns, n, &width);
     if (!err)
-        err = try_file(path);
+        err = claim(recorder, path);
     if (!err)
         err = create(recorder, path, width);
     if (err) {

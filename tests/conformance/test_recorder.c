@@ -114,6 +114,26 @@ static void an_older_file_is_replaced(void **state)
     }
 }
 
+/* Two runs that write one file would leave neither. */
+static void a_file_is_written_by_one_run(void **state)
+{
+    (void)state;
+    double x = 1;
+    const struct tutti_column column = {.name = "x", .type = TUTTI_TYPE_FLOAT64, .value = &x};
+    struct tutti_recorder *first = NULL, *second = NULL;
+    assert_ok(format->open(&first, path, &column, 1));
+    assert_ok(format->row(first, 1));
+    assert_ok(format->flush(first));
+    assert_fails(format->open(&second, path, &column, 1), TUTTI_ERR_IO, "another run is writing it");
+    assert_null(second);
+    assert_ok(format->row(first, 2));
+    assert_ok(format->close(first));
+    assert_int_equal(rows_of(path), 2);
+    assert_ok(format->open(&second, path, &column, 1));
+    assert_ok(format->close(second));
+    assert_int_equal(rows_of(path), 0);
+}
+
 static void what_cannot_be_opened_is_named(void **state)
 {
     (void)state;
@@ -227,7 +247,7 @@ int main(void)
         TEST(nothing_to_record_is_a_file_too), TEST(an_older_file_is_replaced),
         TEST(what_cannot_be_opened_is_named),  TEST(what_was_flushed_survives_a_kill),
         TEST(emergency_saves_all_rows),        TEST(a_full_disk_is_told),
-        TEST(a_full_device_is_told),
+        TEST(a_full_device_is_told),           TEST(a_file_is_written_by_one_run),
     };
     return cmocka_run_group_tests_name("recorder: " FORMAT, tests, find_format, NULL);
 }
