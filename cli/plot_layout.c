@@ -62,7 +62,10 @@ int plot_height_above(const struct plot *plot, size_t panel, int width)
 {
     size_t lines;
     plot_legend_columns(&plot->panels[panel], width, &lines);
-    return (int)lines * LEGEND_LINE + (lines > 0 && panel > 0 ? GAP - 4 : panel > 0 ? GAP : 8);
+    if (lines > 0 || panel == 0)
+        return (int)lines * LEGEND_LINE + (panel > 0 ? GAP - 4 : 8);
+    /* Logarithmic axes have numbers at both ends. */
+    return plot->panels[panel - 1].y.log && plot->panels[panel].y.log ? GAP + 8 : GAP;
 }
 
 int plot_height_around(const struct plot *plot, int width)
