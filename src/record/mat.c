@@ -185,7 +185,8 @@ static void find_places(struct tutti_recorder *recorder, struct layout *layout)
             *stored = columns[i];
             stored->negated = false; /* that is in dataInfo */
             size_t *count = layout->fixed[i] ? &recorder->fixed_count : &recorder->varying_count;
-            layout->index[i] = (int32_t)++ * count + 1; /* from 1, and the time is the first */
+            *count += 1;
+            layout->index[i] = (int32_t)*count + 1; /* from 1, and the time is the first */
         } else {
             layout->index[i] = layout->index[source];
         }
