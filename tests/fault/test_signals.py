@@ -107,8 +107,9 @@ class Waiting(CommandTest):
 class Killed(CommandTest):
     """SIGKILL leaves no chance; the folder is removed by a later run, but never under the feet of one that lives."""
 
-    def hanging(self):
-        process = self.start("run", kit_fmu("Faulty", "2"), env={"KIT_FAULT": "print DoStep; hang DoStep"})
+    def hanging(self, result="result.csv"):
+        process = self.start("run", kit_fmu("Faulty", "2"), "-o", result,
+                             env={"KIT_FAULT": "print DoStep; hang DoStep"})
         self.assertIn(b"prints", process.stdout.readline())
         return process
 
@@ -129,7 +130,7 @@ class Killed(CommandTest):
         self.assertEqual(self.finish(self.start("run", kit_fmu("Dahlquist", "2"), "-o", "other.csv"), left).status, 0)
 
     def test_leftovers_are_swept(self):
-        processes = [self.hanging() for _ in range(3)]
+        processes = [self.hanging(f"{i}.csv") for i in range(3)]
         self.assertEqual(len(self.folders()), 3)
         for process in processes:
             self.assertEqual(self.end(process).status, -signal.SIGKILL)
