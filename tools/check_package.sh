@@ -37,7 +37,7 @@ dpkg-deb --ctrl-tarfile "$tutti" | tar -xO ./triggers | grep -q ldconfig || fail
 # What is in them: nothing in both, nothing outside of /usr, all of root, readable for all.
 for package in "$tutti" "$dev"; do
     dpkg-deb -c "$package" >"$package.list"
-    if grep -vE '^(d|l|-)[rwx-]+ root/root .* \./(usr/.*)?$' "$package.list"; then fail "$package: these are not as they should be"; fi
+    if grep -vE '^(d|l|-)[rwx-]+ (root.){2}.* \./(usr/.*)?$' "$package.list"; then fail "$package: these are not as they should be"; fi
     if grep -E '^[d-](.{4}w|.{7}w|.{6}[^r])' "$package.list"; then fail "$package: not all may read these, or others write"; fi
     awk '!/^d/ { print $6 }' "$package.list" | sort >"$package.files"
 done
@@ -60,17 +60,17 @@ for module in "$build"/tutti_*.so; do
 done
 
 # What they hold runs from where it was unpacked, stripped, without a search path of its own.
-dpkg-deb -x "$tutti" root
-dpkg-deb -x "$dev" root
-for file in root/usr/bin/tutti "root/$libdir/libtutti.so.0" "root/$libdir"/tutti/*.so; do
+dpkg-deb -x "$tutti" tree
+dpkg-deb -x "$dev" tree
+for file in tree/usr/bin/tutti "tree/$libdir/libtutti.so.0" "tree/$libdir"/tutti/*.so; do
     if readelf -d "$file" | grep -E 'R(UN)?PATH'; then fail "$file has a search path"; fi
     if readelf -S "$file" | grep -E '\.debug_|\.symtab'; then fail "$file is not stripped"; fi
 done
-if grep -rlIF -e "$build" -e "$scratch" root; then fail "these name a folder of this machine"; fi
-export PATH=$scratch/root/usr/bin:$PATH LD_LIBRARY_PATH=$scratch/root/$libdir
-[ -e root/usr/share/doc/tutti/examples/README.md ] || fail "the link to the examples leads nowhere"
-examples=root/usr/share/doc/tutti/examples
-[ "$(command -v tutti)" = "$scratch/root/usr/bin/tutti" ]
+if grep -rlIF -e "$build" -e "$scratch" tree; then fail "these name a folder of this machine"; fi
+export PATH=$scratch/tree/usr/bin:$PATH LD_LIBRARY_PATH=$scratch/tree/$libdir
+[ -e tree/usr/share/doc/tutti/examples/README.md ] || fail "the link to the examples leads nowhere"
+examples=tree/usr/share/doc/tutti/examples
+[ "$(command -v tutti)" = "$scratch/tree/usr/bin/tutti" ]
 tutti --version >/dev/null
 for example in fmus/BouncingBall_fmi3.fmu quarter_car/quarter_car.ssp; do
     for ending in csv mat h5; do
@@ -82,6 +82,6 @@ for example in fmus/BouncingBall_fmi3.fmu quarter_car/quarter_car.ssp; do
 done
 printf '#include <stdio.h>\n#include <tutti/tutti.h>\nint main(void) { return puts(tutti_version()) < 0; }\n' >use.c
 # shellcheck disable=SC2046 # pkg-config gives several words
-cc use.c -o use $(PKG_CONFIG_PATH=root/$libdir/pkgconfig pkg-config --cflags --libs tutti)
+cc use.c -o use $(PKG_CONFIG_PATH=tree/$libdir/pkgconfig pkg-config --cflags --libs tutti)
 [ "$(./use)" = "$(field "$tutti" Version | sed 's/-[^-]*$//')" ] || fail "a program does not find the library"
 echo "check_package: ok ($(du -h "$tutti" | cut -f 1) and $(du -h "$dev" | cut -f 1))"
