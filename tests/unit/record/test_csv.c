@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "own_scratch.h"
+#include "record/dying.h"
 #include "record/full_disk.h"
 
 static const struct tutti_record_format *const csv = &tutti_record_csv;
@@ -223,30 +224,12 @@ static void test_flush(void **state)
 
 /* --- a dying process: a signal at any moment, and whole rows, each once, in the file */
 
-static struct tutti_recorder *dying;
-
-static void on_alarm(int signal)
-{
-    (void)signal;
-    csv->emergency(dying);
-    _exit(0);
-}
-
 static void record_until_killed(unsigned microseconds)
 {
     double x = 0;
     const char *text = "a \"quoted\"\nline";
     const struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x), COLUMN(STRING, "s", &text)};
-    dying = open_csv(scratch.joined, columns, 2);
-    signal(SIGALRM, on_alarm);
-    ualarm(microseconds, 0);
-    for (unsigned i = 0;; i++) {
-        x = i;
-        if (csv->row(dying, i) != TUTTI_OK)
-            _exit(1);
-        if (i % 7 == 0 && csv->flush(dying) != TUTTI_OK)
-            _exit(1);
-    }
+    record_until_ended(csv, scratch.joined, columns, 2, &x, microseconds);
 }
 
 static void test_emergency_at_any_moment(void **state)
@@ -258,9 +241,7 @@ static void test_emergency_at_any_moment(void **state)
         pid_t child = fork();
         if (child == 0)
             record_until_killed(2000 + round * 137);
-        int status;
-        waitpid(child, &status, 0);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_child_is_well(child);
         char *file = slurp_file(scratch_path(&scratch, "a.csv"), NULL), *at = file, expected[80];
         assert_int_equal(strncmp(at, "time,x,s\n", 9), 0);
         at += 9;
@@ -270,7 +251,7 @@ static void test_emergency_at_any_moment(void **state)
             values[0] = strtod(at, &end);
             values[1] = strtod(end + 1, &end);
             snprintf(expected, sizeof expected, ",\"a \"\"quoted\"\"\nline\"\n");
-            assert_true(values[0] == i && values[1] == i);
+            assert_true(values[0] == i && values[1] == i * 0.1);
             assert_int_equal(strncmp(end, expected, strlen(expected)), 0);
             at = end + strlen(expected);
         }

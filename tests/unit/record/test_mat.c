@@ -3,6 +3,7 @@
 
 #include "count_allocations.h"
 #include "own_scratch.h"
+#include "record/dying.h"
 #include "record/full_disk.h"
 
 static const struct tutti_record_format *const mat = &tutti_record_mat;
@@ -386,31 +387,12 @@ static void assert_counted_rows(const char *name, bool nothing_behind)
     file_fini(&file);
 }
 
-static struct tutti_recorder *dying;
-
-static void on_alarm(int signal)
-{
-    (void)signal;
-    mat->emergency(dying);
-    _exit(0);
-}
-
-/* After so many microseconds by an alarm; 0: by somebody else. */
 static void record_until_killed(unsigned microseconds)
 {
     double x = 0, p = 42;
     struct tutti_column columns[] = {COLUMN(FLOAT64, "x", &x, 0), COLUMN(FLOAT64, "p", &p, 1)};
     columns[1].fixed = true;
-    dying = open_mat(scratch.joined, columns, 2);
-    if (microseconds > 0)
-        ualarm(microseconds, 0);
-    for (unsigned i = 0;; i++) {
-        x = i * 0.1;
-        if (mat->row(dying, i) != TUTTI_OK)
-            _exit(1);
-        if (i % 7 == 0 && mat->flush(dying) != TUTTI_OK)
-            _exit(1);
-    }
+    record_until_ended(mat, scratch.joined, columns, 2, &x, microseconds);
 }
 
 static void test_emergency_at_any_moment(void **state)
@@ -420,13 +402,9 @@ static void test_emergency_at_any_moment(void **state)
         scratch_path(&scratch, "a.mat");
         fflush(NULL);
         pid_t child = fork();
-        if (child == 0) {
-            signal(SIGALRM, on_alarm);
+        if (child == 0)
             record_until_killed(4000 + round * 137);
-        }
-        int status;
-        waitpid(child, &status, 0);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_child_is_well(child);
         assert_counted_rows("a.mat", true);
     }
 }
