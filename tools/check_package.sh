@@ -53,6 +53,14 @@ has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti{,-ru
     usr/share/bash-completion/completions/tutti usr/share/zsh/vendor-completions/_tutti \
     usr/share/fish/vendor_completions.d/tutti.fish \
     "$libdir"/tutti/examples/{README.md,fmus/BouncingBall_fmi3.fmu,quarter_car/quarter_car.ssp}
+# README and tutorial can be followed with the package alone.
+manual=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+grep -ohE 'build/(fmus|examples)/[A-Za-z0-9_/]+\.(fmu|ssp)' "$manual/README.md" "$manual/docs/tutorial.md" | sort -u >used
+[ -s used ] || fail "README and tutorial use nothing"
+while read -r file; do
+    file=${file#build/}
+    has "$tutti" "$libdir/tutti/examples/${file#examples/}"
+done <used
 has "$dev" usr/include/tutti/tutti.h "$libdir"/libtutti.{a,so} "$libdir/pkgconfig/tutti.pc" "$libdir/cmake/tutti/tutti-config.cmake" \
     "$libdir/tutti/examples/programs/run_system.c" usr/share/tutti/kit/kit.cmake usr/share/doc/libtutti-dev/copyright
 for module in "$build"/tutti_*.so; do

@@ -33,7 +33,7 @@ struct tutti_xml {
 };
 
 /* expat asks for memory without saying who asks, so the count is per thread. */
-static _Thread_local size_t heap_used;
+static _Thread_local size_t heap_used, heap_limit;
 static _Thread_local bool heap_exhausted;
 
 struct block {
@@ -45,7 +45,7 @@ static void *heap_resize(void *memory, size_t size)
 {
     struct block *old = memory ? (struct block *)((char *)memory - offsetof(struct block, bytes)) : NULL;
     size_t held = old ? old->size : 0;
-    if (size > held && size - held > TUTTI_XML_HEAP - heap_used) {
+    if (size > held && size - held > heap_limit - heap_used) {
         heap_exhausted = true;
         return NULL;
     }
@@ -220,8 +220,8 @@ static enum tutti_err parse_error(struct tutti_xml *xml)
     if (xml->err != TUTTI_OK)
         return xml->err;
     if (heap_exhausted)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%u: reading it would take more than %d MiB", xml->file, line,
-                          TUTTI_XML_HEAP / (1024 * 1024));
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s:%u: reading it would take more than %zu MiB", xml->file, line,
+                          heap_limit / (1024 * 1024));
     if (code == XML_ERROR_NO_MEMORY)
         return tutti_fail_memory();
     if (code == XML_ERROR_UNKNOWN_ENCODING)
@@ -263,6 +263,7 @@ enum tutti_err tutti_xml_read(const char *file, struct tutti_reader *reader, con
 {
     static const XML_Memory_Handling_Suite heap = {heap_alloc, heap_resize, heap_free};
     heap_exhausted = false;
+    heap_limit = handlers->heap > 0 ? handlers->heap : TUTTI_XML_HEAP;
     struct tutti_xml xml = {.file = file, .handlers = handlers, .context = context, .line = 1, .line_begin = 1};
     xml.parser = XML_ParserCreate_MM(NULL, &heap, NULL);
     if (!xml.parser)

@@ -18,7 +18,7 @@ enum {
     TUTTI_XML_ATTRIBUTES = 256,             /* of one element */
     TUTTI_XML_ELEMENTS = 100 * 1000 * 1000, /* of a file */
     TUTTI_XML_TAG = 32 * 1024 * 1024,       /* bytes of one tag or comment */
-    TUTTI_XML_HEAP = 256 * 1024 * 1024,     /* bytes that the parser may hold */
+    TUTTI_XML_HEAP = 256 * 1024 * 1024,     /* bytes that the parser may hold, unless handlers say otherwise */
 };
 
 struct tutti_xml;
@@ -30,6 +30,7 @@ struct tutti_xml_handlers {
     enum tutti_err (*end)(void *context, struct tutti_xml *xml);
     /* Called piece by piece while tutti_xml_want_text is on. NULL: never wanted. */
     enum tutti_err (*text)(void *context, struct tutti_xml *xml, const char *text, size_t n);
+    size_t heap; /* bytes that the parser may hold; 0: TUTTI_XML_HEAP */
 };
 
 /* Reads to the end. `file` is the name for messages. Malformed XML is TUTTI_ERR_FORMAT; errors of `reader` are passed
