@@ -32,6 +32,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tools"))
 from ranks import Nodes, has_mpi, mpi, processes, threads  # noqa: E402
 
+# Options whose choice the statistics of a run tell.
+CHOICES = {"--coupling": "coupling", "--control": "control", "--extrapolate": "extrapolate", "--events": "events"}
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PATIENCE = 500  # seconds after which a run counts as hanging; a safety net, not a measurement
 
 
@@ -62,6 +65,19 @@ class Gallery:
             if ended.returncode != 0:
                 sys.exit(f"the picture of {name}: status {ended.returncode}\n{ended.stdout}")
             shutil.copyfile(place / f"{name}.svg", folder / f"{name}.svg")
+
+
+def agrees(told, published):
+    """Do two texts hold the same figures? Counts and ratios within a tenth, errors (1.3e-06) within their power of ten: other
+    versions of libraries give other last digits."""
+    mine, theirs = NUMBER.findall(told), NUMBER.findall(published)
+    if len(mine) != len(theirs) or NUMBER.sub("", told) != NUMBER.sub("", published):
+        return False
+    for a, b in zip(mine, theirs):
+        x, y, error = float(a), float(b), "e-" in a + b
+        if x != y and (x * y <= 0 or not (0.1 if error else 0.9) <= x / y <= (10 if error else 1.1)):
+            return False
+    return True
 
 
 class Run:
@@ -111,6 +127,7 @@ class Example:
         self.folder = self.options.keep or pathlib.Path(self.scratch.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.runs = self.figures = self.failed = 0
+        self.page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8").splitlines()
         if not self.options.report:
             print(f"{self.name}: {summary.strip().splitlines()[0]}")
 
@@ -154,7 +171,25 @@ class Example:
         self.runs += 1
         result, stats = self.file(f"result{self.runs}.csv"), self.file(f"stats{self.runs}.json")
         self.call(self.build / "tutti", "run", path, "--quiet", *options, "-o", result, "--stats", stats)
-        return Run(result, json.loads(stats.read_text(encoding="utf-8")))
+        run = Run(result, json.loads(stats.read_text(encoding="utf-8")))
+        self.check_choices(options, run)
+        return run
+
+    def check_choices(self, options, run):
+        """By its statistics, a run has done what it was asked for; the check ends if not."""
+        asked = dict(zip(options, options[1:]))
+        done = [(name, [run.stats[key]]) for name, key in CHOICES.items()]
+        done.append(("--solver", [unit["solver"] for unit in run.units.values() if unit["interface"] == "me"]))
+        for name, values in done:
+            if asked.get(name, "auto") != "auto" and any(str(value) != str(asked[name]) for value in values):
+                sys.exit(f"{self.name}: asked for {name} {asked[name]}, and the statistics say {values}")
+
+    def step_log(self, *options, variant=None):
+        """`tutti run SYSTEM OPTIONS...`: sizes of the macro steps that were tried, in their order."""
+        log = self.file("step_log.csv")
+        self.run_system(*options, "--step-log", log, variant=variant)
+        with open(log, newline="", encoding="utf-8") as file:
+            return np.array([float(row["h"]) for row in csv.DictReader(file)])
 
     def same_bits(self, what, *options, variant=None, published=""):
         """`tutti run SYSTEM OPTIONS...` on every fabric, with the nodes of `tcp` on this machine: the same bytes as on one rank."""
@@ -197,6 +232,16 @@ class Example:
         notes = [f"published {published}" if published != "" else "", f"required {required}" if required else ""]
         notes = ", ".join(note for note in notes if note)
         print(f"  {'ok    ' if ok else 'FAILED'} {what}: {measured}{f' ({notes})' if notes else ''}")
+        if published != "":
+            self.check_page(what, str(measured))
+
+    def check_page(self, what, measured):
+        """docs/reproduction.md says of a published figure what is measured now. (With --report it is about to be written.)"""
+        head = f"| [{self.name}](../examples/{self.name}/README.md) | {what} |"
+        rows = [line[len(head):].split(" | ") for line in self.page if line.startswith(head)]
+        if not any(agrees(measured, row[1]) for row in rows if len(row) > 1):
+            self.failed += 1
+            print(f"  FAILED {what}: docs/reproduction.md says {rows[0][1] if rows else 'nothing'}; './dev reproduce' writes it anew")
 
     def compare(self, what, values, reference, within, published=""):
         """The largest distance of values from their reference, which is returned, must not exceed `within`."""

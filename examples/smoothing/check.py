@@ -27,7 +27,16 @@ H = 0.02
 STOP, START = 2, (1, 1)  # end of time, x1 and x2 at the start: our choice, the thesis gives none
 SOLVERS = (("cvode", "proceed"), ("bdf", "auto"))  # the first one is what the thesis has
 PUBLISHED = {False: (423, 291), True: (258, 185)}  # Table 6.3, steps of both subsystems without and with smoothing
+# With smoothing, at most so much of the steps without (0.61 and 0.64 in the thesis); bdf corrects its predictor and has little to gain.
+SAVED = {"cvode": 0.75, "bdf": 1}
+NEAR = (0.6, 1.25)  # of what was published: with start values of our own nothing closer can be asked for
 EVALUATIONS = {False: (677, 494), True: (350, 262)}  # ... and right-hand sides
+
+
+def near(counted, published):
+    """Is each of the counts in parts of what was published within NEAR, and how that is said."""
+    parts = np.divide(counted, published)
+    return np.all((NEAR[0] <= parts) & (parts <= NEAR[1])), f"{NEAR[0]:g} to {NEAR[1]:g} of what was published"
 
 
 def derivatives(x, u):
@@ -83,11 +92,11 @@ def check_subsystem(example, i, smooth, times, inputs, states, before):
         published = f"{PUBLISHED[smooth][i]}"
         if smooth:
             published += f", {PUBLISHED[True][i] / PUBLISHED[False][i]:.2f}"
-        bound = smooth and thesis
         what = f"subsystem {i + 1}, {how} smoothing, {solver} ({predictor})"
-        example.figure(f"solver steps in {what}", f"{steps[solver]}{saved}",
-                       not bound or steps[solver] < before[solver], "fewer" if bound else "",
-                       published if thesis else "")
+        ok, required = near(steps[solver], PUBLISHED[smooth][i]) if thesis else (True, "")
+        if smooth:
+            ok, required = steps[solver] <= SAVED[solver] * before[solver], f"<= {SAVED[solver]:g} of those without"
+        example.figure(f"solver steps in {what}", f"{steps[solver]}{saved}", ok, required, published if thesis else "")
         example.compare(f"error of {what}", run.at(times, ["x"]), states[:, [i]], 1e-3)
     return steps
 
@@ -112,14 +121,17 @@ def check_coupling(example):
             example.compare(f"{what}: distance from the run of this check", run.at(times, ["first.x", "second.x"]),
                             states, 2e-4)
             steps = [run.units[name]["solver_steps"] for name in ("first", "second")]
-            bound = smooth and solver == "cvode"
-            example.figure(f"{what}: solver steps of both subsystems", counts(steps, before.get(solver)),
-                           not bound or np.all(np.less(steps, before[solver])), "fewer" if bound else "",
-                           counts(PUBLISHED[smooth], PUBLISHED[False] if smooth else None) if solver == "cvode" else "")
+            thesis = solver == "cvode"
+            ok, required = near(steps, PUBLISHED[smooth]) if thesis else (True, "")
+            if smooth:
+                ok, required = np.all(np.divide(steps, before[solver]) <= SAVED[solver]), f"<= {SAVED[solver]:g} of those without"
+            example.figure(f"{what}: solver steps of both subsystems", counts(steps, before.get(solver)), ok, required,
+                           counts(PUBLISHED[smooth], PUBLISHED[False] if smooth else None) if thesis else "")
             before.setdefault(solver, steps)
             evaluations = [run.units[name]["rhs_evaluations"] for name in ("first", "second")]
-            example.figure(f"{what}: right-hand sides of both subsystems", counts(evaluations, None), True, "",
-                           counts(EVALUATIONS[smooth], None) if solver == "cvode" else "")
+            ok, required = near(evaluations, EVALUATIONS[smooth]) if thesis else (True, "")
+            example.figure(f"{what}: right-hand sides of both subsystems", counts(evaluations, None), ok, required,
+                           counts(EVALUATIONS[smooth], None) if thesis else "")
 
 
 def main():

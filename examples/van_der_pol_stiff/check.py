@@ -21,6 +21,7 @@ tutti plot oscillator.mat -v x1 -v x2 --title "Van der Pol's oscillator, mu = 20
 """)
 MU = 2000
 SOLVERS = ("cvode", "radau5", "dirk", "bdf")
+WORK = {"cvode": (1, 2), "bdf": (1, 2), "radau5": (5, 10), "dirk": (10, 15)}  # right-hand sides per step, at least and at most
 STOP, STEP = 2, 0.002
 RTOL = 1e-8
 
@@ -48,8 +49,11 @@ def main():
             example.figure(f"jumps, {what}", found, found == jumps, f"{jumps}")
             example.compare(f"error of x1 between the jumps, {what}, tolerance {short(RTOL)}", x[slow, 0],
                             exact[slow, 0], 1000 * RTOL, "a plot" if version == "3" else "")
+            low, high = WORK[solver]
+            each = run.unit["rhs_evaluations"] / run.unit["solver_steps"]
             example.figure(f"work, {what}",
-                           f"{run.unit['solver_steps']} steps, {run.unit['rhs_evaluations']} right-hand sides")
+                           f"{run.unit['solver_steps']} steps, {run.unit['rhs_evaluations']} right-hand sides, {each:.1f} per step",
+                           low <= each <= high, f"{low} to {high} per step")
     example.end()
 
 

@@ -27,6 +27,8 @@ L_S, L_G, L_B, C_P, G = 1.0e-2, 1.5e-2, 2.01e-2, 5.6e-3, 9.81
 START = (0, -0.1, -0.65, 0, 0, 0)  # z, phiS, phiB and their derivatives
 FREE, LEFT, RIGHT = 1, 2, 3
 NAMES = ["z", "phiS", "phiB"]
+WORK = {  # right-hand sides per step, at least and at most; are there Jacobians?
+    "cvode": (1, 2, True), "bdf": (1, 2, True), "dopri5": (6, 7, False), "radau5": (4, 8, True)}
 HITS = {0.16: 2, 1.0: 11}  # published, by time
 BAR = (L_S + L_G - L_B - R_0) / H_B  # the angle of the bird at the bar
 TINY, SCAN = 1e-9, 2e-4  # seconds
@@ -140,6 +142,11 @@ def main():
                           "--step", 0.01, "--output-step", 0.001)
         found = run.time[1:][np.diff(run["hits"]) > 0]
         example.compare(f"times of the hits, {solver}, tolerance 1e-10", found, hits, 1e-6)
+        low, high, implicit = WORK[solver]
+        each = run.unit["rhs_evaluations"] / run.unit["solver_steps"]
+        example.figure(f"right-hand sides per step / Jacobians, {solver}", f"{each:.1f} / {run.unit['jacobian_evaluations']}",
+                       low <= each <= high and (run.unit["jacobian_evaluations"] > 0) == implicit,
+                       f"{low} to {high} / {'some' if implicit else 'none'}")
         positions = run.at(times, NAMES)
         example.compare(f"positions, {solver}, tolerance 1e-10", positions, exact[:, :3], 1e-5)
     example.end()
