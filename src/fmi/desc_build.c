@@ -174,7 +174,7 @@ static enum tutti_err on_text(void *context, struct tutti_xml *xml, const char *
     return build->text.failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-const struct tutti_xml_handlers tutti_build_handlers = {on_start, on_end, on_text};
+const struct tutti_xml_handlers tutti_build_handlers = {.start = on_start, .end = on_end, .text = on_text};
 
 enum tutti_err tutti_build_init(struct tutti_build *build, const char *file, struct tutti_findings *findings)
 {
