@@ -57,10 +57,18 @@ enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, 
                                  const struct tutti_desc *desc, enum tutti_interface_kind kind,
                                  const struct tutti_trajectory_input *columns, size_t count)
 {
-    *inputs = (struct tutti_inputs){.file = file, .straight_until = -INFINITY, .event = INFINITY, .kink = INFINITY};
+    *inputs = (struct tutti_inputs){.file = file,
+                                    .straight_until = -INFINITY,
+                                    .event = INFINITY,
+                                    .kink = INFINITY,
+                                    .row = INFINITY,
+                                    .counted = -INFINITY};
     TRY(tutti_trajectory_new(&inputs->trajectory, file, table, desc, columns, count));
     TRY(allocate(inputs, desc));
-    collect(inputs, desc, desc->fmi == 3 && kind == TUTTI_CS);
+    bool by_update = desc->fmi == 3 && kind == TUTTI_CS;
+    collect(inputs, desc, by_update);
+    inputs->asked = by_update && inputs->slope_count == inputs->continuous &&
+                    (desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE);
     return TUTTI_OK;
 }
 
@@ -146,10 +154,36 @@ enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_un
     return tutti_unit_set(unit, &inputs->held.signals);
 }
 
+/* Has a jump come where the unit is at t? */
+static bool has_come(const struct tutti_inputs *inputs, double t, double event, double span)
+{
+    return tutti_time_reached(t + inputs->slack, event, span);
+}
+
+/* Jumps that the step to t has passed by: of those, the unit sees the last one at t. */
+static void count_passed(struct tutti_inputs *inputs, double t, double span)
+{
+    double event = inputs->event;
+    if (t <= inputs->counted)
+        return;
+    inputs->counted = t;
+    while (event + inputs->slack < t && !tutti_time_same(event, t, span)) {
+        double next = tutti_trajectory_next_event(inputs->trajectory, event);
+        bool seen = !has_come(inputs, t, next, span);
+        inputs->late += seen;
+        inputs->unseen += !seen;
+        event = next;
+    }
+}
+
 void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span)
 {
-    inputs->jumped = tutti_time_reached(t, inputs->event, span);
-    inputs->time = inputs->jumped ? fmax(t, inputs->event) : t;
+    count_passed(inputs, t, span);
+    inputs->jumped = has_come(inputs, t, inputs->event, span);
+    inputs->time = t;
+    for (double event = inputs->event; has_come(inputs, t, event, span);
+         event = tutti_trajectory_next_event(inputs->trajectory, event))
+        inputs->time = fmax(t, event);
     tutti_inputs_sample(inputs, inputs->time, false);
     inputs->held_changed = inputs->held_changed || inputs->jumped;
 }
@@ -174,6 +208,8 @@ void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_uni
 {
     inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
     inputs->kink = follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, inputs->time) : -INFINITY;
+    inputs->row = inputs->ends_at_rows ? tutti_trajectory_next_kink(inputs->trajectory, inputs->time + inputs->splinter)
+                                       : INFINITY;
 }
 
 static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)
@@ -188,9 +224,38 @@ static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_uni
                                              inputs->slopes);
 }
 
+/* A row counts as missed if the line that spans the step is this part of the column's range away from it. */
+static const double FAR = 0.01;
+
+static bool is_far(struct tutti_inputs *inputs, double row, double t, double target)
+{
+    struct tutti_trajectory *trajectory = inputs->trajectory;
+    for (size_t c = 0; c < tutti_trajectory_count(trajectory); c++) {
+        if (!tutti_trajectory_input(trajectory, c)->continuous)
+            continue;
+        double begin = tutti_trajectory_value(trajectory, c, t, true);
+        double end = tutti_trajectory_value(trajectory, c, target, false);
+        double line = begin + (end - begin) * ((row - t) / (target - t));
+        double value = tutti_trajectory_value(trajectory, c, row, true);
+        if (fabs(value - line) > FAR * tutti_trajectory_range(trajectory, c))
+            return true;
+    }
+    return false;
+}
+
+static void count_bent(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double target)
+{
+    if (unit->kind->interface != TUTTI_CS || inputs->asked || inputs->continuous == 0)
+        return;
+    for (double row = tutti_trajectory_next_kink(inputs->trajectory, t); row < target;
+         row = tutti_trajectory_next_kink(inputs->trajectory, row))
+        inputs->bent += is_far(inputs, row, t, target);
+}
+
 enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double target)
 {
     bool keeps = follows(inputs, unit);
+    count_bent(inputs, unit, t, target);
     tutti_inputs_sample(inputs, t, true);
     inputs->step_start = t;
     if (!keeps || t >= inputs->straight_until)

@@ -16,10 +16,14 @@ struct tutti_input_set {
 struct tutti_inputs {
     const char *file; /* borrowed */
     struct tutti_trajectory *trajectory;
-    double time;                   /* where the inputs are read: the unit's time, or the jump that is the same point */
-    double event;                  /* the next jump */
-    double kink;                   /* the next change of a slope; -INFINITY: the unit is told anew before every step */
-    bool jumped;                   /* there is a jump at `time` that the unit has not been told yet */
+    double time;       /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;      /* the next jump */
+    double kink;       /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double row;        /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    bool ends_at_rows; /* steps end at rows that bend a line ... */
+    double splinter;   /* ... unless they are this near to the end of the step before */
+    double slack;      /* a jump that is this near behind a point is at that point: for units of one step size */
+    bool jumped;       /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
     bool held_changed;             /* ... which came, and the unit does not know yet */
@@ -36,6 +40,11 @@ struct tutti_inputs {
     double straight_until; /* the unit knows how they move until then */
     double step_start;     /* of the present step: a jump there has happened already */
     size_t slope_count;
+    bool asked; /* the FMU asks for all of them inside of its steps */
+    /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
+     * never; rows where the file is far from the line that the unit was told. */
+    double counted;
+    unsigned long late, unseen, bent;
 };
 
 /* Reads the chosen columns of `table` (borrowed, as is `file`) against `desc`, for a unit of this interface. */
@@ -64,7 +73,7 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, str
  * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
-/* Before a step: fills in `event` and `kink` from `time` on. */
+/* Before a step: fills in `event`, `kink` and `row` from `time` on. */
 void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit);
 
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */

@@ -39,7 +39,7 @@ static double announced_by(struct run *run, struct tutti_member *member)
     if (inputs && isfinite(inputs->kink))
         event = earlier_event(event, inputs->kink, run->span);
     if (inputs)
-        event = earlier_event(event, inputs->event, run->span);
+        event = earlier_event(event, fmin(inputs->row, inputs->event), run->span);
     return earlier_event(event, member->next_event, run->span);
 }
 

@@ -144,7 +144,7 @@ static double next_goal(const struct run *run, const struct tutti_member *member
     if (inputs && isfinite(inputs->kink))
         target = cut(target, inputs->kink, run->span);
     if (inputs)
-        target = cut(target, inputs->event, run->span);
+        target = cut(target, fmin(inputs->row, inputs->event), run->span);
     return cut(target, member->next_event, run->span);
 }
 

@@ -16,6 +16,7 @@
 #include "master/detect.h"
 #include "master/loop.h"
 #include "master/pace.h"
+#include "master/rows.h"
 #include "master/setup.h"
 #include "master/tally.h"
 #include "record/table.h"
@@ -114,6 +115,7 @@ enum tutti_err tutti_run_start(struct run *run)
 static enum tutti_err begin(struct run *run)
 {
     TRY(tutti_master_open(run));
+    tutti_rows_begin(run);
     run->plain = !run->watches && !run->observer.records && !run->visit && !run->steered && !run->master.by_attempts;
     for (uint32_t m = 0; m < run->own_count && run->steered; m++)
         run->own[m]->unit->may_go_back = true;
@@ -197,6 +199,8 @@ static enum tutti_err spread_end(struct run *run, enum tutti_err err)
 void tutti_run_tell_end(const struct run *run, enum tutti_err err)
 {
     tutti_pace_tell(run);
+    if (!err)
+        tutti_rows_tell(run);
     if (run->ended && !err && tutti_run_owns(run, run->ended->component))
         tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, run->ended->unit->name,
                          "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));

@@ -12,6 +12,7 @@
 #include "master/drive.h"
 #include "master/integration.h"
 #include "master/moving.h"
+#include "master/rows.h"
 #include "master/words.h"
 #include "record/table.h"
 #include "unit/shadow.h"
@@ -396,6 +397,7 @@ static enum tutti_err make_members(struct run *run)
     }
     TRY(share_traits(run));
     TRY(check_used(run, used));
+    TRY(tutti_rows_fit_step(run));
     TRY(give_grids(run));
     return run->system->single ? TUTTI_OK : check_options(run);
 }

@@ -27,7 +27,8 @@ struct tutti_trajectory {
     size_t rows, columns;
     struct tutti_trajectory_input *inputs;
     const unsigned char **values;
-    size_t *sizes; /* of one value */
+    size_t *sizes;  /* of one value */
+    double *ranges; /* of continuous columns */
     void **slots;
     struct tutti_map columns_by_input;
     struct instants events, kinks;
@@ -175,13 +176,25 @@ static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants
     return TUTTI_OK;
 }
 
+static double find_range(const struct tutti_trajectory *tr, size_t column)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t row = 0; row < tr->rows; row++) {
+        double value = linear(tr, column, row, row, 0);
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    return most - least;
+}
+
 static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs)
 {
     tr->inputs = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->inputs);
     tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
     tr->sizes = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->sizes);
+    tr->ranges = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->ranges);
     tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
-    if (!tr->inputs || !tr->values || !tr->sizes || !tr->slots)
+    if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots)
         return tutti_fail_memory();
     if (tr->rows == 0)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", tr->file);
@@ -189,6 +202,7 @@ static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_traje
         tr->inputs[column] = inputs[column];
         TRY(check_input(tr, column));
         TRY(read_column(tr, column));
+        tr->ranges[column] = tr->inputs[column].continuous ? find_range(tr, column) : 0;
     }
     TRY(find_instants(tr, &tr->events, is_event));
     return find_instants(tr, &tr->kinks, is_kink);
@@ -321,4 +335,56 @@ double tutti_trajectory_next_event(struct tutti_trajectory *tr, double t)
 double tutti_trajectory_next_kink(struct tutti_trajectory *tr, double t)
 {
     return next_instant(&tr->kinks, t);
+}
+
+double tutti_trajectory_range(const struct tutti_trajectory *tr, size_t column)
+{
+    return tr->ranges[column];
+}
+
+/* ---- steps that fit the rows ---- */
+
+enum { MOST_STEPS = 1000000 };
+
+static double next_row(struct tutti_trajectory *tr, double t, bool kinks)
+{
+    return fmin(next_instant(&tr->events, t), kinks ? next_instant(&tr->kinks, t) : INFINITY);
+}
+
+/* Euclid's algorithm for lengths that are rounded: less than `noise` is nothing. */
+static double common_divisor(double a, double b, double noise)
+{
+    while (b > noise) {
+        double rest = fabs(remainder(a, b));
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The step near `guess` that goes into the whole run and meets all rows; 0: there is none. */
+static double fit(struct tutti_trajectory *tr, double start, double stop, bool kinks, double guess)
+{
+    double span = stop - start, count = nearbyint(span / guess), step = span / count;
+    if (!(count >= 1 && count <= MOST_STEPS))
+        return 0;
+    for (double t = next_row(tr, start, kinks); t < stop; t = next_row(tr, t, kinks))
+        if (fabs(t - start - step * nearbyint((t - start) / step)) > TUTTI_TRAJECTORY_SPLINTER * step)
+            return 0;
+    return step;
+}
+
+double tutti_trajectory_spacing(struct tutti_trajectory *tr, double start, double stop, bool kinks, double *smallest)
+{
+    double span = stop - start, noise = span / MOST_STEPS / 100, divisor = span, before = start;
+    *smallest = span;
+    for (double t = next_row(tr, start, kinks); t < stop; t = next_row(tr, t, kinks)) {
+        *smallest = fmin(*smallest, t - before);
+        divisor = common_divisor(divisor, t - start, noise);
+        before = t;
+    }
+    if (before == start)
+        return 0;
+    double step = fit(tr, start, stop, kinks, *smallest); /* rows at equal distances, however their times are rounded */
+    return step > 0 ? step : fit(tr, start, stop, kinks, divisor);
 }

@@ -56,4 +56,16 @@ double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t
  * Between these times all of them are straight. */
 double tutti_trajectory_next_kink(struct tutti_trajectory *trajectory, double t);
 
+/* Largest minus smallest value of a continuous column. */
+double tutti_trajectory_range(const struct tutti_trajectory *trajectory, size_t column);
+
+/* A row that is nearer to the end of a step than this part of the step is at its end: times in files are rounded. */
+#define TUTTI_TRAJECTORY_SPLINTER 1e-2
+
+/* The longest step from `start` on whose points all events lie (with `kinks`: those and all kinks) between `start` and
+ * `stop`, and `stop` itself; 0 if there are none, or if it would take more than a million steps. *smallest: the shortest
+ * distance between two of them. */
+double tutti_trajectory_spacing(struct tutti_trajectory *trajectory, double start, double stop, bool kinks,
+                                double *smallest);
+
 #endif

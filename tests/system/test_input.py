@@ -117,6 +117,106 @@ class Trajectories(CommandTest):
                 self.assert_near(table["y"], [float(row[1]) for row in expected], 1e-9)
 
 
+class Rows(CommandTest):
+    """No row is lost: steps end at rows, or are chosen so that they do; what a step must skip is told."""
+
+    def uniform(self, model, version):
+        """An FMU that cannot vary its step."""
+        flag = 'canHandleVariableCommunicationStepSize="true"'
+        return self.altered(self.modest(model, version), (flag, flag.replace("true", "false")), name="uniform.fmu")
+
+    def modest(self, model, version):
+        """An FMU that proposes no step."""
+        proposal = () if version == "1cs" else ((' stepSize="0.1"', ""),)
+        return self.altered(kit_fmu(model, version), *proposal)
+
+    def bits(self, count, step=0.001, name="boolean_in"):
+        """A row every `step` seconds, each with another value than the one before, in an order that no rhythm has."""
+        values = [(n * n // 7 + n) % 2 for n in range(count)]
+        return values, f"time,{name}\n" + "".join(f"{n * step!r},{value}\n" for n, value in enumerate(values))
+
+    def run_bits(self, fmu, text, *options, **more):
+        return self.tutti("run", fmu, "--input", self.write("bits.csv", text), "--stop", "2", "-o", "-",
+                          *options, **more)
+
+    def test_a_default_step_from_the_rows(self):
+        """FMUs that cannot vary their step see every one of 2001 rows, though 500 steps are the default."""
+        values, text = self.bits(2001)
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                outcome = self.run_bits(self.uniform("Feedthrough", version), text)
+                self.assertNotIn("warning", outcome.err)
+                table = Table(outcome.out)
+                seen = dict(zip(table.times, table["boolean_out"]))  # of two rows at an event the second counts
+                late = 0 if version == "3" else 1  # outputs know of it one step later
+                for n in range(1, 2000):
+                    self.assertEqual(seen[table.times[0] + n * 0.001], values[n - late], n)
+
+    def test_times_that_are_rounded(self):
+        """Rows at thirds, written with five digits: before or behind the point that they mean."""
+        text = "time,int32_in\n" + "".join(f"{n / 3:.5g},{n}\n" for n in range(7))
+        for version in ("1cs", "2"):
+            outcome = self.run_bits(self.uniform("Feedthrough", version), text, "--record", "int32_out")
+            table = Table(outcome.out)
+            for t, value in zip(table.times, table["int32_out"]):
+                self.assertEqual(value, math.ceil(t * 3 - 1e-9) - 1 if t else 0, t)
+
+    def test_a_step_that_skips_rows_is_told(self):
+        _, text = self.bits(2001)
+        for version in VERSIONS:
+            outcome = self.run_bits(self.uniform("Feedthrough", version), text, "--step", "0.01")
+            self.assertRegex(outcome.err, r"warning: .*bits\.csv: .*cannot vary its step 0\.01.* [1-9]\d\d+ it never saw; "
+                                          r"use --step 0\.001")
+            outcome = self.run_bits(self.uniform("Feedthrough", version), text, "--step", "0.001")
+            self.assertNotIn("warning", outcome.err)
+            outcome = self.run_bits(self.uniform("Feedthrough", version), "time,boolean_in\n0,0\n0.305,1\n", "--step",
+                                    "0.01")
+            self.assertRegex(outcome.err, r"1 changes? came late, 0 it never saw")
+
+    def test_rows_of_a_unit_in_a_system(self):
+        values, text = self.bits(2001, name="a.boolean_in")
+        system = (f"a={self.uniform('Feedthrough', '2')}", f"b={self.modest('Feedthrough', '3')}", "--connect",
+                  "a.boolean_out=b.boolean_in", "--input", self.write("bits.csv", text), "--stop", "2")
+        results = []
+        for options in ((), ("--threads", "2"), ("--processes", "2")):
+            outcome = self.tutti("run", *system, "--record", "*.boolean_out", "-o", "-", *options)
+            self.assertNotIn("warning", outcome.err)
+            results.append(outcome.out)
+        table = Table(results[0])
+        seen = dict(zip(table.times, table["a.boolean_out"]))
+        self.assertEqual([seen[n * 0.001] for n in range(1, 2000)], values[:1999])
+        self.assertEqual(results[1:], results[:1] * 2)
+        outcome = self.tutti("run", *system, "--step", "0.01", "--threads", "2", "-o", "-")
+        self.assertRegex(outcome.err, r"warning: a: .*it never saw")
+
+    def test_lines_bend_at_rows(self):
+        """A tooth of 1 ms in a line: without --step the unit follows it, with a long one the run says what it missed."""
+        text = "time,u\n0,0\n0.5,0\n0.5005,1\n0.501,0\n2,0\n"
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                fmu = kit_fmu("Tracker", version)
+                outcome = self.run_bits(fmu, text, "--rtol", "1e-8")
+                self.assertNotIn("warning", outcome.err)
+                table = Table(outcome.out)
+                expected = [0.0005 / T * math.exp(-(t - 0.5005) / T) for t in table.times]
+                if version != "3":
+                    self.assertIn(0.5005, table.times)
+                self.assert_near([y for t, y in zip(table.times, table["y"]) if t > 0.502],
+                                 [y for t, y in zip(table.times, expected) if t > 0.502], 1e-6)
+                outcome = self.run_bits(fmu, text, "--step", "0.1")
+                if version == "3":  # it asks for its input whenever it likes
+                    self.assertNotIn("warning", outcome.err)
+                else:
+                    self.assertRegex(outcome.err, r"warning: .*bits\.csv: 1 rows? .*inside of steps.*--step 5e-04")
+
+    def test_fine_tables_set_the_default_step(self):
+        """A row every 2 ms of a wave: a default step of 2 ms, all points on the rows; a wave of few rows changes nothing."""
+        for count, length in ((1001, 1001), (51, 501)):
+            text = "time,u\n" + "".join(f"{2 * n / (count - 1)!r},{math.sin(n)}\n" for n in range(count))
+            outcome = self.run_bits(self.modest("Tracker", "2"), text)
+            self.assertEqual(len(Table(outcome.out)), length)
+
+
 class Discrete(CommandTest):
     """Inputs that are held, and event mode."""
 

@@ -130,6 +130,24 @@ static void test_jump_at_the_start(void **state)
     assert_same_double(u, 5);
 }
 
+/* Steps that meet all rows: at equal distances, at multiples of one, rounded, or none. */
+static void test_spacing(void **state)
+{
+    struct fixture *f = *state;
+    double smallest;
+    assert_ok(read(f, "time,u,b\n0,0,0\n0.2,1,1\n0.5,0,0\n0.9,0,1\n2,0,1\n"));
+    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 2, false, &smallest), 0.1, 1e-15);
+    assert_near(smallest, 0.2, 1e-15);
+    assert_near(tutti_trajectory_spacing(f->trajectory, 0.5, 0.9, false, &smallest), 0, 0); /* nothing in between */
+    assert_ok(read(f, "time,u\n0,0\n0.3333,1\n0.6667,0\n1,4\n2,0\n"));
+    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, true, &smallest), 1.0 / 3, 1e-15);
+    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
+    assert_near(smallest, 1, 0);
+    assert_ok(read(f, "time,b\n0,0\n0.31830988618,1\n0.7390851332,0\n"));
+    assert_near(tutti_trajectory_spacing(f->trajectory, 0, 1, false, &smallest), 0, 0);
+    assert_near(tutti_trajectory_range(f->trajectory, 0), 0, 0);
+}
+
 static void test_refusals(void **state)
 {
     struct fixture *f = *state;
@@ -159,6 +177,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_linear_and_held, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_jump, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_jump_at_the_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_spacing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_alias_twice, set_up, tear_down),
     };

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "master/agree.h"
+#include "master/control.h"
+
+static double spacing(const struct run *run, const struct tutti_member *member, bool kinks, double *smallest)
+{
+    return tutti_trajectory_spacing(member->inputs->trajectory, run->times.start, run->times.stop, kinks, smallest);
+}
+
+/* The step that meets all rows of a member: of a unit that can vary its step, only if its rows are nearer to each other than the
+ * steps would be, and at equal distances; other rows end a step by themselves. 0: whatever it is. */
+static double wanted_step(const struct run *run, const struct tutti_member *member)
+{
+    double smallest, step;
+    if (!member->inputs || member->own_step > 0 || member->unit->kind->interface != TUTTI_CS)
+        return 0;
+    if (member->unit->uniform)
+        return spacing(run, member, member->inputs->continuous > 0, &smallest);
+    step = spacing(run, member, true, &smallest);
+    return smallest < run->times.step && step > (1 - TUTTI_TRAJECTORY_SPLINTER) * smallest ? step : 0;
+}
+
+/* Does the FMU have an internal step that `step` is no multiple of? */
+static bool breaks(const struct tutti_member *member, double step)
+{
+    double fixed = member->unit->fmu->desc->interfaces[TUTTI_CS].fixed_step;
+    return fixed > 0 && !tutti_grid_fits(0, fixed, step);
+}
+
+enum tutti_err tutti_rows_fit_step(struct run *run)
+{
+    if (!run->table || run->options->has_step || run->times.step_proposed)
+        return TUTTI_OK;
+    double *steps = tutti_arena_array(&run->arena, run->member_count, sizeof *steps);
+    if (!steps)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < run->own_count; m++)
+        steps[run->own[m]->component] = wanted_step(run, run->own[m]);
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, steps, run->member_count));
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        double parts = ceil(steps[m] / run->times.step * (1 - 1e-9));
+        if (steps[m] > 0 && !breaks(&run->members[m], steps[m] / parts))
+            run->times.step = steps[m] / parts;
+    }
+    return TUTTI_OK;
+}
+
+void tutti_rows_begin(struct run *run)
+{
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        const struct tutti_member *member = run->own[m];
+        struct tutti_inputs *inputs = member->inputs;
+        if (!inputs)
+            continue;
+        double step = member->grid.step, smallest;
+        bool free = !run->options->has_step && member->own_step == 0;
+        inputs->slack = member->unit->uniform ? TUTTI_TRAJECTORY_SPLINTER * step : 0;
+        (void)spacing(run, member, true, &smallest);
+        inputs->splinter = TUTTI_TRAJECTORY_SPLINTER * fmin(step, smallest);
+        inputs->ends_at_rows = inputs->continuous > 0 && member->unit->kind->interface == TUTTI_CS &&
+                               !member->unit->uniform && (free || run->master.control->varies);
+    }
+}
+
+/* "; use --step 0.001", or what else helps. */
+static const char *advice(const struct run *run, const struct tutti_member *member, bool kinks, char *text, size_t room)
+{
+    double smallest, step = spacing(run, member, kinks, &smallest);
+    if (step > 0)
+        snprintf(text, room, "use --step %s, which meets them all", NUMBER(step));
+    else
+        snprintf(text, room, "rows are up to %s near to each other; use a step of that size", NUMBER(smallest));
+    return text;
+}
+
+static void tell_member(const struct run *run, const struct tutti_member *member)
+{
+    const struct tutti_inputs *inputs = member->inputs;
+    char text[128];
+    if (inputs->late + inputs->unseen > 0)
+        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                         "%s: the FMU cannot vary its step %s, and inputs that jump change between its steps: %lu "
+                         "changes came late, %lu it never saw; %s",
+                         inputs->file, NUMBER(member->grid.step), inputs->late, inputs->unseen,
+                         advice(run, member, false, text, sizeof text));
+    if (inputs->bent > 0)
+        tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                         "%s: %lu rows lie inside of steps, and the FMU saw nothing of them; %s", inputs->file,
+                         inputs->bent, advice(run, member, true, text, sizeof text));
+}
+
+void tutti_rows_tell(const struct run *run)
+{
+    for (uint32_t m = 0; m < run->own_count; m++)
+        if (run->own[m]->inputs)
+            tell_member(run, run->own[m]);
+}
