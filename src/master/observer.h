@@ -75,6 +75,17 @@ TUTTI_CHECKED enum tutti_err tutti_observer_choose(struct tutti_observer *observ
                                                    const struct tutti_wires *wires,
                                                    const struct tutti_observed *observed);
 
+/* What is recorded of a unit without outputs, unless patterns say otherwise: its continuous states if the description names
+ * them, else local variables that may change, without aliases; the first ones, of TUTTI_MOST_MOVING values at most. */
+enum { TUTTI_MOST_MOVING = 100 };
+struct tutti_moving_choice {
+    uint32_t variables[TUTTI_MOST_MOVING];
+    size_t count;
+    size_t found; /* with those that are too many */
+    bool states;  /* else locals */
+};
+TUTTI_CHECKED enum tutti_err tutti_observer_find_moving(const struct tutti_desc *desc, struct tutti_moving_choice *out);
+
 /* Which of the columns are aliases of earlier ones (column.source). */
 TUTTI_CHECKED enum tutti_err tutti_observer_find_sources(struct tutti_observer *observer);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice of what is recorded. Every rank chooses among the variables of all units, so that all agree on which patterns fit
  * something, and keeps the columns of its own. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,11 @@ struct chooser {
     const struct tutti_observed *observed;
     bool *used;  /* per pattern */
     bool failed; /* for want of memory */
+    bool shows;  /* anything at all, of any rank's units */
+    /* Units without outputs, of which something else is recorded. */
+    const struct tutti_component *substituted;
+    size_t substituted_count, substitute_count, moving_count;
+    bool states;
     size_t column_room;
     /* Of the present unit. */
     uint32_t component;
@@ -88,6 +94,21 @@ static bool names_elements(struct chooser *chooser, const char *name)
     return false;
 }
 
+static enum tutti_err add_choice(struct chooser *chooser, const struct choice *choice)
+{
+    if (chooser->count == chooser->room) {
+        size_t room = chooser->room ? 2 * chooser->room : 16;
+        struct choice *more = realloc(chooser->choices, room * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        chooser->choices = more;
+        chooser->room = room;
+    }
+    chooser->choices[chooser->count++] = *choice;
+    chooser->shows = true;
+    return TUTTI_OK;
+}
+
 static enum tutti_err offer(struct chooser *chooser, const char *name, const char *description, uint32_t variable)
 {
     const struct tutti_var *var = &component_of(chooser)->fmu->desc->vars[variable];
@@ -97,16 +118,30 @@ static enum tutti_err offer(struct chooser *chooser, const char *name, const cha
     bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser, name);
     if (!chosen && !elements)
         return TUTTI_OK;
-    if (chooser->count == chooser->room) {
-        size_t room = chooser->room ? 2 * chooser->room : 16;
-        struct choice *more = realloc(chooser->choices, room * sizeof *more);
-        if (!more)
-            return tutti_fail_memory();
-        chooser->choices = more;
-        chooser->room = room;
+    return add_choice(
+        chooser,
+        &(struct choice){.name = name, .description = description, .variable = variable, .elements = elements});
+}
+
+/* A unit without outputs shows what moves inside it. */
+static enum tutti_err choose_moving(struct chooser *chooser)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    struct tutti_moving_choice moving;
+    TRY(tutti_observer_find_moving(desc, &moving));
+    for (size_t i = 0; i < moving.count; i++) {
+        const struct tutti_var *var = &desc->vars[moving.variables[i]];
+        TRY(add_choice(
+            chooser,
+            &(struct choice){.name = var->name, .description = var->description, .variable = moving.variables[i]}));
     }
-    chooser->choices[chooser->count++] =
-        (struct choice){.name = name, .description = description, .variable = variable, .elements = elements};
+    if (moving.count == 0)
+        return TUTTI_OK;
+    if (chooser->substituted_count++ == 0)
+        chooser->substituted = component_of(chooser);
+    chooser->states = moving.states;
+    chooser->substitute_count += moving.count;
+    chooser->moving_count += moving.found;
     return TUTTI_OK;
 }
 
@@ -118,7 +153,7 @@ static enum tutti_err choose(struct chooser *chooser)
         TRY(offer(chooser, desc->vars[i].name, desc->vars[i].description, i));
     for (uint32_t i = 0; i < desc->alias_count && chooser->options->record_count > 0; i++)
         TRY(offer(chooser, desc->aliases[i].name, desc->aliases[i].description, desc->aliases[i].variable));
-    return TUTTI_OK;
+    return chooser->count == 0 && chooser->options->record_count == 0 ? choose_moving(chooser) : TUTTI_OK;
 }
 
 static enum tutti_err check_used(const struct chooser *chooser)
@@ -342,7 +377,10 @@ static enum tutti_err observe_port(struct tutti_observer *observer, struct choos
     const struct tutti_connection *connection = &chooser->system->connections[at];
     const struct tutti_port *port = &chooser->system->outputs[connection->to.variable];
     const struct tutti_end *end = &connection->from;
-    if (end->component == TUTTI_NONE || !wants_port(chooser, port->name) || !chooser->observed[end->component].own)
+    if (end->component == TUTTI_NONE || !wants_port(chooser, port->name))
+        return TUTTI_OK;
+    chooser->shows = true;
+    if (!chooser->observed[end->component].own)
         return TUTTI_OK;
     const struct tutti_unit *unit = chooser->observed[end->component].unit;
     bool negated = unit->fmu->desc->vars[end->variable].negated;
@@ -379,6 +417,7 @@ static enum tutti_err observe_extra(struct tutti_observer *observer, struct choo
                                     const struct tutti_extra *extra)
 {
     size_t count = extra && chooser->observed[0].own ? extra->output_count : 0;
+    chooser->shows = chooser->shows || count > 0;
     observer->extra_values = tutti_arena_array(&observer->arena, count, sizeof *observer->extra_values);
     if (!observer->extra_values)
         return tutti_fail_memory();
@@ -395,6 +434,31 @@ static enum tutti_err observe_extra(struct tutti_observer *observer, struct choo
         observer->extra_unit = chooser->observed[0].unit;
     }
     return TUTTI_OK;
+}
+
+/* Says what is recorded of units that have no outputs, on one rank. A warning where nothing else is: nobody asked for it. */
+static void tell_substitutes(const struct tutti_observer *observer, const struct chooser *chooser)
+{
+    const struct tutti_system *system = chooser->system;
+    size_t count = chooser->substituted_count, recorded = chooser->substitute_count;
+    if (!chooser->shows)
+        tutti_log_printf(observer->log, TUTTI_LOG_WARNING, observer->name,
+                         "there are no outputs, and no states or local variables that change: the result holds nothing "
+                         "but the time; --record '*' records what else there is");
+    if (count == 0)
+        return;
+    char part[80] = "", others[80] = "";
+    if (recorded < chooser->moving_count)
+        snprintf(part, sizeof part, "the first %zu of ", recorded);
+    if (count > 1)
+        snprintf(others, sizeof others, " and %zu other unit%s", count - 1, count == 2 ? "" : "s");
+    const char *what = count > 1         ? "states and local variable"
+                       : chooser->states ? "continuous state"
+                                         : "local variable";
+    tutti_log_printf(observer->log, count == system->component_count ? TUTTI_LOG_WARNING : TUTTI_LOG_INFO,
+                     observer->name, "%s%s ha%s no outputs; recorded instead: %s%zu %s%s; --record PATTERN chooses",
+                     system->single ? "the FMU" : chooser->substituted->name, others, count == 1 ? "s" : "ve", part,
+                     chooser->moving_count, what, chooser->moving_count == 1 ? "" : "s");
 }
 
 static enum tutti_err observe_all(struct tutti_observer *observer, struct chooser *chooser)
@@ -414,7 +478,11 @@ static enum tutti_err observe_all(struct tutti_observer *observer, struct choose
         if (system->connections[i].to.component == TUTTI_NONE)
             TRY(observe_port(observer, chooser, i));
     TRY(observe_extra(observer, chooser, chooser->options->extra));
-    return chooser->failed ? tutti_fail_memory() : check_used(chooser);
+    if (chooser->failed)
+        return tutti_fail_memory();
+    TRY(check_used(chooser));
+    tell_substitutes(observer, chooser);
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_observer_choose(struct tutti_observer *observer, const struct tutti_run_options *options,
