@@ -25,7 +25,7 @@ struct tutti_look {
     struct tutti_signals signals;
 };
 
-/* An output of the system itself: what a unit gives, converted. */
+/* A connector of a system: what a unit gives, or was given, converted. */
 struct tutti_shown_port {
     const struct tutti_conversion *conversion;
     const void *from;

@@ -328,11 +328,13 @@ static bool wants_port(const struct chooser *chooser, const char *name)
     return any;
 }
 
-/* Values of the variable that a port shows: in the signals, or read for it. */
+/* Values of the variable that a connector shows: in the signals, of an input file, or read for it. */
 static enum tutti_err find_source(struct tutti_observer *observer, const struct chooser *chooser,
                                   const struct tutti_end *end, const char **values, size_t *count)
 {
-    struct tutti_unit *unit = chooser->observed[end->component].unit;
+    const struct tutti_observed *observed = &chooser->observed[end->component];
+    struct tutti_unit *unit = observed->unit;
+    const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, end->variable, 0) : NULL;
     uint32_t node = tutti_structure_find(chooser->wires->structure, end->component, end->variable, true);
     size_t place = 0;
     if (end->element.count > 0)
@@ -340,6 +342,9 @@ static enum tutti_err find_source(struct tutti_observer *observer, const struct 
     if (node != TUTTI_NONE) {
         *values = chooser->wires->slots[node].values;
         *count = chooser->wires->slots[node].count;
+    } else if (driven) {
+        *values = driven;
+        TRY(tutti_unit_extent(unit, end->variable, count));
     } else {
         struct tutti_look *looking = &observer->looks[observer->look_count];
         looking->unit = unit;
@@ -372,44 +377,74 @@ static enum tutti_err negate(const struct tutti_conversion **conversion, const c
     return TUTTI_OK;
 }
 
-static enum tutti_err observe_port(struct tutti_observer *observer, struct chooser *chooser, uint32_t at)
+/* What a connector shows, converted if it must be. */
+static enum tutti_err find_values(struct tutti_observer *observer, const struct chooser *chooser,
+                                  const struct tutti_probe *probe, struct tutti_shown_port *out, enum tutti_type *type,
+                                  bool *negated)
 {
-    const struct tutti_connection *connection = &chooser->system->connections[at];
-    const struct tutti_port *port = &chooser->system->outputs[connection->to.variable];
-    const struct tutti_end *end = &connection->from;
-    if (end->component == TUTTI_NONE || !wants_port(chooser, port->name))
+    const struct tutti_end *end = &probe->from;
+    const struct tutti_var *var = &chooser->observed[end->component].unit->fmu->desc->vars[end->variable];
+    const char *from;
+    *out = (struct tutti_shown_port){.conversion = probe->conversion};
+    TRY(find_source(observer, chooser, end, &from, &out->count));
+    out->from = out->to = (void *)from;
+    *type = (enum tutti_type)var->type;
+    *negated = var->negated;
+    if (!out->conversion || tutti_conversion_is_identity(out->conversion))
+        return TUTTI_OK;
+    *type = out->conversion->to;
+    *negated = false;
+    out->to = tutti_arena_array(&observer->arena, out->count, tutti_type_size(*type));
+    if (!out->to)
+        return tutti_fail_memory();
+    if (var->negated)
+        TRY(negate(&out->conversion, probe->name, &observer->arena));
+    observer->ports[observer->port_count++] = *out;
+    return TUTTI_OK;
+}
+
+/* A connector of a system; `place` orders such columns. */
+static enum tutti_err observe_connector(struct tutti_observer *observer, struct chooser *chooser,
+                                        const struct tutti_probe *probe, uint32_t place)
+{
+    const struct tutti_end *end = &probe->from;
+    if (end->component == TUTTI_NONE || !wants_port(chooser, probe->name))
         return TUTTI_OK;
     chooser->shows = true;
     if (!chooser->observed[end->component].own)
         return TUTTI_OK;
     const struct tutti_unit *unit = chooser->observed[end->component].unit;
-    bool negated = unit->fmu->desc->vars[end->variable].negated;
-    struct tutti_shown_port shown = {.conversion = connection->conversion};
-    const char *from;
-    TRY(find_source(observer, chooser, end, &from, &shown.count));
-    shown.from = shown.to = (void *)from;
-    enum tutti_type type = (enum tutti_type)unit->fmu->desc->vars[end->variable].type;
-    bool converted = shown.conversion && !tutti_conversion_is_identity(shown.conversion);
-    if (converted) {
-        type = shown.conversion->to;
-        shown.to = tutti_arena_array(&observer->arena, shown.count, tutti_type_size(type));
-        if (!shown.to)
-            return tutti_fail_memory();
-        if (negated)
-            TRY(negate(&shown.conversion, port->name, &observer->arena));
-        observer->ports[observer->port_count++] = shown;
-    }
-    for (size_t e = 0; e < shown.count; e++)
-        TRY(add_column(observer, chooser, &(struct tutti_column_place){TUTTI_NONE, at, TUTTI_NONE, 0},
+    struct tutti_shown_port port;
+    enum tutti_type type;
+    bool negated;
+    TRY(find_values(observer, chooser, probe, &port, &type, &negated));
+    for (size_t e = 0; e < port.count; e++)
+        TRY(add_column(observer, chooser, &(struct tutti_column_place){TUTTI_NONE, place, TUTTI_NONE, 0},
                        &(struct tutti_column){
                            .name = end->element.count > 0
-                                       ? port->name
-                                       : element_name(&observer->arena, unit, end->variable, port->name, e),
-                           .unit = port->unit ? port->unit->name : NULL,
+                                       ? probe->name
+                                       : element_name(&observer->arena, unit, end->variable, probe->name, e),
+                           .unit = probe->unit ? probe->unit->name : NULL,
                            .type = (uint8_t)type,
-                           .negated = !converted && negated,
-                           .value = (const char *)shown.to + e * tutti_type_size(type),
+                           .negated = negated,
+                           .value = (const char *)port.to + e * tutti_type_size(type),
                        }));
+    return TUTTI_OK;
+}
+
+static enum tutti_err observe_connectors(struct tutti_observer *observer, struct chooser *chooser)
+{
+    const struct tutti_system *system = chooser->system;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        if (connection->to.component != TUTTI_NONE)
+            continue;
+        const struct tutti_port *port = &system->outputs[connection->to.variable];
+        const struct tutti_probe probe = {port->name, port->unit, connection->from, connection->conversion};
+        TRY(observe_connector(observer, chooser, &probe, i));
+    }
+    for (uint32_t i = 0; i < system->probe_count; i++)
+        TRY(observe_connector(observer, chooser, &system->probes[i], system->connection_count + 1 + i));
     return TUTTI_OK;
 }
 
@@ -464,9 +499,9 @@ static void tell_substitutes(const struct tutti_observer *observer, const struct
 static enum tutti_err observe_all(struct tutti_observer *observer, struct chooser *chooser)
 {
     const struct tutti_system *system = chooser->system;
-    size_t looks = (size_t)system->component_count + system->output_count;
+    size_t ports = (size_t)system->output_count + system->probe_count, looks = system->component_count + ports;
     observer->looks = tutti_arena_array(&observer->arena, looks, sizeof *observer->looks);
-    observer->ports = tutti_arena_array(&observer->arena, system->output_count, sizeof *observer->ports);
+    observer->ports = tutti_arena_array(&observer->arena, ports, sizeof *observer->ports);
     chooser->used = tutti_arena_array(&observer->arena, chooser->options->record_count, sizeof *chooser->used);
     if (!observer->looks || !observer->ports || !chooser->used)
         return tutti_fail_memory();
@@ -474,9 +509,7 @@ static enum tutti_err observe_all(struct tutti_observer *observer, struct choose
         chooser->component = c;
         TRY(observe_unit(observer, chooser));
     }
-    for (uint32_t i = 0; i < system->connection_count; i++)
-        if (system->connections[i].to.component == TUTTI_NONE)
-            TRY(observe_port(observer, chooser, i));
+    TRY(observe_connectors(observer, chooser));
     TRY(observe_extra(observer, chooser, chooser->options->extra));
     if (chooser->failed)
         return tutti_fail_memory();

@@ -53,6 +53,8 @@ static enum tutti_err load(struct run *run)
         .connect_count = options->connect_count,
         .set = options->set,
         .set_count = options->set_count,
+        .record = options->record,
+        .record_count = options->record_count,
         .aliases = options->aliases,
         .alias_count = options->alias_count,
         .log = options->log,

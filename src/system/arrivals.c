@@ -217,7 +217,8 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
 
 /* ---- ports ---- */
 
-static enum tutti_err keep_unit(struct flat *flat, const struct tutti_unit_def *unit, const struct tutti_unit_def **out)
+enum tutti_err tutti_arrivals_keep_unit(struct flat *flat, const struct tutti_unit_def *unit,
+                                        const struct tutti_unit_def **out)
 {
     *out = NULL;
     if (!unit)
@@ -256,7 +257,7 @@ static enum tutti_err make_ports(struct flat *flat, struct tutti_end **ends, siz
         port->name = tutti_arena_text(&flat->system->arena, node->name, strlen(node->name));
         if (!port->name)
             return tutti_fail_memory();
-        TRY(keep_unit(flat, node->look.unit, &port->unit));
+        TRY(tutti_arrivals_keep_unit(flat, node->look.unit, &port->unit));
     }
     for (size_t i = 0; i < count; i++)
         ends[i]->variable = tutti_flat_node(flat, ends[i]->variable)->cursor;

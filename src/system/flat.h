@@ -345,6 +345,11 @@ TUTTI_CHECKED enum tutti_err tutti_wiring_make(struct flat *flat);
 void tutti_wiring_report_double(struct flat *flat, const struct edge *first, struct edge *second);
 /* Connections and ports of the system from the feeds. */
 TUTTI_CHECKED enum tutti_err tutti_arrivals_make(struct flat *flat);
+/* A copy of a unit that stays; *out is NULL for NULL. */
+TUTTI_CHECKED enum tutti_err tutti_arrivals_keep_unit(struct flat *flat, const struct tutti_unit_def *unit,
+                                                      const struct tutti_unit_def **out);
+/* ---- probes.c: connectors that are recorded ---- */
+TUTTI_CHECKED enum tutti_err tutti_probes_make(struct flat *flat);
 
 /* ---- bindings.c, values.c, settle.c ---- */
 

@@ -41,6 +41,7 @@ static enum tutti_err build(struct flat *flat)
     TRY(tutti_command_line_set(flat));
     TRY(tutti_wiring_make(flat));
     TRY(tutti_arrivals_make(flat));
+    TRY(tutti_probes_make(flat));
     TRY(tutti_values_settle(flat));
     TRY(keep(flat));
     TRY(tutti_files_keep(flat));

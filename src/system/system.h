@@ -63,6 +63,15 @@ struct tutti_port {
     unsigned line;
 };
 
+/* A connector of a nested system, or an input or a parameter of the root, that is to be recorded: by what an FMU gives to it, or
+ * got from it. */
+struct tutti_probe {
+    const char *name;                          /* "inner.speed", with its element if it has its values one by one */
+    const struct tutti_unit_def *unit;         /* NULL: none */
+    struct tutti_end from;                     /* never of the system itself */
+    const struct tutti_conversion *conversion; /* NULL: values are copied */
+};
+
 /* A file that was opened for the system, under one of its names. */
 struct tutti_system_file {
     const char *name; /* as messages show it */
@@ -81,6 +90,8 @@ struct tutti_system {
     uint32_t connection_count;
     struct tutti_port *inputs, *outputs; /* of the system itself */
     uint32_t input_count, output_count;
+    struct tutti_probe *probes; /* connectors that fit the source's patterns */
+    uint32_t probe_count;
     const struct tutti_word *words; /* of the document, and which file they are from */
     size_t word_count;
     const char *words_file;
@@ -104,6 +115,8 @@ struct tutti_system_source {
     size_t connect_count;
     const char *const *set; /* "A.x=1"; above every binding of an SSP */
     size_t set_count;
+    const char *const *record; /* which connectors of systems are to be recorded, as for --record */
+    size_t record_count;
     const struct tutti_file_alias *aliases; /* files that lie elsewhere */
     size_t alias_count;
     const struct tutti_log *log; /* NULL: silent */

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `tutti run` records where nobody chooses: of FMUs without outputs what moves inside them."""
+"""What `tutti run` records where nobody chooses: of FMUs without outputs what moves inside them; and connectors of systems."""
 import re
 import unittest
 
 from command import CommandTest, description, kit_fmu
+from ssp_text import (CELSIUS, F2, KELVIN, SspTest, component, connect, connector, inputs, linear, outputs, ssd, system)
 
 
 class RecordTest(CommandTest):
@@ -80,6 +81,58 @@ class WithoutOutputs(RecordTest):
         units = f"a={self.silent(kit_fmu('Dahlquist', '2'))}", f"b={kit_fmu('Dahlquist', '3')}"
         warnings, table = self.run_(*units)
         self.assertEqual((warnings, table.header), ([], ["time", "a.x", "b.x"]))
+
+
+class Connectors(SspTest):
+    """The root's input, in degrees Celsius, goes through a nested system to a Feedthrough, in kelvins."""
+
+    def nested(self):
+        ports = [connector("u", "input", "Real", unit="K"), connector("y", "output", "Real", unit="K"),
+                 connector("twice", "output", "Real"), connector("k", "parameter", "Real")]
+        inner = system("inner", component("f", F2, inputs("float64_in") + outputs("float64_out") +
+                                          [connector("gain", "parameter")]), connectors=ports, connections=[
+            connect("/u", "f/float64_in"), connect("f/float64_out", "/y"), connect("/k", "f/gain"),
+            connect("f/float64_out", "/twice", linear(factor=2, offset=1))])
+        root = system("root", inner, component("g", F2, inputs("float64_in") + outputs("float64_out")), connectors=[
+            connector("warmth", "input", "Real", unit="degC"), connector("unused", "input", "Real"),
+            connector("out", "output", "Real", unit="degC")], connections=[
+            connect("/warmth", "inner/u"), connect("inner/y", "/out"), connect("inner/twice", "g/float64_in")])
+        return self.packed(ssd(root, units={"degC": CELSIUS, "K": KELVIN}), "Feedthrough2")
+
+    def recorded(self, *patterns, options=()):
+        patterns = [word for pattern in patterns for word in ("--record", pattern)]
+        return self.simulate(self.nested(), "--stop", "0.2", "--step", "0.1", *patterns, *options)
+
+    def test_connectors_of_nested_systems(self):
+        table = self.recorded("inner.*", options=("--set", "warmth=10"))
+        self.assertEqual(sorted(name for name in table.header if not name.startswith("inner.f.")),
+                         ["inner.k", "inner.twice", "inner.u", "inner.y", "time"])
+        self.assert_near(table["inner.u"], [283.15] * len(table), 1e-9)
+        self.assert_near(table["inner.y"], [283.15] * len(table), 1e-9)
+        self.assert_near(table["inner.twice"], [567.3] * len(table), 1e-9)
+        self.assert_near(table["inner.k"], [1] * len(table), 0)
+
+    def test_inputs_of_the_root(self):
+        trajectory = self.write("in.csv", "time,warmth\n0,10\n0.2,30\n")
+        table = self.recorded("warmth", "inner.u", "inner.f.float64_in", options=("--input", trajectory))
+        self.assert_near(table["warmth"], [t - 273.15 for t in table["inner.f.float64_in"]], 1e-9)
+        self.assertEqual(table["inner.u"], table["inner.f.float64_in"])
+        self.assertEqual(len(set(table["warmth"])), len(table))
+
+    def test_by_default_the_root_s_outputs_only(self):
+        self.assertEqual([name for name in self.recorded().header if "f." not in name and "g." not in name],
+                         ["time", "out"])
+
+    def test_every_fabric_records_the_same(self):
+        options = "--set", "warmth=10"
+        table = self.recorded("*", options=options)
+        self.assertIn("inner.twice", table.header)
+        for fabric in "--threads", "--processes":
+            other = self.recorded("*", options=(*options, fabric, "2"))
+            self.assertEqual((other.header, other.rows), (table.header, table.rows))
+
+    def test_a_connector_that_leads_nowhere(self):
+        self.refused("run", self.nested(), "--record", "unused", status=2, says="no variable fits 'unused'")
 
 
 if __name__ == "__main__":
