@@ -73,10 +73,10 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
                            block->value_count));
     bool news = false;
     TRY(tutti_me_inputs_note(me, block, &news));
-    if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS) {
+    if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
         me->inputs_changed = true;
-        me->task = me->task == ME_RESTART ? ME_RESTART : ME_RESUME;
-    }
+    if (news && me->task == ME_GO_ON)
+        me->task = ME_RESUME;
     return TUTTI_OK;
 }
 
@@ -226,8 +226,11 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
                 TRY(tutti_me_events_note(me, stop));
             }
             out->event = out->event || me->t >= me->next_event;
-            if (at_end)
+            if (at_end) {
+                if (stop == me->front) /* the solver's last step is left behind, whatever its end is called */
+                    me->front = me->t;
                 return TUTTI_OK;
+            }
         } else {
             TRY(take_step(me, end));
         }
@@ -267,12 +270,58 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     return err;
 }
 
+/* FMUs of some tools ask for event mode after every step of the solver, and nothing changes there. To begin anew each time
+ * would make a multistep method one of order 1, slow and inexact; so the solver goes on where it can: at the end of its
+ * last step (behind an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
+ * they were. What is another later only, as the slope of an input, is left to the error test. */
+static enum tutti_err slopes_before_event(struct me *me)
+{
+    me->has_slopes_before = false;
+    bool undisturbed = me->solver && me->solver->started && me->solver->before < me->solver->t &&
+                       tutti_time_same(me->t, me->solver->t, me->setup.stop - me->setup.start) &&
+                       me->task == ME_GO_ON && !me->inputs_changed;
+    if (!undisturbed)
+        return TUTTI_OK;
+    enum tutti_eval eval = me->ode.rhs(me, me->t, me->x, me->slopes_before);
+    me->other_counts.rhs++;
+    me->has_slopes_before = eval == TUTTI_EVAL_OK;
+    return eval == TUTTI_EVAL_FAILED ? me->ode.err : TUTTI_OK;
+}
+
+/* Is what the event did to the derivatives lost in the tolerance of the solver's steps? */
+static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
+{
+    const double share = 0.01, h = me->solver->t - me->solver->before;
+    enum tutti_eval eval = me->ode.rhs(me, me->t, me->x, me->dx);
+    me->other_counts.rhs++;
+    *same = eval == TUTTI_EVAL_OK;
+    for (size_t i = 0; i < me->ode.count && *same; i++) {
+        double difference = fabs(me->dx[i] - me->slopes_before[i]);
+        *same = difference == 0 || h * difference <= share * tutti_ode_tolerance(&me->ode, i, me->x[i]);
+    }
+    return eval == TUTTI_EVAL_FAILED ? me->ode.err : TUTTI_OK;
+}
+
+/* What the solver has to do behind an event. `changed`: states or nominal values are others; `claimed`: the FMU says so. */
+static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed)
+{
+    bool same = false;
+    if (!changed && me->task == ME_GO_ON && me->has_slopes_before)
+        TRY(slopes_are_as_before(me, &same));
+    if (changed || (claimed && !same))
+        me->task = ME_RESTART;
+    else if (me->task == ME_GO_ON && !same)
+        me->task = ME_RESUME;
+    return TUTTI_OK;
+}
+
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
     struct tutti_step left = {0};
     if (me->ahead_open) /* M4 */
         TRY(complete_step(me, &left));
+    TRY(slopes_before_event(me));
     me->events++;
     me->event_time = me->t;
     me->averaged = false;
@@ -313,10 +362,9 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
         TRY(tutti_me_inputs_read(me));
     if (first)
         TRY(tutti_me_extra_start(me));
+    TRY(plan_after_event(me, first || changed, discrete.states_changed));
     TRY(tutti_me_place_back(me));
     TRY(tutti_me_events_reset(me));
-    bool restart = first || changed || discrete.states_changed;
-    me->task = restart || me->task == ME_RESTART ? ME_RESTART : ME_RESUME;
     me->inputs_changed = false;
     me->averaged = false;
     return TUTTI_OK;

@@ -88,6 +88,8 @@ struct me {
     size_t event_indicator; /* one that changed there */
     unsigned long events;   /* entered so far, the last one ... */
     double event_time;      /* ... here */
+    double *slopes_before;  /* of all states, when the present event was entered ... */
+    bool has_slopes_before; /* ... if the solver could go on behind it as if nothing had been */
     double *recent;         /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */
     size_t recent_count;
 
@@ -104,7 +106,8 @@ struct me {
 };
 
 /* me_place.c: where the FMU stands. */
-/* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. */
+/* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. A time that is before the
+ * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
 TUTTI_CHECKED enum tutti_err tutti_me_place(struct me *me, double t, const double *x, bool *discarded);
 /* The FMU at the unit's own point again (M2). */
 TUTTI_CHECKED enum tutti_err tutti_me_place_back(struct me *me);

@@ -92,7 +92,9 @@ static enum tutti_err allocate(struct me *me)
     me->nominals = calloc(n + 1, sizeof *me->nominals);
     me->integral = calloc(n + 1, sizeof *me->integral);
     me->seen_states = calloc(n + 1, sizeof *me->seen_states);
-    bool all = me->x && me->ahead && me->scratch && me->dx && me->nominals && me->integral && me->seen_states;
+    me->slopes_before = calloc(n + 1, sizeof *me->slopes_before);
+    bool all = me->x && me->ahead && me->scratch && me->dx && me->nominals && me->integral && me->seen_states &&
+               me->slopes_before;
     for (size_t i = 0; all && i < n; i++)
         me->nominals[i] = 1;
     return all ? TUTTI_OK : tutti_fail_memory();
@@ -147,6 +149,7 @@ void tutti_me_ode_fini(struct me *me)
     free(me->nominals);
     free(me->integral);
     free(me->seen_states);
+    free(me->slopes_before);
 }
 
 enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err)

@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/time.h"
 #include "unit/me.h"
 
 enum tutti_err tutti_me_place(struct me *me, double t, const double *x, bool *discarded)
 {
     bool refused = false;
+    if (t < me->event_time && tutti_time_same(t, me->event_time, me->setup.stop - me->setup.start))
+        t = me->event_time;
     me->placements++;
     me->here_time = t;
     me->here = x;

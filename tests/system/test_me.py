@@ -410,5 +410,54 @@ class Inputs(ExchangeTest):
             self.assert_near(table["y"], [t * t + t / 2 for t in table.times], 1e-14)
 
 
+class StepEvents(ExchangeTest):
+    """Restless asks for event mode after steps of the integrator, and nothing changes there (x'' = -x)."""
+
+    def oscillate(self, version, solver, *options):
+        step = ("--step", "0.001", "--output-step", "0.125") if solver in FIXED else ("--step", "0.125")
+        _, unit = self.stats(test_fmu("Restless", version), "--solver", solver, "--rtol", "1e-6", "-o", "rows.csv", *step,
+                             *options)
+        with open(self.path("rows.csv"), encoding="utf-8") as file:
+            table = Table(file.read())
+        return {time: value for time, value in zip(table.times, table["x"])}, table["events"][-1], unit
+
+    def assert_undisturbed(self, version, solver, *options):
+        """... and the run takes no notice of it: not in its result, its steps or its restarts."""
+        calm, none, before = self.oscillate(version, solver, "--set", "every=0")
+        asked, events, after = self.oscillate(version, solver, *options)
+        self.assertEqual(none, 0)
+        self.assertGreaterEqual(events, after["solver_steps"] - 1)
+        self.assertEqual((after["solver_steps"], after["solver_restarts"]), (before["solver_steps"], 0))
+        self.assertLessEqual(after["rhs_evaluations"], before["rhs_evaluations"] + 2 * events)
+        for time, value in calm.items():
+            self.assertAlmostEqual(asked[time], value, delta=1e-12)
+            self.assertAlmostEqual(value, math.cos(time), delta=0.02 if solver == "euler" else 1e-4)
+
+    def test_events_that_change_nothing(self):
+        for version in ME_VERSIONS:
+            for solver in SOLVERS if version == "2" else ("cvode", "bdf", "rk4"):
+                with self.subTest(version=version, solver=solver):
+                    self.assert_undisturbed(version, solver)
+
+    def test_changes_that_are_none(self):
+        """The FMU says that its states, or their nominal values, are others, and they are not."""
+        for what, solver in itertools.product(("1", "2"), ("cvode", "bdf", "radau5")):
+            with self.subTest(what=what, solver=solver):
+                self.assert_undisturbed("3", solver, "--set", f"what={what}")
+
+    def test_changes_that_nobody_tells(self):
+        """A state that moves, or a derivative that is another one from then on, is seen."""
+        for version, solver in itertools.product(ME_VERSIONS, CURVED):
+            with self.subTest(version=version, solver=solver):
+                rows, events, unit = self.oscillate(version, solver, "--set", "every=7", "--set", "what=3", "--stop", "0.5")
+                self.assertGreater(events, 0)
+                self.assertGreaterEqual(unit["solver_restarts"], events - 1)
+                self.assertGreater(rows[0.5], math.cos(0.5) + 0.008 * events)
+        for solver in CURVED:
+            with self.subTest(solver=solver):  # x'' = x0 - x from the event on, with x0 = -x at it: seen by all alike
+                rows, _, _ = self.oscillate("2", solver, "--set", "every=1", "--set", "what=4", "--stop", "1")
+                self.assertAlmostEqual(rows[1.0], math.cos(math.sqrt(2)), delta=2e-2)
+
+
 if __name__ == "__main__":
     unittest.main()
