@@ -317,6 +317,8 @@ static void plan(struct tutti_bdf *bdf, const struct attempt *a)
     m->next_order = array->order;
     m->next_h = fmin(h, wanted);
     m->stretch = 1;
+    m->move = a->error / a->step.error;
+    m->move_h = h;
     m->wait--;
     if (m->wait == 1 && array->order < TUTTI_NORDSIECK_ORDER) {
         memcpy(bdf->e_before, bdf->e, array->count * sizeof(double));

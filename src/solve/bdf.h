@@ -23,6 +23,8 @@ struct tutti_bdf_memory {
     int wait;       /* steps until another order is thought of */
     double growth;  /* bound of the next change of h */
     double e_scale; /* scale of the step that e_before is of; 0: there is no e_before */
+    /* The norm of the last step's e, and the step's size; 0: there was none that tells of the array as it is. */
+    double move, move_h;
 
     double gamma;       /* h / l_1 of the factorisation */
     double order_gamma; /* that of the matrix by which the order of its rows was found */

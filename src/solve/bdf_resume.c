@@ -32,6 +32,7 @@
 static const double probe = 0.25;          /* where the mismatch is looked at, in steps */
 static const double difference = 1e-3;     /* for a derivative along the solution, in steps */
 static const double not_worth_it = 0.2;    /* a move, in errors of a step */
+static const double usual = 2;             /* ... or in moves that the next step would make anyway */
 static const double fast_error = 2;        /* a fast component may move by this, in errors of a step */
 static const double slow_error = 1;        /* a slow one contributes this to the error of later steps */
 static const double predicted_error = 0.5; /* beyond this, J is not the one that it was */
@@ -89,7 +90,7 @@ static void forget_steps(struct tutti_bdf *bdf)
         bdf->array.steps[i] = bdf->array.h;
     m->next_order = bdf->array.order;
     m->stretch = 1;
-    m->e_scale = 0;
+    m->e_scale = m->move = 0;
     m->wait = m->wait < 2 ? 2 : m->wait;
 }
 
@@ -251,6 +252,18 @@ static double move_by(struct tutti_bdf *bdf, double s)
     return tutti_solver_norm(&bdf->solver, bdf->delta, bdf->array.z, NULL);
 }
 
+/* Is there anything to correct? A prediction is off with the right-hand side that it was made for, too: that is what the
+ * step size is chosen by. Whoever takes this for news at every step forgets at every step what was before it, never gets
+ * beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
+static bool is_news(struct tutti_bdf *bdf, double error)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    double move = fmax(move_by(bdf, 0), move_by(bdf, 1));
+    if (error * move < not_worth_it)
+        return false;
+    return !(bdf->m.move > 0 && move <= usual * bdf->m.move * pow(array->h / bdf->m.move_h, array->order + 1));
+}
+
 static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
 {
     struct tutti_solver *solver = &bdf->solver;
@@ -271,7 +284,7 @@ static enum tutti_err correct_filtered(struct tutti_bdf *bdf, double limit)
         bdf->drift[i] = eval == TUTTI_EVAL_OK ? (bdf->delta[i] - bdf->jump[i]) / (probe * array->h) : 0;
     struct tutti_nordsieck_step step;
     tutti_nordsieck_prepare(array, &step);
-    if (step.error * fmax(move_by(bdf, 0), move_by(bdf, 1)) < not_worth_it)
+    if (!is_news(bdf, step.error))
         return TUTTI_OK;
 
     forget_steps(bdf);

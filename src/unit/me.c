@@ -221,11 +221,11 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
             }
             TRY(move_to(me, stop, at_end ? end : stop));
             TRY(complete_step(me, out));
+            me->own_event = out->event = out->event || me->t >= me->next_event;
             if (me->event_at <= stop) {
                 out->event = true;
                 TRY(tutti_me_events_note(me, stop));
             }
-            out->event = out->event || me->t >= me->next_event;
             if (at_end) {
                 if (stop == me->front) /* the solver's last step is left behind, whatever its end is called */
                     me->front = me->t;
@@ -258,6 +258,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     if (!(h > 0 && h < INFINITY))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
     *out = (struct tutti_step){.reached = end};
+    me->own_event = false;
     me->averaged = me->options.integration.average;
     me->step_start = me->t;
     if (me->averaged)
@@ -277,7 +278,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
 static enum tutti_err slopes_before_event(struct me *me)
 {
     me->has_slopes_before = false;
-    bool undisturbed = me->solver && me->solver->started && me->solver->before < me->solver->t &&
+    bool undisturbed = me->own_event && me->solver && me->solver->started && me->solver->before < me->solver->t &&
                        tutti_time_same(me->t, me->solver->t, me->setup.stop - me->setup.start) &&
                        me->task == ME_GO_ON && !me->inputs_changed;
     if (!undisturbed)
@@ -322,6 +323,7 @@ static enum tutti_err enter_event(struct tutti_unit *unit)
     if (me->ahead_open) /* M4 */
         TRY(complete_step(me, &left));
     TRY(slopes_before_event(me));
+    me->own_event = false;
     me->events++;
     me->event_time = me->t;
     me->averaged = false;

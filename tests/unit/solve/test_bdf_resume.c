@@ -445,11 +445,54 @@ static void test_after_a_failure(void **state)
     tutti_solver_free(solver);
 }
 
+static enum tutti_eval oscillate_rhs(void *context, double t, const double *x, double *dx)
+{
+    (void)context, (void)t;
+    dx[0] = x[1];
+    dx[1] = -x[0];
+    return TUTTI_EVAL_OK;
+}
+
+/* Steps from 0 to 100 if the solver is resumed after every `every`-th of them, with the right-hand side that it had. */
+static unsigned long steps_if_resumed(unsigned long every, double tolerance, double *x)
+{
+    struct tutti_ode ode = {
+        .count = 2, .rhs = oscillate_rhs, .rtol = tolerance, .atol = tolerance, .nominals = driven_nominals};
+    struct tutti_solver *solver;
+    x[0] = 1, x[1] = 0;
+    assert_ok(tutti_solver_new(&solver, &tutti_solver_bdf, &ode, &(struct tutti_solver_options){0}));
+    assert_ok(tutti_solver_restart(solver, 0, x));
+    while (solver->t < 100) {
+        assert_ok(solver->kind->step(solver, 100, x));
+        if (every > 0 && solver->counts.steps % every == 0)
+            assert_ok(tutti_solver_resume(solver, solver->t, x));
+    }
+    unsigned long steps = solver->counts.steps;
+    tutti_solver_free(solver);
+    return steps;
+}
+
+/* That a prediction is off as ever is no news: order, steps and result remain. */
+static void test_nothing_new(void **state)
+{
+    (void)state;
+    for (double tolerance = 1e-4; tolerance > 1e-9; tolerance /= 100) {
+        double x[2], there[2];
+        unsigned long steps = steps_if_resumed(0, tolerance, x);
+        for (unsigned long every = 1; every <= 5; every++) {
+            assert_true(steps_if_resumed(every, tolerance, there) <= steps + steps / 10);
+            assert_near(there[0], x[0], fmax(1e-5, 1000 * tolerance));
+            assert_near(there[1], x[1], fmax(1e-5, 1000 * tolerance));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass),      cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_others),
-        cmocka_unit_test(test_run_ahead), cmocka_unit_test(test_taken_back), cmocka_unit_test(test_after_a_failure),
+        cmocka_unit_test(test_mass),        cmocka_unit_test(test_pendulum),   cmocka_unit_test(test_others),
+        cmocka_unit_test(test_run_ahead),   cmocka_unit_test(test_taken_back), cmocka_unit_test(test_after_a_failure),
+        cmocka_unit_test(test_nothing_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
