@@ -81,7 +81,8 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     if (!run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
         summary_print(&(struct summary){&stats, options->files, options->file_count,
                                         makes_file ? options->output : NULL, output_path});
-    bool told = !stats_path || err == TUTTI_ERR_ARGUMENT || stats_write(&stats, options->files[0], stats_path);
+    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats.coupling); /* it did not come to that */
+    bool told = !stats_path || nothing || stats_write(&stats, options->files[0], stats_path);
     free(stats_path);
     free(output_path);
     tutti_run_stats_fini(&stats);

@@ -115,7 +115,7 @@ static void say_choices(const struct display *display, const struct tutti_run_st
 static void say_steps(const struct display *display, const struct tutti_run_stats *stats)
 {
     struct short_text size = {""}, iterations = {""}, restless = {""}, forced = {""};
-    if (stats->unit_count > 1 && stats->steps > 0 && strcmp(stats->control, "fixed") != 0)
+    if (strcmp(stats->coupling, "none") != 0 && stats->steps > 0 && strcmp(stats->control, "fixed") != 0)
         snprintf(size.text, sizeof size.text, " (%.3g on average)",
                  (stats->stop - stats->start) / (double)stats->steps);
     if (stats->iterations > 0)
@@ -158,7 +158,7 @@ void summary_print(const struct summary *summary)
     const struct tutti_run_stats *stats = summary->stats;
     const struct display display = display_of(stderr);
     say_system(&display, summary);
-    if (stats->unit_count > 1)
+    if (strcmp(stats->coupling, "none") != 0)
         say_choices(&display, stats);
     say_steps(&display, stats);
     summary_table(&display, stats);

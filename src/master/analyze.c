@@ -29,7 +29,7 @@ static void note_choices(struct analyst *analyst, const struct run *run)
     static const char *const names[TUTTI_CHOICES] = {"coupling", "control", "extrapolate", "events"};
     static const char *const orders[] = {"0", "1", "2"};
     const struct tutti_master *master = &run->master;
-    const char *const values[TUTTI_CHOICES] = {run->member_count > 1 ? master->coupling->name : "none",
+    const char *const values[TUTTI_CHOICES] = {tutti_system_is_coupled(run->system) ? master->coupling->name : "none",
                                                master->control->name, orders[master->order], master->detection->name};
     for (int i = 0; i < TUTTI_CHOICES; i++)
         analyst->analysis.choices[i] =

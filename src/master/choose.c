@@ -15,13 +15,14 @@
 
 /* What the choices hang on. */
 struct facts {
-    bool coupled;                        /* more than one unit */
+    bool coupled;                        /* there are connections, or several units */
     const struct tutti_member *stuck;    /* cannot go back; NULL: all can */
     const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
     const struct tutti_member *stairs;   /* has an internal step: outputs stand still in between; NULL: none */
-    bool takes_slopes, has_events, has_outputs, has_signals, can_correct;
-    struct tutti_radii stability;
+    const struct tutti_member *opaque;   /* in a loop, and D cannot be had; NULL: none */
+    bool takes_slopes, has_events, has_outputs, has_signals;
+    struct tutti_radii stability; /* of the loops that are some */
 };
 
 static bool is_auto(const char *word)
@@ -88,7 +89,7 @@ static bool wants_control(const struct run *run)
 bool tutti_master_may_control(const struct run *run)
 {
     const struct tutti_control *control = NULL;
-    if (run->system->component_count < 2)
+    if (!tutti_system_is_coupled(run->system))
         return false;
     if (is_auto(run->options->control))
         return wants_control(run);
@@ -118,14 +119,23 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
     bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
     facts->takes_slopes = facts->takes_slopes || (moves && member->wires->gather_count > 0);
     facts->has_events = facts->has_events || unit->has_events;
-    bool has_d = unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_DIRECTIONAL) || can_go_back(unit);
-    facts->can_correct = facts->can_correct && has_d;
+}
+
+/* What a loop needs hangs on the units in it alone. */
+static void look_at_loops(struct run *run, struct facts *facts)
+{
+    for (uint32_t m = 0; m < run->member_count && !facts->opaque; m++) {
+        const struct tutti_unit *unit = run->members[m].unit;
+        bool has_d = unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_DIRECTIONAL) || can_go_back(unit);
+        if (!has_d && tutti_structure_is_in_loop(&run->master.running, m))
+            facts->opaque = &run->members[m];
+    }
 }
 
 static enum tutti_err find_facts(struct run *run, struct facts *facts)
 {
     struct tutti_structure *running = &run->master.running;
-    *facts = (struct facts){.coupled = run->member_count > 1, .can_correct = true};
+    *facts = (struct facts){.coupled = tutti_system_is_coupled(run->system)};
     for (uint32_t m = 0; m < run->member_count; m++)
         look_at_member(facts, &run->members[m]);
     facts->has_outputs = tutti_detect_has_outputs(run);
@@ -136,6 +146,7 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
         return TUTTI_OK;
     TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
     TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
+    look_at_loops(run, facts);
     bool asks = is_auto(run->options->coupling) || is_auto(run->options->extrapolate);
     return asks ? tutti_stability_measure(run, running, &facts->stability) : TUTTI_OK;
 }
@@ -157,23 +168,64 @@ static const char *name_of(const struct tutti_member *member)
     return member->unit->name;
 }
 
-static void choose_for_loop(struct run *run, const struct facts *facts)
+/* "rho(DL) = 0.5", for a reason. */
+static const char *name_rho(const struct facts *facts, char *text, size_t size)
+{
+    bool has_rho = facts->stability.known && isfinite(facts->stability.rho);
+    snprintf(text, size, has_rho ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
+    return text;
+}
+
+/* Nothing that is known to run away is taken unless somebody asks for it by name. */
+static enum tutti_err refuse_unstable(const struct facts *facts, double radius)
+{
+    const struct tutti_member *blame = facts->own_step ? facts->own_step : facts->opaque ? facts->opaque : facts->stuck;
+    return tutti_fail(
+        TUTTI_ERR_UNSUPPORTED,
+        "the units of an algebraic loop cannot be coupled in a stable way: an error grows %.3g times in "
+        "every step, however short it is (rho(DL) = %.3g). --correct or --coupling relax would do, but "
+        "'%s' (%s) %s; use --interface me, or an FMU %s. --coupling seidel or jacobi runs it all the same",
+        radius, facts->stability.rho, name_of(blame), blame->unit->fmu->path,
+        facts->own_step ? "has steps of its own" : "cannot go back to the beginning of a step",
+        facts->own_step ? "without a step of its own" : "with canGetAndSetFMUState");
+}
+
+/* A step that is made once, from one point to the next, in a loop. */
+static enum tutti_err choose_explicit(struct run *run, const struct facts *facts, const struct tutti_coupling *coupling,
+                                      const char *why, const struct tutti_member *blame)
+{
+    char rho[64];
+    double radius = coupling == &tutti_coupling_seidel ? facts->stability.seidel[0] : facts->stability.jacobi[0];
+    bool known = facts->stability.known && !isnan(radius);
+    if (known && !tutti_radius_is_stable(radius))
+        return refuse_unstable(facts, radius);
+    run->master.coupling = coupling;
+    because(run, COUPLING, "algebraic loop, %s, and '%s' %s", name_rho(facts, rho, sizeof rho), name_of(blame), why);
+    if (!known && facts->stability.loops > 0)
+        tutti_log_printf(
+            run->options->log, TUTTI_LOG_WARNING, NULL,
+            "there is an algebraic loop, and it is not known whether --coupling %s is stable: '%s' %s; look "
+            "at the result, or use --interface me",
+            coupling->name, name_of(blame), why);
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose_for_loop(struct run *run, const struct facts *facts)
 {
     struct tutti_master *master = &run->master;
     char rho[64];
-    bool has_rho = facts->stability.known && isfinite(facts->stability.rho);
-    snprintf(rho, sizeof rho, has_rho ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
-    if (facts->can_correct && facts->stability.known) {
+    if (facts->own_step)
+        return choose_explicit(run, facts, &tutti_coupling_jacobi, "has steps of its own", facts->own_step);
+    if (!facts->opaque && facts->stability.known) {
         master->coupling = &tutti_coupling_jacobi;
         master->corrects = true;
-        because(run, COUPLING, "with --correct: algebraic loop, %s", rho);
+        because(run, COUPLING, "with --correct: algebraic loop, %s", name_rho(facts, rho, sizeof rho));
     } else if (!facts->stuck) {
         master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING, "algebraic loop, %s, and all units can go back", rho);
-    } else {
-        master->coupling = &tutti_coupling_seidel;
-        because(run, COUPLING, "algebraic loop, %s, and '%s' cannot go back", rho, name_of(facts->stuck));
-    }
+        because(run, COUPLING, "algebraic loop, %s, and all units can go back", name_rho(facts, rho, sizeof rho));
+    } else
+        return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot go back", facts->stuck);
+    return TUTTI_OK;
 }
 
 static bool judges_iteration(const struct tutti_run_options *options)
@@ -199,13 +251,13 @@ static enum tutti_err choose_coupling(struct run *run, const struct facts *facts
     else if (judges_iteration(options)) {
         master->coupling = &tutti_coupling_relax;
         because(run, COUPLING, "--control %s judges an iteration", options->control);
-    } else if (facts->own_step)
+    } else if (facts->stability.loops > 0)
+        return choose_for_loop(run, facts);
+    else if (facts->own_step)
         because(run, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
-    else if (facts->stability.loops > 0)
-        choose_for_loop(run, facts);
     else {
         master->coupling = &tutti_coupling_seidel;
-        because(run, COUPLING, "no algebraic loop");
+        because(run, COUPLING, facts->stability.empty > 0 ? "no algebraic loop: rho(DL) = 0" : "no algebraic loop");
     }
     return TUTTI_OK;
 }
@@ -407,7 +459,7 @@ static void tell(const struct run *run, unsigned order)
     char orders[8];
     snprintf(orders, sizeof orders, "%u", order);
     const char *const values[] = {master->coupling->name, master->control->name, orders, master->detection->name};
-    for (int i = 0; i < 4 && run->member_count > 1; i++)
+    for (int i = 0; i < 4 && tutti_system_is_coupled(run->system); i++)
         if (master->reasons[i][0])
             tutti_log_printf(run->options->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
                              master->reasons[i]);

@@ -26,7 +26,8 @@ struct moment {
     double *d;      /* per entry of D */
     double *inputs; /* per column of D: those that the outputs in the signals belong to */
     struct age *ages;
-    double size; /* of the last correction, in units of the tolerance */
+    double size;  /* of the last correction, in units of the tolerance */
+    double *seen; /* per real: the largest output so far, as the unit gave it */
 };
 
 struct tutti_correction {
@@ -39,7 +40,7 @@ struct tutti_correction {
     double *right;          /* per real */
     double *first, *second; /* likewise: derivatives */
     unsigned long measured; /* D of a unit, by short steps */
-    bool warned;
+    bool warned, limited;
     struct tutti_arena arena;
 };
 
@@ -54,7 +55,9 @@ static enum tutti_err make_moment(const struct tutti_correction *c, const struct
     moment->d = tutti_arena_array(arena, s->entry_count, sizeof *moment->d);
     moment->inputs = tutti_arena_array(arena, s->column_count, sizeof *moment->inputs);
     moment->ages = tutti_arena_array(arena, s->unit_count, sizeof *moment->ages);
-    return moment->ends && moment->d && moment->inputs && moment->ages ? TUTTI_OK : tutti_fail_memory();
+    moment->seen = tutti_arena_array(arena, run->wires.real_count, sizeof *moment->seen);
+    bool all = moment->ends && moment->d && moment->inputs && moment->ages && moment->seen;
+    return all ? TUTTI_OK : tutti_fail_memory();
 }
 
 static void copy_moment(const struct tutti_correction *c, const struct run *run, struct moment *to,
@@ -65,6 +68,7 @@ static void copy_moment(const struct tutti_correction *c, const struct run *run,
     memcpy(to->d, from->d, s->entry_count * sizeof *to->d);
     memcpy(to->inputs, from->inputs, s->column_count * sizeof *to->inputs);
     memcpy(to->ages, from->ages, s->unit_count * sizeof *to->ages);
+    memcpy(to->seen, from->seen, run->wires.real_count * sizeof *to->seen);
     to->at = from->at;
     to->goes_on = from->goes_on;
     to->size = from->size;
@@ -155,7 +159,7 @@ static enum tutti_err measure_unit(struct run *run, uint32_t u)
     const struct tutti_sensitivity_unit *unit = &c->sensitivity.units[u];
     if (done)
         keep(c, u);
-    else if (!c->tried.ages[u].known)
+    else if (!c->tried.ages[u].known && !unit->unknown)
         warn(run, unit->member->unit, unit->member->t);
     c->measured += done && !unit->directional;
     return TUTTI_OK;
@@ -240,6 +244,43 @@ static double add(struct run *run, const double *correction)
     return size;
 }
 
+static void warn_of_limit(struct run *run, uint32_t real)
+{
+    const struct tutti_structure_node *node = &run->structure.nodes[run->wires.reals[real].node];
+    struct tutti_end end = {.component = node->component, .variable = node->variable};
+    char name[256];
+    if (!run->master.correction->limited)
+        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
+                         "--correct: t = %s: '%s' would be corrected by far more than it ever was; corrections are "
+                         "limited there. A shorter --step, or --coupling relax, makes them smaller",
+                         NUMBER(run->t), tutti_system_name(run->system, &end, name, sizeof name));
+    run->master.correction->limited = true;
+}
+
+/* A linear correction of something that is not linear may lead anywhere. One that leads a hundred times as far as the output
+ * ever was is shortened to that, all of it: the next steps go on from there. */
+static void limit(struct run *run, double *correction)
+{
+    struct moment *now = &run->master.correction->tried;
+    const double *signals = (const void *)run->wires.signals;
+    double share = 1;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < run->wires.real_count; i++) {
+        const struct tutti_real *real = &run->wires.reals[i];
+        now->seen[i] = fmax(now->seen[i], fabs(signals[real->place]));
+        double most = 100 * fmax(now->seen[i], real->nominal);
+        if (fabs(correction[i]) * share > most) {
+            share = most / fabs(correction[i]);
+            worst = i;
+        }
+    }
+    if (share == 1)
+        return;
+    for (uint32_t i = 0; i < run->wires.real_count; i++)
+        correction[i] *= share;
+    warn_of_limit(run, worst);
+}
+
 /* From outputs that belong to moment.inputs to those that belong to what the connections bring. Values that are no numbers
  * stay as they are. */
 static enum tutti_err correct(struct run *run)
@@ -259,6 +300,7 @@ static enum tutti_err correct(struct run *run)
     if (!finite)
         return TUTTI_OK;
     TRY(solve(run, now->d, false, c->right));
+    limit(run, c->right);
     now->size = add(run, c->right);
     for (uint32_t k = 0; k < s->column_count; k++)
         TRY(brought(run, &s->columns[k], &now->inputs[k]));

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "master/difference.h"
+
 bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node)
 {
     const struct tutti_structure_node *n = &wires->structure->nodes[node];
@@ -49,24 +51,48 @@ static double difference_step(const struct probe *probe, uint32_t node, double v
     return value + step - value; /* exactly what the input moves by */
 }
 
-/* One column by a forward difference; backward where that leads out of the domain. */
+/* The quotients with the input moved by `step`; *good: all are numbers. *steep: an output follows steeply. */
+static enum tutti_err quotients(const struct probe *probe, uint32_t input, double step, double *column, bool *steep,
+                                bool *good)
+{
+    double value = *(const double *)probe->wires->slots[input].values;
+    TRY(set_input(probe, input, value + step));
+    enum tutti_err err = get_outputs(probe, probe->moved);
+    *good = err != TUTTI_ERR_DISCARD;
+    *steep = false;
+    if (*good)
+        TRY(err);
+    for (size_t i = 0; i < probe->output_count; i++) {
+        column[i] = *good ? (probe->moved[i] - probe->base[i]) / step : NAN;
+        *steep = *steep || tutti_difference_is_steep(probe->base[i], probe->moved[i]);
+        *good = *good && isfinite(column[i]);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err is_derivative(const struct probe *probe, uint32_t input, double step, const double *column,
+                                    bool *good)
+{
+    double *again = probe->moved + 2 * probe->output_count;
+    bool unused;
+    TRY(quotients(probe, input, 2 * step, again, &unused, good));
+    for (size_t i = 0; i < probe->output_count && *good; i++)
+        *good = tutti_difference_agrees(column[i], again[i]);
+    return TUTTI_OK;
+}
+
+/* One column by a forward difference; backward where that leads out of the domain, or over a jump. Where there is a jump on
+ * both sides, it is what it is. */
 static enum tutti_err difference(const struct probe *probe, uint32_t input, double *column)
 {
     double value = *(const double *)probe->wires->slots[input].values;
     double size = difference_step(probe, input, value);
-    for (int side = 0; side < 2; side++) {
+    bool good = false, steep;
+    for (int side = 0; side < 2 && !good; side++) {
         double step = side ? -size : size;
-        TRY(set_input(probe, input, value + step));
-        enum tutti_err err = get_outputs(probe, probe->moved);
-        bool finite = err != TUTTI_ERR_DISCARD;
-        if (finite)
-            TRY(err);
-        for (size_t i = 0; i < probe->output_count; i++) {
-            column[i] = finite ? (probe->moved[i] - probe->base[i]) / step : NAN;
-            finite = finite && isfinite(column[i]);
-        }
-        if (finite)
-            break;
+        TRY(quotients(probe, input, step, column, &steep, &good));
+        if (good && steep)
+            TRY(is_derivative(probe, input, step, column, &good));
     }
     return set_input(probe, input, value);
 }
@@ -112,7 +138,7 @@ enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *u
                           .size = size,
                           .context = context};
     probe.references = calloc(output_count, sizeof *probe.references);
-    probe.base = calloc(3 * output_count, sizeof *probe.base);
+    probe.base = calloc(4 * output_count, sizeof *probe.base);
     enum tutti_err err = probe.references && probe.base ? TUTTI_OK : tutti_fail_memory();
     if (!err) {
         probe.moved = probe.base + output_count;

@@ -49,7 +49,7 @@ static void set_numbers(struct run *run)
 enum tutti_err tutti_master_connect(struct run *run)
 {
     struct tutti_master *master = &run->master;
-    if (run->member_count == 1)
+    if (!tutti_system_is_coupled(run->system))
         return tutti_channels_open(run, false, false);
     bool iterates = master->coupling->iterates, waves = master->coupling != &tutti_coupling_jacobi;
     const char *mode = run->options->mode, *sweeps = run->options->sweeps;
@@ -71,7 +71,7 @@ enum tutti_err tutti_master_open(struct run *run)
 {
     struct tutti_master *master = &run->master;
     set_numbers(run);
-    if (run->member_count == 1)
+    if (!tutti_system_is_coupled(run->system))
         return TUTTI_OK;
     TRY(tutti_outputs_open(run, master->control->estimates));
     TRY(make_room(run));

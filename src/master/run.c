@@ -91,7 +91,8 @@ static enum tutti_err choose_watched(struct run *run)
         run->watches = run->watches || watched;
         run->has_grids = run->has_grids || member->has_grid;
     }
-    run->alone = run->member_count == 1 && tutti_time_same(run->members[0].grid.step, run->times.step, 0);
+    run->alone = !tutti_system_is_coupled(run->system) &&
+                 tutti_time_same(run->members[0].grid.step, run->times.step, 0);
     return TUTTI_OK;
 }
 

@@ -129,7 +129,7 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
     uint32_t first = run->structure.component_first[c], end = run->structure.component_first[c + 1];
     bool driven = first < end && !run->structure.nodes[first].output;
     return tutti_integration_resolve(&unused, &own, &run->times, own.has_rtol ? own.rtol : run->times.tolerance, driven,
-                                     run->system->component_count > 1);
+                                     tutti_system_is_coupled(run->system));
 }
 
 /* What a run would refuse, though it would load the FMUs for that. */
@@ -143,7 +143,7 @@ static enum tutti_err check_options(const struct saver *saver)
     if (saver->run.options->solver)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
                           saver->run.options->solver);
-    return tutti_integration_refuse(saver->run.options, saver->run.system->component_count > 1);
+    return tutti_integration_refuse(saver->run.options, tutti_system_is_coupled(saver->run.system));
 }
 
 static enum tutti_err prepare(struct saver *saver, bool is_new)

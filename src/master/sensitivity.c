@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "master/difference.h"
+
 /* An entry while they are collected. */
 struct pair {
     uint32_t place, real;
@@ -164,6 +166,20 @@ static struct tutti_member *member_of(struct run *run, uint32_t component)
     return &run->members[component];
 }
 
+/* A loop needs the D of all units in it. Others' outputs are as good without, as those of any explicit coupling. */
+static enum tutti_err do_without(const struct builder *builder, struct tutti_sensitivity_unit *unit)
+{
+    const struct tutti_unit *own = unit->member->unit;
+    if (tutti_structure_is_in_loop(builder->running, unit->member->component))
+        return no_way(own);
+    unit->unknown = true;
+    tutti_log_printf(
+        builder->run->unit_log, TUTTI_LOG_INFO, own->name,
+        "--correct leaves its outputs as they are: the FMU gives no directional derivatives, and cannot go "
+        "back; it is in no algebraic loop");
+    return TUTTI_OK;
+}
+
 /* Directional derivatives are asked for scalars only. */
 static enum tutti_err add_unit(const struct builder *builder, uint32_t component)
 {
@@ -175,13 +191,13 @@ static enum tutti_err add_unit(const struct builder *builder, uint32_t component
     unit->member = member_of(builder->run, component);
     const struct tutti_unit *own = unit->member->unit;
     unit->directional = own->kind->interface == TUTTI_ME || (own->can & TUTTI_CAN_DIRECTIONAL);
-    return unit->directional || can_go_back(own) ? TUTTI_OK : no_way(own);
+    return unit->directional || can_go_back(own) ? TUTTI_OK : do_without(builder, unit);
 }
 
-static enum tutti_err note_array(struct tutti_sensitivity_unit *unit)
+static enum tutti_err note_array(const struct builder *builder, struct tutti_sensitivity_unit *unit)
 {
     unit->directional = false;
-    return can_go_back(unit->member->unit) ? TUTTI_OK : no_way(unit->member->unit);
+    return can_go_back(unit->member->unit) ? TUTTI_OK : do_without(builder, unit);
 }
 
 static enum tutti_err add_column(const struct builder *builder, const struct pair *pair)
@@ -214,7 +230,7 @@ static enum tutti_err add_entry(const struct builder *builder, const struct pair
     struct tutti_sensitivity_unit *unit = &s->units[s->unit_count - 1];
     bool array = var_of(builder->run, pair->input)->dimension_count > 0 ||
                  var_of(builder->run, output)->dimension_count > 0;
-    return array && unit->member && unit->directional ? note_array(unit) : TUTTI_OK;
+    return array && unit->member && unit->directional ? note_array(builder, unit) : TUTTI_OK;
 }
 
 static enum tutti_err make_room(const struct builder *builder)
@@ -228,10 +244,11 @@ static enum tutti_err make_room(const struct builder *builder)
     s->units = tutti_arena_array(&s->arena, units, sizeof *s->units);
     s->rows = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->rows);
     s->references = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->references);
+    s->again = tutti_arena_array(&s->arena, builder->pair_count, sizeof *s->again);
     s->base = tutti_arena_array(&s->arena, run->wires.real_count, sizeof *s->base);
     s->moved = tutti_arena_array(&s->arena, run->wires.real_count, sizeof *s->moved);
     s->staged = tutti_arena_array(&s->arena, run->wires.gather_count, sizeof *s->staged);
-    bool all = s->columns && s->units && s->rows && s->references && s->base && s->moved && s->staged;
+    bool all = s->columns && s->units && s->rows && s->references && s->again && s->base && s->moved && s->staged;
     for (unsigned o = 0; o < run->wires.order; o++) {
         s->staged_slopes[o] = tutti_arena_array(&s->arena, run->wires.gather_count, sizeof(double));
         all = all && s->staged_slopes[o];
@@ -365,26 +382,46 @@ static enum tutti_err try_and_go_back(const struct tutti_sensitivity_unit *own, 
     return unit->kind->restore(unit, own->saved);
 }
 
-/* A forward difference; backward where that leads out of the domain. The input moves by 1e-7 of its size: rounding of the
- * outputs and their bend then leave about seven digits. */
-static enum tutti_err try_column(const struct tutti_sensitivity *s, struct run *run,
-                                 const struct tutti_sensitivity_column *column, double h, double *values, bool *done)
+/* The quotients of a column, its input moved by `distance`; *steep: outputs follow steeply. */
+static enum tutti_err try_distance(const struct tutti_sensitivity *s, struct run *run,
+                                   const struct tutti_sensitivity_column *column, double h, double distance,
+                                   double *values, bool *steep, bool *done)
 {
     const struct tutti_sensitivity_unit *own = &s->units[column->unit];
     double *input = &run->wires.gathered[column->place], value = *input;
     uint32_t first = run->wires.real_first[run->wires.reals[s->rows[column->first]].component];
+    *input = value + distance;
+    distance = *input - value; /* what it really moves by */
+    enum tutti_err err = try_and_go_back(own, h, s->moved, done);
+    *input = value;
+    TRY(err);
+    *steep = false;
+    for (uint32_t e = column->first; e < column[1].first && *done; e++) {
+        double before = s->base[s->rows[e] - first], after = s->moved[s->rows[e] - first];
+        values[e] = (after - before) / distance;
+        *steep = *steep || tutti_difference_is_steep(before, after);
+        *done = isfinite(values[e]);
+    }
+    return TUTTI_OK;
+}
+
+/* A forward difference; backward where that leads out of the domain, or over a jump. The input moves by 1e-7 of its size:
+ * rounding of the outputs and their bend then leave about seven digits. */
+static enum tutti_err try_column(const struct tutti_sensitivity *s, struct run *run,
+                                 const struct tutti_sensitivity_column *column, double h, double *values, bool *done)
+{
+    double size = fmax(fabs(run->wires.gathered[column->place]), column->size);
     *done = false;
     for (int side = 0; side < 2 && !*done; side++) {
-        double distance = (side ? -1e-7 : 1e-7) * fmax(fabs(value), column->size);
-        *input = value + distance;
-        distance = *input - value; /* what it really moves by */
-        TRY(try_and_go_back(own, h, s->moved, done));
-        for (uint32_t e = column->first; e < column[1].first && *done; e++) {
-            values[e] = (s->moved[s->rows[e] - first] - s->base[s->rows[e] - first]) / distance;
-            *done = isfinite(values[e]);
-        }
+        double distance = (side ? -1e-7 : 1e-7) * size;
+        bool steep, unused;
+        TRY(try_distance(s, run, column, h, distance, values, &steep, done));
+        if (!*done || !steep)
+            continue;
+        TRY(try_distance(s, run, column, h, 2 * distance, s->again, &unused, done));
+        for (uint32_t e = column->first; e < column[1].first && *done; e++)
+            *done = tutti_difference_agrees(values[e], s->again[e]);
     }
-    *input = value;
     return TUTTI_OK;
 }
 
@@ -451,7 +488,9 @@ enum tutti_err tutti_sensitivity_measure(struct tutti_sensitivity *s, struct run
 {
     struct tutti_sensitivity_unit *own = &s->units[unit];
     const struct tutti_unit *fmu = own->member->unit;
-    *done = true;
+    *done = !own->unknown;
+    if (own->unknown)
+        return TUTTI_OK;
     if (own->directional) {
         enum tutti_err err = ask(s, own, values);
         if (err != TUTTI_ERR_UNSUPPORTED || !can_go_back(fmu)) {

@@ -26,6 +26,7 @@ struct tutti_sensitivity_column {
 struct tutti_sensitivity_unit {
     struct tutti_member *member; /* NULL: another rank's */
     bool directional;            /* else short steps are tried */
+    bool unknown;                /* ... or nothing is: its D cannot be had, and is taken for 0 */
     uint32_t column_first, column_count;
     struct tutti_unit_saved *saved;
 };
@@ -38,6 +39,7 @@ struct tutti_sensitivity {
     /* Entries, column by column, by row. Their values are the caller's. */
     uint32_t *rows;       /* wires.reals */
     uint32_t *references; /* of the output */
+    double *again;        /* room for values */
     uint32_t entry_count;
     bool *moves;                                      /* per place in wires.gathered: inside a step */
     double *base, *moved;                             /* room for the outputs of a unit */
@@ -46,7 +48,7 @@ struct tutti_sensitivity {
 };
 
 /* The pattern, from the dependencies that the running system's model structures tell; without `entries` only which inputs
- * move. UNSUPPORTED, naming the unit, where there is no way to its values. A zeroed one is fine for fini, which units must
+ * move. UNSUPPORTED, naming the unit, where there is no way to the values of a unit in an algebraic loop. A zeroed one is fine for fini, which units must
  * still be alive for. */
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct run *run,
                                                     bool entries);
@@ -54,7 +56,7 @@ void tutti_sensitivity_fini(struct tutti_sensitivity *sensitivity);
 
 /* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done is
  * false, and what is in `values` counts for nothing, where they cannot be had: at an event, at the end of the run, outside a
- * domain. Steps that are tried count as auxiliary. */
+ * domain, on a jump. Steps that are tried count as auxiliary. */
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_measure(struct tutti_sensitivity *sensitivity, struct run *run,
                                                        uint32_t unit, double h, double *values, bool *done);
 

@@ -212,6 +212,12 @@ static bool has_wired_inputs(const struct run *run, uint32_t component)
     return first < run->structure.component_first[component + 1] && !run->structure.nodes[first].output;
 }
 
+/* One FMU by itself, which nothing comes back to. */
+static bool is_alone(const struct run *run)
+{
+    return run->system->single && !tutti_system_is_coupled(run->system);
+}
+
 static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutti_run_options *options,
                                   const struct tutti_unit_kind **kind)
 {
@@ -222,11 +228,11 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     bool solver = options->solver && (run->system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
     if ((*kind)->interface != TUTTI_ME)
-        return run->system->single ? tutti_integration_refuse(options, false) : TUTTI_OK;
+        return is_alone(run) ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool driven = member->driven || has_wired_inputs(run, c);
     double share = member->share > 0 ? member->share : 1;
     TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven,
-                                  run->system->component_count > 1));
+                                  tutti_system_is_coupled(run->system)));
     member->integration.rtol *= share;
     member->integration.atol *= share;
     return TUTTI_OK;
@@ -401,7 +407,7 @@ static enum tutti_err make_members(struct run *run)
     TRY(check_used(run, used));
     TRY(tutti_rows_fit_step(run));
     TRY(give_grids(run));
-    return run->system->single ? TUTTI_OK : check_options(run);
+    return is_alone(run) ? TUTTI_OK : check_options(run);
 }
 
 enum tutti_err tutti_setup_members(struct run *run)

@@ -167,6 +167,18 @@ void tutti_stability_join(struct tutti_radii *all, const struct tutti_radii *one
     }
 }
 
+/* Units may not tell what their outputs depend on, or tell too much (an integrator's output of its input). A loop in which
+ * nothing comes back (rho(DL) = 0) is none. Only where units tell of it and their own derivatives say what D becomes later on,
+ * it is taken for one: D may be 0 at the start alone. */
+static bool is_empty(const struct tutti_structure *running, const uint32_t *loop, uint32_t count,
+                     const struct tutti_radii *radii)
+{
+    bool assumed = false;
+    for (uint32_t i = 0; i < count; i++)
+        assumed = assumed || tutti_structure_is_assumed(running, running->nodes[loop[i]].component);
+    return radii->known && radii->rho <= 1e-6 && (assumed || !radii->exact);
+}
+
 enum tutti_err tutti_stability_measure(struct run *run, const struct tutti_structure *running,
                                        struct tutti_radii *radii)
 {
@@ -178,7 +190,10 @@ enum tutti_err tutti_stability_measure(struct run *run, const struct tutti_struc
         if (count < 2)
             continue;
         TRY(tutti_stability_of_loop(run, running, scc->nodes + scc->first[c], count, TUTTI_QUICK, &one));
-        tutti_stability_join(radii, &one);
+        if (is_empty(running, scc->nodes + scc->first[c], count, &one))
+            radii->empty++;
+        else
+            tutti_stability_join(radii, &one);
     }
     return TUTTI_OK;
 }

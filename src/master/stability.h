@@ -13,6 +13,7 @@ enum { TUTTI_ORDERS = TUTTI_MOST_ORDER + 1 };
 /* Of one loop, or the worst of several. NAN: not looked for. */
 struct tutti_radii {
     uint32_t loops; /* of the running system */
+    uint32_t empty; /* more of them, in which nothing comes back: see is_empty */
     bool known;     /* D can be had; else `why_not` */
     bool exact;     /* ... by directional derivatives; else by differences */
     char why_not[256];

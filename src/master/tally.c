@@ -110,7 +110,7 @@ static bool give_reasons(const struct tutti_master *master, struct tutti_run_sta
 static bool name_choices(const struct run *run, struct tutti_run_stats *stats)
 {
     const struct tutti_master *master = &run->master;
-    bool chosen = run->member_count > 1 && master->detection; /* the last of the choices */
+    bool chosen = master->control && tutti_system_is_coupled(run->system); /* the last of the choices */
     stats->coupling = tutti_str_copy(chosen ? master->coupling->name : "none");
     stats->control = tutti_str_copy(chosen ? master->control->name : "fixed");
     stats->events = tutti_str_copy(chosen ? master->detection->name : stats->uses_events ? "early" : "none");

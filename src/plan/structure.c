@@ -290,6 +290,15 @@ bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_
     return low < structure->assumed_count && structure->assumed[low] == component;
 }
 
+bool tutti_structure_is_in_loop(const struct tutti_structure *structure, uint32_t component)
+{
+    const struct tutti_components *scc = &structure->scc;
+    bool found = false;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
+        found = found || scc->first[scc->of[n] + 1] - scc->first[scc->of[n]] > 1;
+    return found;
+}
+
 static enum tutti_err list_assumed(struct build *build)
 {
     struct tutti_structure *structure = build->structure;

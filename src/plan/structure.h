@@ -44,6 +44,8 @@ TUTTI_CHECKED enum tutti_err tutti_structure_init(struct tutti_structure *struct
 void tutti_structure_fini(struct tutti_structure *structure);
 /* Is all-to-all assumed for a component? */
 bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_t component);
+/* Has the component a node in an algebraic loop? */
+bool tutti_structure_is_in_loop(const struct tutti_structure *structure, uint32_t component);
 /* The node of a variable, or TUTTI_NONE. */
 uint32_t tutti_structure_find(const struct tutti_structure *structure, uint32_t component, uint32_t variable,
                               bool output);

