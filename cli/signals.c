@@ -60,7 +60,10 @@ static void on_crash(int number)
     if (tutti_instance_where(where, sizeof where) > 0) {
         say(", in code of the FMU: ");
         say(where);
-        say("; everything recorded so far is kept. Ask the FMU's author, with its inputs and parameters\n");
+        say("; everything recorded so far is kept. ");
+        say(tutti_instance_is_mixed()
+                ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
+                : "Ask the FMU's author, with its inputs and parameters\n");
     } else if (gettid() != getpid()) { /* threads of our own call FMUs, and would know where they are */
         say(", in a thread that an FMU started; everything recorded so far is kept. Ask the FMU's author\n");
     } else {

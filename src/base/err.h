@@ -26,4 +26,10 @@ enum tutti_err tutti_fail_memory(void);
 /* Put "format: " in front of this thread's message; returns `err`, and does nothing for TUTTI_OK. */
 enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
+/* How many failures this thread has recorded so far. */
+unsigned long tutti_fail_count(void);
+/* After a call of code that is not ours: if it failed and has recorded nothing since tutti_fail_count() was `before`, the message
+ * of an earlier failure is not its own, and `words` take its place. Returns `err`. */
+enum tutti_err tutti_fail_unsaid(enum tutti_err err, unsigned long before, const char *words);
+
 #endif

@@ -162,3 +162,8 @@ size_t tutti_instance_where(char *out, size_t size)
         out[at] = '\0';
     return at;
 }
+
+bool tutti_instance_is_mixed(void)
+{
+    return tutti_call_current && tutti_call_current->library->is_mixed;
+}

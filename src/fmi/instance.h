@@ -137,6 +137,9 @@ TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instanc
 /* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
  * Async-signal-safe; for the message about a crash. Returns the length; out is NUL-terminated. */
 size_t tutti_instance_where(char *out, size_t size);
+/* Its FMU's calls may have reached functions of the program (library.h, is_mixed): a crash need not be its own fault.
+ * Async-signal-safe. */
+bool tutti_instance_is_mixed(void);
 
 /* ---- Model Exchange (exchange.c); only for instances of a Model Exchange library ---- */
 

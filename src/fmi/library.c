@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "fmi/binding.h"
 #include "fmi/elf.h"
+#include "fmi/scope.h"
 
 #if defined(__x86_64__)
 #define PLATFORMS "x86_64-linux", "linux64"
@@ -121,6 +122,29 @@ static void missing_library(const char *error, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)(length < size ? length : 0), error);
 }
 
+/* RTLD_NODELETE: threads that an FMU started may outlive its instances; unmapping their code would kill the process. */
+static void *open_shared(const char *path, const struct tutti_scope *scope)
+{
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | scope->mode);
+}
+
+/* Where the FMU cannot be kept apart from the program, and has names that the program has, too. */
+static void tell_clashes(struct tutti_library *library, const struct tutti_scope *scope, const struct tutti_log *log)
+{
+    struct tutti_text clashes = {0};
+    if (scope->mode == 0)
+        tutti_scope_list_clashes(library->path, &clashes);
+    library->is_mixed = clashes.length > 0;
+    if (library->is_mixed)
+        tutti_log_printf(
+            log, TUTTI_LOG_WARNING, library->file,
+            "the FMU brings functions that this program has, too (%s), and its calls may reach those of the "
+            "program: they cannot be kept apart where the program has its own '%s' (a sanitizer, "
+            "LD_PRELOAD, a program's own allocator or streams)",
+            clashes.text, scope->cause);
+    tutti_text_fini(&clashes);
+}
+
 /* FMUs often bring a library that theirs needs and put it beside their own, where the loader does not look. */
 static bool load_neighbour(struct tutti_library *library, const char *name)
 {
@@ -131,21 +155,24 @@ static bool load_neighbour(struct tutti_library *library, const char *name)
     tutti_text_append_n(&neighbour, path, (size_t)(slash - path) + 1);
     tutti_text_append(&neighbour, name);
     void *handle = NULL;
-    if (!neighbour.failed && access(neighbour.text, R_OK) == 0 && tutti_elf_check(neighbour.text, path) == TUTTI_OK)
-        handle = dlopen(neighbour.text, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); /* found by its SONAME */
+    if (!neighbour.failed && access(neighbour.text, R_OK) == 0 && tutti_elf_check(neighbour.text, path) == TUTTI_OK) {
+        struct tutti_scope scope = tutti_scope_choose(neighbour.text);
+        handle = open_shared(neighbour.text, &scope); /* found by its SONAME */
+    }
     tutti_text_fini(&neighbour);
     if (handle)
         library->neighbours[library->neighbour_count++] = handle;
     return handle != NULL;
 }
 
-/* RTLD_NODELETE: threads that an FMU started may outlive its instances; unmapping their code would kill the process. */
-static enum tutti_err open_library(struct tutti_library *library)
+static enum tutti_err open_library(struct tutti_library *library, const struct tutti_log *log)
 {
     char error[1024], missing[256] = "", before[256];
     TRY(tutti_elf_check(library->path, library->file));
+    struct tutti_scope scope = tutti_scope_choose(library->path);
+    tell_clashes(library, &scope, log);
     for (int i = 0; i <= TUTTI_MOST_NEIGHBOURS; i++) {
-        library->handle = dlopen(library->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        library->handle = open_shared(library->path, &scope);
         if (library->handle)
             return TUTTI_OK;
         const char *reason = dlerror(); /* the next dlopen frees it */
@@ -281,7 +308,7 @@ static enum tutti_err load(struct tutti_library *library, struct tutti_archive *
     if (!library->functions)
         return tutti_fail_memory();
     TRY(locate(library, archive, log));
-    TRY(open_library(library));
+    TRY(open_library(library, log));
     TRY(find_functions(library));
     reconcile(library, log);
     return TUTTI_OK;

@@ -34,6 +34,7 @@ struct tutti_library {
     char *resources;      /* absolute path of its resources folder, with a slash at its end */
     bool has_resources;   /* that folder exists */
     atomic_int instances; /* alive now */
+    bool is_mixed;        /* its calls may reach functions of the program in place of its own: scope.h */
     bool fatal;           /* an instance was Fatal: nothing is called any more, nor unloaded */
 };
 

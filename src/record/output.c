@@ -101,6 +101,12 @@ static enum tutti_err close_file(struct tutti_output *output)
 
 /* --- the watcher */
 
+/* What it returned from a call that began when tutti_fail_count() was `before`. */
+static enum tutti_err conclude(enum tutti_err err, unsigned long before)
+{
+    return tutti_fail_unsaid(err, before, "the watcher ended the run, and did not say why (tutti_extra_fail)");
+}
+
 static enum tutti_err tell_columns(const struct tutti_output *output)
 {
     const struct tutti_watcher *watcher = output->target.watcher;
@@ -110,7 +116,8 @@ static enum tutti_err tell_columns(const struct tutti_output *output)
     for (size_t i = 0; i < output->count; i++)
         shown[i] =
             (struct tutti_recorded){output->columns[i].name, output->columns[i].unit, output->columns[i].description};
-    enum tutti_err err = watcher->columns(watcher->context, shown, output->count);
+    unsigned long before = tutti_fail_count();
+    enum tutti_err err = conclude(watcher->columns(watcher->context, shown, output->count), before);
     free(shown);
     return err;
 }
@@ -119,7 +126,8 @@ static enum tutti_err tell_row(const struct tutti_output *output, double t)
 {
     for (size_t i = 0; i < output->count; i++)
         output->values[i] = tutti_column_number(&output->columns[i]);
-    return output->target.watcher->row(output->target.watcher->context, t, output->values);
+    unsigned long before = tutti_fail_count();
+    return conclude(output->target.watcher->row(output->target.watcher->context, t, output->values), before);
 }
 
 static enum tutti_err open_watch(struct tutti_output *output)

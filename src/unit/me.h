@@ -68,6 +68,7 @@ struct me {
     struct me_axis variables;                /* the states; empty if the description does not tell */
     uint32_t *derivatives;                   /* references of their derivatives (FMI 2.0, 3.0) */
     bool ahead_open;                         /* M4: the solver's last step is not completed */
+    char name[256];                          /* of a state, as last asked for */
     bool missed;                             /* the last right-hand side had no value ... */
     size_t bad_state;                        /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
     double bad_time;                         /* ... here */

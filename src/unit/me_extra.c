@@ -31,13 +31,18 @@ static struct tutti_model *model_of(struct me *me)
     return (struct tutti_model *)me;
 }
 
-static enum tutti_eval outcome(struct me *me, enum tutti_err err)
+/* The end of a call of one of their functions, which began when tutti_fail_count() was `before`. */
+static enum tutti_err conclude(const struct me *me, enum tutti_err err, unsigned long before)
+{
+    err = tutti_fail_unsaid(err, before, "one of their functions failed, and did not say why (tutti_extra_fail)");
+    return tutti_fail_context(err, "%s: extra equations", me->unit.name);
+}
+
+static enum tutti_eval outcome(struct me *me, enum tutti_err err, unsigned long before)
 {
     if (err == TUTTI_OK)
         return TUTTI_EVAL_OK;
-    if (tutti_err_message()[0] == '\0')
-        (void)tutti_fail(err, "one of their functions failed, and did not say why (tutti_extra_fail)");
-    me->ode.err = tutti_fail_context(err, "%s: extra equations", me->unit.name);
+    me->ode.err = conclude(me, err, before);
     return TUTTI_EVAL_FAILED;
 }
 
@@ -48,7 +53,9 @@ static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
     enum tutti_eval eval = own->fmu.rhs(me, t, x, dx);
     if (eval != TUTTI_EVAL_OK)
         return eval;
-    eval = outcome(me, own->extra->rhs(own->extra->context, model_of(me), t, x + me->states, dx + me->states));
+    unsigned long before = tutti_fail_count();
+    enum tutti_err err = own->extra->rhs(own->extra->context, model_of(me), t, x + me->states, dx + me->states);
+    eval = outcome(me, err, before);
     for (size_t i = me->states; i < me->ode.count && eval == TUTTI_EVAL_OK; i++)
         if (!isfinite(dx[i])) {
             me->missed = true;
@@ -76,11 +83,13 @@ static enum tutti_eval jacobian(void *context, double t, const double *x, double
     if (eval != TUTTI_EVAL_OK)
         return eval;
     bool discarded = false;
+    unsigned long before = tutti_fail_count();
     enum tutti_err err = tutti_me_place(me, t, x, &discarded); /* differences have moved it */
-    if (err || discarded)
-        return err ? outcome(me, err) : TUTTI_EVAL_NO_VALUE;
-    return outcome(
-        me, own->extra->jacobian(own->extra->context, model_of(me), t, x + me->states, values + own->fmu_entries));
+    if (err == TUTTI_OK && discarded)
+        return TUTTI_EVAL_NO_VALUE;
+    if (err == TUTTI_OK)
+        err = own->extra->jacobian(own->extra->context, model_of(me), t, x + me->states, values + own->fmu_entries);
+    return outcome(me, err, before);
 }
 
 /* Puts the columns of the equations behind those of the FMU. */
@@ -117,7 +126,8 @@ static enum tutti_err set_up_jacobian(struct me *me)
     bool plain = me->options.integration.jacobian == TUTTI_JACOBIAN_PLAIN;
     struct tutti_pattern full = {0};
     const struct tutti_pattern *fmu = me->ode.pattern;
-    TRY(own->extra->structure(own->extra->context, model_of(me), &starts, &rows));
+    unsigned long before = tutti_fail_count();
+    TRY(conclude(me, own->extra->structure(own->extra->context, model_of(me), &starts, &rows), before));
     if (!starts || !rows)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` leaves its pointers NULL");
     if (me->states > 0 && (!fmu || plain)) {
@@ -170,8 +180,8 @@ enum tutti_err tutti_me_extra_start(struct me *me)
     if (!extra || !extra->start)
         return TUTTI_OK;
     TRY(tutti_me_place_back(me));
-    return tutti_fail_context(extra->start(extra->context, model_of(me), me->t, me->x + me->states),
-                              "%s: extra equations", me->unit.name);
+    unsigned long before = tutti_fail_count();
+    return conclude(me, extra->start(extra->context, model_of(me), me->t, me->x + me->states), before);
 }
 
 enum tutti_err tutti_me_extra_outputs(struct tutti_unit *unit, double *values)
@@ -179,8 +189,8 @@ enum tutti_err tutti_me_extra_outputs(struct tutti_unit *unit, double *values)
     struct me *me = (struct me *)unit;
     const struct tutti_extra *extra = me->options.integration.extra;
     TRY(tutti_me_place_back(me));
-    TRY(tutti_fail_context(extra->output(extra->context, model_of(me), me->t, me->x + me->states, values),
-                           "%s: extra equations", unit->name));
+    unsigned long before = tutti_fail_count();
+    TRY(conclude(me, extra->output(extra->context, model_of(me), me->t, me->x + me->states, values), before));
     return tutti_me_place_back(me); /* it may have linearised */
 }
 

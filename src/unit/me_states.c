@@ -71,13 +71,12 @@ void tutti_me_states_fini(struct me *me)
 
 const char *tutti_me_state_name(void *context, size_t i)
 {
-    static _Thread_local char text[256];
-    const struct me *me = context;
+    struct me *me = context;
     if (i >= me->states)
-        snprintf(text, sizeof text, "extra equation %zu", i - me->states + 1);
+        snprintf(me->name, sizeof me->name, "extra equation %zu", i - me->states + 1);
     else
-        tutti_me_axis_name(&me->variables, &me->unit, i, "state", text, sizeof text);
-    return text;
+        tutti_me_axis_name(&me->variables, &me->unit, i, "state", me->name, sizeof me->name);
+    return me->name;
 }
 
 enum tutti_err tutti_me_states_pattern(struct me *me, const struct me_axis *columns, struct tutti_pattern *pattern,

@@ -101,6 +101,21 @@ static void test_threads_have_their_own(void **state)
     assert_string_equal(tutti_err_message(), "mine");
 }
 
+/* Foreign code that fails without a word: a message of before is not its own. */
+static void test_unsaid(void **state)
+{
+    (void)state;
+    (void)tutti_fail(TUTTI_ERR_IO, "long ago");
+    unsigned long before = tutti_fail_count();
+    assert_int_equal(tutti_fail_unsaid(TUTTI_OK, before, "nothing was said"), TUTTI_OK);
+    assert_string_equal(tutti_err_message(), "long ago");
+    assert_int_equal(tutti_fail_unsaid(TUTTI_ERR_FMU, before, "nothing was said"), TUTTI_ERR_FMU);
+    assert_string_equal(tutti_err_message(), "nothing was said");
+    before = tutti_fail_count();
+    assert_int_equal(tutti_fail_unsaid(tutti_fail(TUTTI_ERR_FMU, "this"), before, "nothing was said"), TUTTI_ERR_FMU);
+    assert_string_equal(tutti_err_message(), "this");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +126,7 @@ int main(void)
         cmocka_unit_test(test_long_messages_are_cut),
         cmocka_unit_test(test_try),
         cmocka_unit_test(test_threads_have_their_own),
+        cmocka_unit_test(test_unsaid),
     };
     return cmocka_run_group_tests_name("base/err", tests, NULL, NULL);
 }

@@ -133,6 +133,25 @@ static void test_columns_end_the_run(void **state)
 }
 
 /* In a simulation it is an error of a step. */
+static enum tutti_err silent_row(void *context, double t, const double *values)
+{
+    (void)context, (void)t, (void)values;
+    return TUTTI_ERR_LIMIT;
+}
+
+/* A message of an earlier failure is not taken for that of the watcher. */
+static void test_silent_row(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < LENGTH(places); p++) {
+        struct tutti_watcher watcher = {.row = silent_row};
+        struct tutti_run_options options = options_of(&places[p], &watcher, NULL);
+        (void)tutti_fail(TUTTI_ERR_IO, "long ago");
+        assert_fails(tutti_run(&options, NULL), TUTTI_ERR_LIMIT, "the watcher ended the run, and did not say why");
+        assert_null(strstr(tutti_err_message(), "long ago"));
+    }
+}
+
 static void test_row_fails_a_step(void **state)
 {
     (void)state;
@@ -259,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_row_ends_the_run),
         cmocka_unit_test(test_row_ends_the_run_with_a_file),
         cmocka_unit_test(test_columns_end_the_run),
+        cmocka_unit_test(test_silent_row),
         cmocka_unit_test(test_row_fails_a_step),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_rows_only),

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A program in C++ that uses libtutti, as somebody might write it. It has streams of its own, so that the linker gives it a copy
+// of std::cout: an FMU with C++ inside must print to that one. It then runs FMUs that bring functions with names of libraries that
+// libtutti needs.
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tutti/tutti.h>
+
+#ifdef __SANITIZE_ADDRESS__ // names cannot be kept apart there
+constexpr bool names_are_apart = false;
+#else
+constexpr bool names_are_apart = true;
+#endif
+
+struct last_row {
+    std::vector<std::string> names;
+    std::map<std::string, double> values;
+};
+
+static tutti_err take_columns(void *context, const tutti_recorded *shown, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        static_cast<last_row *>(context)->names.emplace_back(shown[i].name);
+    return TUTTI_OK;
+}
+
+static tutti_err take_row(void *context, double, const double *values)
+{
+    auto *last = static_cast<last_row *>(context);
+    for (size_t i = 0; i < last->names.size(); i++)
+        last->values[last->names[i]] = values[i];
+    return TUTTI_OK;
+}
+
+// Runs the FMUs; 0 if the last value of each of `expected` is what it should be.
+static int run(const std::vector<std::string> &paths, const char *solver, const std::map<std::string, double> &expected)
+{
+    last_row last;
+    tutti_watcher watcher = {};
+    watcher.context = &last;
+    watcher.columns = take_columns;
+    watcher.row = take_row;
+    std::vector<const char *> files;
+    for (const std::string &path : paths)
+        files.push_back(path.c_str());
+    tutti_run_options options = {};
+    options.files = files.data();
+    options.file_count = files.size();
+    options.interface = solver ? "me" : "cs";
+    options.solver = solver;
+    options.watcher = &watcher;
+    options.has_rtol = solver != nullptr;
+    options.rtol = 1e-6;
+    if (tutti_run(&options, nullptr)) {
+        std::cout << paths[0] << ": " << tutti_err_message() << std::endl;
+        return 1;
+    }
+    for (const auto &[name, value] : expected)
+        if (!(std::fabs(last.values[name] - value) < 1e-4)) {
+            std::cout << paths[0] << ": " << name << " = " << last.values[name] << ", not " << value << std::endl;
+            return 1;
+        }
+    return 0;
+}
+
+int main(int, char **arguments)
+{
+    const std::string fmus = std::string(arguments[1]) + "/";
+    const double decay = std::exp(-1.0);
+    int failures = 0;
+    std::cout << "first the program prints" << std::endl;
+    for (const char *version : {"2", "3"}) {
+        const std::string end = std::string("_fmi") + version + ".fmu";
+        failures += run({fmus + "Streams" + end}, nullptr, {{"y", decay}});
+        if (!names_are_apart)
+            continue;
+        failures += run({fmus + "Namesake1" + end}, nullptr, {{"x", decay}, {"own", 8}});
+        failures += run({fmus + "Namesake2" + end}, "cvode", {{"x", decay}, {"own", 16}});
+        failures += run({"a=" + fmus + "Namesake1" + end, "b=" + fmus + "Namesake2" + end}, "bdf",
+                        {{"a.x", decay}, {"a.own", 8}, {"b.x", decay}, {"b.own", 16}});
+    }
+    return failures;
+}
