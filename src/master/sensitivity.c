@@ -125,6 +125,8 @@ static void find_source(const struct tutti_wires *wires, const struct tutti_slot
         size_t to = (size_t)((const double *)wire->to - wires->gathered);
         if (column->place < to || column->place >= to + wire->count)
             continue;
+        if (column->wire && wire->adds)
+            column->sums = true;
         column->wire = wire;
         column->element = column->place - (uint32_t)to;
         if (wire->conversion->from == TUTTI_TYPE_FLOAT64)
@@ -213,6 +215,11 @@ static enum tutti_err add_column(const struct builder *builder, const struct pai
                                                 .reference = run->wires.slots[pair->input].reference,
                                                 .first = s->entry_count};
     find_source(&run->wires, &run->wires.slots[pair->input], column);
+    if (column->sums)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "--correct is for inputs with one source, and '%s.%s' is a sum of several outputs; use "
+                          "--coupling relax or seidel",
+                          run->system->components[component].name, var_of(run, pair->input)->name);
     column->size = size_of(run, pair->input, column);
     s->units[column->unit].column_count++;
     return TUTTI_OK;

@@ -20,6 +20,7 @@ struct tutti_sensitivity_column {
     const struct tutti_wire *wire; /* brings its value ... */
     uint32_t element;              /* ... as this one of its values */
     uint32_t source;               /* ... which is this real; TUTTI_NONE: of another type */
+    bool sums;                     /* ... and further wires add theirs */
     uint32_t first;                /* of its entries */
 };
 

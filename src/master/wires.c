@@ -23,12 +23,26 @@ static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tu
                : TUTTI_OK;
 }
 
+/* A further term of a sum. */
+static void add_wire(const double *from, const struct tutti_wire *wire)
+{
+    const struct tutti_conversion *conversion = wire->conversion;
+    double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
+    double *to = wire->to;
+    for (uint32_t i = 0; i < wire->count; i++)
+        to[i] += factor * from[i] + offset;
+}
+
 /* Strings and Binaries are copied: the source's buffer changes with its next value. */
 static enum tutti_err move_wire(const struct tutti_wires *wires, const char *source, const struct tutti_wire *wire)
 {
     const char *from = source + wire->from;
     if (wire->owned)
         return tutti_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
+    if (wire->adds) {
+        add_wire((const double *)(const void *)from, wire);
+        return TUTTI_OK;
+    }
     return name_wire(wires, wire, tutti_convert(wire->conversion, from, wire->to, wire->count));
 }
 
@@ -67,7 +81,8 @@ static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires
         size_t to = (size_t)((const double *)wire->to - wires->gathered), from = wire->from / sizeof(double);
         for (unsigned o = 0; o < wires->order; o++)
             for (uint32_t i = 0; i < wire->count; i++)
-                wires->gathered_slopes[o][to + i] = factor * wires->slopes[o][from + i];
+                wires->gathered_slopes[o][to + i] = (wire->adds ? wires->gathered_slopes[o][to + i] : 0) +
+                                                    factor * wires->slopes[o][from + i];
     }
 }
 
@@ -119,9 +134,22 @@ enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *pl
     return TUTTI_OK;
 }
 
+/* Adds the further terms of the sum that begins with `wire` to `value`, which is number i of it. */
+static void add_terms(const struct tutti_wires *wires, const struct tutti_wire *wire, uint32_t i, double *value)
+{
+    for (const struct tutti_wire *term = wire + 1; term < wires->wires + wires->wire_count && term->adds; term++) {
+        struct tutti_wire one = *term;
+        one.to = value;
+        one.count = 1;
+        add_wire((const double *)(const void *)(wires->signals + term->from) + i, &one);
+    }
+}
+
 enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire, bool *other)
 {
     const char *from = wires->signals + wire->from;
+    if (wire->adds) /* looked at with the first term */
+        return TUTTI_OK;
     if (wire->owned) {
         *other = !tutti_owned_equal(wire->conversion->to, from, wire->to, wire->count);
         return TUTTI_OK;
@@ -130,6 +158,7 @@ enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct
     for (uint32_t i = 0; i < wire->count && !*other; i++) {
         uint64_t value = 0;
         TRY(name_wire(wires, wire, tutti_convert(wire->conversion, from + i * from_size, &value, 1)));
+        add_terms(wires, wire, i, (double *)(void *)&value);
         *other = memcmp(&value, (const char *)wire->to + i * size, size) != 0;
     }
     return TUTTI_OK;

@@ -29,6 +29,7 @@ struct tutti_wire {
     struct tutti_owned *owned; /* String and Binary: of `to` */
     const struct tutti_connection *connection;
     uint32_t count;
+    bool adds; /* to what the wire before it brings there: Float64 only */
 };
 
 /* A Float64 output of a unit, or an element of one. */

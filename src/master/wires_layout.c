@@ -93,7 +93,7 @@ static bool is_negated(const struct layout *layout, const struct tutti_end *end)
 
 static bool copies(const struct layout *layout, const struct tutti_connection *connection)
 {
-    return (!connection->conversion || tutti_conversion_is_identity(connection->conversion)) &&
+    return !connection->adds && (!connection->conversion || tutti_conversion_is_identity(connection->conversion)) &&
            is_negated(layout, &connection->from) == is_negated(layout, &connection->to);
 }
 
@@ -317,6 +317,15 @@ static enum tutti_err find_element(const struct layout *layout, const struct tut
                             : tutti_fail_context(err, "--connect");
 }
 
+/* Inputs that are set only when they change are compared source by source. */
+static enum tutti_err cannot_add(const struct layout *layout, const struct tutti_connection *connection)
+{
+    char to[256];
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "'%s' is a sum of several outputs, and the FMU calls it discrete: sums are for continuous inputs",
+                      tutti_system_name(layout->system, &connection->to, to, sizeof to));
+}
+
 static enum tutti_err place_wire(struct layout *layout, uint32_t node, uint32_t k)
 {
     const struct tutti_connection *connection = connection_of(layout, node, k);
@@ -337,6 +346,9 @@ static enum tutti_err place_wire(struct layout *layout, uint32_t node, uint32_t 
     wire->owned = to->owned ? tutti_owned_at(to->owned, to_at) : NULL;
     wire->connection = connection;
     wire->count = (uint32_t)to_count;
+    wire->adds = connection->adds;
+    if (wire->adds && layout->groups[node] != MOVING)
+        return cannot_add(layout, connection);
     return conversion_of(layout, connection, from, to, &wire->conversion);
 }
 

@@ -168,6 +168,12 @@ static enum tutti_err hand_over_constant(struct flat *flat, const struct arrival
     return tutti_value_arrive(flat, &value, arrival->component, arrival->variable, &element);
 }
 
+static bool same_end(const struct tutti_end *a, const struct tutti_end *b)
+{
+    return a->component == b->component && a->variable == b->variable &&
+           tutti_indices_compare(&a->element, &b->element) == 0;
+}
+
 static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, struct list *connections)
 {
     const struct feed *feed = arrival->feed;
@@ -200,6 +206,7 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
     struct tutti_connection *connection = tutti_list_push(connections, sizeof *connection);
     if (!connection)
         return tutti_fail_memory();
+    const struct tutti_connection *before = connections->count > 1 ? connection - 1 : NULL;
     *connection = (struct tutti_connection){
         .from = {from->component, from->component == TUTTI_NONE ? feed->node : from->variable, {0}},
         .to = {arrival->component, arrival->variable, {0}},
@@ -211,6 +218,12 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
         connection->from.element = *feed->from;
     if (feed->to)
         connection->to.element = *feed->to;
+    connection->adds = before && same_end(&before->to, &connection->to);
+    if (connection->adds && (from->look.type != TUTTI_TYPE_FLOAT64 || to->look.type != TUTTI_TYPE_FLOAT64)) {
+        tutti_edge_error(flat, edge, "'%s' is a sum, and one of its terms or it itself is no Float64",
+                         tutti_flat_end_name(flat, &edge->to));
+        return flat->err;
+    }
     return tutti_flow_conversion(&feed->flow, from->look.type, to->look.type, &flat->system->arena,
                                  &connection->conversion);
 }

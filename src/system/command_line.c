@@ -11,7 +11,7 @@
 
 struct argument {
     char *name, *path, *variant; /* variant: NULL, the default one */
-    bool system;
+    bool system, foreign;        /* foreign: in another tool's format */
 };
 
 static void argument_fini(struct argument *argument)
@@ -30,7 +30,7 @@ static bool exists(struct flat *flat, const char *path)
 /* "dir/ball.fmu" -> "ball" */
 static char *stem_of(const char *path)
 {
-    static const char *const endings[] = {".fmu", ".ssp", ".ssd"};
+    static const char *const endings[] = {".fmu", ".ssp", ".ssd", ".xml"};
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
         end--;
@@ -61,6 +61,7 @@ static bool read_argument(struct flat *flat, const char *text, struct argument *
     if (!out->path || (hash && !out->variant))
         return false;
     out->system = tutti_files_is_system(flat, out->path, out->path);
+    out->foreign = !out->system && tutti_assembly_is(out->path);
     if (!out->name)
         out->name = stem_of(out->path);
     return out->name != NULL;
@@ -129,9 +130,16 @@ static enum tutti_err open_arguments(struct flat *flat, const struct argument *a
     const char *name = count == 1 ? arguments[0].name : "system";
     system->path = tutti_arena_text(&system->arena, arguments[0].path, strlen(arguments[0].path));
     system->name = tutti_arena_text(&system->arena, name, strlen(name));
-    system->single = count == 1 && !arguments[0].system;
+    system->single = count == 1 && !arguments[0].system && !arguments[0].foreign;
     if (!system->path || !system->name)
         return tutti_fail_memory();
+    for (size_t i = 0; i < count && count > 1; i++)
+        if (arguments[i].foreign)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "%s cannot be a part of a larger system; make an SSP of it (tutti new OUT.ssp %s)",
+                              arguments[i].path, arguments[i].path);
+    if (arguments[0].foreign)
+        return tutti_assemble_open(flat, arguments[0].path);
     if (count == 1 && arguments[0].system)
         return open_root(flat, &arguments[0]);
     TRY(add_files(flat, arguments, count));

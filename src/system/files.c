@@ -134,6 +134,7 @@ void tutti_files_fini(struct flat *flat)
         tutti_ssv_free(file->ssv);
         tutti_ssm_free(file->ssm);
         tutti_ssb_free(file->ssb);
+        tutti_assembly_free(file->assembly);
         tutti_map_fini(&file->sources);
         tutti_map_fini(&file->ids);
         tutti_list_fini(&file->systems);
@@ -237,6 +238,90 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
     TRY(tutti_package_ssd(archive->opened, variant, &place));
     err = open_document(flat, &place, archive->opened, out);
     tutti_place_fini(&place);
+    return err;
+}
+
+/* ---- systems of other tools ---- */
+
+enum tutti_err tutti_files_assembly(struct flat *flat, const char *path, const char *shown, struct file **out)
+{
+    enum tutti_err err;
+    struct file *file = get(flat, path, shown, &err);
+    *out = file;
+    if (!file)
+        return err;
+    struct tutti_reader reader;
+    file->beside = true;
+    err = tutti_place_begin_read(&file->place, &reader);
+    if (!err)
+        err = tutti_assembly_read(&file->assembly, file->shown, &reader, flat->findings);
+    tutti_place_end_read(&reader);
+    return err;
+}
+
+/* A file in the folder of another one; both texts are the caller's. False: memory is out. */
+static bool place_beside(const struct file *base, const char *name, struct tutti_text *path, struct tutti_text *shown)
+{
+    const char *slash = strrchr(base->place.path, '/'), *shown_slash = strrchr(base->shown, '/');
+    if (name[0] != '/') {
+        tutti_text_append_n(path, base->place.path, slash ? (size_t)(slash - base->place.path + 1) : 0);
+        tutti_text_append_n(shown, base->shown, shown_slash ? (size_t)(shown_slash - base->shown + 1) : 0);
+    }
+    tutti_text_append(path, name);
+    tutti_text_append(shown, name);
+    return !path->failed && !shown->failed;
+}
+
+enum tutti_err tutti_files_beside(struct flat *flat, const struct file *document, const char *source, struct file **out)
+{
+    struct tutti_uri uri;
+    struct tutti_text path = {0}, shown = {0};
+    TRY(tutti_uri_read(&uri, source));
+    enum tutti_err err = place_beside(document, uri.path, &path, &shown) ? TUTTI_OK : tutti_fail_memory();
+    if (!err) {
+        tutti_str_make_printable(shown.text);
+        err = tutti_files_fmu(flat, path.text, shown.text, out);
+    }
+    tutti_text_fini(&path);
+    tutti_text_fini(&shown);
+    tutti_uri_fini(&uri);
+    return err;
+}
+
+static enum tutti_err read_group(struct flat *flat, const struct file *base, const char *file_name, const char *name,
+                                 struct tutti_assembly_group *group, bool *found)
+{
+    struct tutti_text path = {0}, shown = {0};
+    struct tutti_reader reader;
+    struct file *file = NULL;
+    enum tutti_err err = place_beside(base, file_name, &path, &shown) ? TUTTI_OK : tutti_fail_memory();
+    if (!err)
+        file = get(flat, path.text, shown.text, &err);
+    if (file) {
+        file->beside = true;
+        err = tutti_place_begin_read(&file->place, &reader);
+        if (!err)
+            err = tutti_assembly_read_group(file->shown, &reader, name, &flat->arena, group, found);
+        tutti_place_end_read(&reader);
+    }
+    tutti_text_fini(&path);
+    tutti_text_fini(&shown);
+    return !file && err == TUTTI_ERR_IO ? TUTTI_OK : err; /* it is not there */
+}
+
+enum tutti_err tutti_files_group(struct flat *flat, const struct file *document, const struct file *fmu,
+                                 const char *model, const char *name, struct tutti_assembly_group *group, bool *found)
+{
+    struct tutti_text file = {0};
+    *found = false;
+    tutti_text_printf(&file, "%s_OspModelDescription.xml", model);
+    enum tutti_err err = file.failed ? tutti_fail_memory() : TUTTI_OK;
+    if (!err && !strchr(file.text, '/')) { /* a model's name is no path */
+        err = read_group(flat, fmu, file.text, name, group, found);
+        if (!err && !*found)
+            err = read_group(flat, document, file.text, name, group, found);
+    }
+    tutti_text_fini(&file);
     return err;
 }
 

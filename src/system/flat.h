@@ -11,6 +11,7 @@
 #ifndef TUTTI_SYSTEM_FLAT_H
 #define TUTTI_SYSTEM_FLAT_H
 
+#include "foreign/assembly.h"
 #include "ssp/package.h"
 #include "ssp/ssp.h"
 #include "system/system.h"
@@ -58,6 +59,7 @@ struct file {
     struct tutti_ssv *ssv;
     struct tutti_ssm *ssm;
     struct tutti_ssb *ssb;
+    struct tutti_assembly *assembly;
     uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
     bool beside;                               /* a document that is not part of a package */
     struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids -> systems; names of an SSV */
@@ -140,6 +142,7 @@ struct edge {
     struct edge_end from, to;
     const struct tutti_ssp_transformation *transformation; /* NULL: none */
     bool suppress, reported, warned, ambiguous;            /* reported: it is left out */
+    bool adds;                                             /* its values are added to those of others like it */
     uint32_t order;
     const char *file; /* NULL: the command line, and `text` has the option */
     const char *text;
@@ -181,7 +184,10 @@ struct flat {
     struct tutti_map files_by_path;
     struct list names; /* struct file_name: all that files were asked for by */
     struct tutti_map names_known;
-    struct tutti_map aliases; /* of the source, by name; made when it is first asked */
+    struct tutti_map aliases;              /* of the source, by name; made when it is first asked */
+    const struct tutti_assembly *assembly; /* what the root is in another tool's format; NULL: it is not */
+    struct file *assembled;                /* ... and its file */
+    struct tutti_map signals;              /* of its functions -> node */
     struct tutti_arena arena;
     uint32_t values_given, guesses;
     size_t lookups;     /* of names so far */
@@ -253,6 +259,16 @@ const char *tutti_flat_nearest(struct flat *flat, uint32_t index, const char *na
 TUTTI_CHECKED enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *shown, struct file **out);
 TUTTI_CHECKED enum tutti_err tutti_files_package(struct flat *flat, const char *path, const char *shown,
                                                  const char *variant, struct file **out);
+/* A system in another tool's format. */
+TUTTI_CHECKED enum tutti_err tutti_files_assembly(struct flat *flat, const char *path, const char *shown,
+                                                  struct file **out);
+/* The FMU that such a document names. */
+TUTTI_CHECKED enum tutti_err tutti_files_beside(struct flat *flat, const struct file *document, const char *source,
+                                                struct file **out);
+/* The group `name` of a model, from the description of it that lies beside the FMU or the document. */
+TUTTI_CHECKED enum tutti_err tutti_files_group(struct flat *flat, const struct file *document, const struct file *fmu,
+                                               const char *model, const char *name, struct tutti_assembly_group *group,
+                                               bool *found);
 /* What the source of a component of `base` names: file->fmu or file->ssd. */
 TUTTI_CHECKED enum tutti_err tutti_files_component(struct flat *flat, struct file *base,
                                                    const struct tutti_ssp_element *element, struct file **out);
@@ -282,6 +298,13 @@ TUTTI_CHECKED enum tutti_err tutti_hierarchy_add_fmu(struct flat *flat, uint32_t
 TUTTI_CHECKED enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t item);
 /* Experiment and annotation of the root document. */
 TUTTI_CHECKED enum tutti_err tutti_hierarchy_words(struct flat *flat, const struct file *file);
+
+/* ---- assemble.c ---- */
+
+/* The root is a system in another tool's format; the other two do nothing if it is not. */
+TUTTI_CHECKED enum tutti_err tutti_assemble_open(struct flat *flat, const char *path);
+TUTTI_CHECKED enum tutti_err tutti_assemble_connect(struct flat *flat);
+TUTTI_CHECKED enum tutti_err tutti_assemble_set(struct flat *flat);
 
 /* ---- connectors.c, dictionary.c, connections.c ---- */
 

@@ -34,10 +34,12 @@ static enum tutti_err build(struct flat *flat)
 {
     TRY(tutti_command_line_open(flat));
     TRY(tutti_connections_add(flat));
+    TRY(tutti_assemble_connect(flat));
     TRY(tutti_command_line_connect(flat));
     TRY(tutti_edges_settle(flat));
     TRY(tutti_edges_spread_relative(flat));
     TRY(tutti_bindings_apply(flat));
+    TRY(tutti_assemble_set(flat));
     TRY(tutti_command_line_set(flat));
     TRY(tutti_wiring_make(flat));
     TRY(tutti_arrivals_make(flat));
@@ -72,6 +74,7 @@ static void flat_fini(struct flat *flat)
                                   &flat->components, &flat->candidates, &flat->dictionaries};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         tutti_list_fini(lists[i]);
+    tutti_map_fini(&flat->signals);
     tutti_files_fini(flat);
     tutti_arena_fini(&flat->arena);
 }

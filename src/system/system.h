@@ -50,6 +50,7 @@ struct tutti_connection {
     struct tutti_end from, to;
     const struct tutti_conversion *conversion; /* NULL: values are copied */
     bool at_start_only; /* between parameters: handed over in the initialisation, constant after it */
+    bool adds;          /* to what the connection before it brings to the same place */
     const char *file;   /* of the connection next to the destination; NULL: the command line */
     unsigned line;
 };

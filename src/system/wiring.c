@@ -46,7 +46,8 @@ static void check_wire(struct flat *flat, const struct node *node)
     const struct edge *first = tutti_flat_edge(flat, node->first_edge);
     for (uint32_t i = 1; i < node->edge_count; i++) {
         struct edge *edge = tutti_flat_edge(flat, node->first_edge + i);
-        if (first->to.index_count == 0 || compare_ends(&first->to, &edge->to) == 0)
+        bool same = first->to.index_count == 0 || compare_ends(&first->to, &edge->to) == 0;
+        if (same && !(first->adds && edge->adds))
             tutti_wiring_report_double(flat, first, edge);
         else
             first = edge;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* assembly.h - a system in the format of another tool, as written: FMUs and tables by names, what leads where, values, settings.
+ * Read are OspSystemStructure.xml of the Open Simulation Platform (osp.c) and project files of MasterSim, .msim (msim.c).
+ *
+ * Nothing is looked up: whether a file is there, and what its variables are, is found out by who makes a system of it. Values pass
+ * connections without a conversion of units, as in the tools that these files are made for. */
+#ifndef TUTTI_FOREIGN_ASSEMBLY_H
+#define TUTTI_FOREIGN_ASSEMBLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/reader.h"
+#include "fmi/findings.h"
+
+struct tutti_assembly_unit {
+    const char *name;
+    const char *source; /* a path or a URI, relative to the file */
+    double step;        /* its own; 0: none */
+    unsigned line;
+};
+
+/* out = offset + factor * in, or the sum of `terms` inputs; each signal has `dimension` values. */
+struct tutti_assembly_function {
+    const char *name;
+    bool sums;
+    double factor, offset;
+    unsigned terms, dimension; /* dimension 0: a scalar, whose signals have no index for it */
+    unsigned line;
+};
+
+/* A variable of a unit, a signal of a function; or a group of either, whose members are connected one by one. */
+struct tutti_assembly_end {
+    const char *owner, *name;
+    bool function;
+};
+
+struct tutti_assembly_link {
+    struct tutti_assembly_end ends[2]; /* which of them is the source follows from what they are */
+    bool groups;
+    double factor, offset; /* of the destination's value */
+    unsigned line;
+};
+
+struct tutti_assembly_value {
+    const char *unit, *variable, *value;
+    unsigned line;
+};
+
+/* A word of the command line: "step", "0.01". */
+struct tutti_assembly_setting {
+    const char *name, *value;
+    unsigned line;
+};
+
+struct tutti_assembly {
+    const char *file;
+    struct tutti_assembly_unit *units;
+    struct tutti_assembly_function *functions;
+    struct tutti_assembly_link *links;
+    struct tutti_assembly_value *values;
+    struct tutti_assembly_setting *settings;
+    size_t unit_count, function_count, link_count, value_count, setting_count;
+    bool has_start, has_stop;
+    double start, stop;
+    struct tutti_arena arena; /* holds all of it */
+};
+
+/* Is a file of this name one? (OspSystemStructure*.xml, *.msim) */
+bool tutti_assembly_is(const char *path);
+/* `file` is for messages, and tells the format. What is odd goes to `findings` (may be NULL). FORMAT with file and line where there
+ * is no sense to be made, LIMIT. *out is the caller's. */
+TUTTI_CHECKED enum tutti_err tutti_assembly_read(struct tutti_assembly **out, const char *file,
+                                                 struct tutti_reader *reader, struct tutti_findings *findings);
+void tutti_assembly_free(struct tutti_assembly *assembly);
+
+/* The variables of a group, in their order; names are in `arena`. */
+struct tutti_assembly_group {
+    const char **variables;
+    size_t count;
+};
+/* The group `name` of a unit from its OspModelDescription.xml. *found is false if there is none. */
+TUTTI_CHECKED enum tutti_err tutti_assembly_read_group(const char *file, struct tutti_reader *reader, const char *name,
+                                                       struct tutti_arena *arena, struct tutti_assembly_group *group,
+                                                       bool *found);
+
+#endif

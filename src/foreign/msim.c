@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Project files of MasterSim (.msim): a line each for a setting ("tEnd 10 s"), a simulator, a connection, a parameter. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "foreign/parts.h"
+
+enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
+
+/* What the settings say of the master, until all of them are known. */
+struct msim {
+    struct tutti_assembly *assembly;
+    struct tutti_findings *findings;
+    unsigned line;
+    const char *mode, *error_control;
+    bool adjusts;
+    double h_start, h_max, h_min, output, rtol, atol, most_iterations;
+};
+
+/* ---- words of a line ---- */
+
+/* Splits in place at white space; quotes hold words together. False: there are more than MOST_WORDS. */
+static bool split(char *line, char *words[MOST_WORDS], size_t *count)
+{
+    *count = 0;
+    for (char *at = line; *at;) {
+        at += strspn(at, " \t\r");
+        if (!*at)
+            break;
+        if (*count == MOST_WORDS)
+            return false;
+        bool quoted = *at == '"';
+        words[(*count)++] = at += quoted;
+        at += strcspn(at, quoted ? "\"" : " \t\r");
+        if (*at)
+            *at++ = '\0';
+    }
+    return true;
+}
+
+static const char *keep(struct msim *msim, const char *text)
+{
+    return tutti_arena_text(&msim->assembly->arena, text, strlen(text));
+}
+
+/* "Part1.x2": the unit's name ends at the first point. */
+static enum tutti_err read_name(struct msim *msim, char *text, const char **owner, const char **name)
+{
+    char *point = strchr(text, '.');
+    if (!point || point == text || !point[1])
+        return tutti_assembly_fail(msim->assembly, msim->line, "found '%s', expected SIMULATOR.VARIABLE",
+                                   tutti_str_show(text).text);
+    *point = '\0';
+    *owner = keep(msim, text);
+    *name = keep(msim, point + 1);
+    return *owner && *name ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err read_number(const struct msim *msim, const char *text, double *value)
+{
+    if (tutti_number_read_double(text, strlen(text), value) && isfinite(*value))
+        return TUTTI_OK;
+    return tutti_assembly_fail(msim->assembly, msim->line, "found '%s', expected a number", tutti_str_show(text).text);
+}
+
+static enum tutti_err read_seconds(const struct msim *msim, char *const *words, size_t count, double *value)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1},     {"ms", 1e-3},    {"min", 60},    {"h", 3600},
+                 {"d", 86400}, {"a", 31536000}, {"min15", 900}, {"-", 1}};
+    TRY(read_number(msim, words[1], value));
+    if (count < 3)
+        return TUTTI_OK;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].name, words[2]) == 0) {
+            *value *= units[i].seconds;
+            return TUTTI_OK;
+        }
+    return tutti_assembly_fail(msim->assembly, msim->line,
+                               "'%s' is no unit of time that is known (s, ms, min, h, d, a)",
+                               tutti_str_show(words[2]).text);
+}
+
+/* ---- simulators, connections, parameters ---- */
+
+/* simulator PRIORITY CYCLE NAME COLOUR "PATH" */
+static enum tutti_err read_simulator(struct msim *msim, char *const *words, size_t count)
+{
+    if (count < 6)
+        return tutti_assembly_fail(msim->assembly, msim->line,
+                                   "found %zu words, expected: simulator PRIORITY CYCLE NAME COLOUR \"PATH\"", count);
+    struct tutti_assembly_unit *unit = tutti_assembly_add_unit(msim->assembly);
+    if (!unit)
+        return tutti_fail_memory();
+    *unit =
+        (struct tutti_assembly_unit){.name = keep(msim, words[3]), .source = keep(msim, words[5]), .line = msim->line};
+    return unit->name && unit->source ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* graph FROM TO [OFFSET FACTOR ...] */
+static enum tutti_err read_graph(struct msim *msim, char *const *words, size_t count)
+{
+    struct tutti_assembly_link link = {.factor = 1, .line = msim->line};
+    if (count < 3)
+        return tutti_assembly_fail(msim->assembly, msim->line, "found %zu words, expected: graph FROM TO", count);
+    TRY(read_name(msim, words[1], &link.ends[0].owner, &link.ends[0].name));
+    TRY(read_name(msim, words[2], &link.ends[1].owner, &link.ends[1].name));
+    if (count >= 5) {
+        TRY(read_number(msim, words[3], &link.offset));
+        TRY(read_number(msim, words[4], &link.factor));
+    }
+    struct tutti_assembly_link *place = tutti_assembly_add_link(msim->assembly);
+    if (!place)
+        return tutti_fail_memory();
+    *place = link;
+    return TUTTI_OK;
+}
+
+/* parameter SIMULATOR.NAME VALUE, where VALUE is all the rest of the line. */
+static enum tutti_err read_parameter(struct msim *msim, char *rest)
+{
+    rest += strspn(rest, " \t");
+    size_t n = strcspn(rest, " \t");
+    char *value = rest + n;
+    value += strspn(value, " \t");
+    if (n == 0 || !*value)
+        return tutti_assembly_fail(msim->assembly, msim->line, "expected: parameter SIMULATOR.NAME VALUE");
+    rest[n] = '\0';
+    size_t length = strlen(value);
+    if (length >= 2 && value[0] == '"' && value[length - 1] == '"') {
+        value[length - 1] = '\0';
+        value++;
+    }
+    struct tutti_assembly_value *place = tutti_assembly_add_value(msim->assembly);
+    if (!place)
+        return tutti_fail_memory();
+    *place = (struct tutti_assembly_value){.value = keep(msim, value), .line = msim->line};
+    TRY(read_name(msim, rest, &place->unit, &place->variable));
+    return place->value ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* ---- settings ---- */
+
+static bool is_yes(const char *word)
+{
+    return strcmp(word, "yes") == 0 || strcmp(word, "true") == 0 || strcmp(word, "1") == 0;
+}
+
+static enum tutti_err read_time_setting(struct msim *msim, char *const *words, size_t count, bool *known)
+{
+    struct tutti_assembly *assembly = msim->assembly;
+    const struct {
+        const char *name;
+        double *value;
+        bool *has;
+    } times[] = {{"tStart", &assembly->start, &assembly->has_start},
+                 {"tEnd", &assembly->stop, &assembly->has_stop},
+                 {"hStart", &msim->h_start, NULL},
+                 {"hMax", &msim->h_max, NULL},
+                 {"hMin", &msim->h_min, NULL},
+                 {"hOutputMin", &msim->output, NULL}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (strcmp(words[0], times[i].name) == 0) {
+            *known = true;
+            TRY(read_seconds(msim, words, count, times[i].value));
+            if (times[i].has)
+                *times[i].has = true;
+        }
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_setting(struct msim *msim, char *const *words, size_t count)
+{
+    bool known = false;
+    if (count < 2)
+        return tutti_assembly_fail(msim->assembly, msim->line, "found '%s' alone, expected a value behind it",
+                                   tutti_str_show(words[0]).text);
+    TRY(read_time_setting(msim, words, count, &known));
+    if (known)
+        return TUTTI_OK;
+    if (strcmp(words[0], "relTol") == 0)
+        return read_number(msim, words[1], &msim->rtol);
+    if (strcmp(words[0], "absTol") == 0)
+        return read_number(msim, words[1], &msim->atol);
+    if (strcmp(words[0], "maxIterations") == 0)
+        return read_number(msim, words[1], &msim->most_iterations);
+    if (strcmp(words[0], "adjustStepSize") == 0)
+        msim->adjusts = is_yes(words[1]);
+    else if (strcmp(words[0], "MasterMode") == 0)
+        msim->mode = keep(msim, words[1]);
+    else if (strcmp(words[0], "ErrorControlMode") == 0)
+        msim->error_control = keep(msim, words[1]);
+    return TUTTI_OK; /* what is about its own output files and its editor */
+}
+
+static enum tutti_err read_line(struct msim *msim, char *line)
+{
+    char *words[MOST_WORDS];
+    size_t count, n = strcspn(line, " \t\r");
+    if (n == 9 && strncmp(line, "parameter", 9) == 0)
+        return read_parameter(msim, line + 9);
+    if (!split(line, words, &count))
+        return tutti_assembly_fail(msim->assembly, msim->line, "the line has more than %d words", MOST_WORDS);
+    if (count == 0 || words[0][0] == '#')
+        return TUTTI_OK;
+    if (strcmp(words[0], "simulator") == 0)
+        return read_simulator(msim, words, count);
+    if (strcmp(words[0], "graph") == 0)
+        return read_graph(msim, words, count);
+    return read_setting(msim, words, count);
+}
+
+/* ---- its master in our words ---- */
+
+/* Iterated where it may be; MasterSim's Newton becomes an iteration, too, which comes to the same values. */
+static enum tutti_err set_coupling(struct msim *msim)
+{
+    struct tutti_assembly *assembly = msim->assembly;
+    const char *mode = msim->mode ? msim->mode : "GAUSS_SEIDEL";
+    bool jacobi = strcmp(mode, "GAUSS_JACOBI") == 0, newton = strcmp(mode, "NEWTON") == 0;
+    if (!jacobi && !newton && strcmp(mode, "GAUSS_SEIDEL") != 0)
+        return tutti_assembly_fail(assembly, msim->line,
+                                   "MasterMode '%s' is none of GAUSS_JACOBI, GAUSS_SEIDEL, NEWTON",
+                                   tutti_str_show(mode).text);
+    if (newton)
+        tutti_findings_add(msim->findings, TUTTI_FINDING_WARNING, assembly->file, msim->line,
+                           "MasterMode NEWTON: the coupling is iterated by relaxation instead (--coupling relax)");
+    if (!newton && !(msim->most_iterations > 1))
+        return tutti_assembly_set(assembly, "coupling", jacobi ? "jacobi" : "seidel", msim->line);
+    TRY(tutti_assembly_set(assembly, "coupling", "relax", msim->line));
+    if (jacobi)
+        TRY(tutti_assembly_set(assembly, "sweeps", "jacobi", msim->line));
+    return msim->most_iterations > 1
+               ? tutti_assembly_set_number(assembly, "max-iterations", floor(msim->most_iterations), msim->line)
+               : TUTTI_OK;
+}
+
+static enum tutti_err set_control(struct msim *msim)
+{
+    struct tutti_assembly *assembly = msim->assembly;
+    const char *mode = msim->error_control ? msim->error_control : "NONE";
+    bool doubles = strcmp(mode, "ADAPT_STEP") == 0 || strcmp(mode, "STEP_DOUBLING") == 0;
+    bool iterates = msim->most_iterations > 1;
+    const char *control = msim->adjusts && doubles ? "richardson" : msim->adjusts && iterates ? "converge" : "fixed";
+    bool varies = strcmp(control, "fixed") != 0;
+    TRY(tutti_assembly_set(assembly, "control", control, msim->line));
+    if (msim->h_start > 0)
+        TRY(tutti_assembly_set_number(assembly, "step", msim->h_start, msim->line));
+    if (varies && msim->h_max > 0)
+        TRY(tutti_assembly_set_number(assembly, "h-max", msim->h_max, msim->line));
+    if (varies && msim->h_min > 0)
+        TRY(tutti_assembly_set_number(assembly, "h-min", msim->h_min, msim->line));
+    if ((varies || iterates) && msim->rtol > 0)
+        TRY(tutti_assembly_set_number(assembly, "rtol", msim->rtol, msim->line));
+    if ((varies || iterates) && msim->atol > 0)
+        TRY(tutti_assembly_set_number(assembly, "atol", msim->atol, msim->line));
+    return TUTTI_OK;
+}
+
+/* ---- the file ---- */
+
+static enum tutti_err read_all(struct tutti_reader *reader, struct tutti_text *text, const char *file)
+{
+    char buffer[8192];
+    for (size_t got = 1; got > 0 && !text->failed;) {
+        TRY(reader->read(reader->context, buffer, sizeof buffer, &got));
+        if (memchr(buffer, '\0', got))
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: found a zero byte, expected a text file", file);
+        if (text->length + got > MOST_BYTES)
+            return tutti_fail(TUTTI_ERR_LIMIT, "%s: larger than %d MiB", file, MOST_BYTES / (1024 * 1024));
+        tutti_text_append_n(text, buffer, got);
+    }
+    return text->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err read_lines(struct msim *msim, char *text)
+{
+    for (char *line = text; line;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
+        msim->line++;
+        TRY(read_line(msim, line + strspn(line, " \t")));
+        line = end ? end + 1 : NULL;
+    }
+    TRY(set_coupling(msim));
+    return set_control(msim);
+}
+
+enum tutti_err tutti_msim_read(struct tutti_assembly *assembly, struct tutti_reader *reader,
+                               struct tutti_findings *findings)
+{
+    struct msim msim = {.assembly = assembly, .findings = findings, .adjusts = false, .most_iterations = 1};
+    struct tutti_text text = {0};
+    enum tutti_err err = read_all(reader, &text, assembly->file);
+    if (err == TUTTI_OK && text.text)
+        err = read_lines(&msim, text.text);
+    tutti_text_fini(&text);
+    return err;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Systems in formats of other tools (foreign/assembly.h): their units are FMUs of the root, as those of a command line; signals of
+ * functions are wires. Values pass without a conversion of units, as in those tools. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "system/flat.h"
+
+static void report(struct flat *flat, unsigned line, const char *words, const char *owner, const char *name)
+{
+    tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, flat->assembly->file, line, "'%s.%s': %s",
+                       tutti_str_show(owner).text, tutti_str_show(name).text, words);
+}
+
+/* ---- units ---- */
+
+static enum tutti_err fail_source(const struct flat *flat, const struct tutti_assembly_unit *unit, enum tutti_err err)
+{
+    err = err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err;
+    return tutti_fail_context(err, "%s:%u: simulator '%s'", flat->assembly->file, unit->line, unit->name);
+}
+
+/* A whole number of the run's steps, as the tools that have them make of it. */
+static double own_step(struct flat *flat, const struct tutti_assembly_unit *unit, double base)
+{
+    double count = fmax(1, round(unit->step / base)), step = count * base;
+    if (fabs(step - unit->step) > 1e-6 * unit->step)
+        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, flat->assembly->file, unit->line,
+                           "the step of '%s', %s, is no multiple of the base step %s; it makes steps of %s", unit->name,
+                           NUMBER(unit->step), NUMBER(base), NUMBER(step));
+    return count > 1 ? step : 0;
+}
+
+static double base_step(const struct tutti_assembly *assembly)
+{
+    double step = 0;
+    for (size_t i = 0; i < assembly->setting_count; i++)
+        if (strcmp(assembly->settings[i].name, "step") == 0)
+            tutti_number_read_double(assembly->settings[i].value, strlen(assembly->settings[i].value), &step);
+    return step;
+}
+
+static enum tutti_err set_step(struct flat *flat, uint32_t component, const struct tutti_assembly_unit *unit)
+{
+    double base = base_step(flat->assembly),
+           step = unit->step > 0 && base > 0 ? own_step(flat, unit, base) : unit->step;
+    if (!(step > 0))
+        return TUTTI_OK;
+    struct tutti_word *word = tutti_arena_alloc(&flat->system->arena, sizeof *word);
+    char *value = tutti_arena_text(&flat->system->arena, NUMBER(step), strlen(NUMBER(step)));
+    if (!word || !value)
+        return tutti_fail_memory();
+    *word = (struct tutti_word){"step", value, unit->line};
+    tutti_flat_component(flat, component)->words = word;
+    tutti_flat_component(flat, component)->word_count = 1;
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_unit(struct flat *flat, struct file *document, const struct tutti_assembly_unit *unit,
+                                uint32_t index)
+{
+    struct file *file;
+    enum tutti_err err = tutti_files_beside(flat, document, unit->source, &file);
+    if (err)
+        return fail_source(flat, unit, err);
+    struct item *item = tutti_flat_item(flat, index);
+    item->target = file;
+    TRY(tutti_hierarchy_add_fmu(flat, index, file->fmu));
+    struct tutti_component *component = tutti_flat_component(flat, tutti_flat_item(flat, index)->component);
+    component->file = document->shown;
+    component->line = unit->line;
+    return set_step(flat, tutti_flat_item(flat, index)->component, unit);
+}
+
+static enum tutti_err add_units(struct flat *flat, struct file *document)
+{
+    const struct tutti_assembly *assembly = document->assembly;
+    if (assembly->unit_count == 0)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: there is no simulator in it", document->shown);
+    if (tutti_hierarchy_add(flat, 0, "") == TUTTI_NONE)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < assembly->unit_count; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(assembly->units[i].name, assembly->units[k].name) == 0)
+                return tutti_fail(TUTTI_ERR_FORMAT, "%s:%u: two simulators are called '%s', the other one in line %u",
+                                  document->shown, assembly->units[i].line, assembly->units[i].name,
+                                  assembly->units[k].line);
+        if (tutti_hierarchy_add(flat, 0, assembly->units[i].name) == TUTTI_NONE)
+            return tutti_fail_memory();
+    }
+    tutti_flat_item(flat, 0)->first_child = 1;
+    tutti_flat_item(flat, 0)->child_count = (uint32_t)assembly->unit_count;
+    for (size_t i = 0; i < assembly->unit_count; i++)
+        TRY(open_unit(flat, document, &assembly->units[i], (uint32_t)i + 1));
+    return TUTTI_OK;
+}
+
+/* ---- settings ---- */
+
+static enum tutti_err keep_settings(struct flat *flat)
+{
+    const struct tutti_assembly *assembly = flat->assembly;
+    struct tutti_system *system = flat->system;
+    struct tutti_word *words = tutti_arena_array(&system->arena, assembly->setting_count, sizeof *words);
+    if (!words)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < assembly->setting_count; i++) {
+        const struct tutti_assembly_setting *setting = &assembly->settings[i];
+        words[i] = (struct tutti_word){setting->name, NULL, setting->line};
+        words[i].value = tutti_arena_text(&system->arena, setting->value, strlen(setting->value));
+        if (!words[i].value)
+            return tutti_fail_memory();
+    }
+    system->words = words;
+    system->word_count = assembly->setting_count;
+    system->experiment.has_start = assembly->has_start;
+    system->experiment.has_stop = assembly->has_stop;
+    system->experiment.start = assembly->start;
+    system->experiment.stop = assembly->stop;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_assemble_open(struct flat *flat, const char *path)
+{
+    struct file *file;
+    TRY(tutti_files_assembly(flat, path, path, &file));
+    flat->assembly = file->assembly;
+    flat->assembled = file;
+    flat->system->words_file = file->shown;
+    TRY(keep_settings(flat));
+    return add_units(flat, file);
+}
+
+/* ---- functions ---- */
+
+static const struct tutti_assembly_function *find_function(const struct flat *flat, const char *name)
+{
+    for (size_t i = 0; i < flat->assembly->function_count; i++)
+        if (strcmp(flat->assembly->functions[i].name, name) == 0)
+            return &flat->assembly->functions[i];
+    return NULL;
+}
+
+/* The wire of a signal: "sum.in[0]"; made when it is first named. */
+static enum tutti_err find_signal(struct flat *flat, const char *function, const char *signal, unsigned line,
+                                  uint32_t *out)
+{
+    char *name = tutti_arena_alloc(&flat->arena, strlen(function) + strlen(signal) + 2);
+    if (!name)
+        return tutti_fail_memory();
+    stpcpy(stpcpy(stpcpy(name, function), "."), signal);
+    int64_t known = tutti_map_find(&flat->signals, name);
+    if (known != TUTTI_MAP_NONE) {
+        *out = (uint32_t)known;
+        return TUTTI_OK;
+    }
+    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    if (!node)
+        return tutti_fail_memory();
+    *node = (struct node){.name = name,
+                          .component = TUTTI_NONE,
+                          .variable = TUTTI_NONE,
+                          .entry = true,
+                          .kind = TUTTI_SSP_INOUT,
+                          .look = {.typed = true, .type = TUTTI_TYPE_FLOAT64},
+                          .file = flat->assembly->file,
+                          .line = line};
+    *out = (uint32_t)flat->nodes.count - 1;
+    return tutti_map_add(&flat->signals, name, *out, NULL);
+}
+
+static enum tutti_err linear(struct flat *flat, double factor, double offset, unsigned line,
+                             const struct tutti_ssp_transformation **out)
+{
+    *out = NULL;
+    if (factor == 1 && offset == 0)
+        return TUTTI_OK;
+    struct tutti_ssp_transformation *own = tutti_arena_alloc(&flat->arena, sizeof *own);
+    if (!own)
+        return tutti_fail_memory();
+    *own =
+        (struct tutti_ssp_transformation){.kind = TUTTI_SSP_LINEAR, .factor = factor, .offset = offset, .line = line};
+    *out = own;
+    return TUTTI_OK;
+}
+
+/* From an input of a function to its output. */
+static enum tutti_err add_term(struct flat *flat, const struct tutti_assembly_function *function, const char *in,
+                               const char *out)
+{
+    struct edge edge = {.suppress = true, .adds = function->sums, .file = flat->assembly->file, .line = function->line};
+    TRY(find_signal(flat, function->name, in, function->line, &edge.from.node));
+    TRY(find_signal(flat, function->name, out, function->line, &edge.to.node));
+    edge.from.kind = TUTTI_SSP_OUTPUT;
+    edge.to.kind = TUTTI_SSP_INPUT;
+    TRY(linear(flat, function->factor, function->offset, function->line, &edge.transformation));
+    return tutti_edge_add(flat, &edge);
+}
+
+static enum tutti_err add_function(struct flat *flat, const struct tutti_assembly_function *function)
+{
+    char in[64], out[64];
+    if (!function->sums)
+        return add_term(flat, function, "in", "out");
+    for (unsigned t = 0; t < function->terms; t++)
+        for (unsigned d = 0; d < function->dimension || d == 0; d++) {
+            snprintf(in, sizeof in, function->dimension ? "in[%u][%u]" : "in[%u]", t, d);
+            snprintf(out, sizeof out, function->dimension ? "out[%u]" : "out", d);
+            TRY(add_term(flat, function, in, out));
+        }
+    return TUTTI_OK;
+}
+
+/* Is it a signal that the function has? */
+static bool has_signal(const struct tutti_assembly_function *function, const char *name, bool group, bool *output)
+{
+    char text[64];
+    *output = strncmp(name, "out", 3) == 0;
+    bool vector = function->dimension > 0 && !group;
+    if (!function->sums)
+        return strcmp(name, *output ? "out" : "in") == 0;
+    for (unsigned t = 0; t < (*output ? 1 : function->terms); t++)
+        for (unsigned d = 0; d < (vector ? function->dimension : 1); d++) {
+            size_t n =
+                (size_t)(*output ? snprintf(text, sizeof text, "out") : snprintf(text, sizeof text, "in[%u]", t));
+            if (vector)
+                snprintf(text + n, sizeof text - n, "[%u]", d);
+            if (strcmp(text, name) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* ---- connections ---- */
+
+static enum tutti_err find_end(struct flat *flat, const struct tutti_assembly_link *link,
+                               const struct tutti_assembly_end *end, struct edge_end *out, bool *found)
+{
+    *found = false;
+    if (end->function) {
+        const struct tutti_assembly_function *function = find_function(flat, end->owner);
+        bool output;
+        if (!function || !has_signal(function, end->name, false, &output)) {
+            report(flat, link->line, function ? "the function has no such signal" : "there is no such function",
+                   end->owner, end->name);
+            return TUTTI_OK;
+        }
+        *found = true;
+        out->kind = output ? TUTTI_SSP_OUTPUT : TUTTI_SSP_INPUT;
+        return find_signal(flat, end->owner, end->name, link->line, &out->node);
+    }
+    uint32_t owner = tutti_flat_child(flat, 0, end->owner);
+    if (owner == TUTTI_NONE) {
+        report(flat, link->line, "there is no such simulator", end->owner, end->name);
+        return TUTTI_OK;
+    }
+    const struct tutti_desc *desc = tutti_flat_component(flat, tutti_flat_item(flat, owner)->component)->fmu->desc;
+    uint32_t variable = tutti_desc_find(desc, end->name);
+    if (variable == TUTTI_NONE) {
+        const char *nearest = tutti_flat_may_guess(flat) ? tutti_desc_nearest(desc, end->name) : NULL;
+        char words[300] = "its FMU has no such variable";
+        if (nearest)
+            snprintf(words, sizeof words, "its FMU has no such variable; did you mean '%s'?",
+                     tutti_str_show(nearest).text);
+        report(flat, link->line, words, end->owner, end->name);
+        return TUTTI_OK;
+    }
+    *found = true;
+    out->node = tutti_flat_add_variable(flat, owner, variable);
+    if (out->node == TUTTI_NONE)
+        return tutti_fail_memory();
+    out->kind = tutti_flat_node(flat, out->node)->kind;
+    return TUTTI_OK;
+}
+
+static enum tutti_err connect(struct flat *flat, const struct tutti_assembly_link *link)
+{
+    struct edge edge = {.suppress = true, .file = flat->assembly->file, .line = link->line};
+    bool first, second;
+    TRY(find_end(flat, link, &link->ends[0], &edge.from, &first));
+    TRY(find_end(flat, link, &link->ends[1], &edge.to, &second));
+    TRY(linear(flat, link->factor, link->offset, link->line, &edge.transformation));
+    return first && second ? tutti_edge_add(flat, &edge) : TUTTI_OK;
+}
+
+/* ---- groups ---- */
+
+/* The names of a group's members; *found is false, and that is reported, if there is no such group. */
+static enum tutti_err list_signals(struct flat *flat, const struct tutti_assembly_link *link,
+                                   const struct tutti_assembly_end *end, struct tutti_assembly_group *group,
+                                   bool *found)
+{
+    const struct tutti_assembly_function *function = find_function(flat, end->owner);
+    bool output;
+    *found = function && function->dimension > 0 && has_signal(function, end->name, true, &output);
+    if (!*found) {
+        report(flat, link->line, function ? "the function has no such group of signals" : "there is no such function",
+               end->owner, end->name);
+        return TUTTI_OK;
+    }
+    group->count = function->dimension;
+    group->variables = tutti_arena_array(&flat->arena, group->count, sizeof *group->variables);
+    for (unsigned d = 0; group->variables && d < function->dimension; d++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s[%u]", end->name, d);
+        group->variables[d] = tutti_arena_text(&flat->arena, name, strlen(name));
+        if (!group->variables[d])
+            return tutti_fail_memory();
+    }
+    return group->variables ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err list_variables(struct flat *flat, const struct tutti_assembly_link *link,
+                                     const struct tutti_assembly_end *end, struct tutti_assembly_group *group,
+                                     bool *found)
+{
+    uint32_t owner = tutti_flat_child(flat, 0, end->owner);
+    *found = false;
+    if (owner == TUTTI_NONE) {
+        report(flat, link->line, "there is no such simulator", end->owner, end->name);
+        return TUTTI_OK;
+    }
+    const struct item *item = tutti_flat_item(flat, owner);
+    const char *model = tutti_flat_component(flat, item->component)->fmu->desc->model_name;
+    TRY(tutti_files_group(flat, flat->assembled, item->target, model ? model : "", end->name, group, found));
+    if (!*found)
+        report(flat, link->line,
+               "there is no such group of variables: MODEL_OspModelDescription.xml, beside the FMU or this file, has "
+               "to have it",
+               end->owner, end->name);
+    return TUTTI_OK;
+}
+
+static enum tutti_err connect_groups(struct flat *flat, const struct tutti_assembly_link *link)
+{
+    struct tutti_assembly_group groups[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        const struct tutti_assembly_end *end = &link->ends[i];
+        bool found;
+        TRY(end->function ? list_signals(flat, link, end, &groups[i], &found)
+                          : list_variables(flat, link, end, &groups[i], &found));
+        if (!found)
+            return TUTTI_OK;
+    }
+    if (groups[0].count != groups[1].count) {
+        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, flat->assembly->file, link->line,
+                           "the groups '%s.%s' and '%s.%s' have %zu and %zu members; only equal ones can be connected",
+                           link->ends[0].owner, link->ends[0].name, link->ends[1].owner, link->ends[1].name,
+                           groups[0].count, groups[1].count);
+        return TUTTI_OK;
+    }
+    for (size_t i = 0; i < groups[0].count; i++) {
+        struct tutti_assembly_link member = *link;
+        for (int e = 0; e < 2; e++)
+            member.ends[e].name = groups[e].variables[i];
+        TRY(connect(flat, &member));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_assemble_connect(struct flat *flat)
+{
+    const struct tutti_assembly *assembly = flat->assembly;
+    for (size_t i = 0; assembly && i < assembly->function_count; i++)
+        TRY(add_function(flat, &assembly->functions[i]));
+    for (size_t i = 0; assembly && i < assembly->link_count; i++)
+        TRY(assembly->links[i].groups ? connect_groups(flat, &assembly->links[i]) : connect(flat, &assembly->links[i]));
+    return TUTTI_OK;
+}
+
+/* ---- values ---- */
+
+static enum tutti_err set(struct flat *flat, const struct tutti_assembly_value *given, uint64_t rank)
+{
+    uint32_t owner = tutti_flat_child(flat, 0, given->unit);
+    if (owner == TUTTI_NONE) {
+        report(flat, given->line, "there is no such simulator", given->unit, given->variable);
+        return TUTTI_OK;
+    }
+    struct list matches = {0};
+    TRY(tutti_flat_match(flat, owner, given->variable, &matches));
+    const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);
+    enum tutti_err err = texts ? TUTTI_OK : tutti_fail_memory();
+    if (!err && matches.count == 0)
+        report(flat, given->line, "its FMU has no such variable", given->unit, given->variable);
+    if (!err)
+        *texts = given->value;
+    struct value value = {.rank = rank,
+                          .origin = given->variable,
+                          .file = flat->assembly->file,
+                          .line = given->line,
+                          .texts = true,
+                          .count = 1,
+                          .data = texts};
+    for (size_t i = 0; i < matches.count && !err; i++)
+        err = tutti_value_apply(flat, &value, (const struct match *)matches.items + i, true, NULL);
+    tutti_list_fini(&matches);
+    return err;
+}
+
+enum tutti_err tutti_assemble_set(struct flat *flat)
+{
+    for (size_t i = 0; flat->assembly && i < flat->assembly->value_count; i++)
+        TRY(set(flat, &flat->assembly->values[i], i + 1));
+    return TUTTI_OK;
+}
