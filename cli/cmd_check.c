@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "console.h"
 #include "fmi/fmu.h"
+#include "foreign/assembly.h"
 #include "master/words.h"
 #include "system_file.h"
 
@@ -106,20 +107,27 @@ static void check_whole(struct checker *checker, const struct tutti_system *syst
                            "the stop time of the default experiment is not after its start time");
 }
 
-static void check_variant(struct checker *checker, const char *path, const char *variant)
+/* "car.ssp#Variant.ssd", or a system in another tool's format. */
+static void check_loaded(struct checker *checker, const char *file)
 {
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "%s#%s", path, variant);
-    const char *file = text.text;
     struct tutti_system_source source = {.files = &file, .file_count = 1};
     struct tutti_system *system = NULL;
-    enum tutti_err err = text.failed ? tutti_fail_memory() : tutti_system_load(&system, &source, &checker->findings);
-    report_failure(checker, err);
+    report_failure(checker, tutti_system_load(&system, &source, &checker->findings));
     if (system)
         check_whole(checker, system);
     for (uint32_t i = 0; system && i < system->fmu_count; i++)
         report_failure(checker, check_member(checker, system->fmus[i]));
     tutti_system_free(system);
+}
+
+static void check_variant(struct checker *checker, const char *path, const char *variant)
+{
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%s#%s", path, variant);
+    if (text.failed)
+        report_failure(checker, tutti_fail_memory());
+    else
+        check_loaded(checker, text.text);
     tutti_text_fini(&text);
 }
 
@@ -149,6 +157,8 @@ int command_check(const struct arguments *arguments)
     checker.findings.context = &checker;
     if (system_file_is(name))
         check_system(&checker, name);
+    else if (tutti_assembly_is(name))
+        check_loaded(&checker, name);
     else
         check_fmu(&checker, name);
     fflush(stdout); /* findings before the count, also where both go to one file */

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
+#include "foreign/assembly.h"
 #include "info.h"
 #include "system_file.h"
 
@@ -256,6 +257,11 @@ int command_info(const struct arguments *arguments)
     struct tutti_fmu *fmu;
     if (system_file_is(arguments->operands[0]))
         return info_system(arguments);
+    if (tutti_assembly_is(arguments->operands[0])) {
+        console_error(
+            "info is for FMUs and SSPs; `tutti new OUT.ssp FILE` makes an SSP of a system in another tool's format");
+        return EXIT_USAGE;
+    }
     if (tutti_fmu_open(&fmu, arguments->operands[0], NULL) != TUTTI_OK) {
         console_error(tutti_err_message());
         return EXIT_FAILED;

@@ -203,11 +203,13 @@ static enum tutti_err read_line(struct msim *msim, char *line)
 {
     char *words[MOST_WORDS];
     size_t count, n = strcspn(line, " \t\r");
+    if (line[0] == '#')
+        return TUTTI_OK;
     if (n == 9 && strncmp(line, "parameter", 9) == 0)
         return read_parameter(msim, line + 9);
     if (!split(line, words, &count))
         return tutti_assembly_fail(msim->assembly, msim->line, "the line has more than %d words", MOST_WORDS);
-    if (count == 0 || words[0][0] == '#')
+    if (count == 0)
         return TUTTI_OK;
     if (strcmp(words[0], "simulator") == 0)
         return read_simulator(msim, words, count);

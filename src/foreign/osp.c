@@ -188,6 +188,8 @@ static enum tutti_err read_time(struct osp *osp, const struct tutti_node *top, c
 
 static enum tutti_err read_top(struct osp *osp, const struct tutti_node *top)
 {
+    static const char *const fixed_step[][2] = {
+        {"coupling", "jacobi"}, {"control", "fixed"}, {"extrapolate", "0"}, {"events", "none"}};
     struct tutti_assembly *assembly = osp->assembly;
     const struct tutti_node *algorithm = child(top, "Algorithm");
     bool has_step;
@@ -200,8 +202,9 @@ static enum tutti_err read_top(struct osp *osp, const struct tutti_node *top)
     if (has_step)
         TRY(tutti_assembly_set_number(assembly, "step", step, top->line));
     const char *text = algorithm && algorithm->first && algorithm->first->text ? algorithm->first->text : "fixedStep";
-    if (strcmp(text, "fixedStep") == 0) /* its master: all units at once, inputs held */
-        TRY(tutti_assembly_set(assembly, "coupling", "jacobi", top->line));
+    if (strcmp(text, "fixedStep") == 0) /* all units at once, inputs held, and nothing ends a step */
+        for (size_t i = 0; i < sizeof fixed_step / sizeof *fixed_step; i++)
+            TRY(tutti_assembly_set(assembly, fixed_step[i][0], fixed_step[i][1], top->line));
     else
         tutti_findings_add(osp->findings, TUTTI_FINDING_WARNING, assembly->file, algorithm->line,
                            "the algorithm '%s' is not known; Tutti chooses one (--coupling, --control)",

@@ -92,6 +92,10 @@ static enum tutti_err collect(struct writer *writer)
     for (uint32_t c = 0; c < system->component_count; c++)
         TRY(collect_of_component(writer, c));
     for (uint32_t i = 0; i < system->connection_count; i++) {
+        char name[256];
+        if (system->connections[i].adds)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is a sum of several outputs, which SSP has no words for",
+                              tutti_system_name(system, &system->connections[i].to, name, sizeof name));
         TRY(add_extra(writer, system->connections[i].from.component, system->connections[i].from.variable));
         TRY(add_extra(writer, system->connections[i].to.component, system->connections[i].to.variable));
     }
