@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tutti/tutti.h>
 
 #include "base/fs.h"
@@ -33,12 +32,13 @@ static write_function *writer_for(const char *output)
 /* Writing must not destroy what is read. */
 static bool is_input(const struct tutti_run_options *options, const char *output)
 {
-    struct stat in, out;
-    if (!options->input || stat(options->input, &in) != 0 || stat(output, &out) != 0 || in.st_dev != out.st_dev ||
-        in.st_ino != out.st_ino)
-        return false;
-    fprintf(stderr, "tutti linearize: -o '%s' is the file that --input reads; name another one\n", output);
-    return true;
+    for (size_t i = 0; i < options->input_count; i++) {
+        if (!tutti_fs_is_same(options->inputs[i], output))
+            continue;
+        fprintf(stderr, "tutti linearize: -o '%s' is the file that --input reads; name another one\n", output);
+        return true;
+    }
+    return false;
 }
 
 static int linearize(const struct run_options *run, const struct tutti_linearize_options *options,

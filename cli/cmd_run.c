@@ -41,9 +41,10 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
     if (!records_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
         return "-o";
-    return tutti_fs_is_same(stats, options->step_log) ? "--step-log"
-           : tutti_fs_is_same(stats, options->input)  ? "--input"
-                                                      : NULL;
+    for (size_t i = 0; i < options->input_count; i++)
+        if (tutti_fs_is_same(stats, options->inputs[i]))
+            return "--input";
+    return tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
 }
 
 static int simulate(const struct arguments *arguments, struct run_options *run)

@@ -33,7 +33,14 @@ static const struct option check_options[] = {
 #define INPUT_OPTION \
     {"--input", NULL, "FILE.csv", \
      "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
-     "FMU) VAR; Real inputs are linear between rows, others held; two rows with equal time are a jump", .files = "csv"}
+     "FMU) VAR; Real inputs are linear between rows, others held; two rows with equal time are a jump; repeatable", \
+     .files = "csv"}, \
+    {"--interpolate", NULL, "HOW", "what inputs do between rows", \
+     .words = PAIRS({"linear", "continuous Real inputs, on a line; others are held"}, {"hold", "all keep the value of their row"}), \
+     .otherwise = "linear"}, \
+    {"--input-at", NULL, "WHERE", "what a Co-Simulation FMU sees of a line in a step", \
+     .words = PAIRS({"slope", "the line, if it takes one, else as with begin"}, {"begin", "the value at the beginning of the step"}, \
+                    {"middle", "in the middle"}, {"end", "at the end"}, {"auto", "the line, if it takes one, else as with end; what is held changes at its rows"}), .otherwise = "auto"}
 #define INTERFACE_OPTION \
     {"--interface", NULL, "KIND", "which interface of the FMU to use", \
      .words = PAIRS({"cs", "Co-Simulation"}, {"me", "Model Exchange"}, \

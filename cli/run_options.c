@@ -113,7 +113,8 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .nodes = arguments_value(arguments, "--nodes"),
         .key = arguments_value(arguments, "--key"),
         .mode = arguments_value(arguments, "--mode"),
-        .input = arguments_value(arguments, "--input"),
+        .interpolate = arguments_value(arguments, "--interpolate"),
+        .input_at = arguments_value(arguments, "--input-at"),
         .interface = arguments_value(arguments, "--interface"),
         .solver = arguments_value(arguments, "--solver"),
         .predictor = arguments_value(arguments, "--predictor"),
@@ -126,13 +127,14 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     };
     if (launcher_is_foreign())
         return EXIT_USAGE;
-    run->values = calloc(5 * arguments->given_count + 1, sizeof *run->values);
+    run->values = calloc(6 * arguments->given_count + 1, sizeof *run->values);
     if (!run->values) {
         console_error("out of memory");
         return EXIT_FAILED;
     }
     const char **next = run->values;
     next += run->options.set_count = take(arguments, "--set", &run->options.set, next);
+    next += run->options.input_count = take(arguments, "--input", &run->options.inputs, next);
     next += run->options.record_count = take(arguments, "--record", &run->options.record, next);
     next += run->options.connect_count = take(arguments, "--connect", &run->options.connect, next);
     next += run->options.place_count = take(arguments, "--place", &run->options.place, next);

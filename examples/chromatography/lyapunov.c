@@ -224,7 +224,8 @@ int main(int count, char *argument[])
     const struct tutti_run_options base = {
         .files = (const char *const[]){argument[1]},
         .file_count = 1,
-        .input = argument[2],
+        .inputs = (const char *const[]){argument[2]},
+        .input_count = 1,
         .output = argument[3],
         .interface = "me",
         .solver = "cvode",

@@ -105,10 +105,14 @@ struct tutti_run_options {
     const char *key;        /* file with this machine's secret key, for nodes beyond this machine */
     const char *const *set; /* "UNIT.VAR=VALUE"; a single FMU: "VAR=VALUE" */
     size_t set_count;
-    const char *input;         /* CSV with input trajectories */
+    const char *const *inputs; /* CSV files with input trajectories: each drives other inputs */
+    size_t input_count;
+    const char *interpolate; /* between their rows: "linear" (Real inputs that are continuous), "hold" */
+    const char
+        *input_at; /* what a Co-Simulation FMU sees of them in a step: "auto", "slope", "begin", "middle", "end" */
     const char *const *record; /* patterns; "none" alone records nothing; none given: all outputs */
     size_t record_count;
-    const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `input` */
+    const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     const char *output;                  /* result file; "-" for CSV on standard output; NULL: none */
     const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: nobody */

@@ -115,12 +115,12 @@ static enum tutti_err add(struct tutti_nodes_files *files, const struct tutti_no
 }
 
 /* An input file may have an alias, too. */
-static const char *path_of_input(const struct tutti_run_options *options)
+static const char *path_of_input(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->alias_count; i++)
-        if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, options->input) == 0)
+        if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, name) == 0)
             return options->aliases[i].path;
-    return options->input;
+    return name;
 }
 
 enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const struct tutti_nodes *nodes,
@@ -130,15 +130,15 @@ enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const str
     const struct tutti_run_options *options = job->prepared.asked;
     struct tutti_map names = {0};
     *files = (struct tutti_nodes_files){0};
-    files->files = calloc(system->file_count + 1, sizeof *files->files);
-    files->names = calloc(system->file_count + 1, sizeof *files->names);
+    files->files = calloc(system->file_count + options->input_count + 1, sizeof *files->files);
+    files->names = calloc(system->file_count + options->input_count + 1, sizeof *files->names);
     enum tutti_err err = files->files && files->names ? TUTTI_OK : tutti_fail_memory();
     for (uint32_t i = 0; i < system->file_count && !err; i++)
         err = tutti_map_add(&names, system->files[i].name, i, NULL);
     for (uint32_t i = 0; i < system->file_count && !err; i++)
         err = add(files, nodes, system->files[i].name, system->files[i].path, system->files[i].package, &names);
-    if (!err && options->input)
-        err = add(files, nodes, options->input, path_of_input(options), false, &names);
+    for (size_t i = 0; i < options->input_count && !err; i++)
+        err = add(files, nodes, options->inputs[i], path_of_input(options, options->inputs[i]), false, &names);
     tutti_map_fini(&names);
     return err;
 }

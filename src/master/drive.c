@@ -7,8 +7,8 @@
 struct assignment {
     struct tutti_drive *drive;
     const struct tutti_system *system;
-    const char *file;
-    const struct tutti_table *table;
+    const struct tutti_trajectory_file *files;
+    size_t file; /* at hand */
     bool placing;
 };
 
@@ -17,8 +17,11 @@ static void add(struct assignment *a, size_t column, const struct tutti_end *end
 {
     size_t at = a->drive->counts[end->component]++;
     if (a->placing)
-        a->drive->inputs[end->component][at] = (struct tutti_trajectory_input){
-            .column = column, .variable = end->variable, .element = end->element, .conversion = conversion};
+        a->drive->inputs[end->component][at] = (struct tutti_trajectory_input){.file = a->file,
+                                                                               .column = column,
+                                                                               .variable = end->variable,
+                                                                               .element = end->element,
+                                                                               .conversion = conversion};
 }
 
 /* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
@@ -33,7 +36,8 @@ static enum tutti_err check_free(const struct assignment *a, const char *name, c
         char from[256];
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them%s",
-                          a->file, name, tutti_system_name(a->system, &connections[i].from, from, sizeof from),
+                          a->files[a->file].name, name,
+                          tutti_system_name(a->system, &connections[i].from, from, sizeof from),
                           end->element.count ? " (an array is driven or connected, not both)" : "");
     }
     return TUTTI_OK;
@@ -52,7 +56,7 @@ static enum tutti_err drive(struct assignment *a, size_t column, const struct tu
                             const struct tutti_conversion *conversion)
 {
     if (!a->placing)
-        TRY(check_free(a, tutti_table_name(a->table, column), end));
+        TRY(check_free(a, tutti_table_name(a->files[a->file].table, column), end));
     add(a, column, end, conversion);
     return TUTTI_OK;
 }
@@ -71,26 +75,33 @@ static enum tutti_err drive_port(struct assignment *a, size_t column, uint32_t p
 
 static enum tutti_err assign_column(struct assignment *a, size_t column)
 {
-    const char *name = tutti_table_name(a->table, column);
+    const char *name = tutti_table_name(a->files[a->file].table, column);
     uint32_t port = find_port(a->system, name);
     if (port != TUTTI_NONE)
         return drive_port(a, column, port);
     struct tutti_end end = {0};
-    TRY(tutti_system_find(a->system, name, a->file, &end.component, &end.variable, &end.element));
+    TRY(tutti_system_find(a->system, name, a->files[a->file].name, &end.component, &end.variable, &end.element));
     return drive(a, column, &end, NULL);
 }
 
-enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
-                                  const struct tutti_system *system, const char *file, const struct tutti_table *table)
+static enum tutti_err assign_all(struct assignment *a, size_t count)
 {
-    size_t columns = tutti_table_columns(table);
-    struct assignment a = {.drive = drive, .system = system, .file = file, .table = table};
+    for (a->file = 0; a->file < count; a->file++)
+        for (size_t column = 0; column < tutti_table_columns(a->files[a->file].table); column++)
+            TRY(assign_column(a, column));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
+                                  const struct tutti_system *system, const struct tutti_trajectory_file *files,
+                                  size_t count)
+{
+    struct assignment a = {.drive = drive, .system = system, .files = files};
     drive->inputs = tutti_arena_array(arena, system->component_count, sizeof *drive->inputs);
     drive->counts = tutti_arena_array(arena, system->component_count, sizeof *drive->counts);
     if (!drive->inputs || !drive->counts)
         return tutti_fail_memory();
-    for (size_t column = 0; column < columns; column++)
-        TRY(assign_column(&a, column));
+    TRY(assign_all(&a, count));
     for (uint32_t c = 0; c < system->component_count; c++) {
         if (drive->counts[c] == 0)
             continue;
@@ -100,7 +111,5 @@ enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena 
         drive->counts[c] = 0;
     }
     a.placing = true;
-    for (size_t column = 0; column < columns; column++)
-        TRY(assign_column(&a, column));
-    return TUTTI_OK;
+    return assign_all(&a, count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drive.h - which column of an input file drives which input of which unit. */
+/* drive.h - which column of which input file drives which input of which unit. */
 #ifndef TUTTI_MASTER_DRIVE_H
 #define TUTTI_MASTER_DRIVE_H
 
@@ -12,10 +12,10 @@ struct tutti_drive {
     size_t *counts;
 };
 
-/* A column is "unit.input", or the name of an input of the system itself, which may lead to several. ARGUMENT for a name
+/* A column is "unit.input" (or a tunable parameter), or the name of an input of the system itself, which may lead to several. ARGUMENT for a name
  * that is none (with the nearest), and for an input that is connected. Memory is the arena's. */
 TUTTI_CHECKED enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
-                                                const struct tutti_system *system, const char *file,
-                                                const struct tutti_table *table);
+                                                const struct tutti_system *system,
+                                                const struct tutti_trajectory_file *files, size_t count);
 
 #endif

@@ -3,8 +3,33 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/time.h"
+
+/* The place of `word` among `words`, -1: none of them. */
+static int find_word(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options, struct tutti_inputs_choice *choice)
+{
+    static const char *const hows[] = {"linear", "hold", NULL};
+    static const char *const ats[] = {"auto", "slope", "begin", "middle", "end", NULL};
+    int how = options->interpolate ? find_word(options->interpolate, hows) : 0;
+    int at = options->input_at ? find_word(options->input_at, ats) : TUTTI_INPUT_AUTO;
+    if (how < 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--interpolate takes linear or hold, not '%s'", options->interpolate);
+    if (at < 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--input-at takes auto, slope, begin, middle or end, not '%s'",
+                          options->input_at);
+    *choice = (struct tutti_inputs_choice){.hold = how == 1, .at = (enum tutti_input_at)at};
+    return TUTTI_OK;
+}
 
 /* Which columns the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) where
  * intermediateUpdate says so. The unit decides later whether its FMU really takes them. */
@@ -26,15 +51,16 @@ static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_d
     inputs->slopes = calloc(columns, sizeof *inputs->slopes);
     inputs->slope_orders = calloc(columns, sizeof *inputs->slope_orders);
     inputs->column_slots = calloc(columns, sizeof *inputs->column_slots);
+    inputs->followed = calloc(columns, sizeof *inputs->followed);
     inputs->signal_of = calloc(desc->var_count, sizeof *inputs->signal_of);
     inputs->column_of = calloc(desc->var_count, sizeof *inputs->column_of);
     bool all = inputs->moving.variables && inputs->held.variables && inputs->slope_columns &&
                inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->slope_orders &&
-               inputs->column_slots && inputs->signal_of && inputs->column_of;
+               inputs->column_slots && inputs->followed && inputs->signal_of && inputs->column_of;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
-static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, bool by_update)
+static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, bool by_update, bool at_points)
 {
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
         const struct tutti_trajectory_input *input = tutti_trajectory_input(inputs->trajectory, c);
@@ -45,7 +71,8 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, 
             inputs->column_of[input->variable] = c + 1;
         }
         inputs->continuous += input->continuous;
-        if (has_slope(desc, input, by_update)) {
+        if (has_slope(desc, input, by_update) && !at_points) {
+            inputs->followed[c] = true;
             inputs->slope_columns[inputs->slope_count] = c;
             inputs->slope_orders[inputs->slope_count] = 1;
             inputs->slope_references[inputs->slope_count++] = desc->vars[input->variable].reference;
@@ -53,20 +80,22 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, 
     }
 }
 
-enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file, const struct tutti_table *table,
-                                 const struct tutti_desc *desc, enum tutti_interface_kind kind,
+enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti_trajectory_file *files,
+                                 size_t file_count, const struct tutti_desc *desc, enum tutti_interface_kind kind,
                                  const struct tutti_trajectory_input *columns, size_t count)
 {
-    *inputs = (struct tutti_inputs){.file = file,
+    bool by_update = desc->fmi == 3 && kind == TUTTI_CS;
+    bool at_points = kind == TUTTI_CS && inputs->choice.at >= TUTTI_INPUT_BEGIN;
+    *inputs = (struct tutti_inputs){.choice = inputs->choice,
                                     .straight_until = -INFINITY,
                                     .event = INFINITY,
                                     .kink = INFINITY,
                                     .row = INFINITY,
-                                    .counted = -INFINITY};
-    TRY(tutti_trajectory_new(&inputs->trajectory, file, table, desc, columns, count));
+                                    .counted = -INFINITY,
+                                    .told = -INFINITY};
+    TRY(tutti_trajectory_new(&inputs->trajectory, files, file_count, desc, columns, count, inputs->choice.hold));
     TRY(allocate(inputs, desc));
-    bool by_update = desc->fmi == 3 && kind == TUTTI_CS;
-    collect(inputs, desc, by_update);
+    collect(inputs, desc, by_update, at_points);
     inputs->asked = by_update && inputs->slope_count == inputs->continuous &&
                     (desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE);
     return TUTTI_OK;
@@ -85,6 +114,7 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     free(inputs->slopes);
     free(inputs->slope_orders);
     free(inputs->column_slots);
+    free(inputs->followed);
     free(inputs->signal_of);
     free(inputs->column_of);
     *inputs = (struct tutti_inputs){0};
@@ -98,12 +128,18 @@ static enum tutti_err lay_out(struct tutti_input_set *set, struct tutti_unit *un
 }
 
 /* The slot of a column's input. */
-static enum tutti_err find_slot(const struct tutti_inputs *inputs, const struct tutti_unit *unit,
-                                const struct tutti_trajectory_input *input, void **slot)
+static enum tutti_err find_slot(const struct tutti_inputs *inputs, const struct tutti_unit *unit, size_t column,
+                                void **slot)
 {
+    const struct tutti_trajectory_input *input = tutti_trajectory_input(inputs->trajectory, column);
     const struct tutti_signals *signals = input->continuous ? &inputs->moving.signals : &inputs->held.signals;
+    const char *file = tutti_trajectory_file(inputs->trajectory, column);
     size_t signal = inputs->signal_of[input->variable] - 1, place = 0;
-    TRY(tutti_fail_context(tutti_unit_element(unit, input->variable, &input->element, &place), "%s", inputs->file));
+    if (input->element.count > 0)
+        TRY(tutti_fail_context(tutti_unit_element(unit, input->variable, &input->element, &place), "%s", file));
+    else if (signals->extents[signal] != input->width)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: %zu values for '%s', and the array has %zu", file, input->width,
+                          unit->fmu->desc->vars[input->variable].name, signals->extents[signal]);
     *slot = (char *)signals->slots[signal] + place * signals->sizes[signal];
     return TUTTI_OK;
 }
@@ -113,8 +149,8 @@ enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit 
     TRY(lay_out(&inputs->moving, unit));
     TRY(lay_out(&inputs->held, unit));
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
-        void *slot;
-        TRY(find_slot(inputs, unit, tutti_trajectory_input(inputs->trajectory, c), &slot));
+        void *slot = NULL;
+        TRY(find_slot(inputs, unit, c, &slot));
         tutti_trajectory_bind(inputs->trajectory, c, slot);
         inputs->column_slots[c] = slot;
     }
@@ -132,6 +168,11 @@ const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variab
     const struct tutti_signals *signals = input->continuous ? &inputs->moving.signals : &inputs->held.signals;
     size_t signal = inputs->signal_of[variable] - 1;
     return (const char *)signals->slots[signal] + place * signals->sizes[signal];
+}
+
+const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable)
+{
+    return tutti_trajectory_file(inputs->trajectory, inputs->column_of[variable] - 1);
 }
 
 void tutti_inputs_sample_moving(void *context, double t, double *values)
@@ -232,7 +273,7 @@ static bool is_far(struct tutti_inputs *inputs, double row, double t, double tar
     struct tutti_trajectory *trajectory = inputs->trajectory;
     for (size_t c = 0; c < tutti_trajectory_count(trajectory); c++) {
         if (!tutti_trajectory_input(trajectory, c)->continuous)
-            continue;
+            continue; /* of an array, its first value stands for all */
         double begin = tutti_trajectory_value(trajectory, c, t, true);
         double end = tutti_trajectory_value(trajectory, c, target, false);
         double line = begin + (end - begin) * ((row - t) / (target - t));
@@ -252,11 +293,49 @@ static void count_bent(struct tutti_inputs *inputs, const struct tutti_unit *uni
         inputs->bent += is_far(inputs, row, t, target);
 }
 
+/* The time of the step whose value a unit gets that does not follow a line; at its end, the row that means it. By itself that is
+ * the end: outputs there then belong to the inputs there. */
+static double point_of(struct tutti_inputs *inputs, double t, double target)
+{
+    double next;
+    switch (inputs->choice.at) {
+    case TUTTI_INPUT_SLOPE:
+    case TUTTI_INPUT_BEGIN: return t;
+    case TUTTI_INPUT_MIDDLE: return t + (target - t) / 2;
+    case TUTTI_INPUT_AUTO:
+    case TUTTI_INPUT_END: break;
+    }
+    next = tutti_trajectory_next_event(inputs->trajectory, target);
+    return next <= target + inputs->slack ? next : target;
+}
+
+/* Columns that the unit does not follow get their values of a later time than the step's beginning: those of before a jump
+ * there. Held ones change at their rows, in units without event mode earlier if somebody asks for it: behind the jump. */
+static void sample_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double point)
+{
+    bool held = inputs->choice.at != TUTTI_INPUT_AUTO && !unit->has_events;
+    for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
+        bool continuous = tutti_trajectory_input(inputs->trajectory, c)->continuous;
+        if (continuous && !(inputs->followed[c] && (inputs->asked || unit->can & TUTTI_CAN_INPUT_DERIVATIVES)))
+            tutti_trajectory_sample_column(inputs->trajectory, c, point, false);
+        else if (!continuous && held)
+            tutti_trajectory_sample_column(inputs->trajectory, c, point, true);
+    }
+    if (!held)
+        return;
+    double from = fmax(t, inputs->told);
+    inputs->held_changed = inputs->held_changed || tutti_trajectory_next_event(inputs->trajectory, from) <= point;
+    inputs->told = point;
+}
+
 enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double target)
 {
     bool keeps = follows(inputs, unit);
+    double point = unit->kind->interface == TUTTI_CS ? point_of(inputs, t, target) : t;
     count_bent(inputs, unit, t, target);
     tutti_inputs_sample(inputs, t, true);
+    if (point > t)
+        sample_ahead(inputs, unit, t, point);
     inputs->step_start = t;
     if (!keeps || t >= inputs->straight_until)
         TRY(tutti_unit_set(unit, &inputs->moving.signals));

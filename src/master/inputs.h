@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* inputs.h - a trajectory file drives the inputs of a unit. Units that share a file have one of these each. */
+/* inputs.h - trajectory files drive the inputs of a unit. Units that share a file have one of these each. */
 #ifndef TUTTI_MASTER_INPUTS_H
 #define TUTTI_MASTER_INPUTS_H
 
+#include <tutti/run.h>
+
 #include "system/trajectory.h"
 #include "unit/unit.h"
+
+/* What a Co-Simulation unit sees of a line in a step: the line, if it takes slopes or asks; else, or where that is asked for,
+ * the value at one time of the step. */
+enum tutti_input_at { TUTTI_INPUT_AUTO, TUTTI_INPUT_SLOPE, TUTTI_INPUT_BEGIN, TUTTI_INPUT_MIDDLE, TUTTI_INPUT_END };
+
+struct tutti_inputs_choice {
+    bool hold; /* between rows, whatever the type */
+    enum tutti_input_at at;
+};
+
+/* From the options interpolate and input_at; ARGUMENT, with what there is. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options,
+                                                 struct tutti_inputs_choice *choice);
 
 /* Some of the driven inputs of the unit. */
 struct tutti_input_set {
@@ -14,8 +29,8 @@ struct tutti_input_set {
 };
 
 struct tutti_inputs {
-    const char *file; /* borrowed */
     struct tutti_trajectory *trajectory;
+    struct tutti_inputs_choice choice; /* set before open */
     double time;       /* where the inputs are read: the unit's time, or the jump that is the same point */
     double event;      /* the next jump */
     double kink;       /* the next change of a slope; -INFINITY: the unit is told anew before every step */
@@ -40,16 +55,20 @@ struct tutti_inputs {
     double straight_until; /* the unit knows how they move until then */
     double step_start;     /* of the present step: a jump there has happened already */
     size_t slope_count;
-    bool asked; /* the FMU asks for all of them inside of its steps */
+    bool asked;     /* the FMU asks for all of them inside of its steps */
+    bool *followed; /* per column: is it among them? */
+    double
+        told; /* until when the unit knows held values, where it gets those of a later time than the step's beginning */
     /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
      * never; rows where the file is far from the line that the unit was told. */
     double counted;
     unsigned long late, unseen, bent;
 };
 
-/* Reads the chosen columns of `table` (borrowed, as is `file`) against `desc`, for a unit of this interface. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const char *file,
-                                               const struct tutti_table *table, const struct tutti_desc *desc,
+/* Reads the chosen columns of `files` (borrowed) against `desc`, for a unit of this interface. `inputs` is zeroed but for
+ * its choice. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti_trajectory_file *files,
+                                               size_t file_count, const struct tutti_desc *desc,
                                                enum tutti_interface_kind kind,
                                                const struct tutti_trajectory_input *columns, size_t count);
 /* Also after a failed open, or on a zeroed struct. */
@@ -78,5 +97,8 @@ void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_uni
 
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
 const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);
+
+/* The name of the file that drives a variable, for which there is a slot. */
+const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable);
 
 #endif

@@ -82,7 +82,8 @@ struct run {
     double *announced;
     bool has_grids;            /* some member has one */
     bool alone;                /* one member, with the steps of the run: the run is where it is, also on the way */
-    struct tutti_table *table; /* the input file */
+    struct tutti_trajectory_file *tables; /* the input files */
+    size_t table_count;
     struct tutti_observer observer;
     struct tutti_arena arena;
     struct tutti_times times;

@@ -35,7 +35,7 @@ static bool breaks(const struct tutti_member *member, double step)
 
 enum tutti_err tutti_rows_fit_step(struct run *run)
 {
-    if (!run->table || run->options->has_step || run->times.step_proposed)
+    if (run->table_count == 0 || run->options->has_step || run->times.step_proposed)
         return TUTTI_OK;
     double *steps = tutti_arena_array(&run->arena, run->member_count, sizeof *steps);
     if (!steps)
@@ -87,12 +87,13 @@ static void tell_member(const struct run *run, const struct tutti_member *member
         tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, member->unit->name,
                          "%s: the FMU cannot vary its step %s, and inputs that jump change between its steps: %lu "
                          "changes came late, %lu it never saw; %s",
-                         inputs->file, NUMBER(member->grid.step), inputs->late, inputs->unseen,
-                         advice(run, member, false, text, sizeof text));
+                         tutti_trajectory_file(inputs->trajectory, 0), NUMBER(member->grid.step), inputs->late,
+                         inputs->unseen, advice(run, member, false, text, sizeof text));
     if (inputs->bent > 0)
         tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, member->unit->name,
-                         "%s: %lu rows lie inside of steps, and the FMU saw nothing of them; %s", inputs->file,
-                         inputs->bent, advice(run, member, true, text, sizeof text));
+                         "%s: %lu rows lie inside of steps, and the FMU saw nothing of them; %s",
+                         tutti_trajectory_file(inputs->trajectory, 0), inputs->bent,
+                         advice(run, member, true, text, sizeof text));
 }
 
 void tutti_rows_tell(const struct run *run)

@@ -24,14 +24,22 @@
 /* Writing must not destroy what is read, or written. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
 {
-    if (tutti_fs_is_same(options->input, options->output))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
-                          options->output);
+    for (size_t i = 0; i < options->input_count; i++) {
+        const char *input = options->inputs[i];
+        if (tutti_fs_is_same(input, options->output))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
+                              options->output);
+        if (tutti_fs_is_same(input, options->step_log))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of --input; name another",
+                              options->step_log);
+        for (size_t j = 0; j < i; j++)
+            if (tutti_fs_is_same(input, options->inputs[j]))
+                return tutti_fail(TUTTI_ERR_ARGUMENT, "--input '%s' is given twice", input);
+    }
     if (options->step_log && strcmp(options->step_log, "-") == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
-    if (tutti_fs_is_same(options->step_log, options->input) || tutti_fs_is_same(options->step_log, options->output))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of %s; name another", options->step_log,
-                          tutti_fs_is_same(options->step_log, options->input) ? "--input" : "-o");
+    if (tutti_fs_is_same(options->step_log, options->output))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of -o; name another", options->step_log);
     return TUTTI_OK;
 }
 
@@ -154,10 +162,13 @@ static void tear_down_members(struct run *run)
 void tutti_run_let_go(struct run *run)
 {
     tutti_structure_fini(&run->structure);
-    tutti_table_free(run->table);
+    for (size_t i = 0; i < run->table_count; i++)
+        tutti_table_free(run->tables[i].table);
+    free(run->tables);
     tutti_system_free(run->system);
     free(run->result);
-    run->table = NULL;
+    run->tables = NULL;
+    run->table_count = 0;
     run->system = NULL;
     run->result = NULL;
 }

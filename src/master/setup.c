@@ -109,13 +109,29 @@ static const char *where_is(const struct tutti_run_options *options, const char 
     return name;
 }
 
+static enum tutti_err read_tables(struct run *run)
+{
+    const struct tutti_run_options *options = run->options;
+    run->tables = calloc(options->input_count + 1, sizeof *run->tables);
+    if (!run->tables)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < options->input_count; i++) {
+        TRY(tutti_table_read(&run->tables[i].table, where_is(options, options->inputs[i])));
+        run->tables[i].name = options->inputs[i];
+        run->table_count++;
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_setup_system(struct run *run)
 {
     enum tutti_interface_choice choice;
+    struct tutti_inputs_choice inputs;
     const struct tutti_unit_kind *kind = NULL;
     if (run->options->file_count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
     TRY(tutti_interface_choose(run->options, &choice));
+    TRY(tutti_inputs_choose(run->options, &inputs));
     TRY(load(run));
     run->merged = *run->options;
     run->options = &run->merged;
@@ -128,8 +144,7 @@ enum tutti_err tutti_setup_system(struct run *run)
                             run->options->log));
     run->span = run->times.stop - run->times.start;
     TRY(place_visit(run));
-    if (run->options->input)
-        TRY(tutti_table_read(&run->table, where_is(run->options, run->options->input)));
+    TRY(read_tables(run));
     return tutti_structure_init(&run->structure, run->system, TUTTI_PHASE_INITIAL);
 }
 
@@ -286,7 +301,8 @@ static enum tutti_err open_inputs(struct run *run, uint32_t c, const struct tutt
     run->members[c].inputs = inputs;
     const struct tutti_unit_kind *kind = NULL;
     TRY(choose_kind(run, c, own, &kind));
-    return tutti_inputs_open(inputs, run->options->input, run->table, component->fmu->desc, kind->interface,
+    TRY(tutti_inputs_choose(own, &inputs->choice));
+    return tutti_inputs_open(inputs, run->tables, run->table_count, component->fmu->desc, kind->interface,
                              drive->inputs[c], drive->counts[c]);
 }
 
@@ -390,8 +406,8 @@ static enum tutti_err make_members(struct run *run)
     if (!run->members || !run->own || !run->units || !used)
         return tutti_fail_memory();
     run->member_count = count;
-    if (run->table)
-        TRY(tutti_drive_assign(&drive, &run->arena, run->system, run->options->input, run->table));
+    if (run->table_count > 0)
+        TRY(tutti_drive_assign(&drive, &run->arena, run->system, run->tables, run->table_count));
     if (run->options->extra && count > 1)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations go with one FMU, not with a system");
     if (run->system->single && run->options->unit_step_count > 0)

@@ -279,7 +279,8 @@ static enum tutti_err check_settable(const struct tutti_simulation *simulation, 
     if (tutti_structure_find(&run->structure, handle->component, handle->variable, false) != TUTTI_NONE)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is connected: it gets its values from another unit", handle->name);
     if (member->inputs && tutti_inputs_slot(member->inputs, handle->variable, handle->place))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' gets its values from %s", handle->name, member->inputs->file);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' gets its values from %s", handle->name,
+                          tutti_inputs_file(member->inputs, handle->variable));
     return TUTTI_OK;
 }
 

@@ -12,13 +12,13 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, const struct run *ru
     uint32_t count = run->member_count;
     snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
     snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
-    snapshot->inputs = run->table ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
+    snapshot->inputs = run->table_count > 0 ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
     snapshot->signals = tutti_arena_alloc(arena, run->wires.signal_size);
     snapshot->staged = tutti_arena_alloc(arena, run->wires.staged_size);
     snapshot->gathered = tutti_arena_array(arena, run->wires.gather_count, sizeof *snapshot->gathered);
     snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
-    bool all = snapshot->saved && snapshot->members && (!run->table || snapshot->inputs) && snapshot->signals &&
-               snapshot->staged && snapshot->gathered && snapshot->held_changed;
+    bool all = snapshot->saved && snapshot->members && (run->table_count == 0 || snapshot->inputs) &&
+               snapshot->signals && snapshot->staged && snapshot->gathered && snapshot->held_changed;
     for (unsigned o = 0; o < run->wires.order; o++) {
         snapshot->gathered_slopes[o] = tutti_arena_array(arena, run->wires.gather_count, sizeof(double));
         all = all && snapshot->gathered_slopes[o];

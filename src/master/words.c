@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "master/choose.h"
+#include "master/inputs.h"
 #include "master/integration.h"
 
 /* A number has a flag that says whether it was given; a text is NULL, a count 0 and a flag false if it was not. A rank is a
@@ -48,6 +49,8 @@ static const struct word words[] = {
     TEXT_WORD("predictor", predictor, true),
     TEXT_WORD("jacobian", jacobian, true),
     TEXT_WORD("filter", filter, true),
+    TEXT_WORD("interpolate", interpolate, true),
+    TEXT_WORD("input-at", input_at, true),
     TEXT_WORD("coupling", coupling, false),
     TEXT_WORD("control", control, false),
     TEXT_WORD("extrapolate", extrapolate, false),
@@ -89,9 +92,11 @@ static enum tutti_err check_text(const struct word *word, const char *value)
 {
     struct tutti_run_options alone = {0};
     enum tutti_interface_choice choice;
+    struct tutti_inputs_choice inputs;
     memcpy((char *)&alone + word->value, &value, sizeof value);
     TRY(tutti_interface_choose(&(struct tutti_run_options){.interface = alone.interface}, &choice));
     TRY(tutti_master_check_words(&alone));
+    TRY(tutti_inputs_choose(&alone, &inputs));
     return tutti_integration_check_words(&alone);
 }
 

@@ -24,6 +24,8 @@ struct tutti_table {
     double *times;
     unsigned *lines;
     size_t rows, room;
+    bool commas;                /* decimal ones */
+    double multiplier, divisor; /* of times, to seconds */
 };
 
 static enum tutti_err fail_size(const char *name)
@@ -63,15 +65,89 @@ static uint32_t trim(char *text, uint32_t offset)
     return offset;
 }
 
+/* --- numbers with a comma */
+
+static size_t count_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* The comma of the number that text[0..n) is, if it is one; NULL: it has none, or is something else. */
+static char *find_comma(char *text, size_t n)
+{
+    char *p = text + (*text == '-' || *text == '+');
+    size_t before = count_digits(p);
+    char *comma = p + before;
+    if (*comma != ',')
+        return NULL;
+    size_t after = count_digits(comma + 1);
+    p = comma + 1 + after;
+    if (*p == 'e' || *p == 'E') {
+        p += 1 + (p[1] == '-' || p[1] == '+');
+        p += count_digits(p);
+    }
+    return before + after > 0 && p == text + n ? comma : NULL;
+}
+
+void tutti_table_point(char *text)
+{
+    while (*text) {
+        text += strspn(text, " \t");
+        size_t n = strcspn(text, " \t");
+        char *comma = n > 0 ? find_comma(text, n) : NULL;
+        if (comma)
+            *comma = '.';
+        text += n;
+    }
+}
+
+/* --- the time */
+
+struct time_unit {
+    const char *name;
+    double multiplier, divisor;
+};
+
+static const struct time_unit time_units[] = {{"s", 1, 1},    {"ms", 1, 1e3}, {"us", 1, 1e6}, {"ns", 1, 1e9},
+                                              {"min", 60, 1}, {"h", 3600, 1}, {"d", 86400, 1}};
+enum { TIME_UNIT_COUNT = sizeof time_units / sizeof *time_units };
+
+/* The rest of "Time [h]" behind the name: nothing, or a unit. */
+static enum tutti_err read_time_unit(struct tutti_table *table, const struct tutti_csv_reader *rows, const char *rest)
+{
+    size_t n = strlen(rest);
+    table->multiplier = table->divisor = 1;
+    if (n == 0)
+        return TUTTI_OK;
+    for (int i = 0; i < TIME_UNIT_COUNT; i++) {
+        if (strlen(time_units[i].name) + 2 != n || strncmp(rest + 1, time_units[i].name, n - 2) != 0 ||
+            rest[n - 1] != ']')
+            continue;
+        table->multiplier = time_units[i].multiplier;
+        table->divisor = time_units[i].divisor;
+        return TUTTI_OK;
+    }
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "%s:%zu: the unit of time in '%s' is not known; it may be [s], [ms], [us], [ns], "
+                      "[min], [h] or [d]",
+                      rows->name, rows->line, tutti_str_show(table->text + table->names[0]).text);
+}
+
+static enum tutti_err check_time(struct tutti_table *table, const struct tutti_csv_reader *rows)
+{
+    const char *first = table->text + table->names[0];
+    size_t n = strcspn(first, " \t[");
+    const char *rest = first + n + strspn(first + n, " \t");
+    bool named = (n == 4 && strncasecmp(first, "time", 4) == 0) || (n == 1 && strncasecmp(first, "t", 1) == 0);
+    if (named && (*rest == '\0' || *rest == '['))
+        return read_time_unit(table, rows, rest);
+    return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'", rows->name, rows->line,
+                      tutti_str_show(first).text);
+}
+
 static enum tutti_err check_names(const struct tutti_table *table, const struct tutti_csv_reader *rows,
                                   struct tutti_map *names)
 {
-    const char *first = table->text + table->names[0];
-    if (strcasecmp(first, "time") != 0) {
-        bool other = table->width == 1 && strpbrk(first, ";\t");
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'%s", rows->name,
-                          rows->line, tutti_str_show(first).text, other ? "; columns are separated by commas" : "");
-    }
     /* The first column is not looked at: a model may well have a variable of its own that is called `time`. */
     for (size_t i = 1; i < table->width; i++) {
         const char *name = table->text + table->names[i];
@@ -101,6 +177,7 @@ static enum tutti_err read_header(struct tutti_table *table, struct tutti_csv_re
         if (!rows->cells[i].quoted)
             table->names[i] = trim(table->text, table->names[i]);
     }
+    TRY(check_time(table, rows));
     struct tutti_map names = {0};
     enum tutti_err err = check_names(table, rows, &names);
     tutti_map_fini(&names);
@@ -129,15 +206,21 @@ static enum tutti_err reserve_row(struct tutti_table *table)
     return TUTTI_OK;
 }
 
-static enum tutti_err add_time(struct tutti_table *table, const struct tutti_csv_reader *rows, const char *cell)
+static enum tutti_err add_time(struct tutti_table *table, const struct tutti_csv_reader *rows, char *cell)
 {
     double time;
+    if (table->commas)
+        tutti_table_point(cell);
     if (!tutti_number_read_double(cell, strlen(cell), &time) || !isfinite(time))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is not a number", rows->name, rows->line,
                           tutti_str_show(cell).text);
+    time = time * table->multiplier / table->divisor;
+    if (!isfinite(time))
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is too large", rows->name, rows->line,
+                          tutti_str_show(cell).text);
     if (table->rows > 0 && time < table->times[table->rows - 1])
         return tutti_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
-                          rows->name, rows->line, NUMBER(table->times[table->rows - 1]), tutti_str_show(cell).text);
+                          rows->name, rows->line, NUMBER(table->times[table->rows - 1]), NUMBER(time));
     table->times[table->rows] = time;
     table->lines[table->rows] = (unsigned)rows->line;
     return TUTTI_OK;
@@ -164,8 +247,8 @@ static enum tutti_err read_all(struct tutti_table *table, struct tutti_csv_reade
 {
     if (rows->size > LARGEST)
         return fail_size(rows->name);
-    rows->separator = ',';
     TRY(read_header(table, rows));
+    table->commas = rows->separator != ',';
     for (;;) {
         TRY(tutti_csv_next(rows));
         if (rows->count == 0)
@@ -226,6 +309,11 @@ size_t tutti_table_columns(const struct tutti_table *table)
 const char *tutti_table_name(const struct tutti_table *table, size_t column)
 {
     return table->text + table->names[column + 1];
+}
+
+bool tutti_table_has_decimal_commas(const struct tutti_table *table)
+{
+    return table->commas;
 }
 
 const double *tutti_table_times(const struct tutti_table *table)

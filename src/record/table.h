@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h - a CSV file, read whole and kept as text: input trajectories for runs. (Results are read by result.h.)
  *
- * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. The first column must be `time` (any
- * case), and times must not decrease. Every cell is kept as text; numbers are read on demand. Bounded: 1e6 columns,
- * 2 GiB. */
+ * RFC 4180: quotes, doubled quotes, CRLF or LF, a byte order mark is skipped. Columns are separated by commas, semicolons or
+ * tabs, whichever comes first in the header; with one of the latter two, numbers may have decimal commas. The first column
+ * must be `time` or `t` (any case), in seconds or in a unit that follows, "Time [h]"; times must not decrease. Every cell
+ * is kept as text; numbers are read on demand. Bounded: 1e6 columns, 2 GiB. */
 #ifndef TUTTI_RECORD_TABLE_H
 #define TUTTI_RECORD_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +27,11 @@ void tutti_table_free(struct tutti_table *table);
 size_t tutti_table_rows(const struct tutti_table *table);    /* without the header */
 size_t tutti_table_columns(const struct tutti_table *table); /* without `time` */
 const char *tutti_table_name(const struct tutti_table *table, size_t column);
+/* May ',' stand for the decimal point in numbers, because it separates nothing? */
+bool tutti_table_has_decimal_commas(const struct tutti_table *table);
+/* Makes decimal points of the decimal commas of every number in `text`, between blanks, in place. What is no number, or has
+ * several commas, stays. */
+void tutti_table_point(char *text);
 const double *tutti_table_times(const struct tutti_table *table);
 /* NUL-terminated text of a cell; borrowed. */
 const char *tutti_table_cell(const struct tutti_table *table, size_t row, size_t column);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants:
  *  T1  Every cell was read and checked when the file was opened: sampling cannot fail.
- *  T2  values[column] holds one value per row, in the variable's own type.
- *  T3  `row` is the last row with time <= the last time sampled (or 0), so that a run reads the file once. */
+ *  T2  values[column] holds `width` values per row, in the variable's own type.
+ *  T3  The `row` of a source is the last one with time <= the last time sampled (or 0), so that a run reads a file once. */
 #include "system/trajectory.h"
 
 #include <math.h>
@@ -19,12 +19,20 @@ struct instants {
     size_t count, next;
 };
 
-struct tutti_trajectory {
-    const char *file;
+/* A file in use. */
+struct source {
     const struct tutti_table *table;
-    const struct tutti_desc *desc;
     const double *times;
-    size_t rows, columns;
+    size_t rows;
+    size_t row; /* T3 */
+};
+
+struct tutti_trajectory {
+    const struct tutti_trajectory_file *files;
+    struct source *sources; /* per file */
+    size_t source_count;
+    const struct tutti_desc *desc;
+    size_t columns;
     struct tutti_trajectory_input *inputs;
     const unsigned char **values;
     size_t *sizes;  /* of one value */
@@ -32,44 +40,85 @@ struct tutti_trajectory {
     void **slots;
     struct tutti_map columns_by_input;
     struct instants events, kinks;
-    size_t row;
     struct tutti_arena arena;
 };
 
-/* Two columns for one input, by whatever names (the table refuses equal ones; an alias is another). */
+static const char *name_of(const struct tutti_trajectory *tr, size_t column)
+{
+    return tutti_table_name(tr->sources[tr->inputs[column].file].table, tr->inputs[column].column);
+}
+
+const char *tutti_trajectory_file(const struct tutti_trajectory *tr, size_t column)
+{
+    return tr->files[tr->inputs[column].file].name;
+}
+
+static struct source *source_of(const struct tutti_trajectory *tr, size_t column)
+{
+    return &tr->sources[tr->inputs[column].file];
+}
+
+static enum tutti_err fail_twice(const struct tutti_trajectory *tr, size_t earlier, size_t column)
+{
+    const char *first = tutti_trajectory_file(tr, earlier), *second = tutti_trajectory_file(tr, column);
+    if (tr->inputs[earlier].file == tr->inputs[column].file)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", first,
+                          name_of(tr, earlier), name_of(tr, column));
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "%s and %s: columns '%s' and '%s' are for the same input; leave out one of them", first, second,
+                      name_of(tr, earlier), name_of(tr, column));
+}
+
+/* Takes note of a column under a key; *earlier is the one that has it. */
+static enum tutti_err note(struct tutti_trajectory *tr, const struct tutti_text *key, size_t column, int64_t *earlier)
+{
+    const char *name = key->failed ? NULL : tutti_arena_text(&tr->arena, key->text, key->length);
+    return name ? tutti_map_add(&tr->columns_by_input, name, (int64_t)column, earlier) : tutti_fail_memory();
+}
+
+/* Two columns for one input, by whatever names (the table refuses equal ones; an alias is another), or for an array and for an
+ * element of it: "7" is variable 7, "7,2" an element, "7," any element. */
 static enum tutti_err check_once(struct tutti_trajectory *tr, size_t column)
 {
     const struct tutti_trajectory_input *input = &tr->inputs[column];
     struct tutti_text key = {0};
-    tutti_text_printf(&key, "%u", input->variable);
-    for (unsigned d = 0; d < input->element.count; d++)
-        tutti_text_printf(&key, ",%llu", (unsigned long long)input->element.index[d]);
-    const char *name = key.failed ? NULL : tutti_arena_text(&tr->arena, key.text, key.length);
+    int64_t earlier = TUTTI_MAP_NONE;
+    bool element = input->element.count > 0;
+    tutti_text_printf(&key, "%u%s", input->variable, element ? "" : ",");
+    bool failed = key.failed;
+    if (!failed)
+        earlier = tutti_map_find(&tr->columns_by_input, key.text);
     tutti_text_fini(&key);
-    if (!name)
+    if (failed)
         return tutti_fail_memory();
-    int64_t earlier;
-    TRY(tutti_map_add(&tr->columns_by_input, name, (int64_t)column, &earlier));
-    return earlier == TUTTI_MAP_NONE
-               ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_FORMAT, "%s: two columns, '%s' and '%s', for the same input", tr->file,
-                            tutti_table_name(tr->table, tr->inputs[earlier].column),
-                            tutti_table_name(tr->table, input->column));
+    if (earlier != TUTTI_MAP_NONE)
+        return fail_twice(tr, (size_t)earlier, column);
+    tutti_text_printf(&key, "%u%s", input->variable, element ? "," : "");
+    enum tutti_err err = note(tr, &key, column, &earlier);
+    for (unsigned d = 0; d < input->element.count; d++)
+        tutti_text_printf(&key, "%s%llu", d ? "," : "", (unsigned long long)input->element.index[d]);
+    if (!err && element)
+        err = note(tr, &key, column, &earlier);
+    tutti_text_fini(&key);
+    TRY(err);
+    return earlier == TUTTI_MAP_NONE ? TUTTI_OK : fail_twice(tr, (size_t)earlier, column);
 }
 
-static enum tutti_err check_input(struct tutti_trajectory *tr, size_t column)
+static enum tutti_err check_input(struct tutti_trajectory *tr, size_t column, bool hold)
 {
     struct tutti_trajectory_input *input = &tr->inputs[column];
-    const char *name = tutti_table_name(tr->table, input->column);
+    const char *name = name_of(tr, column), *file = tutti_trajectory_file(tr, column);
     const struct tutti_var *var = &tr->desc->vars[input->variable];
-    if (var->causality != TUTTI_INPUT)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s",
-                          tr->file, name, tutti_causality_name(var->causality));
-    if (var->dimension_count > 0 && input->element.count == 0)
+    bool tunable = var->causality == TUTTI_PARAMETER && var->variability == TUTTI_TUNABLE;
+    if (var->causality != TUTTI_INPUT && !tunable)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: column '%s' is no input of the FMU but a variable of causality %s%s",
+                          file, name, tutti_causality_name(var->causality),
+                          var->causality == TUTTI_PARAMETER ? " that is not tunable" : "");
+    if (var->dimension_count > 0 && input->element.count == 0 && var->type == TUTTI_TYPE_STRING)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is an array; give one column per element, '%s[1]' and so on",
-                          tr->file, name, name);
+                          file, name, name);
     TRY(check_once(tr, column));
-    input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS;
+    input->continuous = tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS && !tunable && !hold;
     tr->sizes[column] = tutti_type_size(var->type);
     return TUTTI_OK;
 }
@@ -88,8 +137,8 @@ static enum tutti_err read_converted(struct tutti_trajectory *tr, const struct t
     return tutti_convert(conversion, &read, value, 1);
 }
 
-static enum tutti_err read_cell(struct tutti_trajectory *tr, const struct tutti_trajectory_input *input,
-                                const char *cell, void *value)
+static enum tutti_err read_one(struct tutti_trajectory *tr, const struct tutti_trajectory_input *input,
+                               const char *cell, void *value)
 {
     const struct tutti_var *var = &tr->desc->vars[input->variable];
     bool copied = !input->conversion || tutti_conversion_is_identity(input->conversion);
@@ -102,92 +151,227 @@ static enum tutti_err read_cell(struct tutti_trajectory *tr, const struct tutti_
     return TUTTI_OK;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == ',' || c == ';';
+}
+
+/* The next value of a cell "1 2 3", made a text of its own; NULL: none is left. */
+static char *next_word(char **rest)
+{
+    char *word = *rest;
+    while (is_blank(*word))
+        word++;
+    char *end = word;
+    while (*end && !is_blank(*end))
+        end++;
+    *rest = *end ? end + 1 : end;
+    *end = '\0';
+    return *word ? word : NULL;
+}
+
+static size_t count_words(const char *cell)
+{
+    size_t count = 0;
+    for (size_t i = 0; cell[i]; i++)
+        count += !is_blank(cell[i]) && (i == 0 || is_blank(cell[i - 1]));
+    return count;
+}
+
+/* The values of a row, `width` of them. Points and commas of numbers are told apart here, where it is known what is a number. */
+static enum tutti_err read_cell(struct tutti_trajectory *tr, size_t column, const char *cell, unsigned char *values)
+{
+    const struct tutti_trajectory_input *input = &tr->inputs[column];
+    const struct tutti_var *var = &tr->desc->vars[input->variable];
+    bool text = var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY;
+    bool array = var->dimension_count > 0 && input->element.count == 0;
+    bool commas = !text && tutti_table_has_decimal_commas(source_of(tr, column)->table);
+    if (!array && !commas)
+        return read_one(tr, input, cell, values);
+    char *copy = tutti_arena_text(&tr->arena, cell, strlen(cell));
+    if (!copy)
+        return tutti_fail_memory();
+    if (commas)
+        tutti_table_point(copy);
+    if (!array)
+        return read_one(tr, input, copy, values);
+    if (count_words(copy) != input->width)
+        return tutti_fail(TUTTI_ERR_FORMAT, "'%s': %zu values, and the first row has %zu", name_of(tr, column),
+                          count_words(copy), input->width);
+    for (size_t i = 0; i < input->width; i++)
+        TRY(read_one(tr, input, next_word(&copy), values + i * tr->sizes[column]));
+    return TUTTI_OK;
+}
+
+/* How many values has a cell? Those of the first row say. */
+static enum tutti_err find_width(struct tutti_trajectory *tr, size_t column)
+{
+    struct tutti_trajectory_input *input = &tr->inputs[column];
+    const struct source *source = source_of(tr, column);
+    input->width = 1;
+    if (tr->desc->vars[input->variable].dimension_count == 0 || input->element.count > 0)
+        return TUTTI_OK;
+    struct tutti_text first = {0};
+    tutti_text_append(&first, tutti_table_cell(source->table, 0, input->column));
+    if (first.failed)
+        return tutti_fail_memory();
+    if (first.text && tutti_table_has_decimal_commas(source->table))
+        tutti_table_point(first.text);
+    input->width = first.text ? count_words(first.text) : 0;
+    tutti_text_fini(&first);
+    return input->width > 0 ? TUTTI_OK
+                            : tutti_fail(TUTTI_ERR_FORMAT, "%s: column '%s' has no values for the array",
+                                         tutti_trajectory_file(tr, column), name_of(tr, column));
+}
+
 static enum tutti_err read_column(struct tutti_trajectory *tr, size_t column)
 {
-    size_t size = tr->sizes[column];
-    unsigned char *values = tutti_arena_array(&tr->arena, tr->rows, size);
+    TRY(find_width(tr, column));
+    const struct source *source = source_of(tr, column);
+    size_t size = tr->sizes[column] * tr->inputs[column].width;
+    unsigned char *values = tutti_arena_array(&tr->arena, source->rows, size);
     if (!values)
         return tutti_fail_memory();
     tr->values[column] = values;
-    for (size_t row = 0; row < tr->rows; row++) {
-        const char *cell = tutti_table_cell(tr->table, row, tr->inputs[column].column);
-        enum tutti_err err = read_cell(tr, &tr->inputs[column], cell, values + row * size);
+    for (size_t row = 0; row < source->rows; row++) {
+        const char *cell = tutti_table_cell(source->table, row, tr->inputs[column].column);
+        enum tutti_err err = read_cell(tr, column, cell, values + row * size);
         if (err)
-            return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u", tr->file,
-                                      tutti_table_line(tr->table, row));
+            return tutti_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u",
+                                      tutti_trajectory_file(tr, column), tutti_table_line(source->table, row));
     }
     return TUTTI_OK;
+}
+
+static const void *value_at(const struct tutti_trajectory *tr, size_t column, size_t row, size_t place)
+{
+    return tr->values[column] + (row * tr->inputs[column].width + place) * tr->sizes[column];
 }
 
 /* Do the values of a column differ between two rows? Strings and bytes by content. */
 static bool differs(const struct tutti_trajectory *tr, size_t column, size_t a, size_t b)
 {
-    size_t size = tr->sizes[column];
-    const void *va = tr->values[column] + a * size, *vb = tr->values[column] + b * size;
-    switch (tr->desc->vars[tr->inputs[column].variable].type) {
-    case TUTTI_TYPE_STRING: return strcmp(*(const char *const *)va, *(const char *const *)vb) != 0;
-    case TUTTI_TYPE_BINARY: {
+    for (size_t place = 0; place < tr->inputs[column].width; place++) {
+        const void *va = value_at(tr, column, a, place), *vb = value_at(tr, column, b, place);
         const struct tutti_bytes *ba = va, *bb = vb;
-        return ba->size != bb->size || memcmp(ba->data, bb->data, ba->size) != 0;
+        bool same = false;
+        switch (tr->desc->vars[tr->inputs[column].variable].type) {
+        case TUTTI_TYPE_STRING: same = strcmp(*(const char *const *)va, *(const char *const *)vb) == 0; break;
+        case TUTTI_TYPE_BINARY: same = ba->size == bb->size && memcmp(ba->data, bb->data, ba->size) == 0; break;
+        default: same = memcmp(va, vb, tr->sizes[column]) == 0;
+        }
+        if (!same)
+            return true;
     }
-    default: return memcmp(va, vb, size) != 0;
-    }
+    return false;
 }
 
 /* An event is where something is not continuous: a jump of any column, or a step of a held one. */
-static bool is_event(const struct tutti_trajectory *tr, size_t row)
+static bool is_event(const struct tutti_trajectory *tr, size_t file, size_t row)
 {
-    bool jump = tr->times[row - 1] == tr->times[row];
+    const double *times = tr->sources[file].times;
+    if (row == 0)
+        return false;
+    bool jump = times[row - 1] == times[row];
     for (size_t column = 0; column < tr->columns; column++)
-        if ((jump || !tr->inputs[column].continuous) && differs(tr, column, row - 1, row))
+        if (tr->inputs[column].file == file && (jump || !tr->inputs[column].continuous) &&
+            differs(tr, column, row - 1, row))
             return true;
     return false;
 }
 
-static double linear(const struct tutti_trajectory *tr, size_t column, size_t left, size_t right, double way);
-
-/* A kink is where a straight line ends: the slopes on both sides differ by more than rounding. */
-static bool is_kink(const struct tutti_trajectory *tr, size_t row)
+/* A value between two rows, or at one of them, to the bit. */
+static double linear(const struct tutti_trajectory *tr, size_t column, size_t place, size_t left, size_t right,
+                     double way)
 {
-    if (row + 1 >= tr->rows || tr->times[row - 1] == tr->times[row] || tr->times[row] == tr->times[row + 1])
-        return true;
-    double before = tr->times[row] - tr->times[row - 1], after = tr->times[row + 1] - tr->times[row];
-    for (size_t column = 0; column < tr->columns; column++) {
-        if (!tr->inputs[column].continuous)
-            continue;
-        double a = linear(tr, column, row - 1, row - 1, 0), b = linear(tr, column, row, row, 0);
-        double c = linear(tr, column, row + 1, row + 1, 0), left = (b - a) / before, right = (c - b) / after;
+    const void *va = value_at(tr, column, left, place), *vb = value_at(tr, column, right, place);
+    bool wide = tr->sizes[column] == sizeof(double);
+    double a = wide ? *(const double *)va : (double)*(const float *)va;
+    double b = wide ? *(const double *)vb : (double)*(const float *)vb;
+    return way == 0 ? a : way == 1 ? b : a + way * (b - a);
+}
+
+static bool bends(const struct tutti_trajectory *tr, size_t column, size_t row)
+{
+    const double *times = source_of(tr, column)->times;
+    double before = times[row] - times[row - 1], after = times[row + 1] - times[row];
+    for (size_t place = 0; place < tr->inputs[column].width; place++) {
+        double a = linear(tr, column, place, row - 1, row - 1, 0), b = linear(tr, column, place, row, row, 0);
+        double c = linear(tr, column, place, row + 1, row + 1, 0), left = (b - a) / before, right = (c - b) / after;
         if (fabs(left - right) > 1e-12 * fmax(fabs(left), fabs(right)))
             return true;
     }
     return false;
 }
 
-static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants *instants,
-                                    bool (*is)(const struct tutti_trajectory *, size_t))
+/* A kink is where a straight line ends: the slopes on both sides differ by more than rounding. */
+static bool is_kink(const struct tutti_trajectory *tr, size_t file, size_t row)
 {
-    instants->times = tutti_arena_array(&tr->arena, tr->rows + 1, sizeof *instants->times);
+    const struct source *source = &tr->sources[file];
+    if (row == 0 || row + 1 >= source->rows || source->times[row - 1] == source->times[row] ||
+        source->times[row] == source->times[row + 1])
+        return true;
+    for (size_t column = 0; column < tr->columns; column++)
+        if (tr->inputs[column].file == file && tr->inputs[column].continuous && bends(tr, column, row))
+            return true;
+    return false;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Of all files, in order, each once. */
+static enum tutti_err find_instants(struct tutti_trajectory *tr, struct instants *instants,
+                                    bool (*is)(const struct tutti_trajectory *, size_t, size_t))
+{
+    size_t most = 1, count = 0;
+    for (size_t file = 0; file < tr->source_count; file++)
+        most += tr->sources[file].rows;
+    instants->times = tutti_arena_array(&tr->arena, most, sizeof *instants->times);
     if (!instants->times)
         return tutti_fail_memory();
-    for (size_t row = 0; row < tr->rows; row++)
-        if ((row == 0 ? is == is_kink : is(tr, row)) &&
-            (instants->count == 0 || instants->times[instants->count - 1] != tr->times[row]))
-            instants->times[instants->count++] = tr->times[row];
+    for (size_t file = 0; file < tr->source_count; file++)
+        for (size_t row = 0; row < tr->sources[file].rows; row++)
+            if (is(tr, file, row))
+                instants->times[count++] = tr->sources[file].times[row];
+    qsort(instants->times, count, sizeof *instants->times, compare_times);
+    for (size_t i = 0; i < count; i++)
+        if (instants->count == 0 || instants->times[instants->count - 1] != instants->times[i])
+            instants->times[instants->count++] = instants->times[i];
     return TUTTI_OK;
 }
 
 static double find_range(const struct tutti_trajectory *tr, size_t column)
 {
     double least = INFINITY, most = -INFINITY;
-    for (size_t row = 0; row < tr->rows; row++) {
-        double value = linear(tr, column, row, row, 0);
+    for (size_t row = 0; row < source_of(tr, column)->rows; row++) {
+        double value = linear(tr, column, 0, row, row, 0);
         least = fmin(least, value);
         most = fmax(most, value);
     }
     return most - least;
 }
 
-static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs)
+/* Files without a column here have no rows that matter. */
+static enum tutti_err open_sources(struct tutti_trajectory *tr)
+{
+    tr->sources = tutti_arena_array(&tr->arena, tr->source_count, sizeof *tr->sources);
+    if (!tr->sources)
+        return tutti_fail_memory();
+    for (size_t column = 0; column < tr->columns; column++) {
+        const struct tutti_trajectory_file *file = &tr->files[tr->inputs[column].file];
+        tr->sources[tr->inputs[column].file] = (struct source){
+            .table = file->table, .times = tutti_table_times(file->table), .rows = tutti_table_rows(file->table)};
+        if (tutti_table_rows(file->table) == 0)
+            return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", file->name);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_trajectory_input *inputs, bool hold)
 {
     tr->inputs = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->inputs);
     tr->values = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->values);
@@ -196,11 +380,10 @@ static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_traje
     tr->slots = tutti_arena_array(&tr->arena, tr->columns, sizeof *tr->slots);
     if (!tr->inputs || !tr->values || !tr->sizes || !tr->ranges || !tr->slots)
         return tutti_fail_memory();
-    if (tr->rows == 0)
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s: no rows under the header", tr->file);
+    memcpy(tr->inputs, inputs, tr->columns * sizeof *inputs);
+    TRY(open_sources(tr));
     for (size_t column = 0; column < tr->columns; column++) {
-        tr->inputs[column] = inputs[column];
-        TRY(check_input(tr, column));
+        TRY(check_input(tr, column, hold));
         TRY(read_column(tr, column));
         tr->ranges[column] = tr->inputs[column].continuous ? find_range(tr, column) : 0;
     }
@@ -208,21 +391,19 @@ static enum tutti_err make(struct tutti_trajectory *tr, const struct tutti_traje
     return find_instants(tr, &tr->kinks, is_kink);
 }
 
-enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file, const struct tutti_table *table,
-                                    const struct tutti_desc *desc, const struct tutti_trajectory_input *inputs,
-                                    size_t count)
+enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const struct tutti_trajectory_file *files,
+                                    size_t file_count, const struct tutti_desc *desc,
+                                    const struct tutti_trajectory_input *inputs, size_t count, bool hold)
 {
     *out = NULL;
     struct tutti_trajectory *tr = calloc(1, sizeof *tr);
     if (!tr)
         return tutti_fail_memory();
-    tr->file = file;
-    tr->table = table;
+    tr->files = files;
+    tr->source_count = file_count;
     tr->desc = desc;
-    tr->times = tutti_table_times(table);
-    tr->rows = tutti_table_rows(table);
     tr->columns = count;
-    enum tutti_err err = make(tr, inputs);
+    enum tutti_err err = make(tr, inputs, hold);
     if (err) {
         tutti_trajectory_free(tr);
         return err;
@@ -256,66 +437,66 @@ void tutti_trajectory_bind(struct tutti_trajectory *tr, size_t column, void *slo
 }
 
 /* T3: moves `row` to the last row with time <= t (0 if there is none). */
-static void seek(struct tutti_trajectory *tr, double t)
+static void seek(struct source *source, double t)
 {
-    while (tr->row > 0 && tr->times[tr->row] > t)
-        tr->row--;
-    while (tr->row + 1 < tr->rows && tr->times[tr->row + 1] <= t)
-        tr->row++;
+    while (source->row > 0 && source->times[source->row] > t)
+        source->row--;
+    while (source->row + 1 < source->rows && source->times[source->row + 1] <= t)
+        source->row++;
 }
 
 /* The rows that t lies between, left <= right, and how far on the way it is. At a jump, or where a row begins: after it,
  * left is the last row at t; before it, right is the first row at t. */
-static double between(struct tutti_trajectory *tr, double t, bool after, size_t *left, size_t *right)
+static double between(struct source *source, double t, bool after, size_t *left, size_t *right)
 {
-    seek(tr, t);
-    *left = tr->row;
-    *right = tr->row;
-    if (t < tr->times[0])
+    seek(source, t);
+    *left = source->row;
+    *right = source->row;
+    if (t < source->times[0])
         return 0;
-    if (!after && tr->times[tr->row] == t) {
-        while (*right > 0 && tr->times[*right - 1] == t)
+    if (!after && source->times[source->row] == t) {
+        while (*right > 0 && source->times[*right - 1] == t)
             --*right;
         *left = *right > 0 ? *right - 1 : 0;
         return 1;
     }
-    if (tr->row + 1 >= tr->rows)
+    if (source->row + 1 >= source->rows)
         return 0;
-    *right = tr->row + 1;
-    return (t - tr->times[*left]) / (tr->times[*right] - tr->times[*left]);
+    *right = source->row + 1;
+    return (t - source->times[*left]) / (source->times[*right] - source->times[*left]);
 }
 
-static double linear(const struct tutti_trajectory *tr, size_t column, size_t left, size_t right, double way)
+void tutti_trajectory_sample_column(struct tutti_trajectory *tr, size_t column, double t, bool after)
 {
-    const void *values = tr->values[column];
-    bool wide = tr->sizes[column] == sizeof(double);
-    double a = wide ? ((const double *)values)[left] : (double)((const float *)values)[left];
-    double b = wide ? ((const double *)values)[right] : (double)((const float *)values)[right];
-    return way == 0 ? a : way == 1 ? b : a + way * (b - a); /* the rows' own values to the bit */
+    size_t left, right, width = tr->inputs[column].width;
+    void *slot = tr->slots[column];
+    if (!slot)
+        return;
+    double way = between(source_of(tr, column), t, after, &left, &right);
+    if (!tr->inputs[column].continuous) {
+        memcpy(slot, value_at(tr, column, left, 0), width * tr->sizes[column]);
+        return;
+    }
+    for (size_t place = 0; place < width; place++) {
+        double value = linear(tr, column, place, left, right, way);
+        if (tr->sizes[column] == sizeof(double))
+            ((double *)slot)[place] = value;
+        else
+            ((float *)slot)[place] = (float)value;
+    }
 }
 
 void tutti_trajectory_sample(struct tutti_trajectory *tr, double t, bool after)
 {
-    size_t left, right;
-    double way = between(tr, t, after, &left, &right);
-    for (size_t column = 0; column < tr->columns; column++) {
-        void *slot = tr->slots[column];
-        if (!slot)
-            continue;
-        if (!tr->inputs[column].continuous)
-            memcpy(slot, tr->values[column] + left * tr->sizes[column], tr->sizes[column]);
-        else if (tr->sizes[column] == sizeof(double))
-            *(double *)slot = linear(tr, column, left, right, way);
-        else
-            *(float *)slot = (float)linear(tr, column, left, right, way);
-    }
+    for (size_t column = 0; column < tr->columns; column++)
+        tutti_trajectory_sample_column(tr, column, t, after);
 }
 
 double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double t, bool after)
 {
     size_t left, right;
-    double way = between(tr, t, after, &left, &right);
-    return linear(tr, column, left, right, way);
+    double way = between(source_of(tr, column), t, after, &left, &right);
+    return linear(tr, column, 0, left, right, way);
 }
 
 static double next_instant(struct instants *instants, double t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trajectory.h - inputs over time from a CSV file.
+/* trajectory.h - inputs over time from tables.
  *
  * Real inputs are linear between rows, all others are held. Two rows with equal time are a jump: the first ends the
  * stretch before, the second begins the one after. Before the first row and after the last their values hold. */
@@ -18,35 +18,51 @@
 
 struct tutti_trajectory;
 
-/* A column of the file, and the input, or the element of it, that it drives. */
+/* A table, and its name for messages. */
+struct tutti_trajectory_file {
+    const char *name;
+    struct tutti_table *table;
+};
+
+/* A column of a file, and the input, or the element of it, that it drives: an input, or a parameter that is tunable. */
 struct tutti_trajectory_input {
-    size_t column;
+    size_t file, column;
     uint32_t variable;
     struct tutti_indices element;
     /* From the file's value to the variable's; NULL: none. Numbers only. */
     const struct tutti_conversion *conversion;
-    bool continuous; /* a float of continuous variability: linear between rows; set by tutti_trajectory_new */
+    /* Set by tutti_trajectory_new: */
+    bool continuous; /* a float of continuous variability: linear between rows */
+    size_t width;    /* values in a cell: 1, or those of an array */
 };
 
-/* The columns in `inputs` (copied; sorted as the file or not) drive inputs of `desc`. Checks every cell. `table` and `desc`
- * are borrowed until free. ARGUMENT or FORMAT, naming file, line and column. */
-TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out, const char *file,
-                                                  const struct tutti_table *table, const struct tutti_desc *desc,
-                                                  const struct tutti_trajectory_input *inputs, size_t count);
+/* The columns in `inputs` (copied; in any order) drive inputs of `desc`; with `hold`, none of them is linear between rows.
+ * Checks every cell. `files`, their tables and `desc` are borrowed until free. ARGUMENT or FORMAT, naming file, line and
+ * column. */
+TUTTI_CHECKED enum tutti_err tutti_trajectory_new(struct tutti_trajectory **out,
+                                                  const struct tutti_trajectory_file *files, size_t file_count,
+                                                  const struct tutti_desc *desc,
+                                                  const struct tutti_trajectory_input *inputs, size_t count, bool hold);
 void tutti_trajectory_free(struct tutti_trajectory *trajectory);
 
 /* Number of inputs, and the n-th one: "column" below. */
 size_t tutti_trajectory_count(const struct tutti_trajectory *trajectory);
 const struct tutti_trajectory_input *tutti_trajectory_input(const struct tutti_trajectory *trajectory, size_t column);
 
-/* Where sample() puts the values of a column; `slot` holds one value of the variable's type. */
+/* The name of the file that a column is in. */
+const char *tutti_trajectory_file(const struct tutti_trajectory *trajectory, size_t column);
+
+/* Where sample() puts the values of a column; `slot` holds `width` values of the variable's type. */
 void tutti_trajectory_bind(struct tutti_trajectory *trajectory, size_t column, void *slot);
 
 /* Fills all bound slots with the values at t; at a jump, with those after it if `after`, else before. Fast when times
  * grow from call to call. */
 void tutti_trajectory_sample(struct tutti_trajectory *trajectory, double t, bool after);
 
-/* One continuous column at t, whatever was sampled: for inputs that move inside a step. */
+/* The same for one column. */
+void tutti_trajectory_sample_column(struct tutti_trajectory *trajectory, size_t column, double t, bool after);
+
+/* One continuous column (its first value) at t, whatever was sampled: for inputs that move inside a step. */
 double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, double t, bool after);
 
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */

@@ -42,14 +42,76 @@ class Trajectories(CommandTest):
                 self.assert_near(table["error"], [t - ramp(t) for t in table.times], 1e-6)
 
     def test_ramp_that_is_held_is_only_roughly_followed(self):
-        """Lacking takes no slopes: inputs stay where they were from one communication point to the next."""
+        """Lacking takes no slopes: inputs are held from one communication point to the next."""
         for version in VERSIONS:
-            x, expected = 0.0, [0.0]
-            for n in range(10):  # x' = u - x with u held
-                x = n * 0.1 + (x - n * 0.1) * math.exp(-0.1)
-                expected.append(x)
-            table = self.follow(version, ["0,0", "1,1"], "--step", "0.1", "--stop", "1", model="Lacking")
-            self.assert_near(table["x"], expected, 1e-6)
+            for options, ahead in (((), 1), (("--input-at", "end"), 1), (("--input-at", "middle"), 0.5),
+                                   (("--input-at", "begin"), 0), (("--input-at", "slope"), 0)):
+                x, expected = 0.0, [0.0]
+                for n in range(10):  # x' = u - x with u held
+                    u = (n + ahead) * 0.1
+                    x = u + (x - u) * math.exp(-0.1)
+                    expected.append(x)
+                table = self.follow(version, ["0,0", "1,1"], "--step", "0.1", "--stop", "1", *options, model="Lacking")
+                self.assert_near(table["x"], expected, 1e-6)
+
+    def test_a_line_that_is_not_wanted(self):
+        """--input-at begin, middle, end: FMUs that take lines get values, too. Those of before a jump at the end of a step."""
+        for version in VERSIONS:
+            for where, values in (("begin", [0, 1, 4]), ("middle", [0.5, 1.5, 4]), ("end", [1, 2, 4])):
+                y, expected = 0.0, [0.0]
+                for u in values:
+                    y = u + (y - u) * math.exp(-1 / T)
+                    expected.append(y)
+                table = self.follow(version, ["0,0", "2,2", "2,4"], "--step", "1", "--stop", "3", "--input-at", where)
+                with self.subTest(version=version, where=where):
+                    self.assertEqual(table.times, [0, 1, 2, 3])
+                    self.assert_near(table["y"], expected, 1e-5)
+
+    def test_held_between_rows(self):
+        for version in VERSIONS:
+            table = self.follow(version, ["0,1", "0.35,3", "2,3"], "--stop", "1", "--step", "0.1", "--interpolate", "hold")
+            self.assertIn(0.35, table.times)
+            self.assert_near(table["y"], [step(t) + 2 * step(t - 0.35) for t in table.times], 1e-6)
+        for option in ("--interpolate", "--input-at"):
+            self.tutti("run", kit_fmu("Tracker", "2"), option, "sideways", status=2)
+
+    def test_several_files(self):
+        """Each with rows of its own; the same input in two of them is refused."""
+        fmu = kit_fmu("Feedthrough", "3")
+        first = self.write("first.csv", "time,float64_in\n0,1\n1,3\n")
+        second = self.write("second.csv", "time;int32_in;float64_discrete_in\n0;1;0,5\n0,25;2;1,5\n")
+        table = self.simulate(fmu, "--input", first, "--input", second, "--stop", "1", "--step", "0.5")
+        self.assertEqual(table.times, [0, 0.25, 0.25, 0.5, 1])
+        self.assertEqual(table["float64_out"], [1, 1.5, 1.5, 2, 3])
+        self.assertEqual(table["int32_out"], [1, 1, 2, 2, 2])
+        self.assertEqual(table["float64_discrete_out"], [0.5, 0.5, 1.5, 1.5, 1.5])
+        third = self.write("third.csv", "time,int32_in\n0,1\n")
+        outcome = self.tutti("run", fmu, "--input", first, "--input", second, "--input", third, status=1)
+        self.assertRegex(outcome.err, r"second\.csv and .*third\.csv: columns 'int32_in' and 'int32_in' are for the same")
+        self.tutti("run", fmu, "--input", first, "--input", first, status=2)
+
+    def test_tunable_parameters(self):
+        """They change at rows, as an event where the FMU has such, between steps where it has not."""
+        text = "time,tunable_gain,float64_in\n0,2,1\n0.25,5,1\n"
+        for version in ("2", "3"):
+            for interface in ("cs", "me"):
+                table = self.simulate(kit_fmu("Feedthrough", version), "--input", self.write("in.csv", text), "--stop", "1",
+                                      "--step", "0.5", "--interface", interface, "--record", "tunable_gain", "--record",
+                                      "float64_out")
+                seen = sorted(set(zip(table.times, table["float64_out"])))
+                events = interface == "me" or version == "3"
+                self.assertEqual(seen, [(0, 2), (0.25, 2)] + [(0.25, 5)] * events + [(0.5, 5), (1, 5)])
+        outcome = self.tutti("run", kit_fmu("Feedthrough", "2"), "--input", self.write("in.csv", "time,gain\n0,1\n"), status=2)
+        self.assertIn("not tunable", outcome.err)
+
+    def test_cells_with_arrays(self):
+        text = "time;vector_in;matrix_in\n0;1 2 3;1,5 2 3 4 5 6\n1;1 2 3;2,5 4 3 4 5 6\n"
+        table = self.simulate(kit_fmu("Feedthrough", "3"), "--input", self.write("in.csv", text), "--stop", "1", "--step",
+                              "0.5")
+        self.assertEqual(table["matrix_out[1,1]"], [1.5, 2, 2.5])
+        self.assertEqual(table["matrix_out[1,2]"], [2, 3, 4])
+        self.assertEqual([table[f"vector_out[{i}]"] for i in (1, 2, 3)], [[1] * 3, [2] * 3, [3] * 3])
+        self.assertEqual([table[f"matrix_out[{i},{j}]"][0] for i in (1, 2) for j in (1, 2, 3)], [1.5, 2, 3, 4, 5, 6])
 
     def test_kinks_between_communication_points(self):
         """Up to t = 1 and down again: all versions agree at points that know of the kink."""
@@ -111,7 +173,8 @@ class Trajectories(CommandTest):
         """Line ends of other systems, quotes, a byte order mark, other columns first in the FMU: all the same."""
         expected = self.follow("2", ["0,0", "5,5"]).rows
         for text in ("time,u\r\n0,0\r\n5,5\r\n", '"time","u"\n"0","0"\n5,5', "\ufefftime,u\n0,0\n5,5\n",
-                     "Time,u\n0.0,0e0\n5.0,+5\n", "time,u\n0,0\n1,1\n2.5,2.5\n5,5\n"):
+                     "Time,u\n0.0,0e0\n5.0,+5\n", "time;u\n0;0\n2,5;2,5\n5;5,0\n", "t\tu\n0\t0\n5\t5\n",
+                     "Time [min],u\n0,0\n0.08333333333333333,5\n", "time[ms];u\n0;0\n5000;5\n", "time,u\n0,0\n1,1\n2.5,2.5\n5,5\n"):
             with self.subTest(text=text):
                 table = self.simulate(kit_fmu("Tracker", "2"), "--input", self.write("other.csv", text))
                 self.assert_near(table["y"], [float(row[1]) for row in expected], 1e-9)

@@ -70,12 +70,24 @@ static void test_same_with_an_input_file(void **state)
     scratch_init(&scratch);
     const char *input = scratch_write(&scratch, "in.csv", table, sizeof table - 1);
     const struct sort driven[] = {
-        {"driven cs 2", {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
-        {"driven cs 3", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
-        {"driven events", {ONE(TEST_FMUS "/EarlySwitches_fmi3.fmu"), TIMES(0.1, 1), .input = input}, EXACT},
-        {"driven rk4", {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .input = input, .solver = "rk4"}, EXACT},
-        {"driven bdf", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input, .solver = "bdf"}, EXACT},
-        {"driven cvode", {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .input = input, .solver = "cvode"}, ANEW},
+        {"driven cs 2",
+         {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1},
+         EXACT},
+        {"driven cs 3",
+         {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1},
+         EXACT},
+        {"driven events",
+         {ONE(TEST_FMUS "/EarlySwitches_fmi3.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1},
+         EXACT},
+        {"driven rk4",
+         {ONE(TUTTI_FMUS "/Tracker_fmi2.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1, .solver = "rk4"},
+         EXACT},
+        {"driven bdf",
+         {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1, .solver = "bdf"},
+         EXACT},
+        {"driven cvode",
+         {ONE(TUTTI_FMUS "/Tracker_fmi3.fmu"), TIMES(0.1, 1), .inputs = &input, .input_count = 1, .solver = "cvode"},
+         ANEW},
     };
     for (size_t i = 0; i < LENGTH(driven); i++)
         go_back_and_forth(&driven[i]);

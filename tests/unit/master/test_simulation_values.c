@@ -466,9 +466,10 @@ static void test_put_refuses_what_others_drive(void **state)
     struct scratch scratch;
     scratch_init(&scratch);
     static const char table[] = "time,u\n0,1\n1,1\n";
+    const char *input = scratch_write(&scratch, "in.csv", table, sizeof table - 1);
     struct tutti_run_options connected = {ONE(EXAMPLE("quarter_car")), TIMES(0.1, 1)},
-                             driven = {ONE(TEST_FMUS "/Switches_fmi3.fmu"), TIMES(0.1, 1),
-                                       .input = scratch_write(&scratch, "in.csv", table, sizeof table - 1)};
+                             driven = {ONE(TEST_FMUS "/Switches_fmi3.fmu"), TIMES(0.1, 1), .inputs = &input,
+                                       .input_count = 1};
     struct tutti_simulation *simulation = start_simulation(&connected);
     assert_fails(put_value(simulation, "chassis.x_wheel", 1), TUTTI_ERR_ARGUMENT, "'chassis.x_wheel' is connected");
     assert_fails(tutti_simulation_set(simulation, "chassis.x_wheel=1"), TUTTI_ERR_ARGUMENT, "is connected");

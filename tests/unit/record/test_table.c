@@ -88,6 +88,37 @@ static void test_quotes(void **state)
     tutti_table_free(table);
 }
 
+/* Separators, decimal commas and units of time, as spreadsheets and other tools write them. */
+static void test_other_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double time;
+        bool commas;
+    } cases[] = {
+        {"t,u\n1.5,2.5\n", 1.5, false},
+        {"time;u\n1,5;2,5\n", 1.5, true},
+        {"time\tu\n1.5\t2.5\n", 1.5, true},
+        {"Time [h],u\n1.5,2.5\n", 5400, false},
+        {"time[s],u\n1.5,2.5\n", 1.5, false},
+        {"t [min];u\n0,5;2,5\n", 30, true},
+        {"\"time [ms]\",u\n1500,2.5\n", 1.5, false},
+        {"TIME [d]\tu\n-,5\t2,5\n", -43200, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tutti_table *table = NULL;
+        assert_ok(tutti_table_parse(&table, "in.csv", cases[i].text, strlen(cases[i].text)));
+        assert_same_double(tutti_table_times(table)[0], cases[i].time);
+        assert_int_equal(tutti_table_has_decimal_commas(table), cases[i].commas);
+        assert_string_equal(tutti_table_name(table, 0), "u");
+        tutti_table_free(table);
+    }
+    char text[] = "1,5 -2,25e-3\t,5 3, 1,2,3 a,b 7 ,";
+    tutti_table_point(text);
+    assert_string_equal(text, "1.5 -2.25e-3\t.5 3. 1,2,3 a,b 7 ,");
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -97,10 +128,14 @@ static void test_errors(void **state)
         {"", "in.csv: the file is empty"},
         {"\n\r\n", "in.csv: the file is empty"},
         {"\xef\xbb\xbf", "in.csv: the file is empty"},
-        {"t,u\n0,1\n", "in.csv:1: the first column must be 'time', and is 't'"},
+        {"tt,u\n0,1\n", "in.csv:1: the first column must be 'time', and is 'tt'"},
+        {"time in h,u\n0,1\n", "in.csv:1: the first column must be 'time', and is 'time in h'"},
+        {"time [parsec],u\n0,1\n", "in.csv:1: the unit of time in 'time [parsec]' is not known"},
+        {"time [,u\n0,1\n", "is not known"},
+        {"time [s,u\n0,1\n", "is not known"},
+        {"time [h],u\n1e308,1\n", "in.csv:2: the time '1e308' is too large"},
+        {"time;u\n0,1,2;1\n", "in.csv:2: the time '0,1,2' is not a number"},
         {"\n\nx\n", "in.csv:3: the first column must be 'time', and is 'x'"},
-        {"time;u\n0;1\n", "separated by commas"},
-        {"time\tu\n0\t1\n", "separated by commas"},
         {",u\n", "in.csv:1: the first column must be 'time', and is ''"},
         {"time,u,\n0,1,\n", "in.csv:1: column 3 has no name"},
         {"time,u,v,u\n", "in.csv:1: columns 2 and 4 have the same name 'u'"},
@@ -266,9 +301,10 @@ static void test_round_trip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),  cmocka_unit_test(test_forms),        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_every_prefix), cmocka_unit_test(test_many_columns),
-        cmocka_unit_test(test_files),  cmocka_unit_test(test_pipe),         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_plain),        cmocka_unit_test(test_forms),  cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_other_forms),  cmocka_unit_test(test_errors), cmocka_unit_test(test_every_prefix),
+        cmocka_unit_test(test_many_columns), cmocka_unit_test(test_files),  cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests_name("record/table", tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static const char text[] =
 struct fixture {
     struct tutti_desc *desc;
     struct tutti_table *table;
+    struct tutti_trajectory_file file;
     struct tutti_trajectory *trajectory;
 };
 
@@ -58,7 +59,8 @@ static enum tutti_err read(struct fixture *f, const char *csv)
         if (err)
             return err;
     }
-    return tutti_trajectory_new(&f->trajectory, "in.csv", f->table, f->desc, inputs, count);
+    f->file = (struct tutti_trajectory_file){"in.csv", f->table};
+    return tutti_trajectory_new(&f->trajectory, &f->file, 1, f->desc, inputs, count, false);
 }
 
 static void test_linear_and_held(void **state)
@@ -158,6 +160,46 @@ static void test_refusals(void **state)
     assert_fails(read(f, "time,u\n"), TUTTI_ERR_FORMAT, "no rows");
 }
 
+/* Two files with rows of their own; the same input in both is refused, naming them. */
+static void test_two_files(void **state)
+{
+    struct fixture *f = *state;
+    static const char first[] = "time,u\n0,0\n1,10\n3,10\n", second[] = "time;d;b\n0,5;1,5;0\n2;2,5;1\n";
+    struct tutti_trajectory_file files[2] = {{"first.csv", NULL}, {"second.csv", NULL}};
+    struct tutti_trajectory_input inputs[3] = {{.file = 0}, {.file = 1}, {.file = 1, .column = 1}};
+    static const char *const names[] = {"u", "d", "b"};
+    assert_ok(tutti_table_parse(&files[0].table, "first.csv", first, sizeof first - 1));
+    assert_ok(tutti_table_parse(&files[1].table, "second.csv", second, sizeof second - 1));
+    for (int i = 0; i < 3; i++)
+        assert_ok(tutti_setting_find(f->desc, names[i], "", &inputs[i].variable, &inputs[i].element));
+    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, false));
+    double u = -1, d = -1;
+    bool b = true;
+    tutti_trajectory_bind(f->trajectory, 0, &u);
+    tutti_trajectory_bind(f->trajectory, 1, &d);
+    tutti_trajectory_bind(f->trajectory, 2, &b);
+    tutti_trajectory_sample(f->trajectory, 0.75, true);
+    assert_near(u, 7.5, 1e-15);
+    assert_same_double(d, 1.5);
+    assert_false(b);
+    tutti_trajectory_sample(f->trajectory, 2, true);
+    assert_same_double(d, 2.5);
+    assert_true(b);
+    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 2);
+    assert_same_double(tutti_trajectory_next_kink(f->trajectory, 0), 0.5);
+    assert_same_double(tutti_trajectory_next_kink(f->trajectory, 0.5), 1);
+    assert_string_equal(tutti_trajectory_file(f->trajectory, 2), "second.csv");
+    tutti_trajectory_free(f->trajectory);
+    assert_ok(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 3, true));
+    assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1); /* what is held jumps */
+    tutti_trajectory_free(f->trajectory);
+    inputs[1].variable = inputs[0].variable;
+    assert_fails(tutti_trajectory_new(&f->trajectory, files, 2, f->desc, inputs, 2, false), TUTTI_ERR_FORMAT,
+                 "first.csv and second.csv: columns 'u' and 'd' are for the same input");
+    tutti_table_free(files[0].table);
+    tutti_table_free(files[1].table);
+}
+
 /* The table refuses equal names; an alias is another name of the same input. */
 static void test_alias_twice(void **state)
 {
@@ -179,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_jump_at_the_start, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spacing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_two_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_alias_twice, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
