@@ -108,8 +108,10 @@ struct kit {
     bool set_in_step;   /* a set call since the last do-step: no get is allowed (CS) */
     bool event_pending; /* the last do-step ended at an event that the importer has to handle */
     bool update_needed; /* event mode: event() has to be called (again) before it may be left */
+    unsigned rounds;    /* event mode: how often event() was called */
     bool terminated;    /* the model wants the simulation to end */
     bool set_up;        /* FMI 2.0: SetupExperiment was called */
+    bool solved;        /* a habit: the initial values are final before the initialisation mode ends */
 
     /* What the importer agreed to at instantiation. */
     int version;

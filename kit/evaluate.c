@@ -58,6 +58,7 @@ void kit_enter_event_mode(struct kit *k)
 {
     k->mode = KIT_IN_EVENT;
     k->update_needed = true;
+    k->rounds = 0;
     k->last_event = k->time;
 }
 
@@ -66,6 +67,7 @@ enum kit_status kit_event_once(struct kit *k, struct kit_event *event)
     *event = (struct kit_event){.next_time = k->next_event > k->time ? k->next_event : INFINITY};
     k->input_event = false;
     k->event_pending = false;
+    k->rounds++;
     if (!k->model->event) {
         k->update_needed = false;
         return KIT_OK;
@@ -103,6 +105,7 @@ enum kit_status kit_exit_initialisation(struct kit *k)
         return status;
     k->last_time = k->last_event = k->time;
     k->update_needed = true;
+    k->rounds = 0;
     if (k->interface == KIT_CS && !k->event_mode) {
         status = kit_worse(status, kit_event_all(k));
         if (status <= KIT_WARNING)

@@ -9,10 +9,34 @@
 #include <string.h>
 #include <unistd.h>
 
-enum kind { WARNING, DISCARD, ERROR, FATAL, EARLY, CRASH, HANG, FLOOD, BADLOG, NOTHING, NOT_A_NUMBER, PRINT, KINDS };
+enum kind {
+    WARNING,
+    DISCARD,
+    ERROR,
+    FATAL,
+    EARLY,
+    CRASH,
+    HANG,
+    FLOOD,
+    BADLOG,
+    NOTHING,
+    NOT_A_NUMBER,
+    PRINT,
+    /* Habits: what real FMUs do all the time. */
+    FORGET,
+    SOLVE,
+    UNTOLD,
+    UNREADY,
+    HIDE,
+    KINDS
+};
 
-static const char *const kind_names[KINDS] = {"warning", "discard", "error",  "fatal", "early", "crash",
-                                              "hang",    "flood",   "badlog", "null",  "nan",   "print"};
+static const char *const kind_names[KINDS] = {
+    [WARNING] = "warning",  [DISCARD] = "discard", [ERROR] = "error",   [FATAL] = "fatal",   [EARLY] = "early",
+    [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
+    [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
+    [UNREADY] = "unready",  [HIDE] = "hide",
+};
 
 struct fault {
     enum kind kind;
@@ -212,4 +236,23 @@ void kit_fault_values(struct kit *k, const char *call, double values[], size_t c
             for (size_t j = 0; j < count; j++)
                 values[j] = NAN;
     }
+}
+
+bool kit_fault_habit(const struct kit *k, const char *habit, const char *call)
+{
+    const struct faults *faults = k->faults;
+    for (size_t i = 0; i < faults->count; i++)
+        if (strcmp(kind_names[faults->items[i].kind], habit) == 0 && names(&faults->items[i], call))
+            return true;
+    return false;
+}
+
+enum kit_status kit_fault_get(struct kit *k, const char *call, const char *variable)
+{
+    bool hidden = kit_fault_habit(k, "hide", variable);
+    bool unready = k->mode == KIT_INSTANTIATED && kit_fault_habit(k, "unready", call);
+    if (!hidden && !unready)
+        return KIT_OK;
+    kit_log(k, KIT_ERROR, "fault: %s cannot read %s%s", call, variable, hidden ? "" : " yet");
+    return KIT_ERROR;
 }

@@ -4,7 +4,8 @@
  * The environment variable KIT_FAULT holds faults separated by ";", each "KIND CALL [TIME[+]] [@INSTANCE]". CALL is an
  * FMI function without its prefix ("DoStep", "SetReal", "SetFloat64"; "Instantiate" in all versions). Without TIME the
  * fault happens at every call; with TIME once, at the first call that reaches TIME; with TIME+ at every call from there
- * on. docs/kit.md lists the kinds. With a fault that cannot be read, the instantiation fails. */
+ * on. Habits, which are kinds that go on for as long as the FMU lives, have no time. docs/kit.md lists the kinds. With a
+ * fault that cannot be read, the instantiation fails. */
 #ifndef KIT_FAULT_H
 #define KIT_FAULT_H
 
@@ -22,12 +23,18 @@ enum kit_status kit_fault_call(struct kit *k, const char *call);
 enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status);
 /* Spoils values that a getter returns. */
 void kit_fault_values(struct kit *k, const char *call, double values[], size_t count);
+/* Whether the instance has this habit in this call. */
+bool kit_fault_habit(const struct kit *k, const char *habit, const char *call);
+/* What reading one variable has to return: ERROR if it is refused, which does not end the instance. */
+enum kit_status kit_fault_get(struct kit *k, const char *call, const char *variable);
 
 #define KIT_FAULT_NEW(k) kit_fault_new(k)
 #define KIT_FAULT_FREE(k) kit_fault_free(k)
 #define KIT_FAULT_CALL(k, call) kit_fault_call(k, call)
 #define KIT_FAULT_STEP(k, t, h, limit, status) kit_fault_step(k, t, h, limit, status)
 #define KIT_FAULT_VALUES(k, call, values, count) kit_fault_values(k, call, values, count)
+#define KIT_FAULT_HABIT(k, habit, call) kit_fault_habit(k, habit, call)
+#define KIT_FAULT_GET(k, call, variable) kit_fault_get(k, call, variable)
 
 #else
 
@@ -36,6 +43,8 @@ void kit_fault_values(struct kit *k, const char *call, double values[], size_t c
 #define KIT_FAULT_CALL(k, call) KIT_OK
 #define KIT_FAULT_STEP(k, t, h, limit, status) KIT_OK
 #define KIT_FAULT_VALUES(k, call, values, count) ((void)0)
+#define KIT_FAULT_HABIT(k, habit, call) false
+#define KIT_FAULT_GET(k, call, variable) KIT_OK
 
 #endif
 #endif

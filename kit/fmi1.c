@@ -365,7 +365,7 @@ fmiStatus FMI(fmiInitialize)(fmiComponent c, fmiBoolean tolerance_controlled, fm
     (void)tolerance_controlled, (void)tolerance;
     k->mode = KIT_INITIALISATION;
     enum kit_status status = kit_exit_initialisation(k);
-    if (status <= KIT_WARNING)
+    if (status <= KIT_WARNING && !KIT_FAULT_HABIT(k, "untold", "Initialize"))
         status = kit_worse(status, update(k, false, info));
     if (status <= KIT_WARNING)
         k->mode = KIT_IN_EVENT;

@@ -149,7 +149,8 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_def
     k->time = start;
     k->stop = stop_defined ? stop : INFINITY;
     k->mode = KIT_INITIALISATION;
-    LEAVE(KIT_OK);
+    k->solved = KIT_FAULT_HABIT(k, "solve", "EnterInitializationMode");
+    LEAVE(k->solved ? kit_refresh(k, KIT_STALE_START) : KIT_OK);
 }
 
 fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
@@ -188,6 +189,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *again, fmi3Bool
     *terminate = event.terminate;
     *nominals_changed = event.nominals_changed;
     *states_changed = event.states_changed;
+    if (k->rounds > 1 && KIT_FAULT_HABIT(k, "untold", "UpdateDiscreteStates"))
+        LEAVE(status);
     *next_event_defined = isfinite(event.next_time);
     *next_event = isfinite(event.next_time) ? event.next_time : 0;
     LEAVE(status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* values.c - getting and setting variables. */
 #include "core.h"
+#include "fault.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@ struct kit_slot *kit_slot_to_get(struct kit *k, const char *call, unsigned types
         return NULL;
     }
     struct kit_slot *slot = &k->slots[vr];
+    *status = KIT_FAULT_GET(k, call, name_of(slot));
+    if (*status != KIT_OK)
+        return NULL;
     if (k->mode == KIT_STEP || k->mode == KIT_INTERMEDIATE_UPDATE) {
         *status = may_get(k, call);
         if (*status == KIT_OK && k->mode == KIT_INTERMEDIATE_UPDATE && !slot->required)
@@ -79,7 +83,7 @@ struct kit_slot *kit_slot_to_set(struct kit *k, const char *call, unsigned types
 void kit_slot_written(struct kit *k, const struct kit_slot *slot)
 {
     k->stale |= KIT_STALE_POINT;
-    if (k->mode == KIT_INITIALISATION || k->mode == KIT_INSTANTIATED)
+    if ((k->mode == KIT_INITIALISATION && !k->solved) || k->mode == KIT_INSTANTIATED)
         k->stale |= KIT_STALE_START;
     if (k->mode == KIT_STEP)
         k->set_in_step = k->interface == KIT_CS;

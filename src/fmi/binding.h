@@ -58,6 +58,9 @@ struct tutti_instance {
     bool logging_on;               /* as the FMU was told */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;
+    /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */
+    bool has_next_event;
+    double next_event;
     struct tutti_messages messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
@@ -131,6 +134,8 @@ struct tutti_binding {
     enum tutti_status (*after_step)(struct tutti_instance *instance, double t, enum tutti_status status,
                                     struct tutti_step *step);
     enum tutti_status (*enter_event)(struct tutti_instance *instance);
+    /* *discrete holds the next event as the round before said it, which stays unless this one says otherwise; the rest
+     * is false before. */
     enum tutti_status (*update_discrete)(struct tutti_instance *instance, struct tutti_discrete *discrete);
     enum tutti_status (*enter_step)(struct tutti_instance *instance);
     enum tutti_status (*get_state)(struct tutti_instance *instance, void **handle);

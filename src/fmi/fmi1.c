@@ -255,14 +255,35 @@ static struct tutti_discrete discrete_of(const fmiEventInfo *info)
     };
 }
 
-/* The initialisation is the first update of the discrete states, too: what it says waits for the one who asks. */
+/* No FMU writes this into a Boolean. */
+enum { UNTOLD = 0x55 };
+
+static bool told(const fmiEventInfo *info)
+{
+    return info->iterationConverged != UNTOLD || info->upcomingTimeEvent != UNTOLD ||
+           info->stateValuesChanged != UNTOLD || info->terminateSimulation != UNTOLD;
+}
+
+static void settle_untold(fmiBoolean *value, fmiBoolean instead)
+{
+    if (*value == UNTOLD)
+        *value = instead;
+}
+
+/* The initialisation is the first update of the discrete states, too: what it says waits for the one who asks. If it says
+ * nothing at all, as with some FMUs, the first update asks again. */
 static enum tutti_status initialize_model(struct tutti_instance *in)
 {
-    fmiEventInfo info = {.iterationConverged = fmiTrue};
+    fmiEventInfo info = {UNTOLD, UNTOLD, UNTOLD, UNTOLD, UNTOLD, 0};
     enum tutti_status status = CALL_FMU(in, fmiInitialize, in->setup.has_tolerance, in->setup.tolerance, &info);
+    in->initial.outdated = !told(&info);
+    settle_untold(&info.iterationConverged, fmiTrue);
+    settle_untold(&info.stateValueReferencesChanged, fmiFalse);
+    settle_untold(&info.stateValuesChanged, fmiFalse);
+    settle_untold(&info.terminateSimulation, fmiFalse);
+    settle_untold(&info.upcomingTimeEvent, fmiFalse);
     in->initial.discrete = discrete_of(&info);
     in->initial.pending = true;
-    in->initial.outdated = false;
     return status;
 }
 
@@ -290,12 +311,16 @@ static enum tutti_status enter_continuous(struct tutti_instance *in)
 static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
 {
     bool pending = in->initial.pending;
-    struct tutti_discrete first = pending ? in->initial.discrete : (struct tutti_discrete){0};
+    struct tutti_discrete first = pending ? in->initial.discrete : *discrete;
     in->initial.pending = false;
     *discrete = first;
     if (pending && !in->initial.outdated)
         return TUTTI_STATUS_OK;
-    fmiEventInfo info = {.iterationConverged = fmiTrue};
+    fmiEventInfo info = {
+        .iterationConverged = fmiTrue,
+        .upcomingTimeEvent = first.has_next_event,
+        .nextEventTime = first.next_event,
+    };
     enum tutti_status status = CALL_FMU(in, fmiEventUpdate, fmiFalse, &info);
     *discrete = discrete_of(&info);
     discrete->terminate = discrete->terminate || first.terminate;

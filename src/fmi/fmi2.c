@@ -261,7 +261,7 @@ static enum tutti_status enter_event(struct tutti_instance *in)
 
 static enum tutti_status update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
 {
-    fmi2EventInfo info = {0};
+    fmi2EventInfo info = {.nextEventTimeDefined = discrete->has_next_event, .nextEventTime = discrete->next_event};
     enum tutti_status status = CALL_FMU(in, fmi2NewDiscreteStates, &info);
     *discrete = (struct tutti_discrete){
         .again = info.newDiscreteStatesNeeded != fmi2False,

@@ -189,6 +189,7 @@ enum tutti_err tutti_instance_enter_initialization(struct tutti_instance *in,
 enum tutti_err tutti_instance_exit_initialization(struct tutti_instance *in)
 {
     CALL(in, TUTTI_CALL_EXIT_INITIALIZATION, exit_initialization, in);
+    in->has_next_event = false;
     return TUTTI_OK;
 }
 

@@ -108,13 +108,16 @@ enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)
     if (!in->event_mode) /* I8 */
         return tutti_call_forbidden(in, TUTTI_CALL_ENTER_EVENT);
     CALL(in, TUTTI_CALL_ENTER_EVENT, enter_event, in);
+    in->has_next_event = false;
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_instance_update_discrete(struct tutti_instance *in, struct tutti_discrete *discrete)
 {
-    *discrete = (struct tutti_discrete){0};
+    *discrete = (struct tutti_discrete){.has_next_event = in->has_next_event, .next_event = in->next_event};
     CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
+    in->has_next_event = discrete->has_next_event;
+    in->next_event = discrete->next_event;
     return TUTTI_OK;
 }
 
