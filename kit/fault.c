@@ -28,6 +28,7 @@ enum kind {
     UNTOLD,
     UNREADY,
     HIDE,
+    STRICT,
     KINDS
 };
 
@@ -35,7 +36,7 @@ static const char *const kind_names[KINDS] = {
     [WARNING] = "warning",  [DISCARD] = "discard", [ERROR] = "error",   [FATAL] = "fatal",   [EARLY] = "early",
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
-    [UNREADY] = "unready",  [HIDE] = "hide",
+    [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict",
 };
 
 struct fault {
@@ -255,4 +256,11 @@ enum kit_status kit_fault_get(struct kit *k, const char *call, const char *varia
         return KIT_OK;
     kit_log(k, KIT_ERROR, "fault: %s cannot read %s%s", call, variable, hidden ? "" : " yet");
     return KIT_ERROR;
+}
+
+enum kit_status kit_fault_set(struct kit *k, const char *call, const struct kit_slot *slot)
+{
+    if (k->mode != KIT_INSTANTIATED || slot->var->causality != KIT_INPUT || !kit_fault_habit(k, "strict", call))
+        return KIT_OK;
+    return kit_fail(k, KIT_ERROR, "fault: %s takes inputs in the initialisation mode only", call);
 }

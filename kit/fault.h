@@ -28,6 +28,9 @@ bool kit_fault_habit(const struct kit *k, const char *habit, const char *call);
 /* What reading one variable has to return: ERROR if it is refused, which does not end the instance. */
 enum kit_status kit_fault_get(struct kit *k, const char *call, const char *variable);
 
+/* What writing one variable has to return: ERROR, for good, if it is refused. */
+enum kit_status kit_fault_set(struct kit *k, const char *call, const struct kit_slot *slot);
+
 #define KIT_FAULT_NEW(k) kit_fault_new(k)
 #define KIT_FAULT_FREE(k) kit_fault_free(k)
 #define KIT_FAULT_CALL(k, call) kit_fault_call(k, call)
@@ -35,6 +38,7 @@ enum kit_status kit_fault_get(struct kit *k, const char *call, const char *varia
 #define KIT_FAULT_VALUES(k, call, values, count) kit_fault_values(k, call, values, count)
 #define KIT_FAULT_HABIT(k, habit, call) kit_fault_habit(k, habit, call)
 #define KIT_FAULT_GET(k, call, variable) kit_fault_get(k, call, variable)
+#define KIT_FAULT_SET(k, call, slot) kit_fault_set(k, call, slot)
 
 #else
 
@@ -45,6 +49,7 @@ enum kit_status kit_fault_get(struct kit *k, const char *call, const char *varia
 #define KIT_FAULT_VALUES(k, call, values, count) ((void)0)
 #define KIT_FAULT_HABIT(k, habit, call) false
 #define KIT_FAULT_GET(k, call, variable) KIT_OK
+#define KIT_FAULT_SET(k, call, slot) KIT_OK
 
 #endif
 #endif

@@ -73,10 +73,9 @@ struct kit_slot *kit_slot_to_set(struct kit *k, const char *call, unsigned types
     bool allowed = slot->settable & KIT_MODE(k->mode);
     if (k->mode == KIT_INTERMEDIATE_UPDATE)
         allowed = allowed && slot->required && k->update->set_requested;
-    if (!allowed) {
-        *status = refuse_set(k, call, slot);
+    *status = allowed ? KIT_FAULT_SET(k, call, slot) : refuse_set(k, call, slot);
+    if (*status != KIT_OK)
         return NULL;
-    }
     return slot;
 }
 

@@ -85,8 +85,10 @@ static void free_instance(struct tutti_instance *in)
 static enum tutti_status setup_experiment(struct tutti_instance *in)
 {
     const struct tutti_experiment_setup *setup = &in->setup;
-    return CALL_FMU(in, fmi2SetupExperiment, setup->has_tolerance, setup->tolerance, setup->start, setup->has_stop,
-                    setup->stop);
+    /* A tolerance is for a solver inside; FMUs of a well-known tool warn of one in Model Exchange. */
+    bool has_tolerance = setup->has_tolerance && in->library->kind == TUTTI_CS;
+    return CALL_FMU(in, fmi2SetupExperiment, has_tolerance, has_tolerance ? setup->tolerance : 0, setup->start,
+                    setup->has_stop, setup->stop);
 }
 
 static enum tutti_status enter_initialization(struct tutti_instance *in)

@@ -175,13 +175,20 @@ enum tutti_err tutti_instance_exit_configuration(struct tutti_instance *in)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_instance_enter_initialization(struct tutti_instance *in,
-                                                   const struct tutti_experiment_setup *setup)
+enum tutti_err tutti_instance_set_up(struct tutti_instance *in, const struct tutti_experiment_setup *setup)
 {
     in->setup = *setup;
     in->time = setup->start;
     if (in->binding->setup_experiment)
         CALL(in, TUTTI_CALL_SETUP_EXPERIMENT, setup_experiment, in);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_enter_initialization(struct tutti_instance *in,
+                                                   const struct tutti_experiment_setup *setup)
+{
+    if (setup)
+        TRY(tutti_instance_set_up(in, setup));
     CALL(in, TUTTI_CALL_ENTER_INITIALIZATION, enter_initialization, in);
     return TUTTI_OK;
 }
@@ -217,6 +224,43 @@ enum tutti_err tutti_instance_get(struct tutti_instance *in, enum tutti_type typ
     in->call_type = type;
     CALL(in, TUTTI_CALL_GET, get, in, type, references, count, values, value_count);
     return TUTTI_OK;
+}
+
+/* What an FMU said to a call that it may refuse. */
+static enum tutti_err conclude_refusable(struct tutti_instance *in, enum tutti_call call, enum tutti_status status,
+                                         bool *refused)
+{
+    if (status != TUTTI_STATUS_ERROR && status != TUTTI_STATUS_DISCARD)
+        return tutti_call_conclude(in, call, status);
+    in->deferred = 0; /* an answer, not an error, whatever the FMU calls it */
+    *refused = true;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_offer(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                    size_t count, const void *values, size_t value_count, bool *refused)
+{
+    if (!(in->binding->types >> type & 1))
+        return lacks_type(in, TUTTI_CALL_SET, type);
+    TRY(tutti_call_begin(in, TUTTI_CALL_SET));
+    in->call_type = type;
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->set(in, type, references, count, values, value_count);
+    tutti_call_leave(outer);
+    return conclude_refusable(in, TUTTI_CALL_SET, status, refused);
+}
+
+enum tutti_err tutti_instance_ask(struct tutti_instance *in, enum tutti_type type, const uint32_t *references,
+                                  size_t count, void *values, size_t value_count, bool *refused)
+{
+    if (!(in->binding->types >> type & 1))
+        return lacks_type(in, TUTTI_CALL_GET, type);
+    TRY(tutti_call_begin(in, TUTTI_CALL_GET));
+    in->call_type = type;
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->get(in, type, references, count, values, value_count);
+    tutti_call_leave(outer);
+    return conclude_refusable(in, TUTTI_CALL_GET, status, refused);
 }
 
 enum tutti_err tutti_instance_set_input_derivatives(struct tutti_instance *in, const uint32_t *references, size_t count,

@@ -85,6 +85,10 @@ unsigned long tutti_instance_dropped_messages(const struct tutti_instance *insta
 
 TUTTI_CHECKED enum tutti_err tutti_instance_enter_configuration(struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_exit_configuration(struct tutti_instance *instance);
+/* The experiment, before any value is set: some FMUs forget what they were told before it. */
+TUTTI_CHECKED enum tutti_err tutti_instance_set_up(struct tutti_instance *instance,
+                                                   const struct tutti_experiment_setup *setup);
+/* `setup`: NULL if the experiment was set up before. */
 TUTTI_CHECKED enum tutti_err tutti_instance_enter_initialization(struct tutti_instance *instance,
                                                                  const struct tutti_experiment_setup *setup);
 TUTTI_CHECKED enum tutti_err tutti_instance_exit_initialization(struct tutti_instance *instance);
@@ -97,6 +101,15 @@ TUTTI_CHECKED enum tutti_err tutti_instance_set(struct tutti_instance *instance,
 TUTTI_CHECKED enum tutti_err tutti_instance_get(struct tutti_instance *instance, enum tutti_type type,
                                                 const uint32_t *references, size_t count, void *values,
                                                 size_t value_count);
+
+/* The same where FMUs may refuse: Error and Discard are answers then, *refused becomes true (and is never made false), and
+ * the instance goes on. The FMU may not: see tutti_instance_reset. */
+TUTTI_CHECKED enum tutti_err tutti_instance_offer(struct tutti_instance *instance, enum tutti_type type,
+                                                  const uint32_t *references, size_t count, const void *values,
+                                                  size_t value_count, bool *refused);
+TUTTI_CHECKED enum tutti_err tutti_instance_ask(struct tutti_instance *instance, enum tutti_type type,
+                                                const uint32_t *references, size_t count, void *values,
+                                                size_t value_count, bool *refused);
 
 /* Derivative of order orders[i] of the Real input or output references[i]. FMI 3.0 has no input derivatives: use the
  * intermediate update. */

@@ -13,6 +13,7 @@
 #include "master/block.h"
 #include "master/choose.h"
 #include "master/loop.h"
+#include "master/setup.h"
 #include "plan/order.h"
 
 static bool reads_late(const struct tutti_member *member)
@@ -25,23 +26,89 @@ static struct tutti_member *member_of(struct run *run, uint32_t component)
     return &run->members[component];
 }
 
-static enum tutti_err enter(struct run *run, struct tutti_member *member, const struct tutti_component *component)
+/* Is the value of an output known before anything is computed? Then it is put among the signals. */
+static bool put_known(struct run *run, uint32_t node)
 {
+    const struct tutti_structure_node *of = &run->structure.nodes[node];
+    const struct tutti_component *component = &run->system->components[of->component];
+    const struct tutti_var *var = &component->fmu->desc->vars[of->variable];
+    const struct tutti_slot *slot = &run->wires.slots[node];
+    const char *values = var->initial == TUTTI_EXACT ? var->start : NULL;
+    size_t count = var->start_count, size = tutti_type_size(var->type);
+    for (size_t i = 0; i < component->setting_count; i++)
+        if (component->settings[i].variable == of->variable) {
+            values = component->settings[i].element.count == 0 ? component->settings[i].values : NULL;
+            count = component->settings[i].count;
+        }
+    if (!values || var->negated || tutti_type_is_text(var->type) || (count != 1 && count != slot->count))
+        return false;
+    for (uint32_t i = 0; i < slot->count; i++)
+        memcpy((char *)slot->values + i * size, values + (count == 1 ? 0 : i) * size, size);
+    return true;
+}
+
+static bool all_sources_known(struct run *run, const struct tutti_slot *slot)
+{
+    for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_end *from = &run->wires.wires[w].connection->from;
+        uint32_t source = tutti_structure_find(&run->structure, from->component, from->variable, true);
+        if (source == TUTTI_NONE || !put_known(run, source))
+            return false;
+    }
+    return slot->wire_count > 0 && !tutti_type_is_text((enum tutti_type)slot->type);
+}
+
+static enum tutti_err offer_connected(struct run *run, struct tutti_member *member, bool *refused)
+{
+    const struct tutti_structure *structure = &run->structure;
+    for (uint32_t n = structure->component_first[member->component];
+         n < structure->component_first[member->component + 1]; n++) {
+        struct tutti_slot *slot = &run->wires.slots[n];
+        if (structure->nodes[n].output || !all_sources_known(run, slot))
+            continue;
+        TRY(tutti_wires_gather_node(&run->wires, n));
+        struct tutti_block block = {(enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
+        TRY(member->unit->kind->offer(member->unit, &block, refused));
+    }
+    return TUTTI_OK;
+}
+
+/* The inputs as far as they are known before the initialisation. FMI 2.0 takes them in the initialisation mode only; but
+ * some FMUs solve their initial equations when they enter it. */
+static enum tutti_err offer_inputs(struct run *run, struct tutti_member *member, bool *refused)
+{
+    const struct tutti_component *component = &run->system->components[member->component];
+    TRY(tutti_unit_offer_inputs(member->unit, component->settings, component->setting_count, refused));
+    TRY(offer_connected(run, member, refused));
+    return member->inputs ? tutti_inputs_offer(member->inputs, member->unit, refused) : TUTTI_OK;
+}
+
+/* An FMU that took the offer for an error, as it may, is brought back by a reset. */
+static enum tutti_err enter_mode(struct run *run, struct tutti_member *member)
+{
+    const struct tutti_unit_kind *kind = member->unit->kind;
+    bool refused = false;
+    if (!reads_late(member))
+        TRY(offer_inputs(run, member, &refused));
+    enum tutti_err err = kind->enter_init(member->unit);
+    if (!refused || err != TUTTI_ERR_FMU)
+        return err;
+    TRY(kind->reset(member->unit));
+    TRY(tutti_setup_values(run, member->component));
+    return kind->enter_init(member->unit);
+}
+
+static enum tutti_err enter(struct run *run, struct tutti_member *member)
+{
+    const struct tutti_component *component = &run->system->components[member->component];
     tutti_run_tell_unit(run, member->component);
-    struct tutti_experiment_setup setup = {
-        .start = run->times.start,
-        .stop = run->times.stop,
-        .has_stop = true,
-        .tolerance = member->tolerance * (member->share > 0 ? member->share : 1),
-        .has_tolerance = member->tolerance > 0,
-    };
-    TRY(member->unit->kind->enter_init(member->unit, &setup));
+    if (member->inputs) {
+        member->inputs->time = run->times.start;
+        tutti_inputs_sample(member->inputs, run->times.start, true);
+    }
+    TRY(enter_mode(run, member));
     TRY(tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count));
-    if (!member->inputs)
-        return TUTTI_OK;
-    member->inputs->time = run->times.start;
-    tutti_inputs_sample(member->inputs, run->times.start, true);
-    return tutti_inputs_set_all(member->inputs, member->unit);
+    return member->inputs ? tutti_inputs_set_all(member->inputs, member->unit) : TUTTI_OK;
 }
 
 static enum tutti_err leave(struct tutti_member *member)
@@ -191,7 +258,7 @@ static enum tutti_err settle(struct run *run)
 enum tutti_err tutti_initialise(struct run *run)
 {
     for (uint32_t m = 0; m < run->own_count; m++)
-        TRY(enter(run, run->own[m], &run->system->components[run->own[m]->component]));
+        TRY(enter(run, run->own[m]));
     TRY(compute(run));
     bool unused = false;
     TRY(tutti_agree_any(run, &unused)); /* nobody complains of what follows while another still fails at this */

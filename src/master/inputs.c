@@ -120,11 +120,34 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     *inputs = (struct tutti_inputs){0};
 }
 
-static enum tutti_err lay_out(struct tutti_input_set *set, struct tutti_unit *unit)
+/* The block of one variable among others of its type. */
+static struct tutti_block block_of(struct tutti_signals *signals, size_t n, const struct tutti_desc *desc,
+                                   uint32_t variable, uint32_t *reference)
 {
+    enum tutti_type type = (enum tutti_type)desc->vars[variable].type;
+    struct tutti_block block = {type, 1, signals->extents[n], reference, signals->slots[n], NULL};
+    *reference = desc->vars[variable].reference;
+    for (size_t b = 0; b < signals->block_count; b++)
+        if (signals->blocks[b].type == type && signals->blocks[b].owned)
+            block.owned = tutti_owned_at(signals->blocks[b].owned,
+                                         (size_t)((char *)signals->slots[n] - (char *)signals->blocks[b].values) /
+                                             signals->sizes[n]);
+    return block;
+}
+
+/* Elements that the file does not drive stay as the FMU has them; only 3.0 has arrays, and lets us read now. */
+static enum tutti_err lay_out(struct tutti_input_set *set, struct tutti_unit *unit,
+                              const struct tutti_setting *settings, size_t count)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
     TRY(tutti_unit_signals(unit, set->variables, set->count, &set->signals));
-    /* Elements that the file does not drive stay as the FMU has them; only 3.0 has arrays, and lets us read now. */
-    return unit->fmu->desc->fmi == 3 ? tutti_unit_get(unit, &set->signals) : TUTTI_OK;
+    for (size_t i = 0; i < set->count; i++) {
+        uint32_t reference;
+        struct tutti_block block = block_of(&set->signals, i, desc, set->variables[i], &reference);
+        if (desc->vars[set->variables[i]].dimension_count > 0 && block.value_count > 0)
+            TRY(tutti_unit_get_start(unit, set->variables[i], settings, count, &block));
+    }
+    return TUTTI_OK;
 }
 
 /* The slot of a column's input. */
@@ -144,10 +167,11 @@ static enum tutti_err find_slot(const struct tutti_inputs *inputs, const struct 
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit)
+enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
+                                 const struct tutti_setting *settings, size_t count)
 {
-    TRY(lay_out(&inputs->moving, unit));
-    TRY(lay_out(&inputs->held, unit));
+    TRY(lay_out(&inputs->moving, unit, settings, count));
+    TRY(lay_out(&inputs->held, unit, settings, count));
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
         void *slot = NULL;
         TRY(find_slot(inputs, unit, c, &slot));
@@ -185,6 +209,19 @@ void tutti_inputs_sample_moving(void *context, double t, double *values)
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after)
 {
     tutti_trajectory_sample(inputs->trajectory, t, after);
+}
+
+static enum tutti_err offer_set(const struct tutti_input_set *set, struct tutti_unit *unit, bool *refused)
+{
+    for (size_t b = 0; b < set->signals.block_count; b++)
+        TRY(unit->kind->offer(unit, &set->signals.blocks[b], refused));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_inputs_offer(const struct tutti_inputs *inputs, struct tutti_unit *unit, bool *refused)
+{
+    TRY(offer_set(&inputs->moving, unit, refused));
+    return offer_set(&inputs->held, unit, refused);
 }
 
 enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit)

@@ -74,14 +74,18 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, cons
 /* Also after a failed open, or on a zeroed struct. */
 void tutti_inputs_close(struct tutti_inputs *inputs);
 
-/* Lays out the inputs of `unit`, which is configured and not yet initialised. */
-TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit);
+/* Lays out the inputs of `unit`, which is configured and not yet initialised, and has these settings. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
+                                               const struct tutti_setting *settings, size_t count);
 
 /* For struct tutti_unit_options.moving_sample; context is the inputs. */
 void tutti_inputs_sample_moving(void *context, double t, double *values);
 
 /* Takes the values at t: those before a jump, or after it. */
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);
+/* Hands all values to the unit before the initialisation, as tutti_unit_offer_inputs does. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_offer(const struct tutti_inputs *inputs, struct tutti_unit *unit,
+                                                bool *refused);
 /* Hands all values to the unit: at the initialisation, and inside an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
 /* When the unit has come to t: takes the values there, and sees whether it is a jump. */

@@ -253,6 +253,21 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_setup_values(struct run *run, uint32_t c)
+{
+    const struct tutti_component *component = &run->system->components[c];
+    const struct tutti_member *member = &run->members[c];
+    struct tutti_experiment_setup setup = {
+        .start = run->times.start,
+        .stop = run->times.stop,
+        .has_stop = true,
+        .tolerance = member->tolerance * (member->share > 0 ? member->share : 1),
+        .has_tolerance = member->tolerance > 0,
+    };
+    TRY(member->unit->kind->set_up(member->unit, &setup));
+    return tutti_unit_apply(member->unit, component->settings, component->setting_count);
+}
+
 static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_run_options *own)
 {
     const struct tutti_component *component = &run->system->components[c];
@@ -280,10 +295,11 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
     TRY(tutti_unit_new(&member->unit, component->fmu, &options));
     member->unit->asks_for_inputs = moves;
     run->units[c] = member->unit;
-    TRY(tutti_unit_apply(member->unit, component->settings, component->setting_count));
+    TRY(tutti_setup_values(run, c));
     /* Elements of arrays that nobody drives or connects are read soon, and kept: they have to be those of the settings. */
+    bool refused = false;
     return component->fmu->desc->fmi == 3
-               ? tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count)
+               ? tutti_unit_offer_inputs(member->unit, component->settings, component->setting_count, &refused)
                : TUTTI_OK;
 }
 
@@ -338,7 +354,9 @@ static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutt
         member->share = SHARE;
     TRY(open_inputs(run, c, drive, &own));
     TRY(make_unit(run, c, &own));
-    return member->inputs ? tutti_inputs_bind(member->inputs, member->unit) : TUTTI_OK;
+    return member->inputs
+               ? tutti_inputs_bind(member->inputs, member->unit, component->settings, component->setting_count)
+               : TUTTI_OK;
 }
 
 /* Options that only Model Exchange has, and nobody to take them. */

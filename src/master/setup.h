@@ -9,5 +9,7 @@
 TUTTI_CHECKED enum tutti_err tutti_setup_system(struct run *run);
 /* Makes the units, applies start values, lays out the signals. What it made is in `run`, also after an error. */
 TUTTI_CHECKED enum tutti_err tutti_setup_members(struct run *run);
+/* Tells a new instance of a unit's FMU the experiment, then the parameters and start values of its component. */
+TUTTI_CHECKED enum tutti_err tutti_setup_values(struct run *run, uint32_t component);
 
 #endif

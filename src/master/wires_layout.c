@@ -384,12 +384,13 @@ static enum tutti_err wire_unit(struct layout *layout, uint32_t component)
 /* Elements that no connection reaches stay as the FMU has them: only 3.0 has arrays, and lets us read now. */
 static enum tutti_err keep_elements(struct layout *layout, uint32_t node)
 {
+    const struct tutti_structure_node *of = &layout->structure->nodes[node];
+    const struct tutti_component *component = &layout->system->components[of->component];
     struct tutti_slot *slot = &layout->wires->slots[node];
-    struct tutti_unit *unit = layout->units[layout->structure->nodes[node].component];
     struct tutti_block block = {
         (enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, slot->owned};
-    TRY(unit->kind->get(unit, &block));
-    return tutti_signals_own(&block);
+    return tutti_unit_get_start(layout->units[of->component], of->variable, component->settings,
+                                component->setting_count, &block);
 }
 
 static void gather_from(struct layout *layout, uint32_t node)

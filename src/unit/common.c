@@ -9,8 +9,21 @@
 /* An FMU may need some rounds to settle; one that needs this many never will. */
 enum { MOST_EVENT_ROUNDS = 1000 };
 
+/* What an extent is if the FMU does not tell it yet. */
+static uint64_t described_size(const struct tutti_desc *desc, uint32_t variable, const struct tutti_setting *settings,
+                               size_t count)
+{
+    const struct tutti_var *var = &desc->vars[variable];
+    uint64_t size = var->start ? *(const uint64_t *)var->start : 0;
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].variable == variable)
+            size = *(const uint64_t *)settings[i].values;
+    return size;
+}
+
 /* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
-static enum tutti_err read_sizes(struct tutti_unit *unit, struct tutti_instance *instance)
+static enum tutti_err read_sizes(struct tutti_unit *unit, struct tutti_instance *instance,
+                                 const struct tutti_setting *settings, size_t count)
 {
     const struct tutti_desc *desc = unit->fmu->desc;
     for (uint32_t i = 0; i < desc->var_count; i++)
@@ -26,7 +39,10 @@ static enum tutti_err read_sizes(struct tutti_unit *unit, struct tutti_instance 
             if (var->type != TUTTI_TYPE_UINT64)
                 return tutti_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
                                   unit->fmu->path, desc->vars[i].name, var->name);
-            TRY(tutti_instance_get(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1));
+            bool refused = false;
+            TRY(tutti_instance_ask(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1, &refused));
+            if (refused)
+                unit->sizes[extent] = described_size(desc, extent, settings, count);
         }
     return TUTTI_OK;
 }
@@ -47,7 +63,7 @@ enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instan
     }
     if (entered)
         TRY(tutti_instance_exit_configuration(instance));
-    return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance) : TUTTI_OK;
+    return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance, settings, count) : TUTTI_OK;
 }
 
 enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,

@@ -82,9 +82,19 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
     return tutti_unit_configure(unit, ((struct cs *)unit)->instance, settings, count);
 }
 
-static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
 {
-    return tutti_instance_enter_initialization(((struct cs *)unit)->instance, setup);
+    return tutti_instance_set_up(((struct cs *)unit)->instance, setup);
+}
+
+static enum tutti_err enter_init(struct tutti_unit *unit)
+{
+    return tutti_instance_enter_initialization(((struct cs *)unit)->instance, NULL);
+}
+
+static enum tutti_err reset(struct tutti_unit *unit)
+{
+    return tutti_instance_reset(((struct cs *)unit)->instance);
 }
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
@@ -104,6 +114,20 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
     unit->counts.gets++;
     return tutti_instance_get(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count);
+}
+
+static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+{
+    unit->counts.sets++;
+    return tutti_instance_offer(((struct cs *)unit)->instance, block->type, block->references, block->count,
+                                block->values, block->value_count, refused);
+}
+
+static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+{
+    unit->counts.gets++;
+    return tutti_instance_ask(((struct cs *)unit)->instance, block->type, block->references, block->count,
+                              block->values, block->value_count, refused);
 }
 
 static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
@@ -199,11 +223,15 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .size = sizeof(struct cs),
     .start = start,
     .finish = finish,
+    .set_up = set_up,
     .configure = configure,
     .enter_init = enter_init,
+    .reset = reset,
     .exit_init = exit_init,
     .set = set,
     .get = get,
+    .offer = offer,
+    .ask = ask,
     .set_input_derivatives = set_input_derivatives,
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,

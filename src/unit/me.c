@@ -48,12 +48,22 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
     return tutti_unit_configure(unit, ((struct me *)unit)->instance, settings, count);
 }
 
-static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
 {
     struct me *me = (struct me *)unit;
     me->setup = *setup;
     me->t = me->front = setup->start;
-    return tutti_instance_enter_initialization(me->instance, setup);
+    return tutti_instance_set_up(me->instance, setup);
+}
+
+static enum tutti_err enter_init(struct tutti_unit *unit)
+{
+    return tutti_instance_enter_initialization(((struct me *)unit)->instance, NULL);
+}
+
+static enum tutti_err reset(struct tutti_unit *unit)
+{
+    return tutti_instance_reset(((struct me *)unit)->instance);
 }
 
 static enum tutti_err exit_init(struct tutti_unit *unit)
@@ -114,6 +124,23 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
     struct me *me = (struct me *)unit;
     unit->counts.gets++;
     return me->averaged && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read_block(me, block);
+}
+
+static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+{
+    unit->counts.sets++;
+    return tutti_instance_offer(((struct me *)unit)->instance, block->type, block->references, block->count,
+                                block->values, block->value_count, refused);
+}
+
+static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+{
+    struct me *me = (struct me *)unit;
+    if (me->averaged && block->type == TUTTI_TYPE_FLOAT64)
+        return get(unit, block);
+    unit->counts.gets++;
+    return tutti_instance_ask(me->instance, block->type, block->references, block->count, block->values,
+                              block->value_count, refused);
 }
 
 /* M4; most FMUs say that they need not be told. */
@@ -383,11 +410,15 @@ const struct tutti_unit_kind tutti_unit_me = {
     .size = sizeof(struct me),
     .start = start,
     .finish = finish,
+    .set_up = set_up,
     .configure = configure,
     .enter_init = enter_init,
+    .reset = reset,
     .exit_init = exit_init,
     .set = set,
     .get = get,
+    .offer = offer,
+    .ask = ask,
     .set_input_derivatives = set_input_derivatives,
     .get_output_derivatives = tutti_me_get_output_derivatives,
     .get_directional = tutti_me_get_directional,

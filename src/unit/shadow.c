@@ -24,7 +24,7 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
     return TUTTI_OK;
 }
 
-static enum tutti_err enter_init(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
+static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
 {
     (void)unit;
     (void)setup;
@@ -48,6 +48,22 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
     (void)unit;
     (void)block;
+    return TUTTI_OK;
+}
+
+static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
+{
+    (void)unit;
+    (void)block;
+    (void)refused;
+    return TUTTI_OK;
+}
+
+static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
+{
+    (void)unit;
+    (void)block;
+    (void)refused;
     return TUTTI_OK;
 }
 
@@ -124,10 +140,11 @@ static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
 #define SHADOW(NAME, INTERFACE)                                                                                        \
     {                                                                                                                  \
         .name = (NAME), .interface = (INTERFACE), .size = sizeof(struct tutti_unit), .start = start, .finish = finish, \
-        .configure = configure, .enter_init = enter_init, .exit_init = nothing, .set = set, .get = get,                \
-        .set_input_derivatives = set_input_derivatives, .get_output_derivatives = get_output_derivatives,              \
-        .get_directional = get_directional, .step = step, .enter_event = nothing, .settle = settle, .save = save,      \
-        .restore = restore, .discard = discard, .terminate = nothing,                                                  \
+        .set_up = set_up, .configure = configure, .enter_init = nothing, .reset = nothing, .exit_init = nothing,       \
+        .set = set, .get = get, .offer = offer, .ask = ask, .set_input_derivatives = set_input_derivatives,            \
+        .get_output_derivatives = get_output_derivatives, .get_directional = get_directional, .step = step,            \
+        .enter_event = nothing, .settle = settle, .save = save, .restore = restore, .discard = discard,                \
+        .terminate = nothing,                                                                                          \
     }
 
 static const struct tutti_unit_kind kinds[] =

@@ -182,17 +182,15 @@ static enum tutti_err blame(const struct tutti_setting *setting, enum tutti_err 
                          : tutti_fail_context(err, "--set");
 }
 
-/* Where the setting's values go: one element, all alike, or one by one. An element leaves its neighbours as the FMU has
- * them. */
-static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *setting, struct tutti_signals *signals)
+/* Where the setting's values go: one element, all alike, or one by one. */
+static enum tutti_err fill(const struct tutti_unit *unit, const struct tutti_setting *setting, char *slot,
+                           size_t extent)
 {
     const struct tutti_var *var = &unit->fmu->desc->vars[setting->variable];
-    size_t size = tutti_type_size(var->type), extent = signals->extents[0];
-    char *slot = signals->slots[0];
+    size_t size = tutti_type_size(var->type);
     if (setting->element.count > 0) {
         size_t place = 0;
         TRY(blame(setting, tutti_unit_element(unit, setting->variable, &setting->element, &place)));
-        TRY(tutti_unit_get(unit, signals));
         memcpy(slot + place * size, setting->values, size);
         return TUTTI_OK;
     }
@@ -204,16 +202,46 @@ static enum tutti_err fill(struct tutti_unit *unit, const struct tutti_setting *
     return TUTTI_OK;
 }
 
-static enum tutti_err apply_one(struct tutti_unit *unit, const struct tutti_setting *setting)
+/* The start values of the description: one for all elements, or one each. */
+static void fill_described(const struct tutti_var *var, char *slot, size_t extent)
+{
+    size_t size = tutti_type_size(var->type);
+    for (size_t i = 0; i < extent && var->start && (var->start_count == 1 || i < var->start_count); i++)
+        memcpy(slot + i * size, (const char *)var->start + (var->start_count == 1 ? 0 : i) * size, size);
+}
+
+enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint32_t variable, const struct tutti_setting *settings,
+                                    size_t count, struct tutti_block *block)
+{
+    bool refused = false;
+    TRY(unit->kind->ask(unit, block, &refused));
+    if (refused)
+        fill_described(&unit->fmu->desc->vars[variable], block->values, block->value_count);
+    for (size_t i = 0; i < count && refused; i++)
+        if (settings[i].variable == variable)
+            TRY(fill(unit, &settings[i], block->values, block->value_count));
+    return tutti_signals_own(block);
+}
+
+/* An element leaves its neighbours as the FMU has them. */
+static enum tutti_err apply_signals(struct tutti_unit *unit, const struct tutti_setting *setting,
+                                    const struct tutti_setting *first, struct tutti_signals *signals, bool *refused)
+{
+    if (setting->element.count > 0)
+        TRY(tutti_unit_get_start(unit, setting->variable, first, (size_t)(setting - first), &signals->blocks[0]));
+    TRY(fill(unit, setting, signals->slots[0], signals->extents[0]));
+    return refused ? unit->kind->offer(unit, &signals->blocks[0], refused) : unit->kind->set(unit, &signals->blocks[0]);
+}
+
+/* `first`: the first of the unit's settings. `refused`: NULL if the FMU must not refuse. */
+static enum tutti_err apply_one(struct tutti_unit *unit, const struct tutti_setting *setting,
+                                const struct tutti_setting *first, bool *refused)
 {
     struct tutti_signals signals;
     TRY(tutti_unit_signals(unit, &setting->variable, 1, &signals));
     enum tutti_err err = TUTTI_OK;
-    if (signals.extents[0] > 0 || setting->count > 1 || setting->element.count > 0) {
-        err = fill(unit, setting, &signals);
-        if (!err)
-            err = tutti_unit_set(unit, &signals);
-    }
+    if (signals.extents[0] > 0 || setting->count > 1 || setting->element.count > 0)
+        err = apply_signals(unit, setting, first, &signals, refused);
     tutti_signals_fini(&signals);
     return err;
 }
@@ -229,7 +257,7 @@ enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_sett
     for (size_t i = 0; i < count; i++) {
         enum tutti_causality causality = causality_of(unit, &settings[i]);
         if (causality != TUTTI_STRUCTURAL_PARAMETER && causality != TUTTI_INPUT)
-            TRY(apply_one(unit, &settings[i]));
+            TRY(apply_one(unit, &settings[i], settings, NULL));
     }
     return TUTTI_OK;
 }
@@ -238,6 +266,15 @@ enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tut
 {
     for (size_t i = 0; i < count; i++)
         if (causality_of(unit, &settings[i]) == TUTTI_INPUT)
-            TRY(apply_one(unit, &settings[i]));
+            TRY(apply_one(unit, &settings[i], settings, NULL));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_unit_offer_inputs(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count,
+                                       bool *refused)
+{
+    for (size_t i = 0; i < count; i++)
+        if (causality_of(unit, &settings[i]) == TUTTI_INPUT)
+            TRY(apply_one(unit, &settings[i], settings, refused));
     return TUTTI_OK;
 }

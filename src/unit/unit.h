@@ -5,7 +5,7 @@
  * Exchange one of ours. Masters see only this interface. A kind is one const struct; to add one: copy cs.c, list it in
  * unit.c, run `ctest -L unit`.
  *
- * Life of a unit: new, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
+ * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
  * free. Between steps: save, and restore any number of times. */
 #ifndef TUTTI_UNIT_UNIT_H
 #define TUTTI_UNIT_UNIT_H
@@ -84,14 +84,21 @@ struct tutti_unit_kind {
     /* Releases whatever start made, also after a failed start; may call the FMU. */
     void (*finish)(struct tutti_unit *unit);
 
+    /* The experiment; called once, before anything is set. */
+    enum tutti_err (*set_up)(struct tutti_unit *unit, const struct tutti_experiment_setup *setup);
     /* Structural parameters; called at most once, before anything else is set. */
     enum tutti_err (*configure)(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count);
-    enum tutti_err (*enter_init)(struct tutti_unit *unit, const struct tutti_experiment_setup *setup);
+    enum tutti_err (*enter_init)(struct tutti_unit *unit);
+    /* After an enter_init that failed: as new, before set_up. */
+    enum tutti_err (*reset)(struct tutti_unit *unit);
     enum tutti_err (*exit_init)(struct tutti_unit *unit);
 
     /* One FMI call each. */
     enum tutti_err (*set)(struct tutti_unit *unit, const struct tutti_block *block);
     enum tutti_err (*get)(struct tutti_unit *unit, struct tutti_block *block);
+    /* The same where FMUs may refuse with Error: *refused becomes true, and the unit goes on. */
+    enum tutti_err (*offer)(struct tutti_unit *unit, const struct tutti_block *block, bool *refused);
+    enum tutti_err (*ask)(struct tutti_unit *unit, struct tutti_block *block, bool *refused);
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
      * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
      * one step. */
@@ -159,6 +166,14 @@ TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const str
 /* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
 TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
                                                      size_t count);
+/* ... before it, to an FMU that may refuse them: some compute their initial values in enter_init. */
+TUTTI_CHECKED enum tutti_err tutti_unit_offer_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
+                                                     size_t count, bool *refused);
+/* Before the initialisation (FMI 3.0): the values of one variable, with its `settings`, into `block`, which is that
+ * variable's alone. Of an FMU that does not tell them yet: those of its description. */
+TUTTI_CHECKED enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint32_t variable,
+                                                  const struct tutti_setting *settings, size_t count,
+                                                  struct tutti_block *block);
 
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
 TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,

@@ -258,6 +258,32 @@ static void test_failed_initialisation(void **state)
     }
 }
 
+static int tolerance_told;
+
+static fmi2Status note_tolerance(fmi2Component component, fmi2Boolean tolerance_defined, fmi2Real tolerance,
+                                 fmi2Real start, fmi2Boolean stop_defined, fmi2Real stop)
+{
+    (void)component, (void)start, (void)stop_defined, (void)stop;
+    tolerance_told = tolerance_defined != fmi2False || tolerance != 0;
+    return fmi2OK;
+}
+
+/* A tolerance is for the FMU's own solver; some FMUs warn of one if they have none. */
+static void test_no_tolerance(void **state)
+{
+    (void)state;
+    struct live live;
+    struct tutti_experiment_setup setup = {.tolerance = 1e-4, .has_tolerance = true};
+    if (fmi != 2)
+        skip();
+    me_load(&live, "Faulty");
+    replace(&live, "SetupExperiment", (void (*)(void))note_tolerance);
+    tolerance_told = -1;
+    assert_ok(tutti_instance_set_up(live.in, &setup));
+    assert_int_equal(tolerance_told, 0);
+    live_end(&live);
+}
+
 static void test_failed_instantiation(void **state)
 {
     (void)state;
@@ -481,6 +507,7 @@ int main(void)
         cmocka_unit_test_teardown(test_discarded_input, clear_faults),
         cmocka_unit_test_teardown(test_warning_is_no_error, clear_faults),
         cmocka_unit_test_teardown(test_error, clear_faults),
+        cmocka_unit_test(test_no_tolerance),
         cmocka_unit_test_teardown(test_fatal, clear_faults),
         cmocka_unit_test_teardown(test_not_a_number, clear_faults),
         cmocka_unit_test_teardown(test_other_errors, clear_faults),

@@ -53,7 +53,8 @@ static void apply(struct life *life, const char *text)
 static double initialise(struct life *life)
 {
     struct tutti_unit_event event = {.next_event = INFINITY};
-    assert_ok(life->kind->enter_init(life->unit, &(struct tutti_experiment_setup){.stop = 100, .has_stop = true}));
+    assert_ok(life->kind->set_up(life->unit, &(struct tutti_experiment_setup){.stop = 100, .has_stop = true}));
+    assert_ok(life->kind->enter_init(life->unit));
     assert_ok(life->kind->exit_init(life->unit));
     if (life->unit->has_events)
         assert_ok(life->kind->settle(life->unit, &event));
@@ -152,7 +153,8 @@ static void units_do_not_disturb_each_other(void **state)
     assert_ok(tutti_unit_new(&b, a.fmu, &options));
     assert_ok(a.kind->step(a.unit, 0, 0.5, &step));
     double x = get_real(&a, "x");
-    assert_ok(a.kind->enter_init(b, &(struct tutti_experiment_setup){.start = 3}));
+    assert_ok(a.kind->set_up(b, &(struct tutti_experiment_setup){.start = 3}));
+    assert_ok(a.kind->enter_init(b));
     assert_ok(a.kind->exit_init(b));
     struct tutti_unit_event event;
     if (b->has_events)

@@ -98,7 +98,8 @@ static void start(struct plant *plant)
     for (uint32_t c = 0; c < UNITS; c++) {
         const struct tutti_component *component = &plant->system->components[c];
         struct tutti_experiment_setup setup = {.stop = 1, .has_stop = true};
-        assert_ok(plant->units[c]->kind->enter_init(plant->units[c], &setup));
+        assert_ok(plant->units[c]->kind->set_up(plant->units[c], &setup));
+        assert_ok(plant->units[c]->kind->enter_init(plant->units[c]));
         assert_ok(tutti_unit_apply_inputs(plant->units[c], component->settings, component->setting_count));
         for (unsigned b = 0; b < plant->wires.units[c].output_blocks; b++)
             assert_ok(plant->units[c]->kind->get(plant->units[c], &plant->wires.units[c].outputs[b]));

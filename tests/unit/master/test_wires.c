@@ -53,7 +53,8 @@ static void start(struct wired *wired, const char *const *files, const char *con
     assert_ok(tutti_wires_init(&wired->wires, &wired->structure, wired->units));
     for (uint32_t c = 0; c < wired->system->component_count; c++) {
         struct tutti_experiment_setup setup = {.stop = 1, .has_stop = true};
-        assert_ok(wired->units[c]->kind->enter_init(wired->units[c], &setup));
+        assert_ok(wired->units[c]->kind->set_up(wired->units[c], &setup));
+        assert_ok(wired->units[c]->kind->enter_init(wired->units[c]));
     }
 }
 

@@ -81,7 +81,8 @@ static inline void begin(struct life *life, double start, double stop)
     struct tutti_experiment_setup setup = {.start = start, .stop = stop, .has_stop = true};
     life->t = start;
     assert_ok(life->kind->configure(life->unit, NULL, 0));
-    assert_ok(life->kind->enter_init(life->unit, &setup));
+    assert_ok(life->kind->set_up(life->unit, &setup));
+    assert_ok(life->kind->enter_init(life->unit));
     assert_ok(life->kind->exit_init(life->unit));
     settle(life);
 }

@@ -55,7 +55,8 @@ static enum tutti_err begin(struct tutti_unit *unit)
     struct tutti_experiment_setup setup = {.stop = 10, .has_stop = true};
     struct tutti_unit_event event;
     TRY(unit->kind->configure(unit, NULL, 0));
-    TRY(unit->kind->enter_init(unit, &setup));
+    TRY(unit->kind->set_up(unit, &setup));
+    TRY(unit->kind->enter_init(unit));
     TRY(unit->kind->exit_init(unit));
     return unit->kind->settle(unit, &event);
 }

@@ -236,7 +236,8 @@ static void check_life(struct tutti_unit *shadow)
     struct tutti_unit_saved *saved = NULL;
     assert_ok(shadow->kind->start(shadow, &(struct tutti_unit_options){0}));
     assert_ok(shadow->kind->configure(shadow, NULL, 0));
-    assert_ok(shadow->kind->enter_init(shadow, &(struct tutti_experiment_setup){.start = 0}));
+    assert_ok(shadow->kind->set_up(shadow, &(struct tutti_experiment_setup){.start = 0}));
+    assert_ok(shadow->kind->enter_init(shadow));
     assert_ok(shadow->kind->exit_init(shadow));
     assert_ok(shadow->kind->save(shadow, &saved));
     assert_null(saved); /* nothing to release */
@@ -277,11 +278,15 @@ static void a_shadow_has_every_call_that_masters_make(void **state)
 #define HAS(call) assert_true(!kinds[k]->call || shadow->kind->call)
         HAS(start);
         HAS(finish);
+        HAS(set_up);
         HAS(configure);
         HAS(enter_init);
+        HAS(reset);
         HAS(exit_init);
         HAS(set);
         HAS(get);
+        HAS(offer);
+        HAS(ask);
         HAS(set_input_derivatives);
         HAS(get_output_derivatives);
         HAS(get_directional);
