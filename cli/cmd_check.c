@@ -10,6 +10,7 @@
 #include "foreign/assembly.h"
 #include "master/words.h"
 #include "system_file.h"
+#include "unit/unit.h"
 
 /* Findings so far. Variants share files, and what is wrong with a file is said once. */
 struct checker {
@@ -68,12 +69,26 @@ static void print_count(const char *file, const struct checker *checker)
     free(name);
 }
 
+/* An FMU may be as it should be, and Tutti not able to run it. Missing libraries are found where they are loaded. */
+static void check_obstacle(struct checker *checker, const struct tutti_fmu *fmu)
+{
+    const struct tutti_unit_kind *kind = NULL;
+    struct tutti_text text = {0};
+    if (tutti_unit_kind_for(fmu, TUTTI_INTERFACE_AUTO, false, &kind) == TUTTI_OK)
+        return;
+    tutti_text_printf(&text, "%s (tutti run refuses it)", tutti_err_message());
+    say(checker, TUTTI_FINDING_WARNING, &text);
+    tutti_text_fini(&text);
+}
+
 static void check_fmu(struct checker *checker, const char *path)
 {
     struct tutti_fmu *fmu;
     enum tutti_err err = tutti_fmu_open(&fmu, path, &checker->findings);
     if (!err)
         err = tutti_fmu_check(fmu, &checker->findings);
+    if (!err)
+        check_obstacle(checker, fmu);
     tutti_fmu_free(fmu);
     report_failure(checker, err);
 }
@@ -91,7 +106,11 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
     enum tutti_err err = tutti_desc_read(&desc, fmu->description, &reader, &checker->findings);
     tutti_archive_end_entry(fmu->archive);
     tutti_desc_free(desc);
-    return err ? err : tutti_fmu_check(fmu, &checker->findings);
+    if (!err)
+        err = tutti_fmu_check(fmu, &checker->findings);
+    if (!err)
+        check_obstacle(checker, fmu);
+    return err;
 }
 
 /* What only a run would stumble over. */

@@ -8,6 +8,7 @@
 #include "foreign/assembly.h"
 #include "info.h"
 #include "system_file.h"
+#include "unit/unit.h"
 
 /* A table reads best as one. */
 /* clang-format off */
@@ -47,6 +48,15 @@ void info_line(const char *word, const char *text)
     printf("%-13s", word);
     info_put(text);
     putchar('\n');
+}
+
+const char *info_obstacle(const struct tutti_fmu *fmu)
+{
+    if (tutti_unit_check_runs(fmu) == TUTTI_OK)
+        return NULL;
+    const char *text = tutti_err_message();
+    size_t n = strlen(fmu->path);
+    return strncmp(text, fmu->path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
 static void print_interfaces(const struct tutti_desc *desc)
@@ -244,6 +254,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     tutti_library_list_platforms(fmu->archive, &platforms);
     info_line("platforms", platforms.length ? platforms.text : "none");
     tutti_text_fini(&platforms);
+    info_line("cannot run", info_obstacle(fmu));
     info_print_experiment(&desc->experiment);
     print_counts(desc);
     print_capabilities(desc);

@@ -45,6 +45,13 @@ static const struct option check_options[] = {
     {"--interface", NULL, "KIND", "which interface of the FMU to use", \
      .words = PAIRS({"cs", "Co-Simulation"}, {"me", "Model Exchange"}, \
                     {"auto", "cs if the FMU has it and no --solver is named"}), .otherwise = "auto"}
+#define FEATURE_OPTIONS \
+    {"--no-event-mode", NULL, NULL, \
+     "do not use the event mode that Co-Simulation FMUs claim to have; with =UNIT that of this unit, repeatable", \
+     .optional = true}, \
+    {"--no-directional-derivatives", NULL, NULL, \
+     "do not use the directional derivatives that FMUs claim to have, but differences; with =UNIT those of this unit, " \
+     "repeatable", .optional = true}
 #define TIME_OPTIONS \
     {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
     {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
@@ -120,6 +127,7 @@ static const struct option run_options[] = {
     SET_OPTION,
     INPUT_OPTION,
     INTERFACE_OPTION,
+    FEATURE_OPTIONS,
     HEADING("Times"),
     TIME_OPTIONS,
     OUTPUT_STEP_OPTION,
@@ -171,6 +179,7 @@ static const struct option new_options[] = {
     CONNECT_OPTION,
     SET_OPTION,
     INTERFACE_OPTION,
+    FEATURE_OPTIONS,
     HEADING("Times"),
     TIME_OPTIONS,
     OUTPUT_STEP_OPTION,
@@ -213,6 +222,7 @@ static const struct option analyze_options[] = {
     SET_OPTION,
     INPUT_OPTION,
     INTERFACE_OPTION,
+    FEATURE_OPTIONS,
     HEADING("Times"),
     TIME_OPTIONS,
     HEADING("Accuracy and solvers"),

@@ -80,7 +80,7 @@ static bool has_headings(const struct command *command)
 
 static void print_options(const struct command *command)
 {
-    static const struct option help = {"--help", "-h", NULL, "show this help", NULL, NULL, NULL, NULL};
+    static const struct option help = {.name = "--help", .alternate = "-h", .help = "show this help"};
     printf("Options (defaults in brackets):\n");
     for (const struct option *option = command->options; option->name; option++) {
         if (option->heading)

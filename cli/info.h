@@ -11,6 +11,9 @@
 #include "options.h"
 #include "system_file.h"
 
+/* Why `tutti run` would refuse the FMU, without the file's name, or NULL. Good until the next error of this thread. */
+const char *info_obstacle(const struct tutti_fmu *fmu);
+
 /* A capability of an interface and what happens without it. */
 struct info_capability {
     uint32_t flag;

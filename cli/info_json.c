@@ -244,6 +244,7 @@ static json_t *head_json(const struct tutti_fmu *fmu)
         if (desc->interfaces[kind].present)
             json_object_set_new(interfaces, keys[kind], interface_json(desc, &desc->interfaces[kind]));
     json_object_set_new(json, "interfaces", interfaces);
+    info_json_add_text(json, "cannotRun", info_obstacle(fmu));
     json_object_set_new(json, "defaultExperiment", info_json_experiment(&desc->experiment));
     json_object_set_new(json, "eventIndicators", json_integer(desc->event_indicator_count));
     json_object_set_new(json, "units", units_json(desc));

@@ -46,7 +46,7 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
             return false;
         }
         value = argv[++*index];
-    } else if (!option->argument && equals) {
+    } else if (!option->argument && equals && !option->optional) {
         fprintf(stderr, "tutti %s: %s takes no value\n", arguments->command->name, option->name);
         return false;
     }

@@ -23,6 +23,7 @@ struct option {
     const char *otherwise;    /* what holds if it is not given; in brackets behind `words` */
     const char *files;        /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
     const char *heading;      /* this is no option, but begins a group of them; `name` is "" */
+    bool optional;            /* a flag that takes a value as well, with '=' */
 };
 
 struct arguments;

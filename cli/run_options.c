@@ -92,6 +92,20 @@ static bool read_steps(const struct arguments *arguments, struct tutti_run_optio
     return true;
 }
 
+/* A flag alone is for all units, with a value for one. */
+static size_t take_units(const struct arguments *arguments, const char *name, bool *all, const char *const **units,
+                         const char **room)
+{
+    size_t given = arguments_values(arguments, name, room), count = 0;
+    for (size_t i = 0; i < given; i++) {
+        *all = *all || !*room[i];
+        if (*room[i])
+            room[count++] = room[i];
+    }
+    *units = room;
+    return count;
+}
+
 int run_options_read(struct run_options *run, const struct arguments *arguments)
 {
     *run = (struct run_options){.log = {.write = console_log}};
@@ -127,7 +141,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     };
     if (launcher_is_foreign())
         return EXIT_USAGE;
-    run->values = calloc(6 * arguments->given_count + 1, sizeof *run->values);
+    run->values = calloc(8 * arguments->given_count + 1, sizeof *run->values);
     if (!run->values) {
         console_error("out of memory");
         return EXIT_FAILED;
@@ -138,6 +152,12 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     next += run->options.record_count = take(arguments, "--record", &run->options.record, next);
     next += run->options.connect_count = take(arguments, "--connect", &run->options.connect, next);
     next += run->options.place_count = take(arguments, "--place", &run->options.place, next);
+    struct tutti_run_options *options = &run->options;
+    next += options->no_event_mode_unit_count =
+        take_units(arguments, "--no-event-mode", &options->no_event_mode, &options->no_event_mode_units, next);
+    next += options->no_directional_derivatives_unit_count =
+        take_units(arguments, "--no-directional-derivatives", &options->no_directional_derivatives,
+                   &options->no_directional_derivatives_units, next);
     const char *stats = arguments_value(arguments, "--costs");
     if (stats && !costs_read(stats, &run->costs, &run->options.cost_count))
         return EXIT_FAILED;

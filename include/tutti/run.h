@@ -71,7 +71,13 @@ struct tutti_run_options {
     double h_max;          /* longest step of the others: (stop - start) / 50; and of a control: (stop - start) / 10 */
     const char
         *predictor; /* when inputs change: "auto", "restart", "proceed", "correct-1", "correct-2", "correct-all" */
-    const char *jacobian;            /* "auto", "sparse", "dense", "plain" */
+    const char *jacobian; /* "auto", "sparse", "dense", "plain" */
+    /* Features that are not used although FMUs claim them: of all units, or of those named. */
+    bool no_event_mode, no_directional_derivatives;
+    const char *const *no_event_mode_units;
+    size_t no_event_mode_unit_count;
+    const char *const *no_directional_derivatives_units;
+    size_t no_directional_derivatives_unit_count;
     const char *filter;              /* "none", "average" */
     const struct tutti_extra *extra; /* equations to integrate with those of the FMU; see <tutti/extra.h> */
     /* How coupled units are stepped; NULL or "auto": whatever fits the system, with its reasons in the log. */

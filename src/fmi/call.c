@@ -69,6 +69,18 @@ static void append_messages(struct tutti_instance *in, struct tutti_text *text)
     pthread_mutex_unlock(&messages->lock);
 }
 
+/* What a run can do without, if it fails: an option, or NULL. */
+static const char *way_out(const struct tutti_instance *in)
+{
+    switch (in->call) {
+    case TUTTI_CALL_GET_DIRECTIONAL: return "--no-directional-derivatives";
+    case TUTTI_CALL_ENTER_EVENT:
+    case TUTTI_CALL_UPDATE_DISCRETE:
+    case TUTTI_CALL_ENTER_STEP: return in->library->kind == TUTTI_CS ? "--no-event-mode" : NULL;
+    default: return NULL;
+    }
+}
+
 enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what)
 {
     char name[64];
@@ -76,6 +88,8 @@ enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, co
     struct tutti_text text = {0};
     append_messages(in, &text);
     in->deferred = 0; /* they are in the message */
+    if (way_out(in))
+        tutti_text_printf(&text, ". A run can do without: %s=%s", way_out(in), in->options.name);
     tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
                text.text ? text.text : "");
     tutti_text_fini(&text);

@@ -17,6 +17,8 @@ struct tutti_observed {
     struct tutti_unit *unit;
     const struct tutti_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
     bool own;                          /* else another rank's: it has names and extents, but no values here */
+    bool poked;                        /* a program may set its inputs on the way */
+    const struct tutti_log *log;       /* for what is to be said of it */
 };
 
 /* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */

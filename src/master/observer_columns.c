@@ -15,6 +15,7 @@ struct choice {
     bool elements;      /* only those elements that patterns fit */
     const char *values; /* where its values will be */
     size_t extent;
+    bool gone; /* it cannot be recorded */
 };
 
 struct chooser {
@@ -259,22 +260,115 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
     return TUTTI_OK;
 }
 
-/* What of the unit's choices is not in the signals between units. */
+/* ---- variables that an FMU does not let us read ---- */
+
+static bool is_readable(struct tutti_unit *unit, struct tutti_signals *signals, enum tutti_err *err)
+{
+    bool refused = false;
+    for (size_t b = 0; b < signals->block_count && !*err && !refused; b++)
+        *err = unit->kind->ask(unit, &signals->blocks[b], &refused);
+    tutti_signals_fini(signals);
+    return !refused;
+}
+
+/* Can they be read, all of them? */
+static enum tutti_err try_reading(const struct chooser *chooser, const uint32_t *variables, size_t count, bool *can)
+{
+    struct tutti_unit *unit = chooser->observed[chooser->component].unit;
+    struct tutti_signals signals;
+    enum tutti_err err = TUTTI_OK;
+    TRY(tutti_unit_signals(unit, variables, count, &signals));
+    *can = is_readable(unit, &signals, &err);
+    return err;
+}
+
+/* Where an input is that the unit was told, or NULL: by the system, or once and for all. */
+static enum tutti_err find_told(struct tutti_observer *observer, const struct chooser *chooser, struct choice *choice)
+{
+    const struct tutti_observed *observed = &chooser->observed[chooser->component];
+    const struct tutti_component *component = component_of(chooser);
+    const struct tutti_var *var = &component->fmu->desc->vars[choice->variable];
+    uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, false);
+    TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
+    if (node != TUTTI_NONE) {
+        choice->values = chooser->wires->slots[node].values;
+        return TUTTI_OK;
+    }
+    if (var->causality != TUTTI_INPUT || observed->poked || tutti_type_is_text((enum tutti_type)var->type))
+        return TUTTI_OK;
+    struct tutti_block block = {(enum tutti_type)var->type, 1, choice->extent, NULL, NULL, NULL};
+    block.values = tutti_arena_array(&observer->arena, choice->extent, tutti_type_size(var->type));
+    if (!block.values)
+        return tutti_fail_memory();
+    choice->values = block.values;
+    return tutti_unit_describe_start(observed->unit, choice->variable, component->settings, component->setting_count,
+                                     &block);
+}
+
+/* What is left of a choice that the FMU refuses: what it was told, or nothing. */
+static enum tutti_err do_without(struct tutti_observer *observer, const struct chooser *chooser, struct choice *choice)
+{
+    TRY(find_told(observer, chooser, choice));
+    tutti_log_printf(chooser->observed[chooser->component].log, TUTTI_LOG_WARNING, component_of(chooser)->name,
+                     "'%s' cannot be read, the FMU returns Error: %s", choice->name,
+                     choice->values ? "its column shows what the FMU was told" : "it is not recorded");
+    choice->gone = !choice->values;
+    return TUTTI_OK;
+}
+
+/* Outputs have to be readable; of other variables some FMUs refuse a few, which is no reason not to simulate. */
+static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    size_t doubtful = 0, kept = 0;
+    bool can = true;
+    for (size_t i = 0; i < chooser->count; i++)
+        if (!chooser->choices[i].values && desc->vars[chooser->choices[i].variable].causality != TUTTI_OUTPUT)
+            variables[doubtful++] = chooser->choices[i].variable;
+    if (doubtful > 0)
+        TRY(try_reading(chooser, variables, doubtful, &can));
+    if (can)
+        return TUTTI_OK;
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct choice *choice = &chooser->choices[i];
+        can = choice->values || desc->vars[choice->variable].causality == TUTTI_OUTPUT;
+        if (!can)
+            TRY(try_reading(chooser, &choice->variable, 1, &can));
+        if (!can)
+            TRY(do_without(observer, chooser, choice));
+        if (!choice->gone)
+            chooser->choices[kept++] = *choice;
+    }
+    chooser->count = kept;
+    return TUTTI_OK;
+}
+
+/* Choices whose values lie somewhere already: outputs that others read, inputs that a file drives. */
+static enum tutti_err find_known(const struct chooser *chooser)
+{
+    const struct tutti_observed *observed = &chooser->observed[chooser->component];
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct choice *choice = &chooser->choices[i];
+        uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, true);
+        TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
+        if (node != TUTTI_NONE)
+            choice->values = chooser->wires->slots[node].values;
+        else if (observed->inputs)
+            choice->values = tutti_inputs_slot(observed->inputs, choice->variable, 0);
+    }
+    return TUTTI_OK;
+}
+
+/* What of the unit's choices has to be read for the record. */
 static enum tutti_err look(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
 {
     struct tutti_unit *unit = chooser->observed[chooser->component].unit;
-    const struct tutti_structure *structure = chooser->wires->structure;
     size_t own = 0;
-    for (size_t i = 0; i < chooser->count; i++) {
-        struct choice *choice = &chooser->choices[i];
-        uint32_t node = tutti_structure_find(structure, chooser->component, choice->variable, true);
-        if (node != TUTTI_NONE) {
-            choice->values = chooser->wires->slots[node].values;
-            choice->extent = chooser->wires->slots[node].count;
-        } else {
-            variables[own++] = choice->variable;
-        }
-    }
+    TRY(find_known(chooser));
+    TRY(sort_out(observer, chooser, variables));
+    for (size_t i = 0; i < chooser->count; i++)
+        if (!chooser->choices[i].values)
+            variables[own++] = chooser->choices[i].variable;
     if (own == 0)
         return TUTTI_OK;
     struct tutti_look *looking = &observer->looks[observer->look_count];
@@ -283,10 +377,8 @@ static enum tutti_err look(struct tutti_observer *observer, struct chooser *choo
     observer->look_count++;
     own = 0;
     for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values) {
-            chooser->choices[i].extent = looking->signals.extents[own];
+        if (!chooser->choices[i].values)
             chooser->choices[i].values = looking->signals.slots[own++];
-        }
     return TUTTI_OK;
 }
 

@@ -60,8 +60,9 @@ static enum tutti_err open_observer(struct run *run)
     if (!observed)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < run->member_count; m++)
-        observed[m] =
-            (struct tutti_observed){run->members[m].unit, run->members[m].inputs, .own = tutti_run_owns(run, m)};
+        observed[m] = (struct tutti_observed){run->members[m].unit, run->members[m].inputs,
+                                              .own = tutti_run_owns(run, m), .poked = run->steered,
+                                              .log = run->unit_log};
     enum tutti_err err = tutti_observer_open(&run->observer, run->options, run->result, &run->wires, observed,
                                              run->reports ? run->fabric : NULL);
     free(observed);

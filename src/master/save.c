@@ -72,6 +72,16 @@ static enum tutti_err read_unit_step(struct saver *saver, const char *text, stru
     return tutti_times_check_multiple(&saver->run.times, step, saver->run.system->components[word->component].name);
 }
 
+/* A feature of the unit that is not to be used. */
+static enum tutti_err read_feature(struct saver *saver, const char *option, const char *unit,
+                                   struct tutti_write_word *word)
+{
+    word->name = option + strlen("--");
+    TRY(read_unit_word(saver, option, unit, word));
+    word->value = "true";
+    return TUTTI_OK;
+}
+
 static enum tutti_err read_rank(struct saver *saver, const char *text, struct tutti_write_word *word)
 {
     const char *equals = strrchr(text, '=');
@@ -85,7 +95,8 @@ static enum tutti_err read_rank(struct saver *saver, const char *text, struct tu
 static enum tutti_err read_unit_words(struct saver *saver)
 {
     const struct tutti_run_options *options = saver->options;
-    size_t count = options->unit_step_count + options->place_count;
+    size_t count = options->unit_step_count + options->place_count + options->no_event_mode_unit_count +
+                   options->no_directional_derivatives_unit_count;
     struct tutti_write_word *words = tutti_arena_array(&saver->arena, count, sizeof *words);
     if (!words)
         return tutti_fail_memory();
@@ -95,6 +106,10 @@ static enum tutti_err read_unit_words(struct saver *saver)
         TRY(read_unit_step(saver, options->unit_steps[i], words++));
     for (size_t i = 0; i < options->place_count; i++)
         TRY(read_rank(saver, options->place[i], words++));
+    for (size_t i = 0; i < options->no_event_mode_unit_count; i++)
+        TRY(read_feature(saver, "--no-event-mode", options->no_event_mode_units[i], words++));
+    for (size_t i = 0; i < options->no_directional_derivatives_unit_count; i++)
+        TRY(read_feature(saver, "--no-directional-derivatives", options->no_directional_derivatives_units[i], words++));
     return TUTTI_OK;
 }
 

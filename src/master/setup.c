@@ -170,24 +170,70 @@ static enum tutti_err own_step(const struct run *run, const char *name, bool *us
     return TUTTI_OK;
 }
 
+/* `given`: the option as it was typed. */
+static enum tutti_err no_unit(const struct run *run, const char *given, const char *name)
+{
+    struct tutti_nearest nearest = {.wanted = name};
+    for (uint32_t c = 0; c < run->system->component_count; c++)
+        tutti_nearest_offer(&nearest, run->system->components[c].name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no unit '%s'%s%s%s", given, name,
+                      nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?" : "");
+}
+
 static enum tutti_err check_used(const struct run *run, const bool *used)
 {
     for (size_t i = 0; i < run->options->unit_step_count; i++) {
         if (used[i])
             continue;
-        struct tutti_text name = {0};
+        struct tutti_text name = {0}, given = {0};
         const char *text = run->options->unit_steps[i], *equals = strrchr(text, '=');
         tutti_text_append_n(&name, text, equals ? (size_t)(equals - text) : strlen(text));
-        struct tutti_nearest nearest = {.wanted = name.text};
-        for (uint32_t c = 0; c < run->system->component_count && name.text; c++)
-            tutti_nearest_offer(&nearest, run->system->components[c].name);
-        enum tutti_err err = tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is no unit '%s'%s%s%s", text,
-                                        name.text ? name.text : "", nearest.best ? "; did you mean '" : "",
-                                        nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+        tutti_text_printf(&given, "--step %s", text);
+        enum tutti_err err = name.failed || given.failed ? tutti_fail_memory()
+                                                         : no_unit(run, given.text, name.text ? name.text : "");
+        tutti_text_fini(&given);
         tutti_text_fini(&name);
         return err;
     }
     return TUTTI_OK;
+}
+
+/* A feature that is not to be used: of all units, or of those named. */
+static bool is_among(const char *name, bool all, const char *const *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        all = all || strcmp(units[i], name) == 0;
+    return all;
+}
+
+static uint32_t unused_features(const struct tutti_run_options *options, const char *name)
+{
+    bool events =
+        is_among(name, options->no_event_mode, options->no_event_mode_units, options->no_event_mode_unit_count);
+    bool derivatives = is_among(name, options->no_directional_derivatives, options->no_directional_derivatives_units,
+                                options->no_directional_derivatives_unit_count);
+    return (events ? TUTTI_CAN_EVENT_MODE : 0) | (derivatives ? TUTTI_CAN_DIRECTIONAL : 0);
+}
+
+static enum tutti_err check_units(const struct run *run, const char *option, const char *const *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (uint32_t c = 0; c < run->system->component_count && !found; c++)
+            found = strcmp(run->system->components[c].name, units[i]) == 0;
+        if (!found)
+            return no_unit(run, option, units[i]);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_features(const struct run *run)
+{
+    const struct tutti_run_options *options = run->options;
+    TRY(check_units(run, "--no-event-mode", options->no_event_mode_units, options->no_event_mode_unit_count));
+    return check_units(run, "--no-directional-derivatives", options->no_directional_derivatives_units,
+                       options->no_directional_derivatives_unit_count);
 }
 
 /* A step that an annotation asks for is a fault of the file. */
@@ -285,6 +331,7 @@ static enum tutti_err make_unit(struct run *run, uint32_t c, const struct tutti_
         .log = run->unit_log,
         .logging_on = run->options->fmu_logging,
         .timing = run->options->timing,
+        .cannot = unused_features(own, component->name),
         .interrupt = run->options->interrupt,
         .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
         .integration = member->integration,
@@ -431,6 +478,7 @@ static enum tutti_err make_members(struct run *run)
     if (run->system->single && run->options->unit_step_count > 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
                           run->options->unit_steps[0]);
+    TRY(check_features(run));
     for (uint32_t c = 0; c < count; c++) {
         run->members[c].component = c;
         if (tutti_run_owns(run, c))

@@ -32,9 +32,9 @@ struct word {
     {                                                                                                                  \
         name, TEXT_KIND, offsetof(struct tutti_run_options, field), 0, per_unit                                        \
     }
-#define OTHER_WORD(name, kind, field)                                                                                  \
+#define OTHER_WORD(name, kind, field, per_unit)                                                                        \
     {                                                                                                                  \
-        name, kind, offsetof(struct tutti_run_options, field), 0, false                                                \
+        name, kind, offsetof(struct tutti_run_options, field), 0, per_unit                                             \
     }
 
 static const struct word words[] = {
@@ -62,9 +62,11 @@ static const struct word words[] = {
     NUMBER_WORD("event-tolerance", event_tolerance, false),
     NUMBER_WORD("quantum", quantum, false),
     NUMBER_WORD("divergence", divergence, false),
-    OTHER_WORD("correct", FLAG_KIND, correct),
-    OTHER_WORD("smooth", FLAG_KIND, smooth),
-    OTHER_WORD("max-iterations", COUNT_KIND, max_iterations),
+    OTHER_WORD("correct", FLAG_KIND, correct, false),
+    OTHER_WORD("smooth", FLAG_KIND, smooth, false),
+    OTHER_WORD("max-iterations", COUNT_KIND, max_iterations, false),
+    OTHER_WORD("no-event-mode", FLAG_KIND, no_event_mode, true),
+    OTHER_WORD("no-directional-derivatives", FLAG_KIND, no_directional_derivatives, true),
     {"rank", RANK_KIND, 0, 0, true},
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };

@@ -46,7 +46,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .name = options->name,
         .log = options->log,
         .logging_on = options->logging_on,
-        .event_mode = true,
+        .event_mode = unit->can & TUTTI_CAN_EVENT_MODE,
         .early_return = !unit->uniform, /* it would leave the grid, and could not come back */
         .intermediate = options->moving,
         .intermediate_count = options->moving_count,
@@ -118,14 +118,12 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
 {
-    unit->counts.sets++;
     return tutti_instance_offer(((struct cs *)unit)->instance, block->type, block->references, block->count,
                                 block->values, block->value_count, refused);
 }
 
 static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
 {
-    unit->counts.gets++;
     return tutti_instance_ask(((struct cs *)unit)->instance, block->type, block->references, block->count,
                               block->values, block->value_count, refused);
 }

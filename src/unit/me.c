@@ -128,7 +128,6 @@ static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
 {
-    unit->counts.sets++;
     return tutti_instance_offer(((struct me *)unit)->instance, block->type, block->references, block->count,
                                 block->values, block->value_count, refused);
 }
@@ -138,7 +137,6 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
     struct me *me = (struct me *)unit;
     if (me->averaged && block->type == TUTTI_TYPE_FLOAT64)
         return get(unit, block);
-    unit->counts.gets++;
     return tutti_instance_ask(me->instance, block->type, block->references, block->count, block->values,
                               block->value_count, refused);
 }

@@ -38,7 +38,8 @@ enum tutti_err tutti_me_inputs_init(struct me *me)
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
         if (can_move(var) && !var->alias)
-            inputs->items[inputs->count++] = (struct me_input){.reference = var->reference};
+            inputs->items[inputs->count++] =
+                (struct me_input){.reference = var->reference, .value = var->start ? *(const double *)var->start : 0};
         else if (is_continuous(var) && !var->alias)
             inputs->others[inputs->other_count++] = i;
     }
@@ -58,10 +59,12 @@ enum tutti_err tutti_me_inputs_read(struct me *me)
         return TUTTI_OK;
     for (size_t i = 0; i < inputs->count; i++)
         inputs->references[i] = inputs->items[i].reference;
-    TRY(tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, inputs->references, inputs->count, inputs->values,
-                           inputs->count));
+    bool refused = false; /* then they are what the FMU was told */
+    TRY(tutti_instance_ask(me->instance, TUTTI_TYPE_FLOAT64, inputs->references, inputs->count, inputs->values,
+                           inputs->count, &refused));
     for (size_t i = 0; i < inputs->count; i++) {
-        inputs->items[i].value = inputs->values[i];
+        if (!refused)
+            inputs->items[i].value = inputs->values[i];
         inputs->items[i].since = me->t;
     }
     tutti_me_inputs_collect(me); /* which lays `references` out again */

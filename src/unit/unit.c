@@ -62,6 +62,16 @@ enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_inter
     return no_kind(fmu, choice);
 }
 
+enum tutti_err tutti_unit_check_runs(const struct tutti_fmu *fmu)
+{
+    const struct tutti_unit_kind *kind = NULL;
+    const char *entry;
+    bool misnamed;
+    TRY(tutti_unit_kind_for(fmu, TUTTI_INTERFACE_AUTO, false, &kind));
+    const char *identifier = fmu->desc->interfaces[kind->interface].model_identifier;
+    return tutti_library_find(fmu->archive, fmu->path, identifier ? identifier : "", &entry, &misnamed);
+}
+
 enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, const struct tutti_unit_options *options)
 {
     *out = NULL;
@@ -74,7 +84,7 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->kind = kind;
     unit->name = options->name;
     unit->fmu = fmu;
-    unit->can = fmu->libraries[kind->interface]->can;
+    unit->can = fmu->libraries[kind->interface]->can & ~options->cannot;
     enum tutti_err err = kind->start(unit, options);
     if (err) {
         tutti_unit_free(unit);
@@ -210,17 +220,22 @@ static void fill_described(const struct tutti_var *var, char *slot, size_t exten
         memcpy(slot + i * size, (const char *)var->start + (var->start_count == 1 ? 0 : i) * size, size);
 }
 
+enum tutti_err tutti_unit_describe_start(const struct tutti_unit *unit, uint32_t variable,
+                                         const struct tutti_setting *settings, size_t count, struct tutti_block *block)
+{
+    fill_described(&unit->fmu->desc->vars[variable], block->values, block->value_count);
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].variable == variable)
+            TRY(fill(unit, &settings[i], block->values, block->value_count));
+    return tutti_signals_own(block);
+}
+
 enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint32_t variable, const struct tutti_setting *settings,
                                     size_t count, struct tutti_block *block)
 {
     bool refused = false;
     TRY(unit->kind->ask(unit, block, &refused));
-    if (refused)
-        fill_described(&unit->fmu->desc->vars[variable], block->values, block->value_count);
-    for (size_t i = 0; i < count && refused; i++)
-        if (settings[i].variable == variable)
-            TRY(fill(unit, &settings[i], block->values, block->value_count));
-    return tutti_signals_own(block);
+    return refused ? tutti_unit_describe_start(unit, variable, settings, count, block) : tutti_signals_own(block);
 }
 
 /* An element leaves its neighbours as the FMU has them. */

@@ -47,6 +47,7 @@ struct tutti_unit_options {
     const struct tutti_log *log; /* borrowed for the unit's life */
     bool logging_on;             /* let the FMU tell its debug messages */
     bool timing;                 /* measure the time of every do-step; else of some */
+    uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
@@ -96,7 +97,7 @@ struct tutti_unit_kind {
     /* One FMI call each. */
     enum tutti_err (*set)(struct tutti_unit *unit, const struct tutti_block *block);
     enum tutti_err (*get)(struct tutti_unit *unit, struct tutti_block *block);
-    /* The same where FMUs may refuse with Error: *refused becomes true, and the unit goes on. */
+    /* The same where FMUs may refuse with Error: *refused becomes true, and the unit goes on. Not counted. */
     enum tutti_err (*offer)(struct tutti_unit *unit, const struct tutti_block *block, bool *refused);
     enum tutti_err (*ask)(struct tutti_unit *unit, struct tutti_block *block, bool *refused);
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
@@ -155,6 +156,8 @@ struct tutti_unit {
  * Model Exchange. UNSUPPORTED, saying why, if there is none. */
 TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice,
                                                  bool solver_named, const struct tutti_unit_kind **kind);
+/* Whether the FMU can be run here at all, in one of its interfaces: the error says why not. Nothing is loaded. */
+TUTTI_CHECKED enum tutti_err tutti_unit_check_runs(const struct tutti_fmu *fmu);
 /* Makes a unit of the kind that fits the FMU and the options. `fmu` is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu,
                                             const struct tutti_unit_options *options);
@@ -169,8 +172,13 @@ TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, co
 /* ... before it, to an FMU that may refuse them: some compute their initial values in enter_init. */
 TUTTI_CHECKED enum tutti_err tutti_unit_offer_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
                                                      size_t count, bool *refused);
-/* Before the initialisation (FMI 3.0): the values of one variable, with its `settings`, into `block`, which is that
- * variable's alone. Of an FMU that does not tell them yet: those of its description. */
+/* The values of one variable before anything is computed, as its description and `settings` have them, into `block`, which
+ * is that variable's alone. */
+TUTTI_CHECKED enum tutti_err tutti_unit_describe_start(const struct tutti_unit *unit, uint32_t variable,
+                                                       const struct tutti_setting *settings, size_t count,
+                                                       struct tutti_block *block);
+/* Before the initialisation (FMI 3.0): the values of one variable, with its `settings`, into such a
+ * `block`. Of an FMU that does not tell them yet: those of its description. */
 TUTTI_CHECKED enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint32_t variable,
                                                   const struct tutti_setting *settings, size_t count,
                                                   struct tutti_block *block);

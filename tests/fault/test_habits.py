@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """FMUs with the habits of real ones, which the standards leave open or forbid: a run must give the right result all the
 same. `Habits` of the kit: x' = u from x = u + p, twice = 2 x, and a time event every 1/8 s, which count counts."""
+import json
 import pathlib
 import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import ME_VERSIONS, CommandTest, Table, kit_fmu  # noqa: E402
+from command import JACOBI, ME_VERSIONS, CommandTest, Table, kit_fmu  # noqa: E402
 
 BOTH = [(version, interface) for version in ("2", "3") for interface in ("cs", "me")]
 ALL = [("1cs", "cs"), ("1me", "me"), *BOTH]
@@ -71,6 +72,89 @@ class Start(HabitTest):
             with self.subTest(interface=interface):
                 table = self.run_habit("unready GetFloat64", "3", interface, "--input", trajectory)
                 self.assertEqual(table["x"][0], 1)
+
+
+class Recording(HabitTest):
+    def record_all(self, habit, version, interface, *options):
+        """The result and the only warning."""
+        outcome = self.tutti("run", kit_fmu("Habits", version), "--interface", interface, "--record", "*", "--log-level",
+                             "warning", *options, env={"KIT_FAULT": habit})
+        warning, = outcome.lines("warning")
+        return self.result(), warning
+
+    def test_input_that_cannot_be_read(self):
+        """What the FMU was told is known all the same."""
+        for version, interface in ALL:
+            with self.subTest(version=version, interface=interface):
+                table, warning = self.record_all("hide u", version, interface, "--set", "u=2")
+                self.assertRegex(warning, "'u' cannot be read.* what the FMU was told")
+                self.assertEqual(set(table["u"]), {2})
+                self.assertAlmostEqual(table["x"][-1], 4)
+
+    def test_connected_input_that_cannot_be_read(self):
+        for fabric in ((), ("--processes", "2")):
+            with self.subTest(fabric=fabric):
+                outcome = self.tutti("run", f"a={kit_fmu('Stair', '2')}", f"b={kit_fmu('Habits', '2')}", "--connect",
+                                     "a.counter=b.u", "--stop", "3", "--step", "0.5", "--record", "*", *JACOBI, *fabric,
+                                     env={"KIT_FAULT": "hide u"})
+                self.assertRegex(outcome.lines("warning")[0], "b: 'u' cannot be read.* what the FMU was told")
+                table = self.result()
+                self.assertEqual(table["b.u"], [0, *table["a.counter"][:-1]])
+
+    def test_local_that_cannot_be_read(self):
+        """The run goes on without it."""
+        for version, interface in ALL:
+            with self.subTest(version=version, interface=interface):
+                table, warning = self.record_all("hide twice", version, interface)
+                self.assertRegex(warning, "'twice' cannot be read.* not recorded")
+                self.assertNotIn("twice", table.header)
+                self.assertEqual(table["count"][-1], 8)
+
+    def test_output_that_cannot_be_read(self):
+        """Without outputs there is nothing to simulate for."""
+        self.refused("run", kit_fmu("Habits", "2"), "--record", "*", status=1, env={"KIT_FAULT": "hide y"},
+                     says="fmi2GetReal returned Error")
+
+
+class Features(HabitTest):
+    """Features that an FMU claims and does not master can be left unused; the message says how."""
+
+    def test_event_mode(self):
+        fmu, fault = kit_fmu("Habits", "3"), {"KIT_FAULT": "error UpdateDiscreteStates"}
+        for option in ("--no-event-mode", "--no-event-mode=Habits_fmi3"):
+            self.refused("run", fmu, status=1, env=fault, says="UpdateDiscreteStates returned Error.*"
+                                                               "do without: --no-event-mode=Habits_fmi3")
+            self.assertEqual(self.simulate(fmu, option, env=fault)["count"][-1], 8)
+
+    def test_event_mode_of_one_unit(self):
+        """The other one keeps its own; on every fabric."""
+        fault = {"KIT_FAULT": "error UpdateDiscreteStates @b"}
+        units = [f"{name}={kit_fmu('Habits', '3')}" for name in "ab"]
+        results = [self.tutti("run", *units, "--no-event-mode=b", "-o", "-", "--quiet", *fabric, env=fault).out
+                   for fabric in ((), ("--threads", "2"), ("--processes", "2"))]
+        self.assertEqual(len(set(results)), 1)
+        self.assertEqual(Table(results[0])["b.count"][-1], 8)
+
+    def test_directional_derivatives(self):
+        fmu = kit_fmu("VanDerPol", "2")
+        for option, used in (((), True), (("--no-directional-derivatives",), False),
+                             (("--no-directional-derivatives=VanDerPol_fmi2",), False)):
+            outcome = self.tutti("run", fmu, "--solver", "radau5", "--stats", "-", "--quiet", *option)
+            self.assertEqual(json.loads(outcome.out)["units"][0]["directional_derivatives"] > 0, used, option)
+
+    def test_unknown_unit(self):
+        for option in ("--no-event-mode", "--no-directional-derivatives"):
+            self.refused("run", kit_fmu("Habits", "3"), f"{option}=Habit_fmi3", status=2,
+                         says="no unit 'Habit_fmi3'; did you mean 'Habits_fmi3'")
+
+    def test_annotation(self):
+        """An SSP says it for a component."""
+        fault = {"KIT_FAULT": "error UpdateDiscreteStates"}
+        self.tutti("new", self.path("system.ssp"), f"a={kit_fmu('Habits', '3')}")
+        self.tutti("run", self.path("system.ssp"), status=1, env=fault)
+        for name, option in (("all.ssp", "--no-event-mode"), ("one.ssp", "--no-event-mode=a")):
+            self.tutti("new", self.path(name), f"a={kit_fmu('Habits', '3')}", option)
+            self.tutti("run", self.path(name), env=fault)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,23 @@ class Info(CommandTest):
     def info(self, fmu, **options):
         return json.loads(self.tutti("info", fmu, "--json", **options).out)
 
+    def test_what_prevents_a_run(self):
+        """What `tutti run` would refuse, `info` and `check` say before."""
+        clock = '<Clock name="tick" valueReference="99" causality="input" intervalVariability="triggered"/>'
+        clocked = self.altered(kit_fmu("Dahlquist", "3"), ("</ModelVariables>", f"{clock}</ModelVariables>"))
+        foreign = self.altered(kit_fmu("Dahlquist", "2"), name="foreign.fmu", drop=["binaries/"],
+                               add={"binaries/win64/Dahlquist.dll": b""})
+        tool = self.altered(kit_fmu("Dahlquist", "1cs"), ("CoSimulation_StandAlone", "CoSimulation_Tool"),
+                            ("/CoSimulation_StandAlone", "/CoSimulation_Tool"), name="tool.fmu")
+        for fmu, why, faulty in ((clocked, r"has clocks \('tick'\)", 0), (foreign, "binar.*win64", 1),
+                                 (tool, "tool coupling", 0)):
+            with self.subTest(fmu=fmu):
+                self.refused("run", fmu, status=1, says=why)
+                self.assertRegex(self.tutti("info", fmu).out, f"(?m)^cannot run +.*{why}")
+                self.assertRegex(self.info(fmu)["cannotRun"], f"^(?!{fmu}).*{why}")
+                self.assertRegex(self.tutti("check", fmu, status=faulty).out, f"(?m)^(error|warning): .*{why}")
+        self.assertNotIn("cannotRun", self.info(kit_fmu("Dahlquist", "3")))
+
     def test_every_kit_fmu_for_people(self):
         for fmu in kit_fmus():
             with self.subTest(fmu=fmu.name):
