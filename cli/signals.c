@@ -8,6 +8,7 @@
 
 #include "base/crash.h"
 #include "fmi/instance.h"
+#include "launcher.h"
 #include "options.h"
 
 volatile sig_atomic_t signals_received;
@@ -52,9 +53,33 @@ static const char *name_of(int number)
     }
 }
 
+static void install_crash(void);
+
+/* An FMU was freed, and results are written: the process goes on to tell how the run went. If it cannot, because the FMU held what
+ * others wait for, it ends. */
+static void survive(void)
+{
+    enum { LAST_SECONDS = 10 };
+    install_crash();
+    if (gettid() == getpid() && !launcher_is_mpi()) /* else other ranks may have much to do */
+        alarm(LAST_SECONDS);
+    tutti_crash_escape();
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    say("tutti: error: stuck after a crash of an FMU that was freed; everything recorded is kept. Ask the FMU's "
+        "author\n");
+    tutti_crash_run();
+    _exit(EXIT_FAILED);
+}
+
 static void on_crash(int number)
 {
     char where[512];
+    if (tutti_crash_is_guarded())
+        survive();
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
     if (tutti_instance_where(where, sizeof where) > 0) {
@@ -109,6 +134,14 @@ static void handle_stop(int number)
         sigaction(number, &stop, NULL);
 }
 
+static void install_crash(void)
+{
+    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        sigaction(fatal[i], &crash, NULL);
+}
+
 void signals_install(void)
 {
     /* A crash may be a stack overflow: the handler needs a stack of its own. */
@@ -125,9 +158,7 @@ void signals_install(void)
     sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the write fails and says so */
     sigaction(SIGXFSZ, &ignore, NULL);
 
-    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        sigaction(fatal[i], &crash, NULL);
+    install_crash();
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
     atexit(on_exit_in_run);
 }

@@ -121,6 +121,8 @@ static void free_instance(struct kit *k)
 {
     if (k && k->mode == KIT_IN_FATAL)
         kit_refuse(k, "FreeInstance");
+    if (k)
+        (void)KIT_FAULT_CALL(k, "FreeInstance");
     kit_free(k);
 }
 

@@ -133,6 +133,8 @@ void fmi3FreeInstance(fmi3Instance c)
     struct kit *k = c;
     if (k && k->mode == KIT_IN_FATAL)
         kit_refuse(k, "FreeInstance");
+    if (k)
+        (void)KIT_FAULT_CALL(k, "FreeInstance");
     kit_free(k);
 }
 

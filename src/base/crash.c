@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/crash.h"
 
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -36,6 +37,31 @@ void tutti_crash_remove(void (*action)(void *context), void *context)
             atomic_store(&slots[i].state, 0);
             return;
         }
+}
+
+static _Thread_local sigjmp_buf *way_out; /* of the guarded action that this thread is in */
+
+bool tutti_crash_guard(void (*action)(void *context), void *context)
+{
+    sigjmp_buf here, *outer = way_out;
+    if (sigsetjmp(here, 1) != 0) {
+        way_out = outer;
+        return false;
+    }
+    way_out = &here;
+    action(context);
+    way_out = outer;
+    return true;
+}
+
+bool tutti_crash_is_guarded(void)
+{
+    return way_out != NULL;
+}
+
+void tutti_crash_escape(void)
+{
+    siglongjmp(*way_out, 1);
 }
 
 void tutti_crash_run(void)

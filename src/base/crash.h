@@ -3,12 +3,22 @@
 #ifndef TUTTI_BASE_CRASH_H
 #define TUTTI_BASE_CRASH_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /* Registers an async-signal-safe action; TUTTI_ERR_LIMIT if there are too many. Thread-safe. */
 TUTTI_CHECKED enum tutti_err tutti_crash_add(void (*action)(void *context), void *context);
 /* Removes it again (a pair that was never added is ignored). */
 void tutti_crash_remove(void (*action)(void *context), void *context);
+
+/* Calls action(context), which may crash: false if a fatal signal came on its way, and the process has a handler that left it
+ * by tutti_crash_escape. Whatever it held then (locks, memory) is lost. Not for what has to go on for long: memory may be damaged. */
+bool tutti_crash_guard(void (*action)(void *context), void *context);
+/* For a handler of a fatal signal. Is this thread in such an action? */
+bool tutti_crash_is_guarded(void);
+/* Leaves it, and does not return; only where tutti_crash_is_guarded. */
+void tutti_crash_escape(void);
 
 /* For a handler of a fatal signal: runs every registered action once, then removes the temporary folders. */
 void tutti_crash_run(void);

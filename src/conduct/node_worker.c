@@ -13,12 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "conduct/node_job.h"
 #include "conduct/node_messages.h"
 #include "fabric/tcp.h"
 #include "master/rank.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
+enum { LAST_SECONDS = 10 };       /* to come to its end, once an FMU has crashed when it was freed */
 
 struct worker {
     int rank, ranks;
@@ -48,6 +50,10 @@ static void die(int number)
  * a moment. That is more than a handler may do; where it goes wrong, or takes too long, the death is what it was. */
 static void on_crash(int number)
 {
+    if (tutti_crash_is_guarded()) {
+        alarm(LAST_SECONDS);
+        tutti_crash_escape();
+    }
     if (dies_of)
         die(number);
     dies_of = number;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "conduct/drain.h"
@@ -41,13 +42,29 @@ struct crew {
     int first;       /* that died or hung; -1: none */
 };
 
+/* Seconds that a worker has to come to its end, once an FMU has crashed when it was freed: it may hold what others wait for. */
+enum { LAST_SECONDS = 10 };
+
+static void on_crash(int number)
+{
+    if (tutti_crash_is_guarded()) {
+        alarm(LAST_SECONDS);
+        tutti_crash_escape();
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* In the worker. Signals from the terminal reach the whole group: what they mean, the conductor tells. */
 static void settle_in(pid_t parent)
 {
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGCHLD};
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int usual[] = {SIGSYS, SIGTRAP, SIGCHLD, SIGALRM};
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        signal(fatal[i], SIG_DFL);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        signal(crashes[i], on_crash);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     sigset_t none;

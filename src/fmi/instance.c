@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "base/str.h"
 #include "fmi/call.h"
 
@@ -111,6 +112,27 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     return TUTTI_OK;
 }
 
+static void call_free(void *context)
+{
+    struct tutti_instance *in = context;
+    in->binding->free(in);
+}
+
+/* Some FMUs free what they have freed before: nobody needs them any more, so that the run is none the worse for it. */
+static void free_component(struct tutti_instance *in)
+{
+    in->call = TUTTI_CALL_FREE;
+    struct tutti_instance *outer = tutti_call_enter(in);
+    bool whole = tutti_crash_guard(call_free, in);
+    tutti_call_leave(outer);
+    if (whole)
+        return;
+    tutti_call_bury(in);
+    tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+                     "%s: the FMU crashed in %s, when its work was done: results are not concerned. Ask its author",
+                     in->library->file, in->binding->call_names[in->library->kind][TUTTI_CALL_FREE]);
+}
+
 void tutti_instance_free(struct tutti_instance *in)
 {
     if (!in)
@@ -118,12 +140,8 @@ void tutti_instance_free(struct tutti_instance *in)
     if (tutti_call_may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* nobody asked how it went */
-    if (tutti_call_may(in, TUTTI_CALL_FREE)) {
-        in->call = TUTTI_CALL_FREE;
-        struct tutti_instance *outer = tutti_call_enter(in);
-        in->binding->free(in);
-        tutti_call_leave(outer);
-    }
+    if (tutti_call_may(in, TUTTI_CALL_FREE))
+        free_component(in);
     atomic_fetch_sub(&in->library->instances, 1);
     if (in->library->fatal && in->component) {
         /* Threads of the FMU may still run and log: what they know of us stays. */

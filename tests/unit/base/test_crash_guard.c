@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Actions that crash (base/crash.h): whoever guards them goes on. */
+#include "test.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/crash.h"
+
+static void on_crash(int number)
+{
+    if (tutti_crash_is_guarded())
+        tutti_crash_escape();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void count(void *calls)
+{
+    ++*(int *)calls;
+}
+
+static void crash(void *calls)
+{
+    ++*(int *)calls;
+    raise(SIGSEGV);
+}
+
+/* One that is guarded itself, and crashes behind it. */
+static void crash_twice(void *calls)
+{
+    assert_false(tutti_crash_guard(crash, calls));
+    crash(calls);
+}
+
+static void test_guard(void **state)
+{
+    (void)state;
+    int calls = 0;
+    signal(SIGSEGV, on_crash); /* cmocka has one of its own */
+    assert_false(tutti_crash_is_guarded());
+    assert_true(tutti_crash_guard(count, &calls));
+    for (int i = 0; i < 3; i++) { /* the signal is not left blocked */
+        assert_false(tutti_crash_guard(crash, &calls));
+        assert_false(tutti_crash_is_guarded());
+    }
+    assert_int_equal(calls, 4);
+    assert_false(tutti_crash_guard(crash_twice, &calls));
+    assert_int_equal(calls, 6);
+    assert_false(tutti_crash_is_guarded());
+}
+
+static void *in_thread(void *calls)
+{
+    return tutti_crash_guard(crash, calls) ? calls : NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    int calls = 0;
+    signal(SIGSEGV, on_crash);
+    void *wrong = &calls;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, in_thread, &calls), 0);
+    pthread_join(thread, &wrong);
+    assert_null(wrong);
+    assert_int_equal(calls, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests_name("base/crash, guards", tests, NULL, NULL);
+}
