@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "master/analyze.h"
+#include "output.h"
 #include "placement.h"
 #include "run_options.h"
 #include "signals.h"
@@ -156,37 +157,37 @@ static void print_names(const struct tutti_structure *structure, const uint32_t 
 {
     for (uint32_t i = 0; i < count; i++) {
         char *name = node_name(structure, nodes[i]);
-        printf("%s%s", i ? ", " : "", name ? name : "?");
+        fprintf(output_standard(), "%s%s", i ? ", " : "", name ? name : "?");
         free(name);
     }
-    putchar('\n');
+    fputc('\n', output_standard());
 }
 
 static void print_order(const struct tutti_analysis *analysis)
 {
     static const char *const words[] = {
         [TUTTI_ACTION_SET] = "set", [TUTTI_ACTION_GET] = "get", [TUTTI_ACTION_SOLVE] = "solve"};
-    printf("%-12s %u evaluation%s of units; with every output by itself %u\n", "start", analysis->order->evaluations,
-           analysis->order->evaluations == 1 ? "" : "s", analysis->ungrouped);
+    fprintf(output_standard(), "%-12s %u evaluation%s of units; with every output by itself %u\n", "start",
+            analysis->order->evaluations, analysis->order->evaluations == 1 ? "" : "s", analysis->ungrouped);
     for (uint32_t a = 0; a < analysis->order->action_count; a++) {
         const struct tutti_action *action = &analysis->order->actions[a];
-        printf("%12u %-5s ", a + 1, words[action->kind]);
+        fprintf(output_standard(), "%12u %-5s ", a + 1, words[action->kind]);
         print_names(analysis->initial, analysis->order->nodes + action->first, action->count);
     }
 }
 
 static void print_loops(const struct tutti_analysis *analysis)
 {
-    printf("%-12s %zu\n", "loops", analysis->loop_count);
+    fprintf(output_standard(), "%-12s %zu\n", "loops", analysis->loop_count);
     for (size_t i = 0; i < analysis->loop_count; i++) {
         const struct tutti_loop_analysis *loop = &analysis->loops[i];
-        printf("%12zu ", i + 1);
+        fprintf(output_standard(), "%12zu ", i + 1);
         print_names(analysis->running, loop->nodes, loop->count);
         if (loop->stability.known)
-            printf("%12s rho(DL) = %.6g, D by %s\n", "", loop->stability.rho,
-                   loop->stability.exact ? "directional derivatives" : "differences");
+            fprintf(output_standard(), "%12s rho(DL) = %.6g, D by %s\n", "", loop->stability.rho,
+                    loop->stability.exact ? "directional derivatives" : "differences");
         else if (loop->stability.why_not[0])
-            printf("%12s rho(DL) is not known: %s\n", "", loop->stability.why_not);
+            fprintf(output_standard(), "%12s rho(DL) is not known: %s\n", "", loop->stability.why_not);
     }
 }
 
@@ -200,7 +201,7 @@ static void print_cell(const struct tutti_cell *cell, bool last)
         snprintf(text, sizeof text, "%s", cell->stable ? "stable" : "unstable");
     else if (cell->possible)
         snprintf(text, sizeof text, "%s %.3g", cell->stable ? "stable" : "unstable", cell->radius);
-    printf(last ? " %s\n" : " %-17s", text);
+    fprintf(output_standard(), last ? " %s\n" : " %-17s", text);
 }
 
 static void print_table(const struct tutti_analysis *analysis)
@@ -216,11 +217,11 @@ static void print_table(const struct tutti_analysis *analysis)
         {"jacobi --correct", offsetof(struct tutti_stability_row, correct)},
         {"seidel", offsetof(struct tutti_stability_row, seidel)},
     };
-    printf("%-12s %-18s", "stability", "");
+    fprintf(output_standard(), "%-12s %-18s", "stability", "");
     for (int o = 0; o < TUTTI_ORDERS; o++)
-        printf(o == TUTTI_MOST_ORDER ? " %s\n" : " %-17s", analysis->rows[o].name);
+        fprintf(output_standard(), o == TUTTI_MOST_ORDER ? " %s\n" : " %-17s", analysis->rows[o].name);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        printf("%-12s %-18s", "", lines[i].name);
+        fprintf(output_standard(), "%-12s %-18s", "", lines[i].name);
         for (int o = 0; o < TUTTI_ORDERS; o++)
             print_cell((const void *)((const char *)&analysis->rows[o] + lines[i].cell), o == TUTTI_MOST_ORDER);
     }
@@ -229,13 +230,15 @@ static void print_table(const struct tutti_analysis *analysis)
 static void print_stability(const struct tutti_analysis *analysis)
 {
     if (analysis->loop_count == 0)
-        printf("%-12s 0: there is no algebraic loop, and every coupling is stable for small steps\n", "rho(DL)");
+        fprintf(output_standard(),
+                "%-12s 0: there is no algebraic loop, and every coupling is stable for small steps\n", "rho(DL)");
     else if (!analysis->stability.known)
-        printf("%-12s not known\n", "rho(DL)");
+        fprintf(output_standard(), "%-12s not known\n", "rho(DL)");
     else {
-        printf("%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)", analysis->stability.rho,
-               tutti_radius_is_stable(analysis->stability.rho) ? "is stable for small steps"
-                                                               : "is unstable, however small the step");
+        fprintf(output_standard(), "%-12s %.6g: explicit coupling with held inputs %s\n", "rho(DL)",
+                analysis->stability.rho,
+                tutti_radius_is_stable(analysis->stability.rho) ? "is stable for small steps"
+                                                                : "is unstable, however small the step");
         print_table(analysis);
     }
 }
@@ -244,32 +247,36 @@ static void print_choices(const struct tutti_analysis *analysis)
 {
     for (int i = 0; i < TUTTI_CHOICES && analysis->chosen; i++) {
         const struct tutti_choice *choice = &analysis->choices[i];
-        printf("%-12s %s: %s\n", choice->name, choice->value, choice->reason ? choice->reason : "as asked for");
+        fprintf(output_standard(), "%-12s %s: %s\n", choice->name, choice->value,
+                choice->reason ? choice->reason : "as asked for");
     }
     if (!analysis->initialised)
-        printf("%-12s %s\n", "cannot start", analysis->failure);
+        fprintf(output_standard(), "%-12s %s\n", "cannot start", analysis->failure);
     else if (!analysis->chosen)
-        printf("%-12s %s\n", "refused", analysis->failure);
+        fprintf(output_standard(), "%-12s %s\n", "refused", analysis->failure);
 }
 
 static void print_words(const struct tutti_analysis *analysis, const struct placement *placement)
 {
     const struct tutti_system *system = analysis->system;
     char *title = clean(system->name);
-    printf("%-12s %s: %u unit%s, %u connection%s\n", "system", title ? title : "?", system->component_count,
-           system->component_count == 1 ? "" : "s", system->connection_count, system->connection_count == 1 ? "" : "s");
+    fprintf(output_standard(), "%-12s %s: %u unit%s, %u connection%s\n", "system", title ? title : "?",
+            system->component_count, system->component_count == 1 ? "" : "s", system->connection_count,
+            system->connection_count == 1 ? "" : "s");
     free(title);
     for (uint32_t i = 0; i < analysis->initial->assumed_count; i++) {
         char *name = clean(system->components[analysis->initial->assumed[i]].name);
-        printf("%-12s %s does not tell all its dependencies: each output is taken to need every input\n", "structure",
-               name ? name : "?");
+        fprintf(output_standard(),
+                "%-12s %s does not tell all its dependencies: each output is taken to need every input\n", "structure",
+                name ? name : "?");
         free(name);
     }
     print_order(analysis);
     print_loops(analysis);
     for (size_t i = 0; i < analysis->pointless_count; i++) {
         char *name = printable(system, &analysis->pointless[i]);
-        printf("%-12s the start value of %s: its source's value takes its place\n", "pointless", name ? name : "?");
+        fprintf(output_standard(), "%-12s the start value of %s: its source's value takes its place\n", "pointless",
+                name ? name : "?");
         free(name);
     }
     print_stability(analysis);
@@ -282,7 +289,8 @@ static void print_json(struct printer *printer, const struct tutti_analysis *ana
                        const struct placement *placement)
 {
     json_t *json = analysis_json(analysis, placement);
-    printer->failed = !json || json_dumpf(json, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF;
+    printer->failed = !json || json_dumpf(json, output_standard(), JSON_INDENT(2)) != 0 ||
+                      fputc('\n', output_standard()) == EOF;
     json_decref(json);
 }
 
@@ -345,6 +353,7 @@ int command_analyze(const struct arguments *arguments)
         status = EXIT_USAGE;
     if (status == EXIT_DONE) {
         signals_in_run(true);
+        output_keep_apart();
         enum tutti_err err = tutti_analyze(&run.options, report, &printer);
         signals_in_run(false);
         status = finish(&printer, err);

@@ -9,6 +9,7 @@
 #include "fmi/fmu.h"
 #include "foreign/assembly.h"
 #include "master/words.h"
+#include "output.h"
 #include "system_file.h"
 #include "unit/unit.h"
 
@@ -33,7 +34,7 @@ static void say(struct checker *checker, enum tutti_severity severity, const str
     if (text->failed || is_repeated(checker, text->text, text->length))
         return;
     ++*(severity == TUTTI_FINDING_ERROR ? &checker->errors : &checker->warnings);
-    printf("%s: %s\n", severity == TUTTI_FINDING_ERROR ? "error" : "warning", text->text);
+    fprintf(output_standard(), "%s: %s\n", severity == TUTTI_FINDING_ERROR ? "error" : "warning", text->text);
 }
 
 static void report(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
@@ -180,7 +181,7 @@ int command_check(const struct arguments *arguments)
         check_loaded(&checker, name);
     else
         check_fmu(&checker, name);
-    fflush(stdout); /* findings before the count, also where both go to one file */
+    fflush(output_standard()); /* findings before the count, also where both go to one file */
     if (!arguments_value(arguments, "--quiet"))
         print_count(name, &checker);
     tutti_map_fini(&checker.said);

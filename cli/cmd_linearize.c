@@ -47,6 +47,7 @@ static int linearize(const struct run_options *run, const struct tutti_linearize
     struct tutti_linearization linearization;
     struct tutti_run_stats stats;
     signals_in_run(true);
+    output_keep_apart();
     enum tutti_err err = tutti_linearize(options, &stats, &linearization);
     signals_in_run(false);
     console_clear_progress();

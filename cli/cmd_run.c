@@ -25,6 +25,7 @@ static int follow(struct run_options *run)
 {
     launcher_unmute(); /* what FMUs print is to be seen */
     signals_keep_quiet();
+    output_keep_apart();
     signals_in_run(true);
     enum tutti_err err = tutti_run(&run->options, NULL);
     signals_in_run(false);
@@ -73,6 +74,7 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
     char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
     struct tutti_run_stats stats;
+    output_keep_apart();
     signals_in_run(true);
     enum tutti_err err = tutti_run(options, &stats);
     signals_in_run(false);

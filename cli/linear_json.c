@@ -164,12 +164,12 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
 bool linear_write_json(const struct tutti_linearization *linearization, const char *fmu, const char *path)
 {
     errno = 0;
-    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "w");
     struct writer writer = {.file = file, .memory = true, .first = true};
     if (file)
         write_all(&writer, linearization, fmu);
     bool done = file && !ferror(file);
-    if (file && file != stdout)
+    if (file && file != output_standard())
         done = fclose(file) == 0 && done;
     if (!done)
         output_complain(path, errno);

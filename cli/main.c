@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "commands.h"
 #include "launcher.h"
+#include "output.h"
 #include "signals.h"
 
 static bool is_help(const char *text)
@@ -43,7 +44,7 @@ static int unknown_command(const char *name)
 /* Standard output is a result, too: one that cannot be written is a failure. */
 static int finish(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (output_finish())
         return status;
     fputs("tutti: error: standard output cannot be written\n", stderr);
     return status == EXIT_DONE ? EXIT_FAILED : status;

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tutti/run.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+
+static FILE *own_standard; /* NULL: not kept apart */
 
 void output_complain(const char *path, int number)
 {
@@ -91,4 +94,49 @@ bool output_replace(const char *path, FILE *content)
     free(name);
     free(real);
     return error == 0;
+}
+
+/* Descriptor 1 leads to standard error, or nowhere. */
+static bool lead_away(void)
+{
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        return true;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    bool led = nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0;
+    if (nowhere >= 0)
+        close(nowhere);
+    return led;
+}
+
+void output_keep_apart(void)
+{
+    enum { ABOVE_STANDARD = 3 };
+    if (own_standard)
+        return;
+    fflush(stdout);
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, ABOVE_STANDARD); /* programs that an FMU starts do not get it */
+    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (stream && lead_away()) {
+        own_standard = stream;
+        tutti_set_standard_output(fd);
+        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what FMUs print appears when they do so, also before a crash */
+    } else if (stream) {
+        fclose(stream);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+FILE *output_standard(void)
+{
+    return own_standard ? own_standard : stdout;
+}
+
+bool output_finish(void)
+{
+    FILE *own = output_standard();
+    bool done = fflush(own) == 0 && !ferror(own);
+    if (own != stdout)
+        fflush(stdout);
+    return done;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "output.h"
 #include "text_json.h"
 
 static void sum_up(struct placement *placement)
@@ -58,11 +59,11 @@ static void print_units(const struct placement *placement, int rank)
         char *name = tutti_str_copy(placement->system->components[c].name);
         if (name)
             tutti_str_make_printable(name);
-        printf("%s%s", before, name ? name : "?");
+        fprintf(output_standard(), "%s%s", before, name ? name : "?");
         before = ", ";
         free(name);
     }
-    puts(*before ? "" : "no unit");
+    fputs(*before ? "\n" : "no unit\n", output_standard());
 }
 
 /* Of the list from *next on, what this rank sends. */
@@ -72,27 +73,27 @@ static void print_sends(const struct placement *placement, int rank, size_t *nex
     for (; *next < placement->traffic_count && placement->traffic[*next].from == rank; ++*next) {
         const struct tutti_traffic *way = &placement->traffic[*next];
         if (*before == 's')
-            printf("%12s        ", "");
-        printf("%s%llu value%s to %d", before, (unsigned long long)way->values, way->values == 1 ? "" : "s",
-               (int)way->to);
+            fprintf(output_standard(), "%12s        ", "");
+        fprintf(output_standard(), "%s%llu value%s to %d", before, (unsigned long long)way->values,
+                way->values == 1 ? "" : "s", (int)way->to);
         before = ", ";
     }
     if (*before == ',')
-        putchar('\n');
+        fputc('\n', output_standard());
 }
 
 void placement_print(const struct placement *placement)
 {
-    printf("%-12s %d, by %s costs: the greatest load is %.3g times the mean\n", "ranks", placement->ranks,
-           placement->measured ? "measured" : "estimated", placement->balance);
+    fprintf(output_standard(), "%-12s %d, by %s costs: the greatest load is %.3g times the mean\n", "ranks",
+            placement->ranks, placement->measured ? "measured" : "estimated", placement->balance);
     size_t next = 0;
     for (int r = 0; r < placement->ranks; r++) {
-        printf("%12d %5.1f %% ", r, 100 * placement->shares[r]);
+        fprintf(output_standard(), "%12d %5.1f %% ", r, 100 * placement->shares[r]);
         print_units(placement, r);
         print_sends(placement, r, &next);
     }
-    printf("%-12s %llu value%s at an exchange, in %zu message%s\n", "crossing", placement->values,
-           placement->values == 1 ? "" : "s", placement->traffic_count, placement->traffic_count == 1 ? "" : "s");
+    fprintf(output_standard(), "%-12s %llu value%s at an exchange, in %zu message%s\n", "crossing", placement->values,
+            placement->values == 1 ? "" : "s", placement->traffic_count, placement->traffic_count == 1 ? "" : "s");
 }
 
 /* ---- for programs ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
 #include "text_json.h"
 
 static json_t *units_json(const struct tutti_run_stats *stats)
@@ -86,9 +87,9 @@ bool stats_write(const struct tutti_run_stats *stats, const char *system, const 
         fputs("tutti: error: --stats: out of memory\n", stderr);
         return false;
     }
-    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "w");
     bool done = file && json_dumpf(json, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
-    if (file && file != stdout)
+    if (file && file != output_standard())
         done = fclose(file) == 0 && done;
     if (!done)
         fprintf(stderr, "tutti: error: --stats: '%s' cannot be written: %s\n", path, strerror(errno));

@@ -120,7 +120,7 @@ struct tutti_run_options {
     size_t record_count;
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
-    const char *output;                  /* result file; "-" for CSV on standard output; NULL: none */
+    const char *output; /* result file; "-" for CSV on standard output, see tutti_set_standard_output; NULL: none */
     const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: nobody */
     bool timing;                         /* measure the time of every do-step (stats.seconds), not of some */
     bool fmu_logging;                    /* ask the FMU for its debug messages */
@@ -177,6 +177,11 @@ TUTTI_API void tutti_run_stats_fini(struct tutti_run_stats *stats);
  * releases it); the result file then holds everything up to the failure. INTERRUPTED if options.interrupt ended the run. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_run(const struct tutti_run_options *options,
                                                  struct tutti_run_stats *stats);
+
+/* What the output "-" stands for from now on, in all threads: an open descriptor, which stays yours; 1 until then. FMUs may print
+ * to standard output. The library leaves that as it is; a program that wants the result alone there duplicates descriptor 1
+ * before the run, lets it lead elsewhere, and hands over the duplicate. The command does so. */
+TUTTI_API void tutti_set_standard_output(int descriptor);
 
 /* "0.1.0" */
 TUTTI_API const char *tutti_version(void);

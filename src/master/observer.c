@@ -25,7 +25,8 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
     if (fabric)
         return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
                                       observer->column_count, observer->records);
-    const struct tutti_output_target target = {output, options->watcher, observer->log, observer->name};
+    const struct tutti_output_target target = {output, options->watcher, observer->log, observer->name,
+                                               .by_thread = true};
     return observer->records
                ? tutti_output_open(&observer->sink.output, &target, observer->columns, observer->column_count)
                : TUTTI_OK;

@@ -36,8 +36,9 @@ struct tutti_recorder {
     _Atomic off_t offset; /* -1: not a regular file */
     _Atomic bool writing;
     int fd;
-    int error;    /* errno of a failed write, after which nothing is written any more */
-    size_t fixed; /* most bytes of a row without the contents of its texts */
+    bool is_standard; /* standard output: not ours to close */
+    int error;        /* errno of a failed write, after which nothing is written any more */
+    size_t fixed;     /* most bytes of a row without the contents of its texts */
     struct cell *cells;
     size_t n;
     struct cell **texts; /* the cells of type String and Binary */
@@ -279,7 +280,7 @@ static void release(struct tutti_recorder *recorder)
 static enum tutti_err close_file(struct tutti_recorder *recorder)
 {
     enum tutti_err err = flush(recorder);
-    if (recorder->fd > STDOUT_FILENO) /* which is not ours to close */
+    if (!recorder->is_standard)
         err = tutti_record_file_close(recorder->fd, recorder->path, err);
     release(recorder);
     return err;
@@ -288,8 +289,9 @@ static enum tutti_err close_file(struct tutti_recorder *recorder)
 static enum tutti_err open_file(struct tutti_recorder *recorder, const char *path)
 {
     bool regular = false;
-    recorder->fd = STDOUT_FILENO;
-    if (strcmp(path, "-") != 0)
+    recorder->is_standard = strcmp(path, "-") == 0;
+    recorder->fd = recorder->is_standard ? tutti_record_standard_output() : -1;
+    if (!recorder->is_standard)
         TRY(tutti_record_file_open(&recorder->fd, &regular, path));
     recorder->offset = regular ? 0 : -1;
     return TUTTI_OK;
@@ -352,7 +354,7 @@ static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, co
     if (err == TUTTI_OK)
         err = write_header(recorder);
     if (err != TUTTI_OK) {
-        if (recorder->fd > STDOUT_FILENO)
+        if (!recorder->is_standard && recorder->fd >= 0)
             close(recorder->fd);
         release(recorder);
         return err;
@@ -364,6 +366,7 @@ static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, co
 const struct tutti_record_format tutti_record_csv = {
     .name = "csv",
     .extension = ".csv",
+    .any_thread = true,
     .holds_texts = true,
     .open = open_csv,
     .row = row,

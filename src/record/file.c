@@ -3,9 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tutti/run.h>
 #include <unistd.h>
+
+static atomic_int standard_output = STDOUT_FILENO;
+
+void tutti_set_standard_output(int descriptor)
+{
+    standard_output = descriptor;
+}
+
+int tutti_record_standard_output(void)
+{
+    return standard_output;
+}
 
 enum tutti_err tutti_record_file_fail_open(const char *path)
 {

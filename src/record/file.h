@@ -8,6 +8,9 @@
 
 #include "base/err.h"
 
+/* The descriptor behind the path "-" (<tutti/run.h>, tutti_set_standard_output); not ours to close. */
+int tutti_record_standard_output(void);
+
 /* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
  * fail any more. Nobody else can have it open so as long as this is: IO, if somebody has. `regular` says whether bytes have a place in it; pipes and devices take them one after the other. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path);

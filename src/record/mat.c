@@ -426,6 +426,7 @@ static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, co
 const struct tutti_record_format tutti_record_mat = {
     .name = "mat",
     .extension = ".mat",
+    .any_thread = true,
     .fixed_once = true,
     .open = open_mat,
     .row = row,

@@ -6,6 +6,7 @@
 
 #include "base/crash.h"
 #include "base/number.h"
+#include "record/flusher.h"
 
 /* --- words to the log */
 
@@ -74,6 +75,7 @@ static void warn_of_changed(const struct tutti_output *output)
 static void emergency(void *context)
 {
     struct tutti_output *output = context;
+    tutti_flusher_halt(output->flusher);
     output->format->emergency(output->recorder);
 }
 
@@ -89,11 +91,16 @@ static enum tutti_err open_file(struct tutti_output *output)
         if (!output->fixed)
             return tutti_fail_memory();
     }
-    return tutti_crash_add(emergency, output);
+    TRY(tutti_crash_add(emergency, output));
+    if (output->target.by_thread && format->any_thread)
+        output->flusher = tutti_flusher_new(format, output->recorder);
+    return TUTTI_OK;
 }
 
 static enum tutti_err close_file(struct tutti_output *output)
 {
+    tutti_flusher_free(output->flusher);
+    output->flusher = NULL;
     tutti_crash_remove(emergency, output);
     warn_of_changed(output);
     return output->format->close(output->recorder);
@@ -155,14 +162,23 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
         output->watches_nan = !warn_of_nan(output, t);
     if (__builtin_expect(!output->begun, 0))
         note_fixed(output);
-    if (output->format)
-        TRY(output->format->row(output->recorder, t));
+    if (output->format) {
+        tutti_flusher_hold(output->flusher);
+        enum tutti_err err = output->format->row(output->recorder, t);
+        tutti_flusher_release(output->flusher);
+        TRY(err);
+    }
     return output->values ? tell_row(output, t) : TUTTI_OK;
 }
 
 enum tutti_err tutti_output_flush(struct tutti_output *output)
 {
-    return output->format ? output->format->flush(output->recorder) : TUTTI_OK;
+    if (!output->format)
+        return TUTTI_OK;
+    tutti_flusher_hold(output->flusher);
+    enum tutti_err err = output->format->flush(output->recorder);
+    tutti_flusher_release(output->flusher);
+    return err;
 }
 
 enum tutti_err tutti_output_close(struct tutti_output *output)

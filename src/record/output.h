@@ -9,11 +9,14 @@
 #include "base/log.h"
 #include "record/recorder.h"
 
+struct tutti_flusher; /* flusher.h */
+
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
     const struct tutti_watcher *watcher; /* NULL: nobody */
     const struct tutti_log *log;
     const char *origin; /* names the system in the log */
+    bool by_thread;     /* rows are flushed by a thread, where the format allows it: the caller may be away for long */
 };
 
 /* Zeroed: nothing becomes of them. */
@@ -23,6 +26,7 @@ struct tutti_output {
     size_t count;
     const struct tutti_record_format *format; /* NULL: no file */
     struct tutti_recorder *recorder;
+    struct tutti_flusher *flusher; /* NULL: none */
     double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
     bool begun;       /* there is a first row */
     double *values;   /* for the watcher */

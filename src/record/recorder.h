@@ -30,6 +30,7 @@ struct tutti_record_format {
     const char *name;      /* "csv" */
     const char *extension; /* ".csv" */
     bool holds_texts;      /* else it skips columns of type String and Binary */
+    bool any_thread;       /* flush() may come from another thread than row(), while that waits for it */
     bool fixed_once;       /* of a column that is fixed it keeps the first row's value and no other */
 
     /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until

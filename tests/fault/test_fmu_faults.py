@@ -129,6 +129,24 @@ class Faults(CommandTest):
                                          self.trajectory)
                     self.assertEqual(len(found), rows)
 
+    def test_crash_when_it_is_freed(self):
+        """The run is over by then: its result is whole and said to be so, whatever it runs on. A warning tells."""
+        for version in (*VERSIONS, "1me"):
+            for fabric in ((), ("--threads", "1"), ("--processes", "1")):
+                with self.subTest(version=version, fabric=fabric):
+                    options = ("--stats", "stats.json", *fabric)
+                    self.misbehave(version, "", *options)
+                    plain = self.result().rows
+                    os.remove(self.path("stats.json"))
+                    outcome = self.misbehave(version, "crash FreeInstance", *options)
+                    warning, = outcome.lines("warning")
+                    self.assertRegex(warning, r"the FMU crashed in fmi\d?Free\w*Instance, when its work was done")
+                    self.assertEqual(self.result().rows, plain)
+                    self.assertTrue(os.path.exists(self.path("stats.json")))
+                    self.assertIn("took ", outcome.err)
+        self.assertRegex(self.misbehave("2", "error DoStep 0.5; crash FreeInstance", status=1).lines("error")[-1],
+                         "fmi2DoStep returned Error")
+
     def test_discarded_step(self):
         """FMI 3.0 stands where it stood and is asked for less; 1.0 and 2.0 say how far they came, and that is it."""
         table = self.misbehave("3", "discard DoStep 0.55") and self.result()
@@ -198,16 +216,16 @@ class Faults(CommandTest):
     def test_fmu_that_prints(self):
         for version in VERSIONS:
             outcome = self.misbehave(version, "print DoStep")
-            self.assertEqual(outcome.out.count("fault: DoStep prints"), 8)
+            self.assertEqual(outcome.err.count("fault: DoStep prints"), 8)
+            self.assertEqual(outcome.out, "")
             self.assertEqual(len(self.rows()), 9)
-            self.assertIn("0.125,", self.misbehave(version, "print DoStep", "-o", "-").out)
 
     # ---- an FMU that never comes back
 
     def hang(self, version, call, *signals):
         """Starts a run that hangs in a call; sends the signals, each after the command has answered the last one."""
         process = self.start(*self.arguments(version), env={"KIT_FAULT": f"print {call} {HALF}; hang {call} {HALF}"})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         for number in signals[:-1]:
             process.send_signal(number)
             while b"once more: at once" not in process.stderr.readline():

@@ -3,6 +3,7 @@
 """FMUs that treat the process as their own: they leave it, change its folder, overflow its stack.
 
 Each is Tracker with a library before its own that does something rude first."""
+import json
 import os
 import pathlib
 import subprocess
@@ -89,6 +90,42 @@ int fmi2DoStep(void *c, double t, double h, int flag)
                 self.tutti("run", fmu, "-o", f"{when}.csv", "--stats", f"{when}.json")
                 self.assertEqual(os.listdir(elsewhere), [])
                 self.assertEqual(len(self.result(f"{when}.csv")), 51)
+
+    def test_printing(self):
+        """Whatever way it prints, at its step or when it is loaded: results on standard output stay whole, and what it printed
+        comes where the log is. The last words have no line end, and a megabyte must not stop anybody."""
+        deed = """
+static void *work(void *p) {{ puts("by a thread"); return p; }}
+{attribute}static void rude(void)
+{{
+    pthread_t t;
+    printf("by printf\\n");
+    if (write(1, "by write\\n", 9) != 9 || system("echo by a child") != 0)
+        abort();
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    for (int i = 0; i < 16384; i++)
+        puts("sixty-four bytes, again and again, until it is a whole megabyte");
+    printf("by printf, in the end");
+}}
+"""
+        said = ("by printf\n", "by write\n", "by a child\n", "by a thread\n", "whole megabyte\n", "by printf, in the end")
+        polite = self.tutti("run", kit_fmu("Tracker", "2"), "-o", "-", "--quiet").out
+        for when, attribute in (("step", ""), ("load", "__attribute__((constructor)) ")):
+            fmu = self.rude(deed.format(attribute=attribute))
+            for fabric in ((), ("--threads", "1"), ("--processes", "1")):
+                with self.subTest(when=when, fabric=fabric):
+                    outcome = self.tutti("run", fmu, "-o", "-", "--quiet", *fabric)
+                    self.assertEqual(outcome.out, polite)
+                    for words in said:
+                        self.assertIn(words, outcome.err)
+            outcome = self.tutti("run", fmu, "--stats", "-", "--quiet")
+            self.assertEqual(json.loads(outcome.out)["steps"], 50)
+        for command in (("analyze", fmu, "--json"), ("linearize", fmu, "-o", "-")):
+            with self.subTest(command=command):
+                outcome = self.tutti(*command)
+                json.loads(outcome.out)
+                self.assertIn("by write\n", outcome.err)
 
     def test_standard_output_closed(self):
         outcome = self.tutti("run", self.rude("static void rude(void) { fclose(stdout); }"))

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import VERSIONS, CommandTest, Outcome, kit_fmu  # noqa: E402
+from command import PATIENCE, VERSIONS, CommandTest, Outcome, kit_fmu  # noqa: E402
 
 ENDLESS = ("--stop", "1", "--step", "1e-9", "--output-step", "1e-6")
 UNDER_WAY = "print DoStep 2.5e-5"  # the FMU says when it is there
@@ -22,7 +22,7 @@ class Signals(CommandTest):
         """Starts a run, and waits until it has recorded some rows."""
         process = self.start("run", kit_fmu("Faulty", version), *ENDLESS, *options, env={"KIT_FAULT": UNDER_WAY},
                              **more)
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         return process
 
     def test_first_signal_ends_the_run(self):
@@ -44,7 +44,7 @@ class Signals(CommandTest):
         """One communication step is ten billion of the solver: it ends all the same."""
         process = self.start("run", kit_fmu("Faulty", "2"), "--solver", "rk4", "--solver-step", "1e-10", "--stop", "1",
                              "--step", "1", env={"KIT_FAULT": "print GetDerivatives 1e-9"})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         process.send_signal(signal.SIGTERM)
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 128 + signal.SIGTERM)
@@ -110,7 +110,7 @@ class Killed(CommandTest):
     def hanging(self, result="result.csv"):
         process = self.start("run", kit_fmu("Faulty", "2"), "-o", result,
                              env={"KIT_FAULT": "print DoStep; hang DoStep"})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         return process
 
     def end(self, process):
@@ -128,6 +128,20 @@ class Killed(CommandTest):
 
     def run_another(self, left):
         self.assertEqual(self.finish(self.start("run", kit_fmu("Dahlquist", "2"), "-o", "other.csv"), left).status, 0)
+
+    def test_rows_are_in_the_file_while_an_fmu_hangs(self):
+        """Who looks sees all of them, and the worst end takes none away."""
+        for ranks in ((), ("--threads", "1"), ("--processes", "1")):
+            with self.subTest(ranks=ranks):
+                result = pathlib.Path(self.write("result.csv", ""))  # it comes when there are columns
+                process = self.start("run", kit_fmu("Faulty", "2"), "--step", "0.125", *ranks,
+                                     env={"KIT_FAULT": "print DoStep 0.5; hang DoStep 0.5"})
+                self.await_print(process)
+                until = time.monotonic() + PATIENCE
+                while result.read_bytes().count(b"\n") < 6 and time.monotonic() < until:
+                    time.sleep(0.05)
+                self.end(process)
+                self.assertEqual(self.result().times, [0, 0.125, 0.25, 0.375, 0.5])
 
     def test_leftovers_are_swept(self):
         processes = [self.hanging(f"{i}.csv") for i in range(3)]

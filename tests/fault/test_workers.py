@@ -119,7 +119,7 @@ class Killed(WorkerTest):
         """A run that would take ages, with some rows recorded."""
         process = self.start("run", *PAIR, *ENDLESS, *APART, *fabric.options, *options, "-o", "result.csv",
                              env={"KIT_FAULT": fault})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         return process
 
     def check_rows(self, least=26):
@@ -215,7 +215,7 @@ class Interrupted(WorkerTest):
         for fabric in (threads(2), processes(2)):
             process = self.start("run", *PAIR, "--realtime", "1e-6", *STEPS, *APART, *fabric.options, "-o", "out.csv",
                                  env={"KIT_FAULT": "print DoStep @b"})
-            self.assertIn(b"prints", process.stdout.readline())
+            self.await_print(process)
             process.send_signal(signal.SIGINT)
             self.assertEqual(self.finish(process).status, 130)
             self.assertEqual(self.result("out.csv").times, [0, 0.125])

@@ -126,6 +126,11 @@ class CommandTest(unittest.TestCase):
         return subprocess.Popen([*launcher, TUTTI, *map(str, arguments)], cwd=self.folder, env=self.environment(**(env or {})),
                                 start_new_session=True, **options)
 
+    def await_print(self, process):
+        """Waits until an FMU with the fault "print" has printed: it is under way. Its words come where the log is."""
+        while b"prints" not in (line := process.stderr.readline()):
+            self.assertTrue(line, "it has ended")
+
     def finish(self, process, left=()):
         """Waits for the end, and checks what holds for every run. `left` may be in TMPDIR: it was there before."""
         try:

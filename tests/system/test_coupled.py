@@ -406,7 +406,7 @@ class Endings(CoupledTest):
         process = self.start("run", f"a={DAHLQUIST}", f"bad={kit_fmu('Faulty', '2')}", *connect("a.x=bad.u"), "--stop",
                              "1",
                              "--step", "1e-9", "--output-step", "1e-6", env={"KIT_FAULT": "print DoStep 2.5e-5"})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 130)

@@ -131,7 +131,7 @@ class Mpi(CommandTest):
     def test_a_signal_ends_the_run_on_all_ranks(self):
         process = self.start_ranks(3, "run", *PAIR[:2], "--place", "A=0", "--place", "B=1", "--step", "1e-6", "--stop",
                                    "1000", "--quiet", env={"KIT_FAULT": "print DoStep 1e-4"})
-        self.assertIn(b"prints", process.stdout.readline())
+        self.await_print(process)
         process.send_signal(signal.SIGINT)
         outcome = self.finish(process)
         message, = outcome.lines("error")

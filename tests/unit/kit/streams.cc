@@ -8,7 +8,9 @@
 
 namespace {
 struct parcel : std::runtime_error {
-    explicit parcel(const std::string &text) : std::runtime_error(text) {}
+    explicit parcel(const std::string &text) : std::runtime_error(text)
+    {
+    }
 };
 } // namespace
 

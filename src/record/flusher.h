@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* flusher.h - rows reach the file also while nobody comes by to flush: an FMU may stay in one step for hours, or for ever.
+ *
+ * A thread of its own flushes a recorder some times a second if rows have come; whoever uses the recorder meanwhile holds it. */
+#ifndef TUTTI_RECORD_FLUSHER_H
+#define TUTTI_RECORD_FLUSHER_H
+
+#include "record/recorder.h"
+
+struct tutti_flusher;
+
+/* Both are borrowed until free. NULL if no thread can be had: rows then reach the file when somebody flushes. */
+struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format, struct tutti_recorder *recorder);
+/* Around every use of the recorder; NULL is fine. */
+void tutti_flusher_hold(struct tutti_flusher *flusher);
+void tutti_flusher_release(struct tutti_flusher *flusher);
+/* For a handler of a fatal signal: the thread writes no more; waits a moment for it. NULL is fine. */
+void tutti_flusher_halt(struct tutti_flusher *flusher);
+/* Ends the thread. The recorder stays. NULL is fine. */
+void tutti_flusher_free(struct tutti_flusher *flusher);
+
+#endif
