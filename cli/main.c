@@ -29,10 +29,26 @@ static int run_command(const struct command *command, int argc, char **argv)
     return status;
 }
 
+/* What other tools call it. */
+static const char *translate(const char *name)
+{
+    static const char *const words[][2] = {
+        {"simulate", "run"}, {"sim", "run"},      {"start", "run"},   {"validate", "check"},
+        {"verify", "check"}, {"inspect", "info"}, {"show", "info"},   {"list", "info"},
+        {"dump", "info"},    {"diff", "compare"}, {"draw", "graph"},  {"create", "new"},
+        {"init", "new"},     {"serve", "node"},   {"worker", "node"}, {"analyse", "analyze"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], name) == 0)
+            return words[i][1];
+    return NULL;
+}
+
 static int unknown_command(const char *name)
 {
-    struct tutti_nearest nearest = {.wanted = name};
-    for (const struct command *command = commands; command->name; command++)
+    struct tutti_nearest nearest = {.wanted = name, .best = translate(name)};
+    bool translated = nearest.best != NULL;
+    for (const struct command *command = commands; command->name && !translated; command++)
         tutti_nearest_offer(&nearest, command->name);
     if (nearest.best)
         fprintf(stderr, "tutti: there is no command '%s'; did you mean '%s'?\n", name, nearest.best);

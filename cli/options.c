@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/number.h"
 #include "base/str.h"
@@ -17,13 +18,78 @@ static const struct option *find(const struct command *command, const char *text
     return NULL;
 }
 
+/* What other tools call it. The first one that the command has is meant. */
+static const char *translate(const struct command *command, const char *text, size_t n)
+{
+    static const char *const words[][2] = {
+        {"tolerance", "--rtol"},
+        {"relative-tolerance", "--rtol"},
+        {"relativetolerance", "--rtol"},
+        {"reltol", "--rtol"},
+        {"absolute-tolerance", "--atol"},
+        {"abstol", "--atol"},
+        {"stop-time", "--stop"},
+        {"stoptime", "--stop"},
+        {"end-time", "--stop"},
+        {"end", "--stop"},
+        {"tend", "--stop"},
+        {"duration", "--stop"},
+        {"start-time", "--start"},
+        {"starttime", "--start"},
+        {"begin-time", "--start"},
+        {"param", "--set"},
+        {"params", "--set"},
+        {"parameter", "--set"},
+        {"start-value", "--set"},
+        {"start-values", "--set"},
+        {"initial", "--set"},
+        {"step-size", "--step"},
+        {"stepsize", "--step"},
+        {"communication-step-size", "--step"},
+        {"dt", "--step"},
+        {"output-interval", "--output-step"},
+        {"interval", "--output-step"},
+        {"output-file", "--output"},
+        {"result-file", "--output"},
+        {"resultfile", "--output"},
+        {"result", "--output"},
+        {"input-file", "--input"},
+        {"inputs", "--input"},
+        {"interface-type", "--interface"},
+        {"fmi-type", "--interface"},
+        {"method", "--solver"},
+        {"integrator", "--solver"},
+        {"output-variable", "--record"},
+        {"output-variables", "--record"},
+        {"variables", "--record"},
+        {"filter-variables", "--record"},
+        {"rtf", "--realtime"},
+        {"real-time-factor", "--realtime"},
+        {"max-step", "--h-max"},
+        {"min-step", "--h-min"},
+        {"numprocs", "--threads"},
+        {"jobs", "--threads"},
+    };
+    while (n > 0 && *text == '-') {
+        text++;
+        n--;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i][0]) == n && strncasecmp(words[i][0], text, n) == 0 &&
+            find(command, words[i][1], strlen(words[i][1])))
+            return words[i][1];
+    return NULL;
+}
+
 static bool unknown_option(const struct command *command, const char *text)
 {
-    struct tutti_nearest nearest = {.wanted = text};
-    for (const struct option *o = command->options; o->name; o++)
+    const size_t length = strcspn(text, "=");
+    struct tutti_nearest nearest = {.wanted = text, .best = translate(command, text, length)};
+    bool translated = nearest.best != NULL;
+    for (const struct option *o = command->options; o->name && !translated; o++)
         if (o->help)
             tutti_nearest_offer(&nearest, o->name);
-    fprintf(stderr, "tutti %s: unknown option '%s'", command->name, text);
+    fprintf(stderr, "tutti %s: unknown option '%.*s'", command->name, (int)length, text);
     if (nearest.best)
         fprintf(stderr, "; did you mean '%s'?\n", nearest.best);
     else

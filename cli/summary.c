@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "summary.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,19 @@ static struct short_text show_seconds(double seconds)
         snprintf(out.text, sizeof out.text, "%.3g ms", 1e3 * seconds);
     else
         snprintf(out.text, sizeof out.text, "%.3g us", 1e6 * seconds);
+    return out;
+}
+
+/* 0.12, 3.4, 2,610, 1.2 million */
+static struct short_text show_factor(double factor)
+{
+    struct short_text out;
+    if (factor >= 1e6)
+        snprintf(out.text, sizeof out.text, "%.3g million", factor / 1e6);
+    else if (factor >= 1000)
+        snprintf(out.text, sizeof out.text, "%ld,%03ld", lround(factor / 10) / 100, lround(factor / 10) % 100 * 10);
+    else
+        snprintf(out.text, sizeof out.text, "%.3g", factor);
     return out;
 }
 
@@ -144,13 +158,11 @@ static void say_result(const struct display *display, const struct summary *summ
 
 static void say_durations(const struct display *display, const struct tutti_run_stats *stats)
 {
-    struct short_text speed = {""};
-    if (stats->loop_seconds > 0)
-        snprintf(speed.text, sizeof speed.text, ", %.3g x real time",
-                 (stats->stop - stats->start) / stats->loop_seconds);
-    say(display, "took", DISPLAY_PLAIN, "%s (set-up %s, loop %s%s)",
+    bool fast = stats->loop_seconds > 0;
+    struct short_text speed = show_factor(fast ? (stats->stop - stats->start) / stats->loop_seconds : 0);
+    say(display, "took", DISPLAY_PLAIN, "%s (set-up %s, loop %s%s%s%s)",
         show_seconds(stats->setup_seconds + stats->loop_seconds).text, show_seconds(stats->setup_seconds).text,
-        show_seconds(stats->loop_seconds).text, speed.text);
+        show_seconds(stats->loop_seconds).text, fast ? ", " : "", fast ? speed.text : "", fast ? " x real time" : "");
 }
 
 void summary_print(const struct summary *summary)

@@ -56,6 +56,16 @@ struct tutti_number_text tutti_number_show(double value)
     return result;
 }
 
+struct tutti_number_text tutti_number_show_time(double t)
+{
+    struct tutti_number_text shown = {};
+    if (std::isfinite(t))
+        *std::to_chars(shown.text, shown.text + TUTTI_NUMBER_MAX, t, std::chars_format::general, 10).ptr = 0;
+    else
+        shown = tutti_number_show(t);
+    return shown;
+}
+
 size_t tutti_number_write_float(char *out, float value)
 {
     return write_float(out, value);

@@ -26,6 +26,9 @@ struct tutti_number_text {
 };
 struct tutti_number_text tutti_number_show(double value);
 #define NUMBER(value) (tutti_number_show(value).text)
+/* The same with ten digits at most: where in time something happened, for people. What somebody may have to type is a NUMBER. */
+struct tutti_number_text tutti_number_show_time(double t);
+#define TIME(t) (tutti_number_show_time(t).text)
 
 /* Reads all of text[0..n), white space at both ends allowed; false if it is anything else than one number that fits,
  * and *value is left alone then. Doubles take what XML Schema and C take: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */

@@ -13,6 +13,7 @@
 #include "conduct/sum.h"
 #include "master/observer.h"
 #include "master/tally.h"
+#include "master/tell.h"
 
 enum { LAST_LINES = 8 };
 
@@ -119,11 +120,14 @@ static enum tutti_err take_row(struct tutti_conductor *conductor, int r, struct 
 static enum tutti_err take_log(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     struct rank *rank = &conductor->ranks[r];
-    unsigned level = tutti_unparcel_u8(in);
+    unsigned marked = tutti_unparcel_u8(in), level = marked & ~(unsigned)TUTTI_TELL_INSISTS;
     const char *origin = tutti_unparcel_text(in), *text = tutti_unparcel_text(in);
     if (!is_read(in) || level > TUTTI_LOG_DEBUG || !text)
         return malformed("a message", r);
-    tutti_log_printf(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
+    if (marked & TUTTI_TELL_INSISTS)
+        tutti_log_insist(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
+    else
+        tutti_log_printf(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
     if (!origin)
         return TUTTI_OK; /* of the run, not of a unit: nothing that a lost one would have said last */
     struct tutti_text line = {0};

@@ -60,7 +60,7 @@ static enum tutti_err judge(const struct tutti_job *job, enum tutti_err err, con
     const volatile sig_atomic_t *interrupt = job->prepared.options->interrupt;
     bool short_of = !err && stats->stop < job->prepared.times.stop && !stats->terminated_by_fmu;
     if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED || short_of))
-        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", NUMBER(t));
+        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(t));
     return err;
 }
 

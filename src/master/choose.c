@@ -200,7 +200,8 @@ static enum tutti_err choose_explicit(struct run *run, const struct facts *facts
     if (known && !tutti_radius_is_stable(radius))
         return refuse_unstable(facts, radius);
     run->master.coupling = coupling;
-    because(run, COUPLING, "algebraic loop, %s, and '%s' %s", name_rho(facts, rho, sizeof rho), name_of(blame), why);
+    because(run, COUPLING, "'%s' %s; outputs depend on each other in a circle (an algebraic loop, %s)", name_of(blame),
+            why, name_rho(facts, rho, sizeof rho));
     if (!known && facts->stability.loops > 0)
         tutti_log_printf(
             run->options->log, TUTTI_LOG_WARNING, NULL,
@@ -219,10 +220,13 @@ static enum tutti_err choose_for_loop(struct run *run, const struct facts *facts
     if (!facts->opaque && facts->stability.known) {
         master->coupling = &tutti_coupling_jacobi;
         master->corrects = true;
-        because(run, COUPLING, "with --correct: algebraic loop, %s", name_rho(facts, rho, sizeof rho));
+        because(run, COUPLING, "with --correct: outputs depend on each other in a circle (an algebraic loop, %s)",
+                name_rho(facts, rho, sizeof rho));
     } else if (!facts->stuck) {
         master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING, "algebraic loop, %s, and all units can go back", name_rho(facts, rho, sizeof rho));
+        because(run, COUPLING,
+                "outputs depend on each other in a circle (an algebraic loop, %s); steps can be repeated",
+                name_rho(facts, rho, sizeof rho));
     } else
         return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot go back", facts->stuck);
     return TUTTI_OK;
@@ -247,17 +251,19 @@ static enum tutti_err choose_coupling(struct run *run, const struct facts *facts
     if (!facts->coupled)
         because(run, COUPLING, "there is one unit");
     else if (options->correct || options->smooth)
-        because(run, COUPLING, "--correct and --smooth go with it");
+        because(run, COUPLING, "--correct and --smooth need it");
     else if (judges_iteration(options)) {
         master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING, "--control %s judges an iteration", options->control);
+        because(run, COUPLING, "--control %s needs steps that are repeated", options->control);
     } else if (facts->stability.loops > 0)
         return choose_for_loop(run, facts);
     else if (facts->own_step)
         because(run, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
     else {
         master->coupling = &tutti_coupling_seidel;
-        because(run, COUPLING, facts->stability.empty > 0 ? "no algebraic loop: rho(DL) = 0" : "no algebraic loop");
+        because(run, COUPLING,
+                facts->stability.empty > 0 ? "nothing comes back in the circle of dependencies (rho(DL) = 0)"
+                                           : "no outputs depend on each other in a circle (no algebraic loop)");
     }
     return TUTTI_OK;
 }
@@ -273,6 +279,8 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
         because(run, CONTROL, "there is one unit");
     else if (options->has_step)
         because(run, CONTROL, "--step is given");
+    else if (!wants_control(run) && run->system->foreign)
+        because(run, CONTROL, "the file gives a step for %s, and no tolerance is given", run->system->foreign);
     else if (!wants_control(run))
         because(run, CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->stairs)
@@ -328,15 +336,15 @@ static enum tutti_err choose_detection(struct run *run, const struct facts *fact
     else if (facts->own_step)
         because(run, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck && (facts->has_outputs || facts->has_events))
-        because(run, EVENTS, "'%s' cannot go back", name_of(facts->stuck));
+        because(run, EVENTS, "'%s' cannot go back to where an event happened", name_of(facts->stuck));
     else if (facts->has_outputs) {
         master->detection = &tutti_detection_output;
-        because(run, EVENTS, "there are discrete outputs, and all units can go back");
+        because(run, EVENTS, "there are discrete outputs, and all units can repeat a step");
     } else if (facts->has_events) {
         master->detection = &tutti_detection_early;
-        because(run, EVENTS, "there are units with events, and all can go back");
+        because(run, EVENTS, "there are units with events, and all can repeat a step");
     } else
-        because(run, EVENTS, "no discrete outputs, no units with events");
+        because(run, EVENTS, "no unit has discrete outputs or events");
     return TUTTI_OK;
 }
 
@@ -452,6 +460,26 @@ static void warn_of_idle(const struct run *run)
                              all[i].option, all[i].with);
 }
 
+/* Somebody asked for an accuracy, and steps are fixed because of a unit. */
+static void warn_of_tolerance(const struct run *run, const struct facts *facts)
+{
+    const struct tutti_run_options *options = run->options;
+    const struct tutti_member *blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
+    bool asked = options->has_rtol || options->has_atol;
+    if (!asked || !blame || options->has_step || !is_auto(options->control) || run->master.control->varies)
+        return;
+    bool me = blame->unit->kind->interface == TUTTI_CS && blame->unit->fmu->desc->interfaces[TUTTI_ME].present;
+    tutti_log_insist(
+        options->log, TUTTI_LOG_WARNING, NULL,
+        "%s does not control the error of the coupling here: '%s' %s, so all steps are of %s. Use %sa --step "
+        "that is short enough (half of it should give the same result)",
+        options->has_rtol ? "--rtol" : "--atol", name_of(blame),
+        facts->stairs     ? "has an internal step"
+        : facts->own_step ? "has steps of its own"
+                          : "cannot go back to the beginning of a step",
+        NUMBER(run->times.step), me ? "--interface me, or " : "an FMU that can save its state, or ");
+}
+
 static void tell(const struct run *run, unsigned order)
 {
     const struct tutti_master *master = &run->master;
@@ -482,5 +510,6 @@ enum tutti_err tutti_master_choose(struct run *run)
     master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
     tell(run, master->order);
     warn_of_idle(run);
+    warn_of_tolerance(run, &facts);
     return TUTTI_OK;
 }

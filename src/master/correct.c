@@ -253,7 +253,7 @@ static void warn_of_limit(struct run *run, uint32_t real)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
                          "--correct: t = %s: '%s' would be corrected by far more than it ever was; corrections are "
                          "limited there. A shorter --step, or --coupling relax, makes them smaller",
-                         NUMBER(run->t), tutti_system_name(run->system, &end, name, sizeof name));
+                         TIME(run->t), tutti_system_name(run->system, &end, name, sizeof name));
     run->master.correction->limited = true;
 }
 

@@ -2,6 +2,7 @@
 #include "master/experiment.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/time.h"
@@ -55,7 +56,8 @@ void tutti_times_propose(const struct tutti_system *system, struct tutti_experim
             proposal->stop = own->stop;
             found = true;
         }
-        if (own->has_step && is_step(own->step) && (!proposal->has_step || own->step < proposal->step)) {
+        if (!system->foreign && own->has_step && is_step(own->step) &&
+            (!proposal->has_step || own->step < proposal->step)) {
             proposal->has_step = true;
             proposal->step = own->step;
         }
@@ -89,11 +91,15 @@ enum tutti_err tutti_times_make_uniform(struct tutti_times *times, const struct 
     if (tutti_grid_fits(times->start, step, times->stop))
         return TUTTI_OK;
     double fitting = span / ceil(span / step);
-    if (options->has_step || own > 0)
+    if (options->has_step || own > 0) {
+        double whole = times->start + fmax(1, nearbyint(span / step)) * step;
+        bool typable = strlen(NUMBER(fitting)) <= 8; /* nobody wants to type more */
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "%s is not a multiple of the step %s, and %s cannot vary its step "
-                          "(canHandleVariableCommunicationStepSize); use --step %s, or another --stop",
-                          NUMBER(span), NUMBER(step), fmu->path, NUMBER(fitting));
+                          "(canHandleVariableCommunicationStepSize); use %s %s, or another %s",
+                          NUMBER(span), NUMBER(step), fmu->path, typable ? "--step" : "--stop",
+                          typable ? NUMBER(fitting) : TIME(whole), typable ? "--stop" : "--step");
+    }
     tutti_log_printf(log, TUTTI_LOG_WARNING, fmu->path,
                      "the FMU cannot vary its step; using %s instead of %s, so that the run ends at %s",
                      NUMBER(fitting), NUMBER(step), NUMBER(times->stop));
@@ -136,6 +142,10 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
     TRY(check_finite(span, "--stop minus --start"));
     times->step = options->has_step ? options->step : propose_step(&experiment, fixed, span, system->path, log);
     times->step_proposed = !options->has_step && experiment.has_step && is_step(experiment.step);
+    if (system->foreign && !options->has_step)
+        tutti_log_printf(log, TUTTI_LOG_INFO, NULL, "%s:%u: the annotation for %s %s", system->foreign_file,
+                         system->foreign_line, system->foreign,
+                         experiment.has_step ? "gives the communication step" : "leaves the steps to the master");
     TRY(tutti_times_check_step(times, times->step, "--step"));
     if (options->has_output_step) {
         TRY(tutti_times_check_step(times, options->output_step, "--output-step"));

@@ -108,7 +108,7 @@ static enum tutti_err watch_standstill(struct run *run, double before)
     if (++run->standstills < TUTTI_MOST_STANDSTILLS)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
-                      unit->name, unit->fmu->path, NUMBER(run->t), TUTTI_MOST_STANDSTILLS);
+                      unit->name, unit->fmu->path, TIME(run->t), TUTTI_MOST_STANDSTILLS);
 }
 
 enum tutti_err tutti_loop_begin_anew(struct run *run)
@@ -119,6 +119,28 @@ enum tutti_err tutti_loop_begin_anew(struct run *run)
     tutti_detect_forget(run);
     tutti_stepper_restart(&run->master.stepper);
     return tutti_extrapolation_restart(run);
+}
+
+/* What is no number spreads from unit to unit, and nobody can make anything of the rest. At the start it may still become one.
+ * Steps that are attempts have their own look at it (macro.c); others only where a row is due, and at the end. */
+static enum tutti_err check_signals(const struct run *run)
+{
+    const double *signals = (const void *)run->wires.signals;
+    for (uint32_t i = 0; i < run->wires.real_count && run->t > run->times.start; i++) {
+        const struct tutti_real *real = &run->wires.reals[i];
+        if (__builtin_expect(isfinite(signals[real->place]), 1) || !real->smooth ||
+            !tutti_run_owns(run, real->component))
+            continue;
+        const struct tutti_structure_node *node = &run->structure.nodes[real->node];
+        struct tutti_end end = {.component = node->component, .variable = node->variable};
+        char name[256];
+        return tutti_fail(
+            TUTTI_ERR_SOLVER,
+            "t = %s: '%s' is not finite, and inputs follow it; if its FMU does not do that by itself, the "
+            "coupling is not stable: try another --coupling, --correct or a smaller step (tutti analyze)",
+            TIME(run->t), tutti_system_name(run->system, &end, name, sizeof name));
+    }
+    return TUTTI_OK;
 }
 
 /* At the point reached: events first, else a row if one is due. */
@@ -144,7 +166,9 @@ static enum tutti_err look_around(struct run *run)
         TRY(tutti_events_cross_found(run));
     if (crossed || jumped)
         TRY(tutti_loop_begin_anew(run));
-    return !crossed && (due || run->ended) ? tutti_observer_row(&run->observer, run->t) : TUTTI_OK;
+    if (!crossed && (due || run->ended))
+        TRY(tutti_observer_row(&run->observer, run->t));
+    return due && !run->master.by_attempts ? check_signals(run) : TUTTI_OK;
 }
 
 /* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the
@@ -210,7 +234,7 @@ enum tutti_err tutti_loop(struct run *run)
     while (goes_on(run)) {
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                              NUMBER(run->t));
+                              TIME(run->t));
         double before = run->t, target;
         TRY(find_target(run, &target));
         run->target = target;
@@ -235,5 +259,5 @@ enum tutti_err tutti_loop(struct run *run)
         if (__builtin_expect(run->steered, 0))
             break;
     }
-    return TUTTI_OK;
+    return run->t >= run->times.stop ? check_signals(run) : TUTTI_OK;
 }

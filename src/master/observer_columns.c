@@ -168,7 +168,7 @@ static enum tutti_err check_used(const struct chooser *chooser)
         return nearest ? tutti_fail(TUTTI_ERR_ARGUMENT, "--record: no variable fits '%s'; did you mean '%s'?", pattern,
                                     nearest)
                        : tutti_fail(TUTTI_ERR_ARGUMENT,
-                                    "--record: no variable fits '%s'; `tutti info` lists all variables", pattern);
+                                    "--record: no variable fits '%s'; `tutti info --variables` lists all", pattern);
     }
     return TUTTI_OK;
 }

@@ -216,7 +216,7 @@ void tutti_run_tell_end(const struct run *run, enum tutti_err err)
         tutti_rows_tell(run);
     if (run->ended && !err && tutti_run_owns(run, run->ended->component))
         tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, run->ended->unit->name,
-                         "the FMU ended the simulation at t = %s", NUMBER(run->ended->t));
+                         "the FMU ended the simulation at t = %s", TIME(run->ended->t));
 }
 
 enum tutti_err tutti_run_go(struct run *run)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/setup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,6 +379,8 @@ static enum tutti_err choose_options(struct run *run, uint32_t c, struct tutti_r
     TRY(tutti_words_of_component(own, run->system, component, &member->own_step));
     double from_file = member->own_step;
     TRY(own_step(run, component->name, used, &member->own_step));
+    if (member->own_step <= 0 && component->step_hint > 0)
+        member->own_step = fmax(1, floor(component->step_hint / run->times.step * (1 + 1e-9))) * run->times.step;
     member->step_from_file = from_file > 0 && member->own_step == from_file;
     /* In a system a solver is for those that need one. */
     if (!run->system->single && own->interface && strcmp(own->interface, "cs") == 0)

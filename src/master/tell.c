@@ -23,7 +23,7 @@ struct tutti_teller {
 
 static void put_message(struct tutti_parcel *parcel, enum tutti_log_level level, const char *origin, const char *text)
 {
-    tutti_parcel_put_u8(parcel, (uint8_t)level);
+    tutti_parcel_put_u8(parcel, (uint8_t)level); /* with its mark */
     tutti_parcel_put_text(parcel, origin);
     tutti_parcel_put_text(parcel, text);
 }
@@ -67,6 +67,8 @@ static enum tutti_err tell_own(struct tutti_teller *teller, enum tutti_log_level
 
 static void write_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
+    if (tutti_log_insists())
+        level |= TUTTI_TELL_INSISTS;
     struct tutti_teller *teller = context;
     if (!pthread_equal(teller->owner, pthread_self())) {
         pthread_mutex_lock(&teller->lock);

@@ -9,6 +9,9 @@
 #include "base/log.h"
 #include "fabric/fabric.h"
 
+/* In the level of a message that is for everybody (tutti_log_insist). */
+enum { TUTTI_TELL_INSISTS = 0x80 };
+
 struct tutti_teller;
 
 /* For the calling thread, which is the rank's; `fabric` is borrowed. */

@@ -30,19 +30,21 @@ static void warn_of_texts(const struct tutti_output *output)
                          texts - 1, extension);
 }
 
-static bool is_nan(const struct tutti_column *column)
+static bool is_odd(const struct tutti_column *column)
 {
-    return (column->type == TUTTI_TYPE_FLOAT64 && isnan(*(const double *)column->value)) ||
-           (column->type == TUTTI_TYPE_FLOAT32 && isnan(*(const float *)column->value));
+    return (column->type == TUTTI_TYPE_FLOAT64 && !isfinite(*(const double *)column->value)) ||
+           (column->type == TUTTI_TYPE_FLOAT32 && !isfinite(*(const float *)column->value));
 }
 
-/* Of the first value that is not a number: the run goes on, but whoever looks should know. */
+/* Of the first value that is not a finite number: the run goes on, but whoever looks should know. */
 static bool warn_of_nan(const struct tutti_output *output, double t)
 {
     for (size_t i = 0; i < output->count; i++)
-        if (is_nan(&output->columns[i])) {
-            tutti_log_printf(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
-                             "'%s' is not a number (NaN) at t = %s; going on", output->columns[i].name, NUMBER(t));
+        if (is_odd(&output->columns[i])) {
+            bool nan = isnan(tutti_column_number(&output->columns[i]));
+            tutti_log_insist(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                             "'%s' is %s at t = %s; going on", output->columns[i].name,
+                             nan ? "not a number (NaN)" : "infinite", TIME(t));
             return true;
         }
     return false;

@@ -179,6 +179,8 @@ TUTTI_CHECKED enum tutti_err tutti_parts_dimensions(struct tutti_parts *parts, c
                                                     size_t *count);
 TUTTI_CHECKED enum tutti_err tutti_parts_transformation(struct tutti_parts *parts, const struct tutti_node *node,
                                                         struct tutti_ssp_transformation *transformation);
+/* What other tools' annotations in node's Annotations say about steps, unless something was said before. */
+void tutti_parts_foreign(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_ssp_foreign *foreign);
 /* The element inside of the annotation org.tutti in node's Annotations, or NULL. */
 const struct tutti_node *tutti_parts_settings(struct tutti_parts *parts, const struct tutti_node *node);
 

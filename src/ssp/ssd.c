@@ -37,10 +37,13 @@ static enum tutti_err read_document(struct tutti_parts *parts, struct tutti_ssd 
     TRY(tutti_parts_system(parts, system, &ssd->system));
     const struct tutti_node *experiment = tutti_parts_child(top, "DefaultExperiment");
     ssd->settings = tutti_parts_settings(parts, top);
+    ssd->foreign = ssd->system.foreign;
+    tutti_parts_foreign(parts, top, &ssd->foreign);
     if (experiment) {
         TRY(read_experiment(parts, experiment, ssd));
         const struct tutti_node *settings = tutti_parts_settings(parts, experiment);
         ssd->settings = ssd->settings ? ssd->settings : settings;
+        tutti_parts_foreign(parts, experiment, &ssd->foreign);
     }
     ssd->settings = ssd->settings ? ssd->settings : ssd->system.settings;
     return TUTTI_OK;

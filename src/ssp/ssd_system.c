@@ -180,6 +180,7 @@ static enum tutti_err read_element(struct tutti_parts *parts, struct tutti_node 
     if (!*element->name)
         return tutti_parts_fail(parts, node, "the name is empty; give it one");
     element->settings = tutti_parts_settings(parts, node);
+    tutti_parts_foreign(parts, node, &element->foreign);
     TRY(read_connectors(parts, node, element));
     return tutti_parts_bindings(parts, node, element);
 }

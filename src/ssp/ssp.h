@@ -176,6 +176,14 @@ struct tutti_ssp_dictionary {
 
 enum tutti_ssp_element_kind { TUTTI_SSP_COMPONENT, TUTTI_SSP_SYSTEM, TUTTI_SSP_DICTIONARY_REFERENCE };
 
+/* What an annotation of another tool says about steps. */
+struct tutti_ssp_foreign {
+    const char *tool;       /* static; NULL: nothing is said */
+    double step, tolerance; /* 0: none */
+    bool varies;            /* the tool varies the step */
+    unsigned line;
+};
+
 struct tutti_ssp_element {
     enum tutti_ssp_element_kind kind;
     const char *name, *id;
@@ -192,7 +200,8 @@ struct tutti_ssp_element {
     const struct tutti_ssp_dictionary *dictionaries;
     size_t dictionary_count;
     const struct tutti_node *settings; /* the element inside of the annotation org.tutti, or NULL */
-    struct tutti_node *node;           /* of this element, for writers */
+    struct tutti_ssp_foreign foreign;
+    struct tutti_node *node; /* of this element, for writers */
     unsigned line;
 };
 
@@ -203,6 +212,7 @@ struct tutti_ssd {
     bool has_start, has_stop;
     double start, stop;
     const struct tutti_node *settings; /* of the document (its root element's or its default experiment's annotation) */
+    struct tutti_ssp_foreign foreign;  /* likewise, or its root system's */
     struct tutti_tree *tree;
     struct tutti_arena arena;
 };

@@ -184,7 +184,8 @@ static enum tutti_err fail_unknown(struct flat *flat, const char *option, const 
     if (nearest)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
                           nearest);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option, name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                      option, name);
 }
 
 /* ---- --connect ---- */

@@ -30,8 +30,8 @@ static enum tutti_err fail_unknown(const struct tutti_system *system, const char
         if (best)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s.%s'?", option,
                               name, owner, best);
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option,
-                          name);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                          option, name);
     }
     for (uint32_t i = 0; i < system->component_count; i++)
         tutti_nearest_offer(&nearest, system->components[i].name);

@@ -76,6 +76,7 @@ enum tutti_err tutti_hierarchy_add_fmu(struct flat *flat, uint32_t index, uint32
     component->implementation = choose_implementation(flat, item, component->fmu->desc);
     component->file = item->file ? item->file->shown : NULL;
     component->line = item->element ? item->element->line : 0;
+    component->step_hint = item->element ? item->element->foreign.step : 0;
     if (!component->name)
         return tutti_fail_memory();
     if (item->element && item->element->settings)
@@ -243,6 +244,20 @@ enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t root)
     return err ? err : place ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* How another tool would step is a proposal, which comes before those of the FMUs. */
+static void take_foreign(struct tutti_system *system, const struct tutti_ssp_foreign *foreign, const char *file)
+{
+    if (!foreign->varies && foreign->step <= 0)
+        return;
+    system->foreign = foreign->tool;
+    system->foreign_line = foreign->line;
+    system->foreign_file = file;
+    system->experiment.has_step = foreign->step > 0;
+    system->experiment.step = foreign->step;
+    system->experiment.has_tolerance = foreign->tolerance > 0;
+    system->experiment.tolerance = foreign->tolerance;
+}
+
 enum tutti_err tutti_hierarchy_words(struct flat *flat, const struct file *file)
 {
     const struct tutti_ssd *ssd = file->ssd;
@@ -251,6 +266,7 @@ enum tutti_err tutti_hierarchy_words(struct flat *flat, const struct file *file)
     flat->system->experiment.has_stop = ssd->has_stop;
     flat->system->experiment.start = ssd->start;
     flat->system->experiment.stop = ssd->stop;
+    take_foreign(flat->system, &ssd->foreign, file->shown);
     if (!settings)
         return TUTTI_OK;
     flat->system->words_file = file->shown;

@@ -34,7 +34,8 @@ static enum tutti_err unknown_name(const struct tutti_desc *desc, const char *op
     if (nearest)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
                           nearest);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info` lists all", option, name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                      option, name);
 }
 
 /* The variable `x` of "x[2,3]", TUTTI_NONE if there is none; `element` gets count 0 if the indices do not fit. */

@@ -35,6 +35,7 @@ struct tutti_component {
     size_t setting_count;
     const struct tutti_word *words; /* its annotation */
     size_t word_count;
+    double step_hint; /* of another tool's annotation; 0: none */
     const char *file; /* where it is declared; NULL: the command line */
     unsigned line;
 };
@@ -96,9 +97,12 @@ struct tutti_system {
     const struct tutti_word *words; /* of the document, and which file they are from */
     size_t word_count;
     const char *words_file;
-    struct tutti_experiment experiment; /* SSP: start and stop only. A single FMU: its own */
-    struct tutti_map names;             /* component's name -> index */
-    struct tutti_fmu **fmus;            /* each file once */
+    struct tutti_experiment experiment; /* SSP: start and stop, and what `foreign` says. A single FMU: its own */
+    const char *foreign; /* the tool whose annotation says how to step ("OMSimulator"); NULL: none does */
+    unsigned foreign_line;
+    const char *foreign_file;
+    struct tutti_map names;  /* component's name -> index */
+    struct tutti_fmu **fmus; /* each file once */
     uint32_t fmu_count;
     struct tutti_package **packages; /* whose files the FMUs are */
     uint32_t package_count;

@@ -86,5 +86,50 @@ class Stability(ChoicesTest):
             self.assertAlmostEqual(self.result()["y"][-1], 0.25, 9)
 
 
+class NoNumbers(ChoicesTest):
+    def test_a_coupling_that_explodes_is_an_error(self):
+        """Also on the plain path, where nothing is recorded: y = 1 - 30 u, and y = 2 u."""
+        relation = test_fmu("Relation", "2")
+        loop = (f"a={relation}", f"b={relation}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.factor=-30",
+                "--set", "b.factor=2", "--set", "a.offset=1", "--stop", "10", "--step", "0.01", "--control", "fixed")
+        for coupling in ("jacobi", "seidel"):
+            for record in ((), ("--record", "none"), ("--output-step", "1"), ("--threads", "2")):
+                with self.subTest(coupling=coupling, record=record):
+                    outcome = self.tutti("run", *loop, "--coupling", coupling, "--extrapolate", "0", *record, "-o",
+                                         "result.csv", "--quiet", status=1)
+                    self.assertRegex(outcome.err, r"error: t = [\d.]+: '[ab]\.y' is not finite.*tutti analyze")
+
+    def test_a_single_fmu_is_told_of(self):
+        """Nobody else reads it: a warning, also for those who want none."""
+        faulty = kit_fmu("Faulty", "2")
+        outcome = self.tutti("run", faulty, "-o", "result.csv", "--quiet", env={"KIT_FAULT": "nan GetReal 0.5+"})
+        self.assertRegex(outcome.err, r"warning: .*'y' is not a number \(NaN\) at t = 0\.5")
+
+
+class Tolerance(ChoicesTest):
+    """--rtol where a unit cannot go back."""
+
+    def units(self):
+        tracker = kit_fmu("Tracker", "1cs")
+        return (f"a={tracker}", f"b={kit_fmu('Tracker', '2')}", "--connect", "a.y=b.u")
+
+    def test_it_is_not_ignored_in_silence(self):
+        for fabric in ((), ("--threads", "2"), ("--processes", "2")):
+            for quiet in ((), ("--quiet",)):
+                outcome = self.tutti("run", *self.units(), "--rtol", "1e-6", "-o", "result.csv", *quiet, *fabric)
+                warnings = [line for line in outcome.err.splitlines() if "warning" in line]
+                self.assertEqual(len(warnings), 1, outcome.err)
+                for words in ("--rtol", "'a' cannot go back", "--step", "0.1"):
+                    self.assertIn(words, warnings[0])
+
+    def test_the_way_out(self):
+        stuck = test_fmu("StuckMixer", "2")
+        mixers = (f"a={stuck}", f"b={stuck}", "--connect", "a.y1=b.u1", "--rtol", "1e-5", "-o", "result.csv", "--quiet")
+        self.assertIn("--interface me", self.tutti("run", *mixers).err)
+        self.assertEqual(self.tutti("run", *mixers, "--interface", "me").err, "")
+        for options in (("--step", "0.05"), ("--control", "fixed")):  # whoever says how
+            self.assertEqual(self.tutti("run", *self.units(), "--rtol", "1e-6", *options, "-o", "result.csv", "--quiet").err, "")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -62,6 +62,14 @@ class Mistakes(CommandTest):
         for wrong, meant in (("--stpo", "--stop"), ("--outputstep", "--output-step"), ("--quite", "--quiet")):
             self.refused("run", fmu, wrong, "1", status=2, says=[f"'{wrong}'", f"did you mean '{meant}'"])
         self.refused("run", fmu, "--stpo=1", status=2, says="did you mean '--stop'")
+        for foreign, meant in (("--tolerance", "--rtol"), ("--stop-time", "--stop"), ("--stopTime=3", "--stop"),
+                               ("--start-time", "--start"), ("--param", "--set"), ("--step-size", "--step"),
+                               ("--output-interval", "--output-step"), ("--output-file=x", "--output")):
+            self.refused("run", fmu, foreign, "1", status=2,
+                         says=[f"unknown option '{foreign.partition('=')[0]}'; did you mean '{meant}'"])
+        self.refused("info", fmu, "--tolerance", status=2, says="unknown option '--tolerance'; see 'tutti info --help'")
+        for foreign, meant in (("simulate", "run"), ("validate", "check")):
+            self.refused(foreign, fmu, status=2, says=f"did you mean '{meant}'")
         self.refused("info", fmu, "--jsn", status=2, says="did you mean '--json'")
         self.refused("run", fmu, "--stop", status=2, says="--stop needs a value")
         self.refused("run", fmu, "--quiet=1", status=2, says="--quiet takes no value")
