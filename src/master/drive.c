@@ -89,6 +89,12 @@ static enum tutti_err assign_all(struct assignment *a, size_t count)
     for (a->file = 0; a->file < count; a->file++)
         for (size_t column = 0; column < tutti_table_columns(a->files[a->file].table); column++)
             TRY(assign_column(a, column));
+    for (uint32_t p = 0; p < a->system->input_count; p++) {
+        const struct tutti_port *port = &a->system->inputs[p];
+        a->file = count + port->table;
+        if (port->table != TUTTI_NONE)
+            TRY(drive_port(a, port->column, p));
+    }
     return TUTTI_OK;
 }
 

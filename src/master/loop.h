@@ -82,7 +82,7 @@ struct run {
     double *announced;
     bool has_grids;            /* some member has one */
     bool alone;                /* one member, with the steps of the run: the run is where it is, also on the way */
-    struct tutti_trajectory_file *tables; /* the input files */
+    struct tutti_trajectory_file *tables; /* the input files, and those of the system */
     size_t table_count;
     struct tutti_observer observer;
     struct tutti_arena arena;

@@ -163,7 +163,7 @@ static void tear_down_members(struct run *run)
 void tutti_run_let_go(struct run *run)
 {
     tutti_structure_fini(&run->structure);
-    for (size_t i = 0; i < run->table_count; i++)
+    for (size_t i = 0; i < run->table_count && i < run->options->input_count; i++) /* others are the system's */
         tutti_table_free(run->tables[i].table);
     free(run->tables);
     tutti_system_free(run->system);

@@ -113,7 +113,8 @@ static const char *where_is(const struct tutti_run_options *options, const char 
 static enum tutti_err read_tables(struct run *run)
 {
     const struct tutti_run_options *options = run->options;
-    run->tables = calloc(options->input_count + 1, sizeof *run->tables);
+    const struct tutti_system *system = run->system;
+    run->tables = calloc(options->input_count + system->table_count + 1, sizeof *run->tables);
     if (!run->tables)
         return tutti_fail_memory();
     for (size_t i = 0; i < options->input_count; i++) {
@@ -121,6 +122,9 @@ static enum tutti_err read_tables(struct run *run)
         run->tables[i].name = options->inputs[i];
         run->table_count++;
     }
+    for (uint32_t i = 0; i < system->table_count; i++)
+        run->tables[run->table_count++] =
+            (struct tutti_trajectory_file){system->tables[i].file, system->tables[i].table};
     return TUTTI_OK;
 }
 
@@ -475,7 +479,8 @@ static enum tutti_err make_members(struct run *run)
         return tutti_fail_memory();
     run->member_count = count;
     if (run->table_count > 0)
-        TRY(tutti_drive_assign(&drive, &run->arena, run->system, run->tables, run->table_count));
+        TRY(tutti_drive_assign(&drive, &run->arena, run->system, run->tables,
+                               run->table_count - run->system->table_count));
     if (run->options->extra && count > 1)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations go with one FMU, not with a system");
     if (run->system->single && run->options->unit_step_count > 0)

@@ -277,6 +277,14 @@ enum tutti_err tutti_table_read(struct tutti_table **out, const char *path)
     return make(out, &rows);
 }
 
+enum tutti_err tutti_table_read_named(struct tutti_table **out, const char *path, const char *name)
+{
+    struct tutti_csv_reader rows;
+    TRY(tutti_csv_open(&rows, path));
+    rows.name = name;
+    return make(out, &rows);
+}
+
 enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n)
 {
     struct tutti_csv_reader rows;
@@ -309,6 +317,14 @@ size_t tutti_table_columns(const struct tutti_table *table)
 const char *tutti_table_name(const struct tutti_table *table, size_t column)
 {
     return table->text + table->names[column + 1];
+}
+
+size_t tutti_table_find(const struct tutti_table *table, const char *name)
+{
+    for (size_t column = 0; column < tutti_table_columns(table); column++)
+        if (strcmp(tutti_table_name(table, column), name) == 0)
+            return column;
+    return SIZE_MAX;
 }
 
 bool tutti_table_has_decimal_commas(const struct tutti_table *table)

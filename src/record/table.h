@@ -20,6 +20,8 @@ struct tutti_table;
  * backwards, two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table
  * of 0 rows. */
 TUTTI_CHECKED enum tutti_err tutti_table_read(struct tutti_table **out, const char *path);
+/* The same; messages call the file `name`. */
+TUTTI_CHECKED enum tutti_err tutti_table_read_named(struct tutti_table **out, const char *path, const char *name);
 /* The same from memory; `name` is for messages. */
 TUTTI_CHECKED enum tutti_err tutti_table_parse(struct tutti_table **out, const char *name, const char *text, size_t n);
 void tutti_table_free(struct tutti_table *table);
@@ -27,6 +29,8 @@ void tutti_table_free(struct tutti_table *table);
 size_t tutti_table_rows(const struct tutti_table *table);    /* without the header */
 size_t tutti_table_columns(const struct tutti_table *table); /* without `time` */
 const char *tutti_table_name(const struct tutti_table *table, size_t column);
+/* The column of this name; SIZE_MAX: there is none. */
+size_t tutti_table_find(const struct tutti_table *table, const char *name);
 /* May ',' stand for the decimal point in numbers, because it separates nothing? */
 bool tutti_table_has_decimal_commas(const struct tutti_table *table);
 /* Makes decimal points of the decimal commas of every number in `text`, between blanks, in place. What is no number, or has

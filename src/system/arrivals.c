@@ -246,31 +246,46 @@ enum tutti_err tutti_arrivals_keep_unit(struct flat *flat, const struct tutti_un
     return copy->name ? TUTTI_OK : tutti_fail_memory();
 }
 
+static enum tutti_err make_port(struct flat *flat, struct node *node, struct tutti_port *port)
+{
+    const char *name = tutti_flat_path(flat, node->item, node->name);
+    *port = (struct tutti_port){.type = node->look.type,
+                                .table = tutti_flat_item(flat, node->item)->table,
+                                .column = node->column,
+                                .file = node->file,
+                                .line = node->line};
+    port->name = tutti_arena_text(&flat->system->arena, name, strlen(name));
+    return port->name ? tutti_arrivals_keep_unit(flat, node->look.unit, &port->unit) : tutti_fail_memory();
+}
+
+/* May the node be one of the root's connectors, or a column of a table? */
+static bool may_be_port(const struct node *node)
+{
+    return node->component == TUTTI_NONE && !node->entry && (node->item == 0 || node->column != TUTTI_NONE);
+}
+
 /* Numbers the ports among `ends` in the order of their connectors; `ends` still name nodes. */
 static enum tutti_err make_ports(struct flat *flat, struct tutti_end **ends, size_t count, struct tutti_port **ports,
                                  uint32_t *port_count)
 {
-    const struct item *root = tutti_flat_item(flat, 0);
+    size_t most = 0;
     *port_count = 0;
-    for (uint32_t c = 0; c < root->connector_count; c++)
-        if (root->nodes[c] != TUTTI_NONE)
-            tutti_flat_node(flat, root->nodes[c])->cursor = TUTTI_NONE;
+    for (uint32_t n = 0; n < flat->nodes.count; n++)
+        if (may_be_port(tutti_flat_node(flat, n))) {
+            tutti_flat_node(flat, n)->cursor = TUTTI_NONE;
+            most++;
+        }
     for (size_t i = 0; i < count; i++)
         tutti_flat_node(flat, ends[i]->variable)->cursor = 0;
-    *ports = tutti_arena_array(&flat->system->arena, root->connector_count, sizeof **ports);
+    *ports = tutti_arena_array(&flat->system->arena, most, sizeof **ports);
     if (!*ports)
         return tutti_fail_memory();
-    for (uint32_t c = 0; c < root->connector_count; c++) {
-        struct node *node = root->nodes[c] == TUTTI_NONE ? NULL : tutti_flat_node(flat, root->nodes[c]);
-        if (!node || node->cursor == TUTTI_NONE)
+    for (uint32_t n = 0; n < flat->nodes.count; n++) {
+        struct node *node = tutti_flat_node(flat, n);
+        if (!may_be_port(node) || node->cursor == TUTTI_NONE)
             continue;
-        struct tutti_port *port = &(*ports)[*port_count];
-        node->cursor = (*port_count)++;
-        *port = (struct tutti_port){.type = node->look.type, .file = node->file, .line = node->line};
-        port->name = tutti_arena_text(&flat->system->arena, node->name, strlen(node->name));
-        if (!port->name)
-            return tutti_fail_memory();
-        TRY(tutti_arrivals_keep_unit(flat, node->look.unit, &port->unit));
+        node->cursor = *port_count;
+        TRY(make_port(flat, node, &(*ports)[(*port_count)++]));
     }
     for (size_t i = 0; i < count; i++)
         ends[i]->variable = tutti_flat_node(flat, ends[i]->variable)->cursor;

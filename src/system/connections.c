@@ -61,7 +61,8 @@ static void report_connector(struct flat *flat, const struct written *written, u
 /* The component has no implementation, which is reported already. */
 static bool is_empty(const struct item *item)
 {
-    return item->element && item->element->kind == TUTTI_SSP_COMPONENT && item->component == TUTTI_NONE && !item->body;
+    return item->element && item->element->kind == TUTTI_SSP_COMPONENT && item->component == TUTTI_NONE &&
+           item->table == TUTTI_NONE && !item->body;
 }
 
 /* False: there is no such end, which is reported. */

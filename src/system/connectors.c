@@ -138,6 +138,44 @@ static enum tutti_err add_fmu_connector(struct flat *flat, uint32_t index, uint3
     return TUTTI_OK;
 }
 
+/* ---- of tables ---- */
+
+static enum tutti_err add_table_connector(struct flat *flat, uint32_t index, uint32_t c)
+{
+    const struct item *item = tutti_flat_item(flat, index);
+    const struct tutti_ssp_connector *connector = &item->connectors[c];
+    const struct tutti_system_table *table = (const struct tutti_system_table *)flat->tables.items + item->table;
+    size_t column = tutti_table_find(table->table, connector->name);
+    const char *path = tutti_flat_path(flat, index, connector->name);
+    if (connector->kind != TUTTI_SSP_OUTPUT && connector->kind != TUTTI_SSP_UNSPECIFIED) {
+        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
+                           "the connector '%s' is of kind %s, but columns of a table are outputs", path,
+                           tutti_ssp_kind_name(connector->kind));
+        return TUTTI_OK;
+    }
+    if (column == SIZE_MAX) {
+        tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
+                           "the connector '%s' is no column of %s", path, table->file);
+        return TUTTI_OK;
+    }
+    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    if (!node)
+        return tutti_fail_memory();
+    *node = (struct node){
+        .name = connector->name,
+        .item = index,
+        .component = TUTTI_NONE,
+        .variable = TUTTI_NONE,
+        .column = (uint32_t)column,
+        .kind = TUTTI_SSP_OUTPUT,
+        .look = tutti_connectors_look(flat, &item->file->ssd->scope, &connector->type, connector->dimension_count),
+        .file = item->file->shown,
+        .line = connector->line,
+    };
+    item->nodes[c] = (uint32_t)flat->nodes.count - 1;
+    return TUTTI_OK;
+}
+
 /* ---- of systems ---- */
 
 static enum tutti_err add_wire(struct flat *flat, uint32_t index, uint32_t c)
@@ -152,6 +190,7 @@ static enum tutti_err add_wire(struct flat *flat, uint32_t index, uint32_t c)
         .item = index,
         .component = TUTTI_NONE,
         .variable = TUTTI_NONE,
+        .column = TUTTI_NONE,
         .kind = (uint8_t)connector->kind,
         .look = tutti_connectors_look(flat, &item->body_file->ssd->scope, &connector->type, connector->dimension_count),
         .file = item->body_file->shown,
@@ -201,6 +240,8 @@ enum tutti_err tutti_connectors_make(struct flat *flat, uint32_t index)
             TRY(add_wire(flat, index, c));
         else if (item->component != TUTTI_NONE)
             TRY(add_fmu_connector(flat, index, c));
+        else if (item->table != TUTTI_NONE)
+            TRY(add_table_connector(flat, index, c));
     }
     if (item->body)
         check_reference(flat, index);

@@ -50,6 +50,7 @@ static enum tutti_err add_entries(struct flat *flat, struct dictionary *dictiona
             .item = dictionary->item,
             .component = TUTTI_NONE,
             .variable = TUTTI_NONE,
+            .column = TUTTI_NONE,
             .entry = true,
             .kind = TUTTI_SSP_INOUT,
             .look = tutti_connectors_look(flat, &ssb->scope, &entry->type, entry->dimension_count),

@@ -332,6 +332,23 @@ static bool is_type(const char *type, const char *wanted)
     return strncmp(type, wanted, strlen(wanted)) == 0 && strchr("; \t", type[strlen(wanted)]);
 }
 
+/* A table is read for each component that it is: there will not be many. */
+static enum tutti_err open_table(struct flat *flat, const struct file *base, const struct tutti_place *place,
+                                 struct file **out)
+{
+    enum tutti_err err;
+    *out = get(flat, place->path, place->shown, &err);
+    if (!*out)
+        return err;
+    if (tutti_package_is_bare(base->package))
+        (*out)->beside = true;
+    struct tutti_system_table *slot = tutti_list_push(&flat->tables, sizeof *slot);
+    if (!slot)
+        return tutti_fail_memory();
+    slot->file = (*out)->shown;
+    return tutti_table_read_named(&slot->table, (*out)->place.path, slot->file);
+}
+
 static enum tutti_err open_source(struct flat *flat, const struct file *base, const struct tutti_ssp_element *element,
                                   const struct tutti_place *place, struct file **out)
 {
@@ -352,6 +369,8 @@ static enum tutti_err open_source(struct flat *flat, const struct file *base, co
                           "the source \"%s\" has a #, which is for the variants of an .ssp and, alone, for systems of "
                           "this document; leave it out",
                           tutti_str_show(element->source).text);
+    if (type && is_type(type, "text/csv"))
+        return open_table(flat, base, place, out);
     if (!type || is_type(type, "application/x-fmu-sharedlibrary"))
         return tutti_files_fmu(flat, place->path, place->shown, out);
     return open_document(flat, place, base->package, out);
@@ -389,7 +408,7 @@ enum tutti_err tutti_files_component(struct flat *flat, struct file *base, const
 bool tutti_files_supports(const char *type)
 {
     return !type || is_type(type, "application/x-fmu-sharedlibrary") || is_type(type, "application/x-ssp-definition") ||
-           is_type(type, "application/x-ssp-package");
+           is_type(type, "application/x-ssp-package") || is_type(type, "text/csv");
 }
 
 /* Collects the systems of a document that have an id. As deep as the XML is. */

@@ -119,6 +119,7 @@ uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t vari
         .item = item,
         .component = owner->component,
         .variable = variable,
+        .column = TUTTI_NONE,
         .kind = (uint8_t)tutti_flat_variable_kind(var),
         .look = tutti_flat_variable_look(desc, var),
     };

@@ -79,6 +79,7 @@ struct item {
     struct file *file, *body_file;           /* the documents of both; NULL: the command line */
     struct file *target;                     /* what a component's source names */
     uint32_t parent, component;              /* component: TUTTI_NONE unless it is an FMU */
+    uint32_t table;                          /* in flat.tables; TUTTI_NONE unless it is one */
     uint32_t first_child, child_count;
     uint32_t longest_child;    /* bytes of the longest of their names */
     uint32_t first_dictionary; /* of body->dictionaries */
@@ -120,6 +121,7 @@ struct node {
     uint8_t kind;                 /* enum tutti_ssp_kind, as it is written, or as the FMU has it */
     uint8_t state;                /* while feeds are made */
     bool entry;                   /* of a dictionary */
+    uint32_t column;              /* of a table, whose connector it is; TUTTI_NONE: it is none */
     struct look look;
     uint32_t first_edge, edge_count; /* that lead to it, once they are sorted */
     uint32_t cursor;
@@ -180,7 +182,8 @@ struct flat {
     const struct tutti_system_source *source;
     struct tutti_findings *findings;
     struct list items, nodes, edges, feeds, components, candidates, dictionaries, fmus, packages;
-    struct list files; /* struct file * */
+    struct list tables; /* struct tutti_system_table */
+    struct list files;  /* struct file * */
     struct tutti_map files_by_path;
     struct list names; /* struct file_name: all that files were asked for by */
     struct tutti_map names_known;

@@ -135,6 +135,15 @@ static enum tutti_err open_reference(struct flat *flat, uint32_t index)
     return TUTTI_OK;
 }
 
+static enum tutti_err add_table(struct flat *flat, uint32_t index, uint32_t number)
+{
+    struct item *item = tutti_flat_item(flat, index);
+    struct tutti_system_table *table = (struct tutti_system_table *)flat->tables.items + number;
+    item->table = number;
+    table->name = tutti_arena_text(&flat->system->arena, item->name, strlen(item->name));
+    return table->name ? TUTTI_OK : tutti_fail_memory();
+}
+
 static enum tutti_err open_component(struct flat *flat, uint32_t index)
 {
     struct item *item = tutti_flat_item(flat, index);
@@ -150,15 +159,18 @@ static enum tutti_err open_component(struct flat *flat, uint32_t index)
         char words[300];
         snprintf(words, sizeof words,
                  "its type \"%s\" is not supported; what is: application/x-fmu-sharedlibrary, "
-                 "application/x-ssp-definition, application/x-ssp-package",
+                 "application/x-ssp-definition, application/x-ssp-package, text/csv",
                  tutti_str_show(element->type).text);
         report(flat, item, TUTTI_FINDING_ERROR, words);
         return TUTTI_OK;
     }
     if (element->source[0] == '#')
         return open_reference(flat, index);
+    size_t tables = flat->tables.count;
     TRY(tutti_files_component(flat, item->file, element, &file));
     item->target = file;
+    if (flat->tables.count > tables)
+        return add_table(flat, index, (uint32_t)tables);
     return file->ssd ? set_body(flat, index, &file->ssd->system, file)
                      : tutti_hierarchy_add_fmu(flat, index, file->fmu);
 }
@@ -170,7 +182,8 @@ uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *nam
     struct item *item = tutti_list_push(&flat->items, sizeof *item);
     if (!item)
         return TUTTI_NONE;
-    *item = (struct item){.own_name = name, .name = name, .parent = parent, .component = TUTTI_NONE};
+    *item =
+        (struct item){.own_name = name, .name = name, .parent = parent, .component = TUTTI_NONE, .table = TUTTI_NONE};
     if (flat->items.count == 1)
         return 0;
     struct item *owner = tutti_flat_item(flat, parent);

@@ -50,7 +50,7 @@ static enum tutti_err build(struct flat *flat)
     return flat->err;
 }
 
-/* FMUs and packages go to the system in any case, so that it frees them. */
+/* FMUs, packages and tables go to the system in any case, so that it frees them. */
 static void hand_over(struct flat *flat)
 {
     struct tutti_system *system = flat->system;
@@ -58,7 +58,9 @@ static void hand_over(struct flat *flat)
     system->fmu_count = (uint32_t)flat->fmus.count;
     system->packages = flat->packages.items;
     system->package_count = (uint32_t)flat->packages.count;
-    flat->fmus = flat->packages = (struct list){0};
+    system->tables = flat->tables.items;
+    system->table_count = (uint32_t)flat->tables.count;
+    flat->fmus = flat->packages = flat->tables = (struct list){0};
 }
 
 static void flat_fini(struct flat *flat)
@@ -142,6 +144,9 @@ void tutti_system_free(struct tutti_system *system)
         tutti_fmu_free(system->fmus[i]);
     for (uint32_t i = 0; i < system->package_count; i++)
         tutti_package_free(system->packages[i]);
+    for (uint32_t i = 0; i < system->table_count; i++)
+        tutti_table_free(system->tables[i].table);
+    free(system->tables);
     free(system->fmus);
     free(system->packages);
     tutti_map_fini(&system->names);

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "fmi/fmu.h"
+#include "record/table.h"
 #include "system/conversion.h"
 #include "system/setting.h"
 
@@ -56,9 +57,17 @@ struct tutti_connection {
     unsigned line;
 };
 
-/* A connector of the root system, of kind input or output, that is connected inside. */
+/* A component that is a table (text/csv): a source of values over time. */
+struct tutti_system_table {
+    const char *name; /* of the component */
+    const char *file; /* as messages show it */
+    struct tutti_table *table;
+};
+
+/* A connector of the root system, of kind input or output, that is connected inside; or one of a table. */
 struct tutti_port {
     const char *name;
+    uint32_t table, column; /* table: TUTTI_NONE unless it is a column of one */
     enum tutti_type type;
     const struct tutti_unit_def *unit; /* NULL: none */
     const char *file;
@@ -90,7 +99,7 @@ struct tutti_system {
     uint32_t component_count;
     struct tutti_connection *connections; /* sorted by destination (component, variable) */
     uint32_t connection_count;
-    struct tutti_port *inputs, *outputs; /* of the system itself */
+    struct tutti_port *inputs, *outputs; /* of the system itself; tables are inputs of it, too */
     uint32_t input_count, output_count;
     struct tutti_probe *probes; /* connectors that fit the source's patterns */
     uint32_t probe_count;
@@ -104,6 +113,8 @@ struct tutti_system {
     struct tutti_map names;  /* component's name -> index */
     struct tutti_fmu **fmus; /* each file once */
     uint32_t fmu_count;
+    struct tutti_system_table *tables; /* components that are tables */
+    uint32_t table_count;
     struct tutti_package **packages; /* whose files the FMUs are */
     uint32_t package_count;
     /* All names that files were opened by; but not documents that lie in a package. */

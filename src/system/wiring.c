@@ -75,11 +75,12 @@ static enum tutti_err sort_edges(struct flat *flat)
 
 /* ---- feeds ---- */
 
-/* An input of the whole system: of the root, and nothing leads to it. */
+/* An input of the whole system: of the root, and nothing leads to it; or a column of a table. */
 static bool is_port(const struct node *node)
 {
-    return node->component == TUTTI_NONE && node->item == 0 && node->edge_count == 0 && !node->entry &&
-           (node->kind == TUTTI_SSP_INPUT || node->kind == TUTTI_SSP_UNSPECIFIED);
+    bool root = node->item == 0 && (node->kind == TUTTI_SSP_INPUT || node->kind == TUTTI_SSP_UNSPECIFIED);
+    return node->component == TUTTI_NONE && node->edge_count == 0 && !node->entry &&
+           (root || node->column != TUTTI_NONE);
 }
 
 static enum tutti_err copy_indices(struct flat *flat, const struct edge_end *end, const struct tutti_indices **out)

@@ -255,5 +255,49 @@ class Dictionaries(SspTest):
         self.refuses(self.packed(ssd(root), "Feedthrough3"), r"a\.float64_out", r"c\.float64_out")
 
 
+class Tables(SspTest):
+    """Components of type text/csv: their columns are outputs over time."""
+
+    WAVE = "time;u;mode\n0;20;0\n1;30;0\n1;50;1\n2;50;1\n"
+
+    def system(self, *more, column="u", kind="output", unit="degC"):
+        table = component("t", "resources/wave.csv", [connector(column, kind, "Real", unit=unit),
+                                                      connector("mode", "output", "Integer")], type="text/csv")
+        reader = component("b", F3, [connector("float64_in", "input", "Real", unit="K"),
+                                     connector("int32_in", "input", "Integer")] + outputs("float64_out", "int32_out"))
+        inner = system("inner", feedthrough("c"), connectors=inputs("w"), connections=[connect("/w", "c/float64_in")])
+        return ssd(system("root", table, reader, inner, *more, connections=[
+            connect(f"t/{column}", "b/float64_in"), connect("t/mode", "b/int32_in"),
+            connect(f"t/{column}", "inner/w", linear(2, 1))]), units={"K": KELVIN, "degC": CELSIUS})
+
+    def test_columns_drive_inputs(self):
+        """Units and transformations count, in nested systems, too; jumps are events; alike on several ranks."""
+        source = self.packed(self.system(), "Feedthrough3", wave_csv=self.WAVE)
+        options = source, "--stop", "2", "--step", "0.5"
+        table = self.simulate(*options)
+        self.assertEqual(table.times, [0, 0.5, 1, 1, 1.5, 2])
+        self.assert_near(table["b.float64_out"], [273.15 + c for c in (20, 25, 30, 50, 50, 50)], 1e-9)
+        self.assertEqual(table["b.int32_out"], [0, 0, 0, 1, 1, 1])
+        self.assert_near(table["inner.c.float64_out"], [2 * c + 1 for c in (20, 25, 30, 50, 50, 50)], 1e-9)
+        for more in (("--threads", "2"), ("--processes", "2")):
+            self.assertEqual(self.simulate(*options, *more).rows, table.rows)
+        self.assertEqual(self.simulate(self.unpacked({"SystemStructure.ssd": self.system(), **self.files("Feedthrough3"),
+                                                      "resources/wave.csv": self.WAVE}), *options[1:]).rows, table.rows)
+        self.tutti("check", source)
+
+    def test_what_is_wrong(self):
+        for text, says in ((self.system(column="v"), r"SystemStructure\.ssd:.*'t\.v' is no column of .*wave\.csv"),
+                           (self.system(kind="input"), r"'t\.u' is of kind input, but columns of a table are outputs")):
+            source = self.packed(text, "Feedthrough3", wave_csv=self.WAVE)
+            self.refuses(source, says)
+            self.tutti("check", source, status=1)
+        self.refuses(self.packed(self.system(), "Feedthrough3"), r"wave\.csv")
+        self.refuses(self.packed(self.system(), "Feedthrough3", wave_csv="time,u,mode\n1,2\n"), r"wave\.csv:2")
+        self.refuses(self.packed(self.system(), "Feedthrough3", wave_csv="time,u,mode\n1,x,2\n"), r"wave\.csv:2.*'x'")
+        source = self.packed(self.system(), "Feedthrough3", wave_csv=self.WAVE)
+        outcome = self.tutti("run", source, "--input", self.write("more.csv", "time,b.float64_in\n0,1\n"), status=1)
+        self.assertRegex(outcome.err, r"more\.csv and .*wave\.csv: .*same input")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
