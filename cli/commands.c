@@ -37,7 +37,8 @@ static const struct option check_options[] = {
      .files = "csv"}, \
     {"--interpolate", NULL, "HOW", "what inputs do between rows", \
      .words = PAIRS({"linear", "continuous Real inputs, on a line; others are held"}, {"hold", "all keep the value of their row"}), \
-     .otherwise = "linear"}, \
+     .otherwise = "linear"}
+#define INPUT_AT_OPTION \
     {"--input-at", NULL, "WHERE", "what a Co-Simulation FMU sees of a line in a step", \
      .words = PAIRS({"slope", "the line, if it takes one, else as with begin"}, {"begin", "the value at the beginning of the step"}, \
                     {"middle", "in the middle"}, {"end", "at the end"}, {"auto", "the line, if it takes one, else as with end; what is held changes at its rows"}), .otherwise = "auto"}
@@ -126,6 +127,7 @@ static const struct option run_options[] = {
     CONNECT_OPTION,
     SET_OPTION,
     INPUT_OPTION,
+    INPUT_AT_OPTION,
     INTERFACE_OPTION,
     FEATURE_OPTIONS,
     HEADING("Times"),
@@ -221,6 +223,7 @@ static const struct option analyze_options[] = {
     CONNECT_OPTION,
     SET_OPTION,
     INPUT_OPTION,
+    INPUT_AT_OPTION,
     INTERFACE_OPTION,
     FEATURE_OPTIONS,
     HEADING("Times"),
