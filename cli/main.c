@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <tutti/tutti.h>
@@ -66,8 +67,18 @@ static int finish(int status)
     return status == EXIT_DONE ? EXIT_FAILED : status;
 }
 
+/* An FMU may make the locale of the environment count for the whole process: this thread keeps to the plain one, so that
+ * numbers have a decimal point. */
+static void keep_locale(void)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain)
+        uselocale(plain);
+}
+
 int main(int argc, char **argv)
 {
+    keep_locale();
     if (argc < 2) {
         help_print_all();
         return finish(EXIT_USAGE);

@@ -2,6 +2,7 @@
 /* fault.c - misbehaviour on demand; see fault.h for the language. */
 #include "fault.h"
 
+#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ enum kind {
     UNREADY,
     HIDE,
     STRICT,
+    FLUSH,
+    LOCALE,
     KINDS
 };
 
@@ -36,7 +39,7 @@ static const char *const kind_names[KINDS] = {
     [WARNING] = "warning",  [DISCARD] = "discard", [ERROR] = "error",   [FATAL] = "fatal",   [EARLY] = "early",
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
-    [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict",
+    [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
 };
 
 struct fault {
@@ -131,6 +134,21 @@ static void bad_log(struct kit *k)
     free(text);
 }
 
+/* What -Ofast makes libraries do when they are loaded: numbers below 2.2e-308 become 0, in all code of the thread. */
+static void flush_to_zero(void)
+{
+#ifdef __SSE2__
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#endif
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    const char *faults = getenv("KIT_FAULT");
+    if (faults && strstr(faults, "flush Load"))
+        flush_to_zero();
+}
+
 /* What a fault does at once; OK if nothing is to be returned. */
 static enum kit_status act(struct kit *k, const struct fault *fault, const char *call)
 {
@@ -145,6 +163,8 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
             pause();
     case FLOOD: flood(k); return KIT_OK;
     case BADLOG: bad_log(k); return KIT_OK;
+    case FLUSH: flush_to_zero(); return KIT_OK;
+    case LOCALE: setlocale(LC_ALL, ""); return KIT_OK;
     case PRINT:
         printf("fault: %s prints at t = %.17g\n", call, k->time);
         fflush(stdout);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/crash.h"
+#include "base/floating.h"
 #include "base/str.h"
 #include "fmi/call.h"
 
@@ -72,7 +73,9 @@ static enum tutti_err instantiate(struct tutti_instance *in)
 {
     TRY(tutti_call_begin(in, TUTTI_CALL_INSTANTIATE));
     struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_floating modes = tutti_floating_keep();
     in->component = in->binding->instantiate(in);
+    tutti_floating_restore(&modes);
     tutti_call_leave(outer);
     if (!in->component)
         return tutti_call_fail(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/floating.h"
 #include "base/str.h"
 #include "fmi/binding.h"
 #include "fmi/elf.h"
@@ -308,7 +309,10 @@ static enum tutti_err load(struct tutti_library *library, struct tutti_archive *
     if (!library->functions)
         return tutti_fail_memory();
     TRY(locate(library, archive, log));
-    TRY(open_library(library, log));
+    struct tutti_floating modes = tutti_floating_keep(); /* libraries made with -Ofast switch to flush-to-zero */
+    enum tutti_err err = open_library(library, log);
+    tutti_floating_restore(&modes);
+    TRY(err);
     TRY(find_functions(library));
     reconcile(library, log);
     return TUTTI_OK;

@@ -241,7 +241,7 @@ static enum tutti_err add_columns(struct tutti_observer *observer, struct choose
             return tutti_fail_memory();
         /* Asked in any case: a pattern may fit what another one has chosen already. */
         bool fit = var->dimension_count > 0 && fits_any(chooser, name);
-        if (!observed->own || (choice->elements && !fit))
+        if (!observed->own || choice->gone || (choice->elements && !fit))
             continue;
         const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, choice->variable, e) : NULL;
         /* A component is whole on one rank, whose order is kept: `place` has nothing to say. */
@@ -320,7 +320,7 @@ static enum tutti_err do_without(struct tutti_observer *observer, const struct c
 static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
 {
     const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
-    size_t doubtful = 0, kept = 0;
+    size_t doubtful = 0;
     bool can = true;
     for (size_t i = 0; i < chooser->count; i++)
         if (!chooser->choices[i].values && desc->vars[chooser->choices[i].variable].causality != TUTTI_OUTPUT)
@@ -336,10 +336,7 @@ static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *
             TRY(try_reading(chooser, &choice->variable, 1, &can));
         if (!can)
             TRY(do_without(observer, chooser, choice));
-        if (!choice->gone)
-            chooser->choices[kept++] = *choice;
     }
-    chooser->count = kept;
     return TUTTI_OK;
 }
 
@@ -367,7 +364,7 @@ static enum tutti_err look(struct tutti_observer *observer, struct chooser *choo
     TRY(find_known(chooser));
     TRY(sort_out(observer, chooser, variables));
     for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone)
             variables[own++] = chooser->choices[i].variable;
     if (own == 0)
         return TUTTI_OK;
@@ -377,7 +374,7 @@ static enum tutti_err look(struct tutti_observer *observer, struct chooser *choo
     observer->look_count++;
     own = 0;
     for (size_t i = 0; i < chooser->count; i++)
-        if (!chooser->choices[i].values)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone)
             chooser->choices[i].values = looking->signals.slots[own++];
     return TUTTI_OK;
 }

@@ -4,6 +4,7 @@
 same. `Habits` of the kit: x' = u from x = u + p, twice = 2 x, and a time event every 1/8 s, which count counts."""
 import json
 import pathlib
+import platform
 import sys
 import unittest
 
@@ -155,6 +156,26 @@ class Features(HabitTest):
         for name, option in (("all.ssp", "--no-event-mode"), ("one.ssp", "--no-event-mode=a")):
             self.tutti("new", self.path(name), f"a={kit_fmu('Habits', '3')}", option)
             self.tutti("run", self.path(name), env=fault)
+
+
+class Processor(HabitTest):
+    @unittest.skipUnless(platform.machine() == "x86_64", "the kit knows the modes of this processor only")
+    def test_flush_to_zero(self):
+        """What an FMU does to the processor is not for all others: tiny numbers stay what they are."""
+        trajectory = self.write("input.csv", "time,u\n0,0\n1,2e-310\n")
+        for call in ("Load", "Instantiate"):
+            with self.subTest(call=call):
+                table = self.run_habit(f"flush {call}", "3", "me", "--input", trajectory, "--output-step", "0.5")
+                self.assertEqual(table["u"][-1], 2e-310)
+                self.assertIn(1e-310, table["u"])
+
+    def test_locale(self):
+        """Nor is its locale: numbers have a decimal point everywhere."""
+        outcome = self.tutti("run", kit_fmu("Habits", "2"), "--stats", "-", "--log-level", "info",
+                             env={"KIT_FAULT": "locale Instantiate", **self.german()})
+        self.assertIsInstance(json.loads(outcome.out)["loop_seconds"], float)
+        self.assertNotRegex(outcome.err, r"\d,\d")
+        self.assertRegex(outcome.err, r"took +\S+ m?s")
 
 
 if __name__ == "__main__":

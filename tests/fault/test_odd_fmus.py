@@ -241,7 +241,7 @@ class Arrays(Odd):
                 self.assertEqual(self.result().header, ["time", *header])
                 self.assertEqual({int(word[4:]) for word in self.told(outcome) if word.startswith("get ")}, read)
                 self.assertFalse([word for word in self.told(outcome) if word.startswith("binary")])
-        self.assertRegex(self.tutti("run", fmu, "--record", "b[1]", status=1).err, "fmi3GetBinary returned Error")
+        self.assertRegex(self.tutti("run", fmu, "--record", "b[1]").err, "'b' cannot be read.* not recorded")
 
     def cpu_seconds(self, fmu, columns):
         """Of a run with so many columns for one array; the last column is wrong, so that nothing is simulated."""

@@ -176,6 +176,16 @@ class CommandTest(unittest.TestCase):
         with open(self.path(name), encoding="utf-8", newline="") as file:
             return Table(file.read())
 
+    def german(self):
+        """The environment of a German system; made here if the machine has none."""
+        if not shutil.which("localedef"):
+            self.skipTest("no localedef: no other locale to run in")
+        made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.path("de_DE.UTF-8")],
+                              capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("localedef cannot make de_DE.UTF-8")
+        return {"LOCPATH": str(self.folder), "LC_ALL": "de_DE.UTF-8"}
+
     # ---- FMUs that are not as the kit made them
 
     def altered(self, fmu, *edits, name="altered.fmu", rename=None, drop=(), add=None):

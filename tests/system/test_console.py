@@ -4,7 +4,6 @@
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import unittest
@@ -150,16 +149,6 @@ class Console(CommandTest):
 
 class Locale(CommandTest):
     """A comma as decimal separator somewhere in the environment changes nothing."""
-
-    def german(self):
-        """The environment of a German system; made here if the machine has none."""
-        if not shutil.which("localedef"):
-            self.skipTest("no localedef: no other locale to run in")
-        made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.path("de_DE.UTF-8")],
-                              capture_output=True, text=True, check=False)
-        if made.returncode != 0:
-            self.skipTest("localedef cannot make de_DE.UTF-8")
-        return {"LOCPATH": str(self.folder), "LC_ALL": "de_DE.UTF-8"}
 
     def eager(self):
         """A library that makes the locale count, as some FMUs do."""
