@@ -187,6 +187,7 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
                                              .file_count = arguments->operand_count,
                                              .connect = connect,
                                              .connect_count = arguments_values(arguments, "--connect", connect),
+                                             .convert = arguments_value(arguments, "--convert") != NULL,
                                              .set = set,
                                              .set_count = arguments_values(arguments, "--set", set)};
         err = tutti_system_load(&system, &source, &findings);

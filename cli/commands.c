@@ -26,7 +26,9 @@ static const struct option check_options[] = {
 
 /* What all commands that simulate take; cli/run_options.c reads it. */
 #define CONNECT_OPTION \
-    {"--connect", NULL, "A.y=B.u", "connect an output to an input; repeatable"}
+    {"--connect", NULL, "A.y=B.u", \
+     "connect an output to an input, also with a factor and an offset: A.y*2+1=B.u; repeatable"}, \
+    {"--convert", NULL, NULL, "connections may round: numbers to the nearest integer, to Booleans (not 0 is true)"}
 #define SET_OPTION \
     {"--set", NULL, "UNIT.VAR=VALUE", \
      "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}

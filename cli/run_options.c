@@ -113,6 +113,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     run->options = (struct tutti_run_options){
         .files = arguments->operands,
         .file_count = arguments->operand_count,
+        .convert = arguments_value(arguments, "--convert") != NULL,
         .coupling = arguments_value(arguments, "--coupling"),
         .control = arguments_value(arguments, "--control"),
         .extrapolate = arguments_value(arguments, "--extrapolate"),

@@ -53,8 +53,9 @@ struct tutti_run_options {
      * Folders with the same, unpacked, will do. */
     const char *const *files;
     size_t file_count;
-    const char *const *connect; /* "A.y=B.u" */
+    const char *const *connect; /* "A.y=B.u", "A.y*2+1=B.u" */
     size_t connect_count;
+    bool convert; /* connections may round: Real to Integer, numbers to Boolean */
     bool has_start, has_stop, has_step, has_output_step, has_rtol, has_atol, has_solver_step, has_h_max, has_h_min,
         has_event_tolerance, has_quantum, has_divergence, has_realtime;
     double start, stop;            /* the file's default experiment, else 0 and 1 */

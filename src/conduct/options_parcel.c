@@ -17,6 +17,7 @@
 const struct tutti_options_field tutti_options_fields[] = {
     TEXTS(files, file_count),
     TEXTS(connect, connect_count),
+    FIELD(convert, FLAG),
     FIELD(has_start, FLAG),
     FIELD(has_stop, FLAG),
     FIELD(has_step, FLAG),

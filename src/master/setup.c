@@ -52,6 +52,7 @@ static enum tutti_err load(struct run *run)
         .file_count = options->file_count,
         .connect = options->connect,
         .connect_count = options->connect_count,
+        .convert = options->convert,
         .set = options->set,
         .set_count = options->set_count,
         .record = options->record,

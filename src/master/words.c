@@ -62,6 +62,7 @@ static const struct word words[] = {
     NUMBER_WORD("event-tolerance", event_tolerance, false),
     NUMBER_WORD("quantum", quantum, false),
     NUMBER_WORD("divergence", divergence, false),
+    OTHER_WORD("convert", FLAG_KIND, convert, false),
     OTHER_WORD("correct", FLAG_KIND, correct, false),
     OTHER_WORD("smooth", FLAG_KIND, smooth, false),
     OTHER_WORD("max-iterations", COUNT_KIND, max_iterations, false),

@@ -197,12 +197,14 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
         if (!feed->flow.look.typed)
             to->look.type = from->look.type;
     }
-    if (!tutti_conversion_possible(from->look.type, to->look.type)) {
+    if (!tutti_conversion_possible(from->look.type, to->look.type) &&
+        !(feed->flow.lossy && tutti_conversion_rounds(from->look.type, to->look.type))) {
         tutti_edge_error(flat, edge, "'%s' is %s, which cannot be handed to '%s', %s",
                          tutti_flat_node_name(flat, feed->node), tutti_type_name(from->look.type),
                          tutti_flat_end_name(flat, &edge->to), tutti_type_name(to->look.type));
         return flat->err;
     }
+    bool linear = edge->transformation && edge->transformation->kind == TUTTI_SSP_LINEAR;
     struct tutti_connection *connection = tutti_list_push(connections, sizeof *connection);
     if (!connection)
         return tutti_fail_memory();
@@ -210,6 +212,8 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
     *connection = (struct tutti_connection){
         .from = {from->component, from->component == TUTTI_NONE ? feed->node : from->variable, {0}},
         .to = {arrival->component, arrival->variable, {0}},
+        .factor = linear ? edge->transformation->factor : 1,
+        .offset = linear ? edge->transformation->offset : 0,
         .at_start_only = constant || from->kind == TUTTI_SSP_CALCULATED_PARAMETER,
         .file = edge->file,
         .line = edge->line,

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "system/flat.h"
+#include "system/scaled.h"
 
 /* ---- files ---- */
 
@@ -221,29 +222,64 @@ static enum tutti_err end_of(struct flat *flat, const char *name, const struct m
     return TUTTI_OK;
 }
 
+/* The source of a connection, "a.y" or "a.y*2+1": matches is empty if it names nothing. */
+static enum tutti_err find_source(struct flat *flat, const char *text, size_t length, struct list *matches,
+                                  struct tutti_scaled *scaled)
+{
+    *scaled = tutti_scaled_all(length);
+    do {
+        char *name = strndup(text, scaled->length);
+        enum tutti_err err = name ? find(flat, name, matches) : tutti_fail_memory();
+        free(name);
+        TRY(err);
+    } while (matches->count == 0 && tutti_scaled_next(text, length, scaled));
+    return TUTTI_OK;
+}
+
+static enum tutti_err scale(struct flat *flat, const struct tutti_scaled *scaled, struct edge *edge)
+{
+    struct tutti_ssp_transformation *transformation = tutti_arena_alloc(&flat->arena, sizeof *transformation);
+    if (!transformation)
+        return tutti_fail_memory();
+    *transformation =
+        (struct tutti_ssp_transformation){.kind = TUTTI_SSP_LINEAR, .factor = scaled->factor, .offset = scaled->offset};
+    if (scaled->factor != 1 || scaled->offset != 0)
+        edge->transformation = transformation;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_connection(struct flat *flat, const char *text, const struct list *left,
+                                     const struct tutti_scaled *scaled, const struct list *right, const char *to)
+{
+    struct edge edge = {.text = text};
+    char *from = strndup(text, scaled->length);
+    enum tutti_err err = from ? TUTTI_OK : tutti_fail_memory();
+    if (!err && (left->count > 1 || right->count > 1))
+        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--connect %s: '%s' means several variables", text,
+                         left->count > 1 ? from : to);
+    if (!err)
+        err = end_of(flat, from, left->items, &edge.from);
+    if (!err)
+        err = end_of(flat, to, right->items, &edge.to);
+    if (!err)
+        err = scale(flat, scaled, &edge);
+    free(from);
+    return err ? err : tutti_edge_add(flat, &edge);
+}
+
 /* Both names, cut at one of the '='; *found says if both mean something. */
 static enum tutti_err connect_at(struct flat *flat, const char *text, const char *equals, bool *found)
 {
     struct list left = {0}, right = {0};
-    struct edge edge = {.text = text};
-    char *from = strndup(text, (size_t)(equals - text));
-    const char *to = equals + 1;
-    enum tutti_err err = from ? find(flat, from, &left) : tutti_fail_memory();
+    struct tutti_scaled scaled;
+    enum tutti_err err = find_source(flat, text, (size_t)(equals - text), &left, &scaled);
     if (!err)
-        err = find(flat, to, &right);
+        err = find(flat, equals + 1, &right);
     *found = !err && left.count > 0 && right.count > 0;
-    if (*found && (left.count > 1 || right.count > 1))
-        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--connect %s: '%s' means several variables", text,
-                         left.count > 1 ? from : to);
-    if (*found && !err)
-        err = end_of(flat, from, left.items, &edge.from);
-    if (*found && !err)
-        err = end_of(flat, to, right.items, &edge.to);
-    if (*found && !err)
-        err = tutti_edge_add(flat, &edge);
+    if (*found)
+        err = add_connection(flat, text, &left, &scaled, &right, equals + 1);
     tutti_list_fini(&left);
     tutti_list_fini(&right);
-    free(from);
     return err;
 }
 
@@ -253,8 +289,10 @@ static enum tutti_err fail_connect(struct flat *flat, const char *text)
     if (!equals || equals == text || !equals[1])
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect takes A.y=B.u, not '%s'", text);
     struct list matches = {0};
+    struct tutti_scaled scaled;
     char *from = strndup(text, (size_t)(equals - text));
-    enum tutti_err err = from ? find(flat, from, &matches) : tutti_fail_memory();
+    enum tutti_err err = from ? find_source(flat, text, (size_t)(equals - text), &matches, &scaled)
+                              : tutti_fail_memory();
     if (!err)
         err = fail_unknown(flat, "--connect", matches.count > 0 ? equals + 1 : from);
     tutti_list_fini(&matches);

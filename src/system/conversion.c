@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "system/conversion.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -14,7 +15,15 @@ bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to)
 {
     if (from == to || (tutti_type_is_float(from) && tutti_type_is_float(to)))
         return true;
+    if (from == TUTTI_TYPE_BOOLEAN)
+        return tutti_type_is_integer(to) || tutti_type_is_float(to);
     return is_whole(from) && (is_whole(to) || tutti_type_is_float(to));
+}
+
+bool tutti_conversion_rounds(enum tutti_type from, enum tutti_type to)
+{
+    return (tutti_type_is_float(from) && (tutti_type_is_integer(to) || to == TUTTI_TYPE_BOOLEAN)) ||
+           (tutti_type_is_integer(from) && to == TUTTI_TYPE_BOOLEAN);
 }
 
 bool tutti_conversion_is_identity(const struct tutti_conversion *conversion)
@@ -118,43 +127,64 @@ static tutti_wide look_up(const struct tutti_value_map *map, tutti_wide value)
     return low < map->count && map->from[low] == value ? map->to[low] : value;
 }
 
+/* The nearest whole number; of a Boolean, whether that is another than 0. */
+static enum tutti_err write_rounded(enum tutti_type type, void *to, double value)
+{
+    if (!(value > -9.3e18 && value < 1.9e19)) {
+        char text[TUTTI_NUMBER_MAX + 1] = {0};
+        tutti_number_write_double(text, value);
+        return tutti_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tutti_type_name(type));
+    }
+    tutti_wide rounded = (tutti_wide)round(value);
+    return write_whole(type, to, type == TUTTI_TYPE_BOOLEAN ? rounded != 0 : rounded);
+}
+
+static enum tutti_err write_number(enum tutti_type type, void *to, double value)
+{
+    if (type == TUTTI_TYPE_FLOAT64)
+        *(double *)to = value;
+    else if (type == TUTTI_TYPE_FLOAT32)
+        *(float *)to = (float)value;
+    else
+        return write_rounded(type, to, value);
+    return TUTTI_OK;
+}
+
 static enum tutti_err convert_whole(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
 {
     const char *in = from;
     char *out = to;
-    double *out64 = to;
-    float *out32 = to;
     size_t from_size = tutti_type_size(conversion->from), to_size = tutti_type_size(conversion->to);
+    bool truth = conversion->to == TUTTI_TYPE_BOOLEAN && conversion->from != TUTTI_TYPE_BOOLEAN;
     for (size_t i = 0; i < count; i++) {
         tutti_wide value = read_whole(conversion->from, in + i * from_size);
         for (size_t m = 0; m < conversion->map_count; m++)
             value = look_up(&conversion->maps[m], value);
-        double number = conversion->factor * (double)value + conversion->offset;
-        if (conversion->to == TUTTI_TYPE_FLOAT64)
-            out64[i] = conversion->linear ? number : (double)value;
+        void *place = out + i * to_size;
+        if (conversion->linear)
+            TRY(write_number(conversion->to, place, conversion->factor * (double)value + conversion->offset));
+        else if (conversion->to == TUTTI_TYPE_FLOAT64)
+            *(double *)place = (double)value;
         else if (conversion->to == TUTTI_TYPE_FLOAT32)
-            out32[i] = conversion->linear ? (float)number : (float)value;
+            *(float *)place = (float)value;
         else
-            TRY(write_whole(conversion->to, out + i * to_size, value));
+            TRY(write_whole(conversion->to, place, truth ? value != 0 : value));
     }
     return TUTTI_OK;
 }
 
-static void convert_floats(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
+static enum tutti_err convert_floats(const struct tutti_conversion *conversion, const void *from, void *to,
+                                     size_t count)
 {
     double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
-    bool wide_from = conversion->from == TUTTI_TYPE_FLOAT64, wide_to = conversion->to == TUTTI_TYPE_FLOAT64;
+    bool wide = conversion->from == TUTTI_TYPE_FLOAT64;
     const double *from64 = from;
     const float *from32 = from;
-    double *to64 = to;
-    float *to32 = to;
-    for (size_t i = 0; i < count; i++) {
-        double value = factor * (wide_from ? from64[i] : (double)from32[i]) + offset;
-        if (wide_to)
-            to64[i] = value;
-        else
-            to32[i] = (float)value;
-    }
+    size_t size = tutti_type_size(conversion->to);
+    for (size_t i = 0; i < count; i++)
+        TRY(write_number(conversion->to, (char *)to + i * size,
+                         factor * (wide ? from64[i] : (double)from32[i]) + offset));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to, size_t count)
@@ -164,9 +194,7 @@ enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const vo
             memcpy(to, from, count * tutti_type_size(conversion->from));
         return TUTTI_OK;
     }
-    if (tutti_type_is_float(conversion->from)) {
-        convert_floats(conversion, from, to, count);
-        return TUTTI_OK;
-    }
+    if (tutti_type_is_float(conversion->from))
+        return convert_floats(conversion, from, to, count);
     return convert_whole(conversion, from, to, count);
 }

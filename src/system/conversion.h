@@ -20,8 +20,8 @@ struct tutti_value_map {
     size_t count;
 };
 
-/* Read-only once it is made. Floats: factor and offset. Boolean, integers, Enumeration: the maps, one after the other.
- * String and Binary: as they are. */
+/* Read-only once it is made. First the maps, one after the other, for Boolean, integers and Enumeration; then factor and
+ * offset; then the destination's type. String and Binary: as they are. */
 struct tutti_conversion {
     enum tutti_type from, to;
     bool linear; /* factor or offset does something */
@@ -30,9 +30,12 @@ struct tutti_conversion {
     size_t map_count;
 };
 
-/* Can a value of type `from` be handed to a variable of type `to`? Float to Float, integer (or Enumeration) to integer,
- * Enumeration or Float; nothing else to another type. */
+/* Can a value of type `from` be handed to a variable of type `to` as it is? Float to Float, integer (or Enumeration) to
+ * integer, Enumeration or Float, Boolean to integer or Float as 0 or 1; nothing else to another type. */
 bool tutti_conversion_possible(enum tutti_type from, enum tutti_type to);
+/* ... or with a loss? Float to an integer, which rounds to the nearest (halves away from 0); Float or integer to Boolean:
+ * true unless that is 0. */
+bool tutti_conversion_rounds(enum tutti_type from, enum tutti_type to);
 /* Does it change nothing, so that values can be copied? */
 bool tutti_conversion_is_identity(const struct tutti_conversion *conversion);
 
@@ -44,7 +47,7 @@ TUTTI_CHECKED enum tutti_err tutti_conversion_units(const struct tutti_unit_def 
 /* Can a variable of an integer type, a Boolean or an Enumeration have this value? */
 bool tutti_conversion_fits(enum tutti_type type, tutti_wide value);
 
-/* Converts `count` values. LIMIT, with the value, if an integer does not fit into the destination's type. */
+/* Converts `count` values. LIMIT, with the value, if one does not fit into the destination's type. */
 TUTTI_CHECKED enum tutti_err tutti_convert(const struct tutti_conversion *conversion, const void *from, void *to,
                                            size_t count);
 

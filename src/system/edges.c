@@ -169,7 +169,13 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
         return flat->err;
     }
     edge.ambiguous = first == EITHER && second == EITHER;
-    if (first == DESTINATION || second == SOURCE) {
+    bool backward = first == DESTINATION || second == SOURCE;
+    if (!edge.file && edge.transformation && (backward || edge.ambiguous)) {
+        tutti_edge_error(flat, &edge, "a factor or an offset stands behind an output, and '%s' is none",
+                         tutti_flat_end_name(flat, &edge.from));
+        return flat->err;
+    }
+    if (backward) {
         struct edge_end end = edge.from;
         edge.from = edge.to;
         edge.to = end;

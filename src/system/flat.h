@@ -154,6 +154,9 @@ struct edge {
 /* What happened to values from their source on. */
 struct flow {
     struct look look; /* now */
+    bool wired;       /* through connections, not of a value */
+    bool lossy;       /* numbers may be rounded */
+    bool rounded;     /* and were */
     bool linear;
     double factor, offset;
     const struct flow_map *maps; /* the newest first */
@@ -192,6 +195,7 @@ struct flat {
     struct file *assembled;                /* ... and its file */
     struct tutti_map signals;              /* of its functions -> node */
     struct tutti_arena arena;
+    bool convert; /* connections may round */
     uint32_t values_given, guesses;
     size_t lookups;     /* of names so far */
     enum tutti_err err; /* the command line is wrong: found where no error can be returned */

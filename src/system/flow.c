@@ -20,13 +20,32 @@ static bool stays_as_it_is(const struct look *now, const struct look *target)
                              (tutti_type_is_integer(now->type) && tutti_type_is_integer(target->type)));
 }
 
-static enum tutti_err pass_type(struct look *now, const struct look *target)
+static bool can_pass(const struct flow *flow, enum tutti_type to)
 {
+    enum tutti_type from = (enum tutti_type)flow->look.type;
+    /* What was rounded stays what it is: the whole way is one conversion from its source. */
+    if (flow->rounded)
+        return from == to || (tutti_type_is_integer(from) && tutti_type_is_integer(to));
+    return tutti_conversion_possible(from, to) || (flow->lossy && tutti_conversion_rounds(from, to));
+}
+
+static enum tutti_err fail_type(const struct flow *flow, enum tutti_type to)
+{
+    enum tutti_type from = (enum tutti_type)flow->look.type;
+    bool rounds = flow->wired && !flow->rounded && tutti_conversion_rounds(from, to);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s cannot be handed to %s%s%s", tutti_type_name(from), tutti_type_name(to),
+                      rounds ? ", unless it is rounded: --convert" : "",
+                      flow->rounded ? " after it was rounded on its way" : "");
+}
+
+static enum tutti_err pass_type(struct flow *flow, const struct look *target)
+{
+    struct look *now = &flow->look;
     if (!target->typed)
         return TUTTI_OK;
-    if (now->typed && !tutti_conversion_possible(now->type, target->type))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s cannot be handed to %s", tutti_type_name(now->type),
-                          tutti_type_name(target->type));
+    if (now->typed && !can_pass(flow, target->type))
+        return fail_type(flow, target->type);
+    flow->rounded = flow->rounded || (now->typed && !tutti_conversion_possible(now->type, target->type));
     if (!now->typed || !stays_as_it_is(now, target))
         now->type = target->type;
     now->typed = true;
@@ -166,6 +185,12 @@ static enum tutti_err transform_map(struct flow *flow, const struct look *target
     return err;
 }
 
+/* SSP scales floats only. */
+static bool can_scale(const struct flow *flow, enum tutti_type type)
+{
+    return tutti_type_is_float(type) || (flow->lossy && (tutti_type_is_integer(type) || type == TUTTI_TYPE_BOOLEAN));
+}
+
 /* The value keeps the source's type until the maps are through: a map of integers may end in a Float. */
 static enum tutti_err transform(struct flow *flow, enum tutti_type before, const struct look *target,
                                 const struct tutti_ssp_transformation *transformation, struct tutti_arena *arena)
@@ -183,15 +208,18 @@ static enum tutti_err transform(struct flow *flow, enum tutti_type before, const
     bool fits = true;
     switch (transformation->kind) {
     case TUTTI_SSP_IDENTITY: return TUTTI_OK;
-    case TUTTI_SSP_LINEAR: fits = tutti_type_is_float(after); break;
+    case TUTTI_SSP_LINEAR: fits = can_scale(flow, after); break;
     case TUTTI_SSP_BOOLEAN_MAP: fits = before == TUTTI_TYPE_BOOLEAN; break;
     case TUTTI_SSP_INTEGER_MAP: fits = is_whole(before); break;
     case TUTTI_SSP_ENUMERATION_MAP: fits = before == TUTTI_TYPE_ENUMERATION && after == TUTTI_TYPE_ENUMERATION; break;
     }
     if (flow->look.typed && !fits)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "its %s is for %s, but the values are %s",
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "its %s is for %s, but the values are %s%s",
                           words[transformation->kind].word, words[transformation->kind].types,
-                          tutti_type_name(transformation->kind == TUTTI_SSP_LINEAR ? after : before));
+                          tutti_type_name(transformation->kind == TUTTI_SSP_LINEAR ? after : before),
+                          flow->wired && transformation->kind == TUTTI_SSP_LINEAR && tutti_type_is_integer(after)
+                              ? ", unless they may be rounded: --convert"
+                              : "");
     if (transformation->kind != TUTTI_SSP_LINEAR)
         return transform_map(flow, target, transformation, arena);
     add_linear(flow, transformation->factor, transformation->offset);
@@ -207,7 +235,7 @@ enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const 
     if (via)
         TRY(pass_unit(flow, via, false, unknown_units));
     enum tutti_type before = flow->look.typed ? (enum tutti_type)flow->look.type : (enum tutti_type)view->type;
-    TRY(pass_type(&flow->look, view));
+    TRY(pass_type(flow, view));
     TRY(pass_unit(flow, view, suppress, unknown_units));
     if (transformation) {
         TRY(transform(flow, before, view, transformation, arena));
@@ -216,7 +244,7 @@ enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const 
             flow->look.unit = NULL;
     }
     if (view != target) {
-        TRY(pass_type(&flow->look, target));
+        TRY(pass_type(flow, target));
         TRY(pass_unit(flow, target, false, unknown_units));
     }
     const struct look *named = target->items ? target : view;

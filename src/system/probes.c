@@ -115,7 +115,7 @@ static enum tutti_err invert(struct flat *flat, const struct flow *flow, enum tu
 static enum tutti_err show_destination(struct flat *flat, struct list *list, uint32_t index, const uint32_t *ways)
 {
     const struct node *node = tutti_flat_node(flat, index), *to = node;
-    struct flow flow = {.look = node->look};
+    struct flow flow = {.look = node->look, .lossy = flat->convert};
     while (to->component == TUTTI_NONE) {
         uint32_t way = ways[to - tutti_flat_node(flat, 0)];
         if (way == TUTTI_NONE)
@@ -130,7 +130,8 @@ static enum tutti_err show_destination(struct flat *flat, struct list *list, uin
             return err == TUTTI_ERR_MEMORY ? err : TUTTI_OK; /* which is reported where feeds are made */
     }
     enum tutti_type type = node->look.typed ? (enum tutti_type)node->look.type : (enum tutti_type)to->look.type;
-    if (flow.maps || (flow.linear && flow.factor == 0) || !tutti_conversion_possible(to->look.type, type))
+    bool back = tutti_conversion_possible(to->look.type, type) || tutti_conversion_rounds(to->look.type, type);
+    if (flow.maps || (flow.linear && flow.factor == 0) || flow.rounded || !back)
         return TUTTI_OK;
     struct tutti_probe probe = {.from = {to->component, to->variable, {0}}};
     TRY(invert(flat, &flow, to->look.type, type, &probe.conversion));

@@ -30,9 +30,20 @@ static enum tutti_err keep(struct flat *flat)
     return TUTTI_OK;
 }
 
+/* Said by the source, or by the annotation of the system; what else the word may be is looked at where words are read. */
+static bool may_convert(const struct flat *flat)
+{
+    const struct tutti_system *system = flat->system;
+    for (size_t i = 0; i < system->word_count; i++)
+        if (strcmp(system->words[i].name, "convert") == 0 && strcmp(system->words[i].value, "true") == 0)
+            return true;
+    return flat->source->convert;
+}
+
 static enum tutti_err build(struct flat *flat)
 {
     TRY(tutti_command_line_open(flat));
+    flat->convert = may_convert(flat);
     TRY(tutti_connections_add(flat));
     TRY(tutti_assemble_connect(flat));
     TRY(tutti_command_line_connect(flat));

@@ -51,9 +51,10 @@ struct tutti_end {
 struct tutti_connection {
     struct tutti_end from, to;
     const struct tutti_conversion *conversion; /* NULL: values are copied */
-    bool at_start_only; /* between parameters: handed over in the initialisation, constant after it */
-    bool adds;          /* to what the connection before it brings to the same place */
-    const char *file;   /* of the connection next to the destination; NULL: the command line */
+    double factor, offset; /* that --connect gave, or the connection next to the destination; 1 and 0: none */
+    bool at_start_only;    /* between parameters: handed over in the initialisation, constant after it */
+    bool adds;             /* to what the connection before it brings to the same place */
+    const char *file;      /* of the connection next to the destination; NULL: the command line */
     unsigned line;
 };
 
@@ -127,8 +128,9 @@ struct tutti_system {
 struct tutti_system_source {
     const char *const *files; /* "a.fmu", "NAME=a.fmu", "car.ssp", "car.ssp#Variant.ssd", "car.ssd", unpacked folders */
     size_t file_count;
-    const char *const *connect; /* "A.y=B.u"; also with an SSP: added to its connections */
+    const char *const *connect; /* "A.y=B.u", "A.y*2+1=B.u"; also with an SSP: added to its connections */
     size_t connect_count;
+    bool convert;           /* connections may round */
     const char *const *set; /* "A.x=1"; above every binding of an SSP */
     size_t set_count;
     const char *const *record; /* which connectors of systems are to be recorded, as for --record */

@@ -175,7 +175,8 @@ static enum tutti_err feed_through(struct flat *flat, uint32_t index)
     const struct edge *edge = tutti_flat_edge(flat, index);
     const struct node *from = tutti_flat_node(flat, edge->from.node);
     if (from->component != TUTTI_NONE || is_port(from)) {
-        struct feed feed = {.node = edge->from.node, .flow = {.look = from->look}};
+        struct feed feed = {.node = edge->from.node,
+                            .flow = {.look = from->look, .wired = true, .lossy = flat->convert}};
         return add_feed(flat, &feed, index);
     }
     /* The list of feeds grows and moves. */

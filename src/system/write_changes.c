@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "system/scaled.h"
 #include "system/write_parts.h"
 
 struct editor {
@@ -281,18 +282,31 @@ static const struct tutti_ssp_element *common_system(const struct meaning *a, co
     return a->owner == b->owner && a->owner->kind == TUTTI_SSP_SYSTEM ? a->owner : NULL;
 }
 
+/* "a.y" or "a.y*2+1". */
+static enum tutti_err find_source(struct editor *editor, const char *text, size_t length, struct meaning *from,
+                                  struct tutti_scaled *scaled, bool *found)
+{
+    *scaled = tutti_scaled_all(length);
+    do {
+        char *name = strndup(text, scaled->length);
+        if (!name)
+            return tutti_fail_memory();
+        *found = find(editor, name, from);
+        free(name);
+    } while (!*found && tutti_scaled_next(text, length, scaled));
+    return TUTTI_OK;
+}
+
 static enum tutti_err connect_one(struct editor *editor, const char *text)
 {
     static const char *const start[] = {"startElement", "startConnector", "startIndices"};
     static const char *const stop[] = {"endElement", "endConnector", "endIndices"};
     struct meaning from, to;
+    struct tutti_scaled scaled;
     bool found = false;
     for (const char *equals = strchr(text, '='); equals && !found; equals = strchr(equals + 1, '=')) {
-        char *name = strndup(text, (size_t)(equals - text));
-        if (!name)
-            return tutti_fail_memory();
-        found = find(editor, name, &from) && find(editor, equals + 1, &to);
-        free(name);
+        TRY(find_source(editor, text, (size_t)(equals - text), &from, &scaled, &found));
+        found = found && find(editor, equals + 1, &to);
     }
     const struct tutti_ssp_element *system = found ? common_system(&from, &to) : NULL;
     if (!found)
@@ -308,6 +322,7 @@ static enum tutti_err connect_one(struct editor *editor, const char *text)
     struct tutti_node *node = tutti_make(&editor->maker, list, TUTTI_SPACE_SSD, "Connection");
     write_end(editor, node, &from, system, start);
     write_end(editor, node, &to, system, stop);
+    tutti_write_scale(&editor->maker, node, scaled.factor, scaled.offset);
     return TUTTI_OK;
 }
 

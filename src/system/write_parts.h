@@ -38,6 +38,9 @@ struct tutti_node *tutti_write_connector(struct tutti_maker *maker, struct tutti
                                          const struct tutti_desc *desc, const struct tutti_var *var, bool version_2,
                                          struct tutti_write_scope *scope);
 
+/* The transformation of a connection; none for 1 and 0. */
+void tutti_write_scale(struct tutti_maker *maker, struct tutti_node *connection, double factor, double offset);
+
 /* The value that the system has for a variable, as a parameter of this name. ARGUMENT where elements of an array are given
  * and the others are not known. */
 TUTTI_CHECKED enum tutti_err tutti_write_parameter(struct tutti_maker *maker, struct tutti_node *parameters,

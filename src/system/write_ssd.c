@@ -225,6 +225,15 @@ static void write_end(struct writer *writer, struct tutti_node *node, const stru
     tutti_text_fini(&indices);
 }
 
+void tutti_write_scale(struct tutti_maker *maker, struct tutti_node *connection, double factor, double offset)
+{
+    if (factor == 1 && offset == 0)
+        return;
+    struct tutti_node *node = tutti_make(maker, connection, TUTTI_SPACE_SSC, "LinearTransformation");
+    tutti_make_number(maker, node, "factor", factor);
+    tutti_make_number(maker, node, "offset", offset);
+}
+
 static void write_connections(struct writer *writer, struct tutti_node *system)
 {
     static const char *const start[] = {"startElement", "startConnector", "startIndices"};
@@ -234,8 +243,10 @@ static void write_connections(struct writer *writer, struct tutti_node *system)
     struct tutti_node *connections = tutti_make(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
     for (uint32_t i = 0; i < writer->system->connection_count; i++) {
         struct tutti_node *node = tutti_make(&writer->maker, connections, TUTTI_SPACE_SSD, "Connection");
-        write_end(writer, node, &writer->system->connections[i].from, start);
-        write_end(writer, node, &writer->system->connections[i].to, end);
+        const struct tutti_connection *connection = &writer->system->connections[i];
+        write_end(writer, node, &connection->from, start);
+        write_end(writer, node, &connection->to, end);
+        tutti_write_scale(&writer->maker, node, connection->factor, connection->offset);
     }
 }
 

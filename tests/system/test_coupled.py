@@ -73,7 +73,7 @@ class Names(CoupledTest):
                            ("z.x=b.u", "'z.x'"), ("a.x=b.y", ["'a.x'|'b.y'", "output|input"]),
                            ("a.x=b.time", "time|'b.time'"),
                            ("a.x=c.int32_in", ["'a.x'", "'c.int32_in'"]), ("a.x=c.string_in", "'c.string_in'"),
-                           ("c.boolean_out=b.u", "'c.boolean_out'"), ("a.x=b.u[1]", r"u\[1\]|array")):
+                           ("c.string_out=b.u", "'c.string_out'"), ("a.x=b.u[1]", r"u\[1\]|array")):
             with self.subTest(connect=text):
                 self.refused("run", *units, "--connect", text, status=2, says=says)
 

@@ -8,9 +8,15 @@ static void test_possible(void **state)
     for (int from = 0; from < TUTTI_TYPE_COUNT; from++)
         for (int to = 0; to < TUTTI_TYPE_COUNT; to++) {
             bool from_float = from <= TUTTI_TYPE_FLOAT32, to_float = to <= TUTTI_TYPE_FLOAT32;
-            bool from_whole = (from >= TUTTI_TYPE_INT8 && from <= TUTTI_TYPE_UINT64) || from == TUTTI_TYPE_ENUMERATION;
-            bool to_whole = (to >= TUTTI_TYPE_INT8 && to <= TUTTI_TYPE_UINT64) || to == TUTTI_TYPE_ENUMERATION;
-            bool expected = from == to || (from_float && to_float) || (from_whole && (to_whole || to_float));
+            bool from_integer = from >= TUTTI_TYPE_INT8 && from <= TUTTI_TYPE_UINT64;
+            bool to_integer = to >= TUTTI_TYPE_INT8 && to <= TUTTI_TYPE_UINT64;
+            bool from_whole = from_integer || from == TUTTI_TYPE_ENUMERATION;
+            bool to_whole = to_integer || to == TUTTI_TYPE_ENUMERATION;
+            bool expected = from == to || (from_float && to_float) || (from_whole && (to_whole || to_float)) ||
+                            (from == TUTTI_TYPE_BOOLEAN && (to_integer || to_float));
+            bool rounds = (from_float && (to_integer || to == TUTTI_TYPE_BOOLEAN)) ||
+                          (from_integer && to == TUTTI_TYPE_BOOLEAN);
+            assert_int_equal(tutti_conversion_rounds((enum tutti_type)from, (enum tutti_type)to), rounds);
             if (tutti_conversion_possible((enum tutti_type)from, (enum tutti_type)to) != expected)
                 fail_msg("%s to %s", tutti_type_name((enum tutti_type)from), tutti_type_name((enum tutti_type)to));
         }
@@ -37,6 +43,29 @@ static void test_floats(void **state)
     assert_false(tutti_conversion_is_identity(&c));
     c.to = TUTTI_TYPE_FLOAT32;
     assert_true(tutti_conversion_is_identity(&c));
+}
+
+static void test_rounding(void **state)
+{
+    (void)state;
+    struct tutti_conversion c = {.from = TUTTI_TYPE_FLOAT64, .to = TUTTI_TYPE_INT32, .linear = true, .factor = 2};
+    double from[] = {0.25, -1.75, 1e300, NAN};
+    int32_t to[2];
+    bool truth[2];
+    assert_ok(tutti_convert(&c, from, to, 2));
+    assert_int_equal(to[0], 1);
+    assert_int_equal(to[1], -4);
+    assert_fails(tutti_convert(&c, from + 2, to, 1), TUTTI_ERR_LIMIT, "does not fit into Int32");
+    assert_fails(tutti_convert(&c, from + 3, to, 1), TUTTI_ERR_LIMIT, "does not fit into Int32");
+    c.to = TUTTI_TYPE_BOOLEAN;
+    c.offset = -0.1;
+    assert_ok(tutti_convert(&c, from, truth, 2));
+    assert_false(truth[0]);
+    assert_true(truth[1]);
+    assert_fails(tutti_convert(&c, from + 3, truth, 1), TUTTI_ERR_LIMIT, "does not fit into Boolean");
+    c = (struct tutti_conversion){.from = TUTTI_TYPE_INT32, .to = TUTTI_TYPE_BOOLEAN};
+    assert_ok(tutti_convert(&c, to, truth, 2));
+    assert_true(truth[1]);
 }
 
 static void test_integers(void **state)
@@ -122,8 +151,8 @@ static void test_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_possible), cmocka_unit_test(test_floats), cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_maps),     cmocka_unit_test(test_units),
+        cmocka_unit_test(test_possible), cmocka_unit_test(test_floats), cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_maps),   cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

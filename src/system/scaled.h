@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* scaled.h - "a.y*2+1": a name with a factor and an offset behind it, as --connect takes it. */
+#ifndef TUTTI_SYSTEM_SCALED_H
+#define TUTTI_SYSTEM_SCALED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tutti_scaled {
+    size_t length; /* of the name */
+    double factor, offset;
+};
+
+/* The whole text is a name. */
+struct tutti_scaled tutti_scaled_all(size_t length);
+/* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both behind it. Names may contain such signs, too: callers
+ * begin with all of the text and take the first name that there is. False: there is no other. */
+bool tutti_scaled_next(const char *text, size_t length, struct tutti_scaled *scaled);
+
+#endif
