@@ -91,16 +91,27 @@ static enum tutti_err refuse_clash(const struct tutti_archive *archive, const ch
                       archive->path, first.text, second.text);
 }
 
-/* Sorts the entries; refuses names that cannot be unpacked side by side. A folder listed twice is harmless. */
+static void sort_entries(struct tutti_archive *archive)
+{
+    for (size_t i = 0; i < archive->count; i++)
+        archive->sorted[i] = &archive->entries[i];
+    if (archive->count > 1)
+        qsort(archive->sorted, archive->count, sizeof *archive->sorted, compare_entries);
+}
+
+/* Sorts the entries; refuses names that cannot be unpacked side by side. A folder listed twice is harmless, and so is a file that
+ * is there twice with the same content. */
 static enum tutti_err index_entries(struct tutti_archive *archive)
 {
     archive->sorted = malloc((archive->count + 1) * sizeof *archive->sorted);
     if (!archive->sorted)
         return tutti_fail_memory();
-    for (size_t i = 0; i < archive->count; i++)
-        archive->sorted[i] = &archive->entries[i];
-    if (archive->count > 1)
-        qsort(archive->sorted, archive->count, sizeof *archive->sorted, compare_entries);
+    sort_entries(archive);
+    TRY(tutti_archive_find_repeats(archive));
+    if (archive->repeats > 0) {
+        tutti_archive_drop_repeats(archive);
+        sort_entries(archive);
+    }
     for (size_t i = 1; i < archive->count; i++) {
         const char *a = archive->sorted[i - 1]->name, *b = archive->sorted[i]->name;
         size_t n = strlen(a);

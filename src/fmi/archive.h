@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* archive.h - an FMU's files: a ZIP archive, read as hostile, or a folder of the same form.
  *
- * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names,
+ * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names (with different content),
  * names that lead out of the target folder, links and devices. A folder is used where it lies; it is never written
  * to. */
 #ifndef TUTTI_FMI_ARCHIVE_H
@@ -28,6 +28,8 @@ const char *tutti_archive_name(const struct tutti_archive *archive, size_t index
 /* Bytes of an entry, unpacked, and whether it is a program, for whoever packs it again. */
 uint64_t tutti_archive_size(const struct tutti_archive *archive, size_t index);
 bool tutti_archive_is_program(const struct tutti_archive *archive, size_t index);
+/* How many files were in it twice, with the same content both times, which counts as one; and the first of their names. */
+size_t tutti_archive_repeats(const struct tutti_archive *archive, const char **first);
 /* Is there a file of this name; or, for a name that ends in '/', such a folder, with or without an entry of its own? */
 bool tutti_archive_has(const struct tutti_archive *archive, const char *name);
 

@@ -22,6 +22,7 @@ struct tutti_archive_entry {
     uint64_t size;    /* unpacked */
     uint32_t index;   /* in the ZIP's table of contents */
     bool executable;
+    bool repeated; /* the same is there already */
 };
 
 struct tutti_archive_kind {
@@ -42,9 +43,17 @@ struct tutti_archive {
     struct tutti_arena names;
     struct tutti_archive_entry *entries;
     size_t count, room;
-    const struct tutti_archive_entry **sorted; /* entries by name, parent before child, see compare() in archive.c */
-    const struct tutti_archive_entry *entry;   /* being streamed, or NULL */
+    struct tutti_archive_entry **sorted;     /* entries by name, parent before child, see compare() in archive.c */
+    const struct tutti_archive_entry *entry; /* being streamed, or NULL */
+    size_t repeats;                          /* entries that were left out, as they are there already */
+    const char *repeated;                    /* the first of them */
+    uint64_t compared;                       /* bytes, to find that out */
 };
+
+/* Marks and counts the files, in sorted, that are there under the same name with the same content already. */
+TUTTI_CHECKED enum tutti_err tutti_archive_find_repeats(struct tutti_archive *archive);
+/* Leaves them out; `sorted` is to be made anew. */
+void tutti_archive_drop_repeats(struct tutti_archive *archive);
 
 /* Adds an entry under a copy of `name`; entry->name is not looked at. */
 TUTTI_CHECKED enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name,

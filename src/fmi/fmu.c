@@ -34,6 +34,16 @@ static enum tutti_err rename_in_message(enum tutti_err err, const char *path, co
     return err;
 }
 
+static void report_repeats(const struct tutti_fmu *fmu, struct tutti_findings *findings)
+{
+    const char *first;
+    size_t count = tutti_archive_repeats(fmu->archive, &first);
+    if (count > 0)
+        tutti_findings_add(findings, TUTTI_FINDING_WARNING, fmu->path, 0,
+                           "the archive has '%s'%s twice, with the same content; pack it again",
+                           tutti_str_show(first).text, count > 1 ? " and other files" : "");
+}
+
 static enum tutti_err open_fmu(struct tutti_fmu *fmu, const char *path, const char *shown,
                                struct tutti_findings *findings)
 {
@@ -49,6 +59,7 @@ static enum tutti_err open_fmu(struct tutti_fmu *fmu, const char *path, const ch
     if (!tutti_archive_has(fmu->archive, "modelDescription.xml"))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: no modelDescription.xml at the top of the archive; this is no FMU",
                           shown);
+    report_repeats(fmu, findings);
     return read_description(fmu, findings);
 }
 

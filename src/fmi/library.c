@@ -68,7 +68,7 @@ void tutti_library_list_platforms(const struct tutti_archive *archive, struct tu
     for (size_t i = 0; i < tutti_archive_count(archive); i++) {
         const char *entry = tutti_archive_name(archive, i);
         const char *end = strncmp(entry, "binaries/", 9) == 0 ? strchr(entry + 9, '/') : NULL;
-        size_t n = end ? (size_t)(end - entry) - 9 : 0;
+        size_t n = end && end[1] ? (size_t)(end - entry) - 9 : 0; /* not of an empty folder */
         if (n > 0 && !is_listed(out, entry + 9, n))
             tutti_text_printf(out, "%s%.*s", out->length ? ", " : "", (int)n, entry + 9);
     }

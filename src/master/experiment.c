@@ -119,6 +119,17 @@ enum tutti_err tutti_times_check_multiple(const struct tutti_times *times, doubl
         NUMBER(own), NUMBER(times->step), name, NUMBER(fmax(count, 1) * times->step));
 }
 
+/* Some tools write a default experiment that takes no time: nothing was said then. */
+static void propose_stop(struct tutti_times *times, const char *path, const struct tutti_log *log)
+{
+    double stop = times->start < 1 ? 1 : times->start + 1;
+    tutti_log_printf(log, TUTTI_LOG_WARNING, path,
+                     "the default experiment ends at %s, not after its start at %s; the run ends at %s, unless --stop "
+                     "gives another time",
+                     NUMBER(times->stop), NUMBER(times->start), NUMBER(stop));
+    times->stop = stop;
+}
+
 enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti_run_options *options,
                                    const struct tutti_system *system, enum tutti_interface_kind kind,
                                    const struct tutti_log *log)
@@ -133,6 +144,8 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
                          experiment.stop, times->start < 1 ? 1 : times->start + 1);
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
+    if (!(times->stop > times->start) && !options->has_start && !options->has_stop)
+        propose_stop(times, system->path, log);
     if (!(times->stop > times->start))
         return tutti_fail(options->has_start || options->has_stop ? TUTTI_ERR_ARGUMENT : TUTTI_ERR_FORMAT,
                           "%s: the stop time %s%s must be after the start time %s", system->path, NUMBER(times->stop),

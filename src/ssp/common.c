@@ -12,8 +12,11 @@ static const struct tutti_shape_child no_children[] = {{NULL, TUTTI_SPACE_SSC, T
 
 enum tutti_err tutti_parts_version(struct tutti_parts *parts, const struct tutti_node *top)
 {
-    const char *version;
-    TRY(tutti_parts_required(parts, top, "version", &version));
+    const char *version = tutti_node_attribute(top, "version");
+    if (!version) {
+        tutti_parts_warn(parts, top, "the attribute version is missing; it is read as 2.0");
+        version = "2.0";
+    }
     parts->names.version_1 = strcmp(version, "1.0") == 0;
     if (!parts->names.version_1 && strcmp(version, "2.0") != 0)
         tutti_parts_warn(parts, top, "version is \"%s\", expected 1.0 or 2.0; it is read as 2.0",

@@ -116,16 +116,24 @@ enum tutti_err tutti_parts_bindings(struct tutti_parts *parts, const struct tutt
     static const struct tutti_shape_child children[] = {{"ParameterBinding", TUTTI_SPACE_SSD, TUTTI_SHAPE_MANY, false},
                                                         {NULL, TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false}};
     static const struct tutti_shape shape = {none, children};
-    const struct tutti_node *list = tutti_parts_child(node, "ParameterBindings");
-    if (!list)
-        return TUTTI_OK;
-    TRY(tutti_parts_check(parts, list, &shape));
-    struct tutti_ssp_binding *binding;
-    TRY(tutti_parts_array(parts, list, "ParameterBinding", sizeof *binding, &binding, &element->binding_count));
+    const struct tutti_node *first = tutti_parts_child(node, "ParameterBindings");
+    size_t count = 0;
+    for (const struct tutti_node *list = first; list; list = tutti_parts_next(list, "ParameterBindings")) {
+        TRY(tutti_parts_check(parts, list, &shape));
+        if (list != first)
+            tutti_parts_warn(parts, list, "a second one in the same <%s>; its bindings count after those of the first",
+                             node->local);
+        count += tutti_parts_count(list, "ParameterBinding");
+    }
+    struct tutti_ssp_binding *binding = tutti_arena_array(parts->arena, count, sizeof *binding);
+    if (!binding)
+        return tutti_fail_memory();
     element->bindings = binding;
-    for (const struct tutti_node *child = tutti_parts_child(list, "ParameterBinding"); child;
-         child = tutti_parts_next(child, "ParameterBinding"))
-        TRY(read_binding(parts, child, binding++));
+    element->binding_count = count;
+    for (const struct tutti_node *list = first; list; list = tutti_parts_next(list, "ParameterBindings"))
+        for (const struct tutti_node *child = tutti_parts_child(list, "ParameterBinding"); child;
+             child = tutti_parts_next(child, "ParameterBinding"))
+            TRY(read_binding(parts, child, binding++));
     return TUTTI_OK;
 }
 

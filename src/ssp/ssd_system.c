@@ -166,7 +166,8 @@ static enum tutti_err read_connections(struct tutti_parts *parts, const struct t
 #define SHAPE_ELEMENT                                                                                                  \
     {"Connectors", TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false},                                                           \
         {"ElementGeometry", TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false},                                                  \
-        {"ParameterBindings", TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false}, SHAPE_META, SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD)
+        {"ParameterBindings", TUTTI_SPACE_SSD, TUTTI_SHAPE_MANY, false}, SHAPE_META,                                   \
+        SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD)
 
 /* What all three kinds have. */
 static enum tutti_err read_element(struct tutti_parts *parts, struct tutti_node *node, const struct tutti_shape *shape,

@@ -147,6 +147,7 @@ static enum tutti_err hand_over_constant(struct flat *flat, const struct arrival
     if (feed->from && !place_of(source, feed->from, &place))
         return TUTTI_OK;
     struct value value = {.rank = TUTTI_RANK_CONSTANT,
+                          .passed = true,
                           .origin = tutti_flat_node_name(flat, feed->node),
                           .file = edge->file,
                           .line = edge->line,

@@ -117,20 +117,35 @@ static enum tutti_err apply(struct flat *flat, const struct bound *bound, const 
     return err ? err : tutti_flat_check_size(flat);
 }
 
+/* Single parameters may be for others, but if none fits, names or prefix are wrong. */
+static void warn_useless(struct flat *flat, const struct bound *bound, const char *prefix)
+{
+    const char *name = tutti_flat_item(flat, bound->item)->name;
+    tutti_findings_add(
+        flat->findings, TUTTI_FINDING_WARNING, bound->file->shown, bound->binding->line,
+        "none of the %zu parameters of %s (the first is '%s%s') fits anything in %s%s%s: the binding has no effect",
+        bound->values->count, bound->values->scope.file, tutti_str_show(prefix).text,
+        tutti_str_show(bound->values->parameters[0].name).text, *name ? "'" : "the system", *name ? name : "",
+        *name ? "'" : "");
+}
+
 static enum tutti_err apply_all(struct flat *flat, const struct bound *bound)
 {
     const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
     struct tutti_text name = {0};
     enum tutti_err err = TUTTI_OK;
-    size_t count, length = strlen(prefix);
+    size_t count, all = 0, length = strlen(prefix);
     tutti_text_append(&name, prefix);
     for (size_t i = 0; i < bound->values->count && !err; i++) {
         const struct tutti_ssp_parameter *parameter = &bound->values->parameters[i];
         name.length = length;
         tutti_text_append(&name, parameter->name);
         err = name.failed ? tutti_fail_memory() : apply(flat, bound, parameter, name.text, NULL, &count);
+        all += err ? 0 : count;
     }
     tutti_text_fini(&name);
+    if (!err && all == 0 && bound->values->count > 0)
+        warn_useless(flat, bound, prefix);
     return err;
 }
 

@@ -43,6 +43,7 @@ struct look {
 /* Which value of several counts: options, then constants of FMUs, then bindings (level and order). */
 #define TUTTI_RANK_SET ((uint64_t)1 << 63)
 #define TUTTI_RANK_CONSTANT ((uint64_t)1 << 62)
+#define TUTTI_RANK_CONNECTED ((uint64_t)1 << 31) /* among those of one level: a parameter's connection wins */
 
 enum document { DOCUMENT_SSD, DOCUMENT_SSV, DOCUMENT_SSM, DOCUMENT_SSB };
 
@@ -107,6 +108,7 @@ struct value {
     const char *file;   /* NULL: the command line */
     unsigned line;
     bool texts;
+    bool passed;        /* a connection */
     uint8_t dimensions; /* that it was given with */
     const struct tutti_ssp_dimension *shape;
     struct look look;
@@ -177,6 +179,7 @@ struct feed {
 struct candidate {
     uint64_t rank;
     uint32_t component, order;
+    bool passed; /* it came by a connection */
     struct tutti_setting setting;
 };
 

@@ -88,7 +88,7 @@ static enum tutti_err find_ways(const struct flat *flat, uint32_t **out)
         for (uint32_t i = node->first_edge; i < node->first_edge + node->edge_count; i++) {
             const struct edge *edge = tutti_flat_edge(flat, i);
             bool wire = tutti_flat_node(flat, edge->from.node)->component == TUTTI_NONE;
-            if (edge->reported || !wire || edge->from.index_count || edge->to.index_count ||
+            if (edge->reported || edge->adds || !wire || edge->from.index_count || edge->to.index_count ||
                 ways[edge->from.node] != TUTTI_NONE)
                 continue;
             ways[edge->from.node] = i;
@@ -140,10 +140,23 @@ static enum tutti_err show_destination(struct flat *flat, struct list *list, uin
 
 /* ---- all of them ---- */
 
+/* Is the place a sum of what several connections bring? Then no variable of an FMU shows its value. */
+static bool is_sum(const struct flat *flat, const struct node *node)
+{
+    for (size_t f = 0; f < node->feed_count; f++) {
+        const struct feed *feed = (const struct feed *)flat->feeds.items + node->first_feed + f;
+        if (tutti_flat_edge(flat, feed->edge)->adds || (f > 0 && tutti_indices_compare(feed[-1].to, feed->to) == 0))
+            return true;
+    }
+    return false;
+}
+
 static enum tutti_err show(struct flat *flat, struct list *list, uint32_t index, const uint32_t *ways)
 {
     const struct node *node = tutti_flat_node(flat, index);
     bool fed = false;
+    if (is_sum(flat, node))
+        return TUTTI_OK;
     for (size_t f = 0; f < node->feed_count; f++) {
         const struct feed *feed = (const struct feed *)flat->feeds.items + node->first_feed + f;
         if (tutti_flat_node(flat, feed->node)->component == TUTTI_NONE)

@@ -58,11 +58,37 @@ static enum tutti_err keep(struct flat *flat, const struct candidate *candidate,
     return TUTTI_OK;
 }
 
+/* A parameter that is given by a binding, though a connection gives it, too. Options of the command line are above both. */
+static void warn_connected(struct flat *flat, const struct candidate *given)
+{
+    const struct tutti_component *component = tutti_flat_component(flat, given->component);
+    const struct tutti_var *var = &component->fmu->desc->vars[given->setting.variable];
+    if (var->causality == TUTTI_PARAMETER && given->setting.file && !given->passed)
+        tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, given->setting.file, given->setting.line,
+                           "'%s.%s' is given here, and by a connection, too, which counts; remove one of them",
+                           component->name, var->name);
+}
+
+/* A higher level is above a lower one without a word. */
+static bool beats_by_connection(const struct candidate *winner, const struct candidate *beaten)
+{
+    return winner->passed && (winner->rank & TUTTI_RANK_CONSTANT || winner->rank >> 32 == beaten->rank >> 32);
+}
+
+/* Does a connection bring the value of its variable in the initialisation? */
+static bool is_fed(const struct flat *flat, const struct candidate *candidate)
+{
+    uint32_t count;
+    const struct tutti_connection *connection =
+        tutti_system_connections_to(flat->system, candidate->component, candidate->setting.variable, &count);
+    return count > 0 && connection->at_start_only;
+}
+
 enum tutti_err tutti_values_settle(struct flat *flat)
 {
     struct candidate *candidates = flat->candidates.items;
     size_t count = flat->candidates.count;
-    const struct candidate *whole = NULL, *last = NULL;
+    const struct candidate *whole = NULL, *last = NULL, *winner = NULL;
     struct tutti_setting *settings = tutti_arena_array(&flat->system->arena, count, sizeof *settings);
     if (!settings)
         return tutti_fail_memory();
@@ -74,9 +100,12 @@ enum tutti_err tutti_values_settle(struct flat *flat)
                     last->setting.variable == candidate->setting.variable;
         if (!same)
             whole = candidate->setting.element.count == 0 ? candidate : NULL;
-        bool beaten = (same && tutti_indices_compare(&last->setting.element, &candidate->setting.element) == 0) ||
-                      (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
+        bool again = same && tutti_indices_compare(&last->setting.element, &candidate->setting.element) == 0;
+        bool beaten = again || (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
+        winner = again ? winner : candidate;
         last = candidate;
+        if (again ? beats_by_connection(winner, candidate) : is_fed(flat, candidate))
+            warn_connected(flat, candidate);
         if (beaten)
             continue;
         struct tutti_component *component = tutti_flat_component(flat, candidate->component);

@@ -157,6 +157,7 @@ struct way {
     const struct look *via, *view, *target;
     bool suppress;
     const struct tutti_ssp_transformation *transformation;
+    bool lossy; /* a connection, which may round */
 };
 
 /* An enumeration's value whose items are names still. */
@@ -200,7 +201,7 @@ static enum tutti_err pass(struct flat *flat, struct value *value, const struct 
     }
     if (value->texts)
         return pass_items(flat, value, way);
-    struct flow flow = {.look = value->look};
+    struct flow flow = {.look = value->look, .lossy = way->lossy};
     bool unknown = false;
     TRY(tutti_flow_pass(&flow, way->via, way->view, way->target, way->suppress, way->transformation, &flat->arena,
                         &unknown));
@@ -234,13 +235,15 @@ enum tutti_err tutti_value_pass(struct flat *flat, const struct value *value, st
                                 const struct value **out)
 {
     const struct look *target = &tutti_flat_node(flat, edge->to.node)->look;
-    struct way way = {edge->from.look, edge->to.look ? edge->to.look : target, target, edge->suppress,
-                      edge->transformation};
+    struct way way = {
+        edge->from.look, edge->to.look ? edge->to.look : target, target, edge->suppress, edge->transformation,
+        flat->convert};
     struct value *copy = tutti_arena_alloc(&flat->arena, sizeof *copy);
     *out = NULL;
     if (!copy)
         return tutti_fail_memory();
     *copy = *value;
+    copy->passed = true;
     if (!pick(copy, &edge->from)) {
         tutti_value_report(flat, value, TUTTI_FINDING_ERROR, "it has no element for the connection to '%s'",
                            tutti_flat_end_name(flat, &edge->to));
@@ -276,7 +279,7 @@ enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, c
 {
     const struct item *item = tutti_flat_item(flat, match->item);
     struct look look = look_of_match(flat, match);
-    struct way way = {NULL, &look, &look, suppress, transformation};
+    struct way way = {NULL, &look, &look, suppress, transformation, false};
     if (match->connector == TUTTI_NONE) {
         struct value copy = *value;
         /* An element, or all of an array: the option's text is read by the variable. */
@@ -364,12 +367,18 @@ static enum tutti_err read_candidate(struct flat *flat, const struct value *valu
     return TUTTI_OK;
 }
 
+static bool is_parameter(const struct tutti_var *var)
+{
+    return var->causality == TUTTI_PARAMETER || var->causality == TUTTI_STRUCTURAL_PARAMETER;
+}
+
 enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, uint32_t component, uint32_t variable,
                                   const struct tutti_indices *element)
 {
     const struct tutti_desc *desc = tutti_flat_component(flat, component)->fmu->desc;
     struct candidate candidate = {
-        .rank = value->rank,
+        .rank = value->passed && is_parameter(&desc->vars[variable]) ? value->rank | TUTTI_RANK_CONNECTED : value->rank,
+        .passed = value->passed,
         .component = component,
         .order = (uint32_t)flat->candidates.count,
         .setting = {.variable = variable, .element = *element, .file = value->file, .line = value->line}};

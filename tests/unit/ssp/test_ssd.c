@@ -300,7 +300,7 @@ static void test_refused(void **state)
         {"<SystemStructureDescription/>", 1,
          "not of SSP's namespace; expected <ssd:SystemStructureDescription xmlns:ssd="},
         {"<ssd:System" SPACES "/>", 1, "expected <ssd:SystemStructureDescription>"},
-        {"<ssd:SystemStructureDescription" SPACES " name='n'/>", 1, "the attribute version is missing"},
+        {"<ssd:SystemStructureDescription" SPACES " name='n'/>", 1, "<System> is missing"},
         {"<ssd:SystemStructureDescription" SPACES " version='1.0'/>", 1, "the attribute name is missing"},
         {TOP("1.0", "</ssd:SystemStructureDescription>"), 1, "<System> is missing"},
         {TOP("1.0", "<ssd:System/></ssd:SystemStructureDescription>"), 2, "<System>: the attribute name is missing"},
