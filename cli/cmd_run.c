@@ -48,6 +48,55 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     return tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
 }
 
+/* What is told at the end of a run. */
+struct ending {
+    const struct run_options *run;
+    const char *stats_path;  /* NULL: no --stats */
+    const char *output_path; /* NULL: no result file */
+    bool is_told;
+    int status; /* to exit with */
+};
+
+static void tell(void *context, enum tutti_err err, const struct tutti_run_stats *stats)
+{
+    struct ending *ending = context;
+    const struct tutti_run_options *options = &ending->run->options;
+    if (ending->is_told)
+        return;
+    ending->is_told = true;
+    console_clear_progress();
+    if (err)
+        console_error(tutti_err_message());
+    if (!ending->run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
+        summary_print(&(struct summary){stats, options->files, options->file_count,
+                                        ending->output_path ? options->output : NULL, ending->output_path});
+    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats->coupling); /* it did not come to that */
+    bool written = !ending->stats_path || nothing || stats_write(stats, options->files[0], ending->stats_path);
+    ending->status = err || written ? run_exit_status(err) : EXIT_FAILED;
+    if (output_finish())
+        signals_all_told(ending->status);
+}
+
+static int conduct(struct run_options *run, const char *stats_path)
+{
+    struct tutti_run_options *options = &run->options;
+    bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
+    char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
+    struct ending ending = {.run = run, .stats_path = stats_path, .output_path = output_path};
+    struct tutti_run_stats stats;
+    options->finished = tell;
+    options->finished_context = &ending;
+    output_keep_apart();
+    signals_in_run(true);
+    enum tutti_err err = tutti_run(options, &stats);
+    signals_in_run(false);
+    tell(&ending, err, &stats);
+    signals_all_told(-1);
+    free(output_path);
+    tutti_run_stats_fini(&stats);
+    return ending.status;
+}
+
 static int simulate(const struct arguments *arguments, struct run_options *run)
 {
     struct tutti_run_options *options = &run->options;
@@ -57,39 +106,19 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
                        : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
                                                       : tutti_fs_absolute(stats_name);
     const char *other = file_of_stats(options, stats_name);
+    int status = EXIT_FAILED;
+    options->timing = stats_path != NULL;
     if (other) {
         fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
-        free(stats_path);
-        return EXIT_USAGE;
+        status = EXIT_USAGE;
+    } else if (launcher_is_follower()) {
+        status = follow(run);
+    } else if (!stats_path || strcmp(stats_path, "-") == 0 ||
+               output_can_be_written(stats_path)) { /* before hours of work */
+        status = conduct(run, stats_path);
     }
-    options->timing = stats_path != NULL;
-    if (launcher_is_follower()) {
-        free(stats_path);
-        return follow(run);
-    }
-    if (stats_path && strcmp(stats_path, "-") != 0 && !output_can_be_written(stats_path)) { /* before hours of work */
-        free(stats_path);
-        return EXIT_FAILED;
-    }
-    bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
-    char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
-    struct tutti_run_stats stats;
-    output_keep_apart();
-    signals_in_run(true);
-    enum tutti_err err = tutti_run(options, &stats);
-    signals_in_run(false);
-    console_clear_progress();
-    if (err)
-        console_error(tutti_err_message());
-    if (!run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
-        summary_print(&(struct summary){&stats, options->files, options->file_count,
-                                        makes_file ? options->output : NULL, output_path});
-    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats.coupling); /* it did not come to that */
-    bool told = !stats_path || nothing || stats_write(&stats, options->files[0], stats_path);
     free(stats_path);
-    free(output_path);
-    tutti_run_stats_fini(&stats);
-    return err || told ? run_exit_status(err) : EXIT_FAILED;
+    return status;
 }
 
 int command_run(const struct arguments *arguments)

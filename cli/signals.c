@@ -13,6 +13,7 @@
 
 volatile sig_atomic_t signals_received;
 static volatile bool in_run, quiet;
+static volatile int told_status = -1; /* signals_all_told */
 
 static void say(const char *text)
 {
@@ -66,6 +67,20 @@ static void survive(void)
     tutti_crash_escape();
 }
 
+/* There is nothing left to do: memory that is damaged does not matter any more. */
+static void end_all_told(int number)
+{
+    char where[512];
+    (void)tutti_instance_where(where, sizeof where);
+    say("tutti: warning: crash, ");
+    say(name_of(number));
+    say(", in code of the FMU when its work was done: ");
+    say(where);
+    say("; results are not concerned. Ask the FMU's author\n");
+    tutti_crash_run();
+    _exit(told_status);
+}
+
 static void on_alarm(int number)
 {
     (void)number;
@@ -78,7 +93,10 @@ static void on_alarm(int number)
 static void on_crash(int number)
 {
     char where[512];
-    if (tutti_crash_is_guarded())
+    if (tutti_crash_is_guarded() && told_status >= 0 && gettid() == getpid())
+        end_all_told(number);
+    if (tutti_crash_is_guarded() &&
+        number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
         survive();
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
@@ -119,6 +137,11 @@ static void on_exit_in_run(void)
 void signals_keep_quiet(void)
 {
     quiet = true;
+}
+
+void signals_all_told(int status)
+{
+    told_status = status;
 }
 
 void signals_in_run(bool running)

@@ -15,6 +15,9 @@ void signals_install(void);
 
 /* Between these two, the end of the process is not ours: an FMU that calls exit() gets a message and exit status 1. */
 void signals_in_run(bool running);
+/* In a run: everything is told, and only FMUs are still to be freed; if one of them crashes then, the process ends with a warning
+ * and this exit status. -1: not so. */
+void signals_all_told(int status);
 /* Says nothing when somebody ends the run: another process does. */
 void signals_keep_quiet(void);
 

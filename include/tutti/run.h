@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+struct tutti_run_stats; /* below */
+
 /* How far a run is. */
 struct tutti_progress {
     double start, stop, time;
@@ -130,6 +132,11 @@ struct tutti_run_options {
     /* Called now and then, some ten times a second at most. */
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;
+    /* Called at most once, by the thread that called, when the result is closed and everything is counted, but before the FMUs of
+     * this process are freed, which may crash: time to tell how it went. `err` is what will be returned, tutti_err_message says
+     * why. Not called for units that run elsewhere (threads, processes, nodes, mpi), nor if a run did not begin. */
+    void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
+    void *finished_context;
     /* The run ends at the next communication point once this is not 0 (a signal handler may set it). */
     const volatile sig_atomic_t *interrupt;
 };

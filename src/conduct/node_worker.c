@@ -50,7 +50,7 @@ static void die(int number)
  * a moment. That is more than a handler may do; where it goes wrong, or takes too long, the death is what it was. */
 static void on_crash(int number)
 {
-    if (tutti_crash_is_guarded()) {
+    if (tutti_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
         alarm(LAST_SECONDS);
         tutti_crash_escape();
     }

@@ -90,6 +90,8 @@ const struct tutti_options_field tutti_options_fields[] = {
     FIELD(log, HERE),
     FIELD(progress, HERE),
     FIELD(progress_context, HERE),
+    FIELD(finished, HERE),
+    FIELD(finished_context, HERE),
     FIELD(interrupt, HERE),
     {NULL, TUTTI_OPTIONS_HERE, 0, 0},
 };

@@ -47,7 +47,7 @@ enum { LAST_SECONDS = 10 };
 
 static void on_crash(int number)
 {
-    if (tutti_crash_is_guarded()) {
+    if (tutti_crash_is_guarded() && number != SIGABRT) { /* which mostly means that memory is damaged */
         alarm(LAST_SECONDS);
         tutti_crash_escape();
     }

@@ -174,6 +174,17 @@ void tutti_run_let_go(struct run *run)
     run->result = NULL;
 }
 
+/* To a program that wants to know before code of an FMU runs for the last time. */
+static void tell_finished(const struct run *run, enum tutti_err err, const char *message)
+{
+    const struct tutti_run_options *options = run->options;
+    if (!options->finished || !run->stats || run->reports)
+        return;
+    if (err)
+        (void)tutti_fail(err, "%s", message);
+    options->finished(options->finished_context, err, run->stats);
+}
+
 /* A failure of the run is told before one of closing the file. */
 enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
 {
@@ -182,13 +193,18 @@ enum tutti_err tutti_run_tear_down(struct run *run, enum tutti_err err)
     enum tutti_err closing = tutti_observer_close(&run->observer);
     enum tutti_err logged = tutti_master_close(run);
     closing = closing ? closing : logged;
+    if (!err && closing) {
+        err = closing;
+        snprintf(message, sizeof message, "%s", tutti_err_message());
+    }
+    tell_finished(run, err, message);
     tear_down_members(run);
     if (run->owns_fabric)
         run->fabric->kind->close(run->fabric);
     tutti_arena_fini(&run->arena);
     if (!run->borrows)
         tutti_run_let_go(run);
-    return err ? tutti_fail(err, "%s", message) : closing;
+    return err ? tutti_fail(err, "%s", message) : TUTTI_OK;
 }
 
 enum tutti_err tutti_run_terminate(struct run *run)
@@ -242,9 +258,10 @@ enum tutti_err tutti_run_prepared(struct run *run, struct tutti_run_stats *stats
     *run->stats = (struct tutti_run_stats){0};
     enum tutti_err err = tutti_run_go(run);
     tutti_tally_count(run);
-    if (!stats)
-        tutti_run_stats_fini(&unused);
-    return tutti_run_tear_down(run, err);
+    err = tutti_run_tear_down(run, err);
+    run->stats = NULL;
+    tutti_run_stats_fini(&unused);
+    return err;
 }
 
 enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,

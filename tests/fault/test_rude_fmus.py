@@ -12,7 +12,7 @@ import unittest
 import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import CommandTest, kit_fmu  # noqa: E402
+from command import SANITIZED, CommandTest, kit_fmu  # noqa: E402
 
 PRELUDE = """
 #define _GNU_SOURCE
@@ -90,6 +90,16 @@ int fmi2DoStep(void *c, double t, double h, int flag)
                 self.tutti("run", fmu, "-o", f"{when}.csv", "--stats", f"{when}.json")
                 self.assertEqual(os.listdir(elsewhere), [])
                 self.assertEqual(len(self.result(f"{when}.csv")), 51)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer ends the process itself")
+    def test_memory_damaged_when_it_is_freed(self):
+        """After a double free nothing that needs memory works: everything is told before."""
+        fmu = self.rude("static void rude(void) { }\n"
+                        "void fmi2FreeInstance(void *c) { char *p = malloc(3000), *q = malloc(3000); free(p); free(p); free(q); }")
+        outcome = self.tutti("run", fmu, "--stats", "-")
+        self.assertRegex(outcome.err, "(?m)^tutti: warning: crash, .* when its work was done: .*fmi2FreeInstance")
+        self.assertEqual(json.loads(outcome.out)["steps"], 50)
+        self.assertEqual(len(self.result()), 51)
 
     def test_printing(self):
         """Whatever way it prints, at its step or when it is loaded: results on standard output stay whole, and what it printed

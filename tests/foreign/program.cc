@@ -10,7 +10,7 @@
 
 #include <tutti/tutti.h>
 
-#ifdef __SANITIZE_ADDRESS__ // names cannot be kept apart there
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ // names cannot be kept apart there
 constexpr bool names_are_apart = false;
 #else
 constexpr bool names_are_apart = true;
