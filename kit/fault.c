@@ -32,6 +32,7 @@ enum kind {
     STRICT,
     FLUSH,
     LOCALE,
+    SLIP,
     KINDS
 };
 
@@ -40,6 +41,7 @@ static const char *const kind_names[KINDS] = {
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
+    [SLIP] = "slip",
 };
 
 struct fault {
@@ -156,6 +158,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     case WARNING: kit_log(k, KIT_WARNING, "fault: %s warns at t = %.17g", call, k->time); return KIT_WARNING;
     case DISCARD: return kit_fail(k, KIT_DISCARD, "fault: %s is discarded at t = %.17g", call, k->time);
     case ERROR: return kit_fail(k, KIT_ERROR, "fault: %s fails at t = %.17g", call, k->time);
+    case SLIP: kit_log(k, KIT_ERROR, "fault: %s slips at t = %.17g", call, k->time); return KIT_ERROR;
     case FATAL: return kit_fail(k, KIT_FATAL, "fault: %s fails for good at t = %.17g", call, k->time);
     case CRASH: raise(SIGSEGV); abort();
     case HANG:

@@ -61,6 +61,8 @@ struct tutti_instance {
     /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */
     bool has_next_event;
     double next_event;
+    char *refusal; /* the last Error that did not end all (tutti_call_refused), as a sentence; owned */
+    bool refused;  /* ... was the end of the last call */
     struct tutti_messages messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/number.h"
 #include "base/str.h"
@@ -81,19 +82,57 @@ static const char *way_out(const struct tutti_instance *in)
     }
 }
 
-enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what)
+/* "fmi2GetReal returned Error at t = 1. The FMU's last messages: ..." */
+static void describe(struct tutti_instance *in, const char *what, struct tutti_text *text)
 {
     char name[64];
     call_name(in, name, sizeof name);
-    struct tutti_text text = {0};
-    append_messages(in, &text);
-    in->deferred = 0; /* they are in the message */
+    tutti_text_printf(text, "%s %s%s", name, what, when(in).text);
+    append_messages(in, text);
     if (way_out(in))
-        tutti_text_printf(&text, ". A run can do without: %s=%s", way_out(in), in->options.name);
-    tutti_fail(err, "%s (%s): %s %s%s%s", in->options.name, in->library->file, name, what, when(in).text,
-               text.text ? text.text : "");
+        tutti_text_printf(text, ". A run can do without: %s=%s", way_out(in), in->options.name);
+    in->deferred = 0; /* they are in the text */
+}
+
+enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what)
+{
+    struct tutti_text text = {0};
+    char name[64];
+    call_name(in, name, sizeof name);
+    if (in->refused)
+        tutti_text_printf(&text, "%s. Another way was tried, but %s %s then: this FMU cannot go on after an Error",
+                          in->refusal, name, what);
+    else
+        describe(in, what, &text);
+    in->deferred = 0;
+    tutti_fail(err, "%s (%s): %s", in->options.name, in->library->file, text.text ? text.text : what);
     tutti_text_fini(&text);
     return err;
+}
+
+void tutti_call_refused(struct tutti_instance *in, const char *what)
+{
+    struct tutti_text text = {0};
+    describe(in, what, &text);
+    free(in->refusal);
+    in->refusal = text.text;
+    in->refused = in->refusal != NULL;
+}
+
+void tutti_call_answered(struct tutti_instance *in)
+{
+    in->refused = false;
+    tutti_instance_log_deferred(in);
+}
+
+bool tutti_instance_refused(const struct tutti_instance *in)
+{
+    return in->refused;
+}
+
+const char *tutti_instance_refusal(const struct tutti_instance *in)
+{
+    return in->refusal ? in->refusal : "";
 }
 
 static void warn_once(struct tutti_instance *in)

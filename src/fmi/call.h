@@ -14,6 +14,11 @@ extern _Thread_local struct tutti_instance *tutti_call_current __attribute__((tl
 enum tutti_err tutti_call_forbidden(const struct tutti_instance *in, enum tutti_call call);
 enum tutti_err tutti_call_fail(struct tutti_instance *in, enum tutti_err err, const char *what);
 TUTTI_CHECKED enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, const char *what);
+/* A question that was answered by Error, or Discard, and that there is another way for: another point (exchange.c),
+ * differences. Keeps what the FMU said, in case that this fails, too. The state is not that of an error. */
+void tutti_call_refused(struct tutti_instance *in, const char *what);
+/* A call that succeeded although the one before was refused, or the FMU told an error. */
+void tutti_call_answered(struct tutti_instance *in);
 /* Every status that is not OK. */
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status);
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
@@ -51,8 +56,8 @@ static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum
 {
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return tutti_call_unusual(in, call, status);
-    if (__builtin_expect(in->deferred != 0, 0))
-        tutti_instance_log_deferred(in);
+    if (__builtin_expect(in->deferred != 0 || in->refused, 0))
+        tutti_call_answered(in);
     in->state = tutti_state_after(in->library->kind, call, in->state, in->event_mode);
     return TUTTI_OK;
 }

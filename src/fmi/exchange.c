@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Model Exchange: time, states and derivatives of an instance. What a right-hand side calls is as short as it can be. */
+#include "base/number.h"
 #include "fmi/call.h"
+
+/* FMI lets an FMU that returned Error be read and freed only (I3), and has Discard for a point at which it cannot be
+ * evaluated. Many FMUs return Error for such a point, too (the square root of a state that the solver tried below 0), and
+ * go on at another one as if nothing had been. Of the calls that only ask, and change nothing, Error is therefore taken for
+ * Discard; an FMU that means it says so in the next call. */
+static bool may_mean_discard(enum tutti_call call)
+{
+    return call == TUTTI_CALL_GET_DERIVATIVES || call == TUTTI_CALL_GET_INDICATORS;
+}
 
 static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status,
                                        bool *discarded)
 {
-    if (status != TUTTI_STATUS_DISCARD)
+    bool refused = status == TUTTI_STATUS_ERROR && may_mean_discard(call);
+    if (status != TUTTI_STATUS_DISCARD && !refused)
         return tutti_call_unusual(in, call, status);
+    if (refused && !in->refusal)
+        tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+                         "%s returned Error at t = %s, a point that was tried; others are tried instead",
+                         in->binding->call_names[TUTTI_ME][call], NUMBER(in->time));
+    if (refused)
+        tutti_call_refused(in, "returned Error");
     in->deferred = 0; /* an answer, not an error, whatever the FMU calls it */
     *discarded = true;
     return TUTTI_OK;
@@ -19,8 +36,8 @@ static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call
 {
     if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
         return conclude_unusual(in, call, status, discarded);
-    if (__builtin_expect(in->deferred != 0, 0))
-        tutti_instance_log_deferred(in);
+    if (__builtin_expect(in->deferred != 0 || in->refused, 0))
+        tutti_call_answered(in);
     return TUTTI_OK;
 }
 

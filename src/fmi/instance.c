@@ -155,6 +155,7 @@ void tutti_instance_free(struct tutti_instance *in)
     pthread_mutex_destroy(&in->messages.lock);
     free(in->messages.texts);
     free((char *)in->options.name);
+    free(in->refusal);
     free(in->scratch);
     free(in);
 }
@@ -305,9 +306,17 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
                                               size_t seed_count, double *sensitivity, size_t sensitivity_count)
 {
     TRY(tutti_call_need(in, TUTTI_CAN_DIRECTIONAL, "directional derivatives"));
-    CALL(in, TUTTI_CALL_GET_DIRECTIONAL, get_directional, in, unknowns, unknown_count, knowns, known_count, seed,
-         seed_count, sensitivity, sensitivity_count);
-    return TUTTI_OK;
+    TRY(tutti_call_begin(in, TUTTI_CALL_GET_DIRECTIONAL));
+    struct tutti_instance *outer = tutti_call_enter(in);
+    enum tutti_status status = in->binding->get_directional(in, unknowns, unknown_count, knowns, known_count, seed,
+                                                            seed_count, sensitivity, sensitivity_count);
+    tutti_call_leave(outer);
+    if (status != TUTTI_STATUS_ERROR && status != TUTTI_STATUS_DISCARD)
+        return tutti_call_conclude(in, TUTTI_CALL_GET_DIRECTIONAL, status);
+    /* A function that nothing depends on, and that FMUs claim to have without ever having tried it. */
+    tutti_call_refused(in, status == TUTTI_STATUS_ERROR ? "returned Error" : "returned Discard");
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): %s", in->options.name, in->library->file,
+                      tutti_instance_refusal(in));
 }
 
 enum tutti_err tutti_instance_terminate(struct tutti_instance *in)

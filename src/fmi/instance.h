@@ -162,7 +162,7 @@ TUTTI_CHECKED enum tutti_err tutti_instance_count_states(struct tutti_instance *
                                                          size_t *indicators);
 /* In continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and terminated).
  * Discard is no error here: *discarded becomes true (and is never made false), the values are none, and another point
- * may be tried. With count 0 nothing is asked of the FMU. */
+ * may be tried. Error of the last two counts as Discard. With count 0 nothing is asked of the FMU. */
 TUTTI_CHECKED enum tutti_err tutti_instance_set_time(struct tutti_instance *instance, double t, bool *discarded);
 TUTTI_CHECKED enum tutti_err tutti_instance_set_states(struct tutti_instance *instance, const double *states,
                                                        size_t count, bool *discarded);
@@ -170,6 +170,9 @@ TUTTI_CHECKED enum tutti_err tutti_instance_get_derivatives(struct tutti_instanc
                                                             size_t count, bool *discarded);
 TUTTI_CHECKED enum tutti_err tutti_instance_get_indicators(struct tutti_instance *instance, double *indicators,
                                                            size_t count, bool *discarded);
+/* Was the last answer to one of these an Error? What the FMU said then, as a sentence, until the next; "" if it never did. */
+bool tutti_instance_refused(const struct tutti_instance *instance);
+const char *tutti_instance_refusal(const struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_get_states(struct tutti_instance *instance, double *states, size_t count);
 /* Nominal values of the states; as the FMU says, be they 0 or negative. */
 TUTTI_CHECKED enum tutti_err tutti_instance_get_nominals(struct tutti_instance *instance, double *nominals,

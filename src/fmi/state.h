@@ -8,7 +8,9 @@
  * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
  *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c).
- *  I3  After Error only reads for debugging, state functions, reset and free are called.
+ *  I3  After Error only reads for debugging, state functions, reset and free are called. Derivatives and indicators of
+ *      Model Exchange are an exception, their Error may mean Discard (exchange.c); directional derivatives are another,
+ *      there are differences (instance.c).
  *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there (unit/cs.c).
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
  *  I6  A do-step starts in step mode only, and (step.c) where the one before ended, at first at the start time.

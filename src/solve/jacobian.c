@@ -225,5 +225,10 @@ enum tutti_eval tutti_jacobian_evaluate(struct tutti_jacobian *jacobian, double 
 enum tutti_eval tutti_jacobian_update(struct tutti_jacobian *jacobian, double t, const double *x, const double *dx,
                                       double h, struct tutti_solver_counts *counts)
 {
+    bool asked = jacobian->ode->directional != NULL;
+    enum tutti_eval eval = tutti_jacobian_evaluate(jacobian, t, x, dx, h, jacobian->values, counts);
+    if (eval != TUTTI_EVAL_NO_VALUE || !asked || jacobian->ode->directional)
+        return eval;
+    counts->jacobians--; /* the problem has withdrawn them: once more, by differences */
     return tutti_jacobian_evaluate(jacobian, t, x, dx, h, jacobian->values, counts);
 }

@@ -32,7 +32,8 @@ struct tutti_ode {
     void *context;
 
     enum tutti_eval (*rhs)(void *context, double t, const double *x, double *dx);
-    /* out = df/dx(t, x) * seed. NULL: finite differences take its place. */
+    /* out = df/dx(t, x) * seed. NULL: finite differences take its place. A problem that cannot keep what it promised
+     * makes it NULL, and returns NO_VALUE for the last time. */
     enum tutti_eval (*directional)(void *context, double t, const double *x, const double *seed, double *out);
     /* All of df/dx at once: its entries in the order of `pattern`, which must be there. For problems that know better
      * than colouring. NULL: made of `directional` or `rhs`. */

@@ -158,8 +158,9 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
                                       const uint32_t *knowns, size_t known_count, const double *seed,
                                       double *sensitivity)
 {
-    return tutti_instance_get_directional(((struct cs *)unit)->instance, unknowns, unknown_count, knowns, known_count,
-                                          seed, known_count, sensitivity, unknown_count);
+    struct cs *cs = (struct cs *)unit;
+    return tutti_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+                                      seed, known_count, sensitivity, unknown_count);
 }
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)

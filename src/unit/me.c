@@ -222,7 +222,7 @@ static enum tutti_err take_step(struct me *me, double end)
     double left = me->front;
     me->front = limit;
     if (me->solver) {
-        me->missed = me->bad_directional = false;
+        me->missed = false;
         TRY(tutti_me_ode_explain(me, me->solver->kind->step(me->solver, limit, me->ahead)));
         left = me->solver->before;
         me->front = me->solver->t;

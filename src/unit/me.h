@@ -71,13 +71,15 @@ struct me {
     char name[256];                          /* of a state, as last asked for */
     bool missed;                             /* the last right-hand side had no value ... */
     size_t bad_state;                        /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
+    bool bad_error;                          /* ... or returned Error there ... */
     double bad_time;                         /* ... here */
-    bool bad_directional;                    /* ... or, worse, a directional derivative had none, in this row */
     unsigned long placements;                /* of the FMU, ever */
     double here_time;                        /* the last one */
     const double *here;                      /* ... whoever called keeps these states while it needs them */
     unsigned long seen;                      /* ... when a directional derivative was asked for last: at this point */
     double seen_time, *seen_states;
+    bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences ... */
+    bool outputs_tested;  /* ... those of outputs by inputs */
 
     struct me_inputs inputs;
 
@@ -132,6 +134,9 @@ void tutti_me_ode_fini(struct me *me);
 /* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
  * they are others than before. */
 TUTTI_CHECKED enum tutti_err tutti_me_ode_read_nominals(struct me *me, bool *changed);
+/* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that
+ * fail or are wrong are none from then on (unit.can), and the user is told. */
+TUTTI_CHECKED enum tutti_err tutti_me_ode_test_directional(struct me *me);
 /* Adds what the FMU has to say to the error of a solver that cannot go on. */
 enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err);
 

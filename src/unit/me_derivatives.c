@@ -3,6 +3,7 @@
  * else differences. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,10 @@ static enum tutti_err get_reals(struct me *me, const uint32_t *references, size_
 
 static enum tutti_err no_value(const struct me *me, double t)
 {
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the derivatives have no value at t = %s", me->unit.name,
-                      me->unit.fmu->path, NUMBER(t));
+    bool refused = tutti_instance_refused(me->instance);
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the derivatives have no value at t = %s%s%s", me->unit.name,
+                      me->unit.fmu->path, NUMBER(t), refused ? "; " : "",
+                      refused ? tutti_instance_refusal(me->instance) : "");
 }
 
 /* x' where the unit is, into me->dx. */
@@ -110,8 +113,8 @@ static enum tutti_err by_chain_rule(struct me *me, const uint32_t *references, s
             seed[me->states + i] = tutti_me_input_at(&inputs->items[inputs->moving[i]], me->t, 1);
         }
         me->other_counts.directional++;
-        err =
-            tutti_instance_get_directional(me->instance, references, count, known, knowns, seed, seeds, values, count);
+        err = tutti_unit_get_directional(&me->unit, me->instance, me->options.log, references, count, known, knowns,
+                                         seed, seeds, values, count);
         if (!err)
             take_states(me, references, count, values);
     }
@@ -255,40 +258,92 @@ enum tutti_err tutti_me_get_output_derivatives(struct tutti_unit *unit, const ui
     if (!me->timeless)
         TRY(find_timeless(me));
     TRY(slopes_here(me));
-    TRY(order == 2                                ? second_by_differences(me, references, count, values)
-        : chain_rule_tells(me, references, count) ? by_chain_rule(me, references, count, values)
-                                                  : by_differences(me, references, count, values));
+    enum tutti_err err = TUTTI_ERR_UNSUPPORTED;
+    if (order == 2)
+        err = second_by_differences(me, references, count, values);
+    else if (chain_rule_tells(me, references, count))
+        err = by_chain_rule(me, references, count, values);
+    if (err == TUTTI_ERR_UNSUPPORTED)
+        err = by_differences(me, references, count, values);
+    TRY(err);
     return tutti_me_place_back(me);
 }
 
-/* d(unknowns) = g(u + d seed) - g(u); differences both ways, because it is asked for seldom and wanted well. */
-static enum tutti_err inputs_by_differences(struct me *me, const uint32_t *unknowns, size_t unknown_count,
-                                            const uint32_t *knowns, size_t known_count, const double *seed,
-                                            double *sensitivity)
+/* Unknowns that follow inputs, along a seed: what they are beside the point, and how far that is. */
+struct beside {
+    double *here, *ahead, *behind, distance;
+};
+
+static enum tutti_err look_beside(struct me *me, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
+                                  size_t known_count, const double *seed, double share, struct beside *beside)
 {
-    double *base = malloc((2 * known_count + unknown_count + 1) * sizeof *base), largest = 0, scale = 0;
+    double *base = malloc((2 * known_count + 1) * sizeof *base), largest = 0, scale = 0;
     if (!base)
         return tutti_fail_memory();
-    double *moved = base + known_count, *below = moved + known_count;
+    double *moved = base + known_count;
     enum tutti_err err = get_reals(me, knowns, known_count, base);
     for (size_t i = 0; i < known_count; i++) {
         largest = fmax(largest, fabs(seed[i]));
         scale = fmax(scale, fabs(base[i]));
     }
-    double d = largest > 0 ? 6e-6 * fmax(scale, 1) / largest : 0;
+    double d = largest > 0 ? share * fmax(scale, 1) / largest : 0;
     for (int side = -1; side <= 1 && !err && d > 0; side += 2) {
         for (size_t i = 0; i < known_count; i++)
             moved[i] = base[i] + side * d * seed[i];
         err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, knowns, known_count, moved, known_count);
         if (!err)
-            err = get_reals(me, unknowns, unknown_count, side < 0 ? below : sensitivity);
+            err = get_reals(me, unknowns, unknown_count, side < 0 ? beside->behind : beside->ahead);
     }
-    for (size_t i = 0; i < unknown_count && !err; i++)
-        sensitivity[i] = d > 0 ? (sensitivity[i] - below[i]) / (2 * d) : 0;
     if (!err)
         err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, knowns, known_count, base, known_count);
+    if (!err && beside->here)
+        err = get_reals(me, unknowns, unknown_count, beside->here);
+    beside->distance = d;
     free(base);
     return err;
+}
+
+/* d(unknowns) = (g(u + d seed) - g(u - d seed)) / 2 d; both ways, because it is asked for seldom and wanted well. */
+static enum tutti_err inputs_by_differences(struct me *me, const uint32_t *unknowns, size_t unknown_count,
+                                            const uint32_t *knowns, size_t known_count, const double *seed,
+                                            double *sensitivity)
+{
+    struct beside beside = {.ahead = sensitivity, .behind = malloc((unknown_count + 1) * sizeof(double))};
+    enum tutti_err err = beside.behind
+                             ? look_beside(me, unknowns, unknown_count, knowns, known_count, seed, 6e-6, &beside)
+                             : tutti_fail_memory();
+    for (size_t i = 0; i < unknown_count && !err; i++)
+        sensitivity[i] = beside.distance > 0 ? (sensitivity[i] - beside.behind[i]) / (2 * beside.distance) : 0;
+    free(beside.behind);
+    return err;
+}
+
+/* Outputs by inputs, before they are relied on; with values at hand that the FMU gave. Wrong ones are none any more. */
+static enum tutti_err test_outputs(struct me *me, const uint32_t *unknowns, size_t unknown_count,
+                                   const uint32_t *knowns, size_t known_count, const double *seed,
+                                   const double *sensitivity)
+{
+    double *room = malloc(3 * (unknown_count + 1) * sizeof *room);
+    if (!room)
+        return tutti_fail_memory();
+    struct beside b = {.here = room, .ahead = room + unknown_count, .behind = room + 2 * unknown_count};
+    me->outputs_tested = true;
+    enum tutti_err err = look_beside(me, unknowns, unknown_count, knowns, known_count, seed, 1e-4, &b);
+    for (size_t i = 0; i < unknown_count && !err && b.distance > 0 && (me->unit.can & TUTTI_CAN_DIRECTIONAL); i++) {
+        double ahead = (b.ahead[i] - b.here[i]) / b.distance, behind = (b.here[i] - b.behind[i]) / b.distance;
+        bool told = b.distance * fabs(sensitivity[i]) > 1e-12 * fabs(b.here[i]) || ahead != 0;
+        if (!told || !tutti_unit_contradicts(sensitivity[i], ahead, behind))
+            continue;
+        char why[256];
+        snprintf(
+            why, sizeof why,
+            "the FMU's directional derivatives are wrong: at t = %s one of an output by an input is %.6g, and %.6g "
+            "by differences",
+            NUMBER(me->t), sensitivity[i], (ahead + behind) / 2);
+        tutti_unit_distrust_directional(&me->unit, me->options.log, why);
+    }
+    free(room);
+    return err == TUTTI_ERR_DISCARD ? TUTTI_OK : err; /* not here, then */
 }
 
 enum tutti_err tutti_me_get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
@@ -296,9 +351,17 @@ enum tutti_err tutti_me_get_directional(struct tutti_unit *unit, const uint32_t 
                                         double *sensitivity)
 {
     struct me *me = (struct me *)unit;
-    if (!(unit->can & TUTTI_CAN_DIRECTIONAL))
-        return inputs_by_differences(me, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
-    me->other_counts.directional++;
-    return tutti_instance_get_directional(me->instance, unknowns, unknown_count, knowns, known_count, seed, known_count,
-                                          sensitivity, unknown_count);
+    enum tutti_err err = TUTTI_ERR_UNSUPPORTED;
+    if (unit->can & TUTTI_CAN_DIRECTIONAL) {
+        me->other_counts.directional++;
+        err = tutti_unit_get_directional(unit, me->instance, me->options.log, unknowns, unknown_count, knowns,
+                                         known_count, seed, known_count, sensitivity, unknown_count);
+        if (!err && !me->outputs_tested)
+            err = test_outputs(me, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
+    }
+    if (err && err != TUTTI_ERR_UNSUPPORTED)
+        return err;
+    return unit->can & TUTTI_CAN_DIRECTIONAL
+               ? TUTTI_OK
+               : inputs_by_differences(me, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
 }

@@ -58,20 +58,33 @@ static const char *indicator_name(const struct me *me, size_t i, char *out, size
     return out;
 }
 
-/* The indicators where the FMU stands. */
-static enum tutti_err read_here(struct me *me, double t, double *z)
+/* The indicators where the FMU stands; *bad is the first that has no value, or `indicators`. */
+static enum tutti_err try_here(struct me *me, double *z, size_t *bad)
 {
     bool discarded = false;
     TRY(tutti_instance_get_indicators(me->instance, z, me->indicators, &discarded));
-    for (size_t i = 0; i < me->indicators; i++) {
-        if (discarded || !isfinite(z[i])) {
-            char name[256];
-            return tutti_fail(TUTTI_ERR_FMU, "%s (%s): event indicator %s has no value at t = %s", me->unit.name,
-                              me->unit.fmu->path, indicator_name(me, i, name, sizeof name), NUMBER(t));
-        }
+    *bad = 0;
+    while (*bad < me->indicators && !discarded && isfinite(z[*bad]))
+        ++*bad;
+    for (size_t i = 0; i < *bad; i++)
         me->z_scale[i] = fmax(me->z_scale[i], fabs(z[i]));
-    }
     return TUTTI_OK;
+}
+
+static enum tutti_err no_value(const struct me *me, double t, size_t bad)
+{
+    char name[256];
+    bool refused = tutti_instance_refused(me->instance);
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): event indicator %s has no value at t = %s%s%s", me->unit.name,
+                      me->unit.fmu->path, indicator_name(me, bad, name, sizeof name), NUMBER(t), refused ? "; " : "",
+                      refused ? tutti_instance_refusal(me->instance) : "");
+}
+
+static enum tutti_err read_here(struct me *me, double t, double *z)
+{
+    size_t bad;
+    TRY(try_here(me, z, &bad));
+    return bad < me->indicators ? no_value(me, t, bad) : TUTTI_OK;
 }
 
 /* How far indicator i is on the way out of its domain: it has left it if this is > 0. */
@@ -115,11 +128,46 @@ enum tutti_err tutti_me_events_check_here(struct me *me, bool *event)
     return TUTTI_OK;
 }
 
-static enum tutti_err read_at(struct me *me, double t, double *z)
+static enum tutti_err try_at(struct me *me, double t, double *z, size_t *bad)
 {
     TRY(tutti_me_states_at(me, t, me->scratch));
     TRY(tutti_me_place(me, t, me->scratch, NULL));
-    return read_here(me, t, z);
+    return try_here(me, z, bad);
+}
+
+static enum tutti_err read_at(struct me *me, double t, double *z)
+{
+    size_t bad;
+    TRY(try_at(me, t, z, &bad));
+    return bad < me->indicators ? no_value(me, t, bad) : TUTTI_OK;
+}
+
+/* Two times that nothing lies between, but for the rounding of the dense output. */
+static bool neighbours(double left, double right)
+{
+    return right - left <= 4 * DBL_EPSILON * fmax(fabs(left), fabs(right)) || right - left <= DBL_MIN;
+}
+
+/* The indicators at the end of the solver's step; where they have no value there, at an earlier point at which one has
+ * left its domain: an event may keep the solution from where there is none. */
+static enum tutti_err read_right(struct me *me, double left, double *right)
+{
+    size_t bad, at_end;
+    double good = left, lost = *right;
+    TRY(try_at(me, lost, me->z_right, &at_end));
+    if (at_end == me->indicators)
+        return TUTTI_OK;
+    for (int round = 0; round < MOST_BISECTIONS && !neighbours(good, lost); round++) {
+        double middle = good + (lost - good) / 2;
+        TRY(try_at(me, middle, me->z_right, &bad));
+        if (bad == me->indicators && any_left(me, me->z_right)) {
+            *right = middle;
+            return TUTTI_OK;
+        }
+        *(bad == me->indicators ? &good : &lost) = middle;
+    }
+    TRY(try_at(me, *right, me->z_right, &bad)); /* for the FMU's words */
+    return no_value(me, *right, at_end);
 }
 
 /* Where the first indicator to go would cross zero, if it went straight from the left end to the right; weights are those
@@ -133,12 +181,6 @@ static double guess(const struct me *me, double left, double right, double left_
             first = fmin(first, left + (right - left) * (-a / (b - a)));
     }
     return first;
-}
-
-/* Two times that nothing lies between, but for the rounding of the dense output. */
-static bool neighbours(double left, double right)
-{
-    return right - left <= 4 * DBL_EPSILON * fmax(fabs(left), fabs(right)) || right - left <= DBL_MIN;
 }
 
 /* Narrows (left, right], at whose right end some indicator has left its domain and at whose left end none has. */
@@ -198,7 +240,7 @@ enum tutti_err tutti_me_events_search(struct me *me, double left, double right)
     me->near_zero = false;
     if (me->indicators == 0)
         return TUTTI_OK;
-    TRY(read_at(me, right, me->z_right));
+    TRY(read_right(me, left, &right));
     if (near_zero)
         TRY(look_behind_event(me, left, &right));
     if (!any_left(me, me->z_right))

@@ -76,9 +76,12 @@ static enum tutti_eval jacobian(void *context, double t, const double *x, double
             eval = own->fmu.rhs(me, t, x, own->dx);
             me->other_counts.rhs++;
         }
+        bool asked = own->fmu.directional != NULL;
         if (eval == TUTTI_EVAL_OK)
             eval = tutti_jacobian_evaluate(&own->fmu_jacobian, t, x, own->dx, 0, values, &me->other_counts);
         me->other_counts.jacobians = 0; /* the whole is counted once, by the solver */
+        if (asked && !own->fmu.directional)
+            return jacobian(context, t, x, values); /* by differences, which need f at x */
     }
     if (eval != TUTTI_EVAL_OK)
         return eval;
@@ -161,6 +164,12 @@ enum tutti_err tutti_me_extra_init(struct me *me)
         return tutti_fail_context(set_up_jacobian(me), "%s", me->unit.name);
     me->ode.pattern = NULL;
     return TUTTI_OK;
+}
+
+void tutti_me_extra_drop_directional(struct me *me)
+{
+    if (me->extra_equations)
+        me->extra_equations->fmu.directional = NULL;
 }
 
 void tutti_me_extra_fini(struct me *me)

@@ -251,9 +251,9 @@ static enum tutti_err by_directional(struct me *me, struct me_linear *own, struc
 {
     size_t unknowns = me->variables.count + (lower ? own->outputs.count : 0);
     me->other_counts.directional++;
-    return tutti_instance_get_directional(me->instance, own->unknowns, unknowns, half->columns->references,
-                                          half->columns->count, half->seed, columns, own->product,
-                                          me->states + (lower ? own->outputs.size : 0));
+    return tutti_unit_get_directional(&me->unit, me->instance, me->options.log, own->unknowns, unknowns,
+                                      half->columns->references, half->columns->count, half->seed, columns,
+                                      own->product, me->states + (lower ? own->outputs.size : 0));
 }
 
 static void take(const struct tutti_pattern *pattern, double *values, int32_t column, const double *product,
@@ -300,18 +300,8 @@ static enum tutti_err read_values(struct me *me, struct me_linear *own)
     return get_axis(me, &own->inputs, linear->inputs);
 }
 
-enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
+static enum tutti_err linearize(struct me *me, struct me_linear *own, unsigned want)
 {
-    struct me *me = (struct me *)unit;
-    struct me_linear *own = me->linear;
-    if (!own) {
-        own = me->linear = calloc(1, sizeof *own);
-        if (!own) {
-            tutti_fail_memory();
-            return TUTTI_ERR_MEMORY;
-        }
-        TRY(set_up(me, own));
-    }
     const double *x = me->here;
     if (want & TUTTI_WANT_VALUES)
         TRY(read_values(me, own));
@@ -326,6 +316,30 @@ enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct
         TRY(get_axis(me, &own->inputs, own->base));
         TRY(linearize_half(me, own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D, want & TUTTI_WANT_D));
     }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
+{
+    struct me *me = (struct me *)unit;
+    struct me_linear *own = me->linear;
+    if (!own) {
+        own = me->linear = calloc(1, sizeof *own);
+        if (!own) {
+            tutti_fail_memory();
+            return TUTTI_ERR_MEMORY;
+        }
+        TRY(set_up(me, own));
+    }
+    if (own->linear.exact)
+        TRY(tutti_me_ode_test_directional(me));
+    own->linear.exact = own->linear.exact && (unit->can & TUTTI_CAN_DIRECTIONAL);
+    enum tutti_err err = linearize(me, own, want);
+    if (err == TUTTI_ERR_UNSUPPORTED && own->linear.exact) {
+        own->linear.exact = false;
+        err = linearize(me, own, want);
+    }
+    TRY(err);
     *linear = &own->linear;
     return TUTTI_OK;
 }

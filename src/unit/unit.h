@@ -189,6 +189,19 @@ TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struc
 /* For kinds: lets an instance in event mode update its discrete states until they rest. */
 TUTTI_CHECKED enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
                                                         struct tutti_discrete *discrete);
+/* For kinds: directional derivatives of the FMU; as many values as references, or more (arrays). UNSUPPORTED if it has
+ * none, or claims to have them and fails, or gives what is no number: such an FMU is not asked again (`unit->can`), and
+ * the user is told once. The caller takes differences then. */
+TUTTI_CHECKED enum tutti_err tutti_unit_get_directional(struct tutti_unit *unit, struct tutti_instance *instance,
+                                                        const struct tutti_log *log, const uint32_t *unknowns,
+                                                        size_t unknown_count, const uint32_t *knowns,
+                                                        size_t known_count, const double *seed, size_t seed_count,
+                                                        double *sensitivity, size_t sensitivity_count);
+/* For kinds: nobody asks for directional derivatives any more; `why` is a sentence for the user. */
+void tutti_unit_distrust_directional(struct tutti_unit *unit, const struct tutti_log *log, const char *why);
+/* For kinds: does a directional derivative disagree with the differences to both sides of a point? Only if these agree
+ * with each other, so that there is neither a kink nor much noise, and far beyond what they may be off. */
+bool tutti_unit_contradicts(double derivative, double ahead, double behind);
 /* For kinds: a do-step, the last one counted, took so long. Says by counts.time_next when to measure again: `all`, at the
  * next one, else so rarely that it costs next to nothing. */
 void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds);

@@ -148,7 +148,7 @@ static void test_warning_is_no_error(void **state)
 /* Error and Fatal in a right-hand side: named, with function, time and the FMU's words. */
 static void check_failure(const char *kind, enum tutti_err expected, const char *word)
 {
-    for (int call = 0; call < CALLS; call++) {
+    for (int call = 0; call < (expected == TUTTI_ERR_FATAL ? CALLS : DERIVATIVES); call++) {
         struct live live;
         char fault[64], message[96];
         bool discarded = false;
@@ -175,6 +175,39 @@ static void test_error(void **state)
 {
     (void)state;
     check_failure("error", TUTTI_ERR_FMU, "returned Error");
+}
+
+/* Error of the calls that only ask counts as Discard; an FMU that means it says so in the next call. */
+static void test_error_of_a_point(void **state)
+{
+    (void)state;
+    for (int call = DERIVATIVES; call < CALLS; call++)
+        for (int strict = 0; strict < 2; strict++) {
+            struct live live;
+            char fault[64], message[96];
+            bool discarded = false, other = false;
+            snprintf(fault, sizeof fault, "%s %s 0.5", strict ? "error" : "slip", name_of(call));
+            setenv("KIT_FAULT", fault, 1);
+            me_start(&live, "Faulty");
+            place(&live, 0.5, (double[]){0.25}, 1);
+            assert_ok(make(&live, call, 0.5, &discarded));
+            assert_true(discarded && tutti_instance_refused(live.in));
+            snprintf(message, sizeof message, "%s%s returned Error at t = 0.5", PREFIX, name_of(call));
+            assert_non_null(strstr(tutti_instance_refusal(live.in), message));
+            assert_non_null(strstr(tutti_instance_refusal(live.in), "last messages: \""));
+            assert_non_null(strstr(live.messages.text, "a point that was tried"));
+            assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
+            if (strict) {
+                assert_fails(make(&live, SET_TIME, 0.45, &other), TUTTI_ERR_FMU, message);
+                assert_non_null(strstr(tutti_err_message(), "cannot go on after an Error"));
+                assert_int_equal(tutti_instance_state(live.in), TUTTI_STATE_ERROR);
+            } else {
+                assert_ok(make(&live, SET_TIME, 0.45, &other));
+                assert_ok(make(&live, DERIVATIVES, 0.45, &other));
+                assert_false(other || tutti_instance_refused(live.in));
+            }
+            live_end(&live);
+        }
 }
 
 static void test_fatal(void **state)
@@ -508,6 +541,7 @@ int main(void)
         cmocka_unit_test_teardown(test_warning_is_no_error, clear_faults),
         cmocka_unit_test_teardown(test_error, clear_faults),
         cmocka_unit_test(test_no_tolerance),
+        cmocka_unit_test_teardown(test_error_of_a_point, clear_faults),
         cmocka_unit_test_teardown(test_fatal, clear_faults),
         cmocka_unit_test_teardown(test_not_a_number, clear_faults),
         cmocka_unit_test_teardown(test_other_errors, clear_faults),

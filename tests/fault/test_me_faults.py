@@ -75,7 +75,7 @@ class ExchangeFaults(CommandTest):
     def test_a_single_point_without_a_value(self):
         """The step is made smaller, and the run goes on."""
         for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
-            for kind in ("nan", "discard"):
+            for kind in ("nan", "discard", "slip"):
                 with self.subTest(version=version, solver=solver, kind=kind):
                     failures = self.stumble(version, f"{kind} {DERIVATIVES[version]} {HALF}", solver)
                     self.assertGreaterEqual(failures, 1)
@@ -88,8 +88,10 @@ class ExchangeFaults(CommandTest):
     def test_no_value_from_a_time_on(self):
         """Step after step is tried up to there, and then there is a message."""
         for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
+            function = PREFIX[version] + DERIVATIVES[version]
             for kind, words in (("nan", "derivative of 'x' is not a finite number at t = 0.5"),
-                                ("discard", "the FMU discarded the point at t = 0.5")):
+                                ("discard", "the FMU discarded the point at t = 0.5"),
+                                ("slip", f"{function} returned Error at t = 0.5")):
                 with self.subTest(version=version, solver=solver, kind=kind):
                     outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}+",
                                              "--solver", solver, status=1)
@@ -101,9 +103,30 @@ class ExchangeFaults(CommandTest):
                     self.assertIn(table.times[-1], (0.375, 0.5))
                     self.assert_near(table["y"], [1 - math.exp(-t) for t in table.times], 1e-3)
 
+    def test_errors_of_points_that_were_tried(self):
+        """The user is told once, and in the end what the FMU said."""
+        for version in ME_VERSIONS:
+            function = PREFIX[version] + DERIVATIVES[version]
+            for time, status in ((HALF, 0), (f"{HALF}+", 1)):
+                outcome = self.tutti("run", kit_fmu("Faulty", version), "--solver", "bdf", "--stop", "1", "-o", "-",
+                                     env={"KIT_FAULT": f"slip {DERIVATIVES[version]} {time}"}, status=status)
+                warning, = [line for line in outcome.lines("warning") if "returned Error" in line]
+                self.assertRegex(warning, rf"{function} returned Error at t = 0\.5\d*, a point that was tried")
+                if status:
+                    self.assertIn(f"fault: {DERIVATIVES[version]} slips at t = 0.5", outcome.lines("error")[-1])
+
+    def test_an_error_that_is_meant(self):
+        """The kit's FMUs do as FMI says: after Error they refuse whatever comes next."""
+        for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
+            outcome = self.misbehave(kit_fmu("Faulty", version), f"error {DERIVATIVES[version]} {HALF}", "--solver", solver,
+                                     status=1)
+            message = self.message(outcome, version, "Faulty")
+            self.assertRegex(message, rf"{PREFIX[version]}{DERIVATIVES[version]} returned Error at t = 0\.5")
+            self.assertRegex(message, rf"but {PREFIX[version]}\w+ returned Error then: this FMU cannot go on")
+
     def test_no_value_at_all(self):
         for version, solver in itertools.product(ME_VERSIONS, VARIABLE + FIXED):
-            for kind in ("nan", "discard"):
+            for kind in ("nan", "discard", "slip"):
                 outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]}", "--solver", solver,
                                          status=1)
                 message = self.message(outcome, version, "Faulty")
@@ -129,17 +152,75 @@ class ExchangeFaults(CommandTest):
                 self.assertRegex(message, r"the FMU discard\w+ the (states|point) at t = 0\.(4|5)")
                 self.assertEqual(Table(outcome.out).times[0], 0)
 
-    def test_directional_derivatives_that_are_no_numbers(self):
-        """No Jacobian, no implicit step, however small it is; solvers without one do not notice."""
+    # ---- directional derivatives that are none: Wave, x' = -x. Differences take their place, and the user is told once
+
+    def replaced(self, model, version, says, *options, fault=""):
+        outcome = self.tutti("run", test_fmu(model, version), "--interface", "me", "--stop", "1", "--step", "0.125", "--rtol",
+                             "1e-6", "-o", "-", "--stats", "stats.json", *options, env={"KIT_FAULT": fault})
+        table = Table(outcome.out)
+        self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-4)
+        warning, = [line for line in outcome.lines("warning") if "directional" in line.lower()]
+        self.assertRegex(warning, says)
+        self.assertRegex(warning, "Differences take the place of the FMU's directional derivatives")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            unit, = json.load(file)["units"]
+        self.assertLessEqual(unit["directional_derivatives"], 1)
+        self.assertGreaterEqual(unit["jacobian_evaluations"], 1)
+
+    def test_directional_derivatives_that_are_none(self):
+        wrong = "are wrong: at t = 0\\S* that of the derivative of 'x' is 3, and -1 by differences"
+        for version, solver in itertools.product(("2", "3"), ("cvode", "dirk", "radau5", "bdf")):
+            for model, fault, says in (
+                    ("BrokenWave", "", "a directional derivative is not a finite number"), ("LyingWave", "", wrong),
+                    ("FaultyWave", "slip GetDirectionalDerivative", "GetDirectionalDerivative returned Error at t = 0"),
+                    ("FaultyWave", "discard GetDirectionalDerivative", "GetDirectionalDerivative returned Discard")):
+                with self.subTest(version=version, solver=solver, model=model, fault=fault):
+                    self.replaced(model, version, says, "--solver", solver, fault=fault)
+            for mode in ("sparse", "dense", "plain"):
+                self.replaced("FaultyWave", version, "returned Error", "--solver", solver, "--jacobian", mode,
+                              fault="slip GetDirectionalDerivative")
+        table = Table(self.misbehave(test_fmu("BrokenWave", "2"), "", "--solver", "dopri5").out)
+        self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-3)
+
+    def test_directional_derivatives_that_are_right(self):
+        for version, solver in itertools.product(("2", "3"), ("cvode", "dirk", "radau5", "bdf")):
+            outcome = self.tutti("run", test_fmu("Wave", version), "--solver", solver, "--stats", "stats.json", "-o", "-")
+            self.assertEqual(outcome.lines("warning"), [])
+            with open(self.path("stats.json"), encoding="utf-8") as file:
+                self.assertGreaterEqual(json.load(file)["units"][0]["directional_derivatives"], 1)
+
+    def test_directional_derivatives_of_a_strict_fmu(self):
         for version in ("2", "3"):
-            for solver in ("cvode", "dirk", "radau5", "bdf"):
-                outcome = self.misbehave(test_fmu("BrokenWave", version), "", "--solver", solver, status=1)
-                message = self.message(outcome, version, "BrokenWave")
-                self.assertRegex(message, rf"solver {solver} cannot go on from t = 0:")
-                self.assertRegex(message, "the directional derivative of the derivative of 'x' is not a finite number at t = ")
-                self.assertEqual(Table(outcome.out).times, [0])
-            table = Table(self.misbehave(test_fmu("BrokenWave", version), "", "--solver", "dopri5").out)
-            self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-3)
+            outcome = self.misbehave(test_fmu("FaultyWave", version), "error GetDirectionalDerivative", "--solver", "cvode",
+                                     status=1)
+            message = self.message(outcome, version, "FaultyWave")
+            self.assertRegex(message, r"GetDirectionalDerivative returned Error at t = 0.* this FMU cannot go on after an Error")
+
+    def test_linearize_without_directional_derivatives(self):
+        for version in ("2", "3"):
+            for model, fault in (("FaultyWave", "slip GetDirectionalDerivative"), ("LyingWave", ""), ("BrokenWave", "")):
+                with self.subTest(version=version, model=model):
+                    outcome = self.tutti("linearize", test_fmu(model, version), "-o", "linear.json",
+                                         env={"KIT_FAULT": fault})
+                    with open(self.path("linear.json"), encoding="utf-8") as file:
+                        linear = json.load(file)
+                    self.assertAlmostEqual(linear["A"]["values"][0], -1, delta=1e-6)
+                    self.assertIn("Differences take the place", outcome.err)
+
+    def test_loops_without_directional_derivatives(self):
+        """The start of a loop, and --correct."""
+        def run(model, version, interface, fault, *options):
+            outcome = self.tutti("run", "a=" + test_fmu(model, version), "b=" + test_fmu(model, version), "--connect",
+                                 "a.swing=b.u", "--connect", "b.swing=a.u", "--stop", "0.5", "--step", "0.125", "--interface",
+                                 interface, "-o", "-", *options, env={"KIT_FAULT": fault})
+            return Table(outcome.out), outcome.lines("warning")
+        for version, interface, correct in itertools.product(("2", "3"), ("me", "cs"), ((), ("--correct",))):
+            with self.subTest(version=version, interface=interface, correct=correct):
+                expected, _ = run("Wave", version, interface, "", *correct)
+                table, warnings = run("FaultyWave", version, interface, "slip GetDirectionalDerivative", *correct)
+                self.assert_near(table["a.x"], expected["a.x"], 1e-6)
+                if any("Directional" in line for line in warnings):
+                    self.assertEqual(len([line for line in warnings if "Differences take" in line]), 2)
 
     # ---- calls that fail: Ramp, x' = 1, with an event at HALF
 
@@ -188,6 +269,16 @@ class ExchangeFaults(CommandTest):
             outcome = self.misbehave(test_fmu("Ramp", version), "discard GetEventIndicators 0.3", status=1)
             message = self.message(outcome, version, "Ramp")
             self.assertRegex(message, r"event indicator .* has no value at t = 0\.[3-9]")
+
+    def test_indicators_behind_an_event(self):
+        """At the end of a step they have no value, because there should have been an event on the way."""
+        for version, kind in itertools.product(ME_VERSIONS, ("slip", "discard")):
+            with self.subTest(version=version, kind=kind):
+                outcome = self.misbehave(test_fmu("Ramp", version), f"{kind} GetEventIndicators 0.47", "--set", "at=0.45",
+                                         "--set", "what=1", "--set", "back=-1", "--solver", "rk4")
+                table = Table(outcome.out)
+                self.assertEqual(table["events"][-1], 1)
+                self.assertAlmostEqual(table["x"][-1], -0.45, delta=1e-9)
 
     def test_indicators_that_are_no_numbers(self):
         for version, what in itertools.product(ME_VERSIONS, (8, 9)):  # NaN, infinite

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Wave - x' = u - x, with outputs that are not linear and one that depends on time itself. PlainWave is the same without
- * saved states and directional derivatives; those of BrokenWave are no numbers. */
+ * saved states and directional derivatives; those of BrokenWave are no numbers, those of LyingWave are wrong. FaultyWave is
+ * built with the fault layer. */
 #include "kit.h"
 
 #include <math.h>
 
-#ifdef WAVE_IS_BROKEN
-enum { BROKEN = true };
+enum { RIGHT, BROKEN, LYING };
+#if defined WAVE_IS_BROKEN
+enum { DERIVATIVES = BROKEN };
 #define NAME "BrokenWave"
+#elif defined WAVE_LIES
+enum { DERIVATIVES = LYING };
+#define NAME "LyingWave"
+#elif defined WAVE_HAS_FAULTS
+enum { DERIVATIVES = RIGHT };
+#define NAME "FaultyWave"
 #else
-enum { BROKEN = false };
+enum { DERIVATIVES = RIGHT };
 #define NAME "Wave"
 #endif
 
@@ -48,13 +56,15 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
     struct wave *m = self;
     bool state = known == &m->x, input = known == &m->u;
     if (unknown == &m->der_x)
-        *value = BROKEN ? (double)NAN : state ? -1 : input;
+        *value = DERIVATIVES == BROKEN ? (double)NAN : state ? -1 : input;
     else if (unknown == &m->x)
         *value = state;
     else if (unknown == &m->square)
         *value = state ? 2 * m->x : input ? 2 * m->u : 0;
     else if (unknown == &m->swing)
         *value = state ? sin(t) : input ? t : known ? 0 : m->x * cos(t) + m->u;
+    if (DERIVATIVES == LYING)
+        *value = -3 * *value;
     return KIT_OK;
 }
 #endif
