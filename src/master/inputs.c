@@ -33,34 +33,39 @@ enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options, stru
 
 /* Which columns the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) where
  * intermediateUpdate says so. The unit decides later whether its FMU really takes them. */
-static bool has_slope(const struct tutti_desc *desc, const struct tutti_trajectory_input *input, bool by_update)
+static bool has_slope(const struct tutti_desc *desc, const struct tutti_trajectory_input *input,
+                      enum tutti_interface_kind kind)
 {
     const struct tutti_var *var = &desc->vars[input->variable];
-    return input->continuous && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 &&
-           (!by_update || var->intermediate);
+    if (kind == TUTTI_ME || !input->continuous)
+        return input->continuous;
+    return var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 && (desc->fmi < 3 || var->intermediate);
 }
 
 static enum tutti_err allocate(struct tutti_inputs *inputs, const struct tutti_desc *desc)
 {
-    size_t columns = tutti_trajectory_count(inputs->trajectory) + 1;
+    size_t columns = tutti_trajectory_count(inputs->trajectory) + 1, values = 1;
+    for (size_t c = 0; c + 1 < columns; c++)
+        values += tutti_trajectory_input(inputs->trajectory, c)->width;
     inputs->moving.variables = calloc(columns, sizeof *inputs->moving.variables);
     inputs->held.variables = calloc(columns, sizeof *inputs->held.variables);
-    inputs->slope_columns = calloc(columns, sizeof *inputs->slope_columns);
-    inputs->slope_references = calloc(columns, sizeof *inputs->slope_references);
-    inputs->slope_slots = calloc(columns, sizeof *inputs->slope_slots);
-    inputs->slopes = calloc(columns, sizeof *inputs->slopes);
-    inputs->slope_orders = calloc(columns, sizeof *inputs->slope_orders);
+    inputs->slope_columns = calloc(values, sizeof *inputs->slope_columns);
+    inputs->slope_references = calloc(values, sizeof *inputs->slope_references);
+    inputs->slope_elements = calloc(values, sizeof *inputs->slope_elements);
+    inputs->slopes = calloc(values, sizeof *inputs->slopes);
+    inputs->slope_orders = calloc(values, sizeof *inputs->slope_orders);
     inputs->column_slots = calloc(columns, sizeof *inputs->column_slots);
     inputs->followed = calloc(columns, sizeof *inputs->followed);
     inputs->signal_of = calloc(desc->var_count, sizeof *inputs->signal_of);
     inputs->column_of = calloc(desc->var_count, sizeof *inputs->column_of);
     bool all = inputs->moving.variables && inputs->held.variables && inputs->slope_columns &&
-               inputs->slope_references && inputs->slope_slots && inputs->slopes && inputs->slope_orders &&
+               inputs->slope_references && inputs->slope_elements && inputs->slopes && inputs->slope_orders &&
                inputs->column_slots && inputs->followed && inputs->signal_of && inputs->column_of;
     return all ? TUTTI_OK : tutti_fail_memory();
 }
 
-static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, bool by_update, bool at_points)
+static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, enum tutti_interface_kind kind,
+                    bool at_points)
 {
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
         const struct tutti_trajectory_input *input = tutti_trajectory_input(inputs->trajectory, c);
@@ -70,10 +75,11 @@ static void collect(struct tutti_inputs *inputs, const struct tutti_desc *desc, 
             inputs->signal_of[input->variable] = set->count;
             inputs->column_of[input->variable] = c + 1;
         }
-        inputs->continuous += input->continuous;
-        if (has_slope(desc, input, by_update) && !at_points) {
-            inputs->followed[c] = true;
+        inputs->continuous += input->continuous ? input->width : 0;
+        inputs->followed[c] = has_slope(desc, input, kind) && !at_points;
+        for (size_t k = 0; k < input->width && inputs->followed[c]; k++) {
             inputs->slope_columns[inputs->slope_count] = c;
+            inputs->slope_elements[inputs->slope_count] = k;
             inputs->slope_orders[inputs->slope_count] = 1;
             inputs->slope_references[inputs->slope_count++] = desc->vars[input->variable].reference;
         }
@@ -95,7 +101,7 @@ enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti
                                     .told = -INFINITY};
     TRY(tutti_trajectory_new(&inputs->trajectory, files, file_count, desc, columns, count, inputs->choice.hold));
     TRY(allocate(inputs, desc));
-    collect(inputs, desc, by_update, at_points);
+    collect(inputs, desc, kind, at_points);
     inputs->asked = by_update && inputs->slope_count == inputs->continuous &&
                     (desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE);
     return TUTTI_OK;
@@ -110,7 +116,7 @@ void tutti_inputs_close(struct tutti_inputs *inputs)
     free(inputs->held.variables);
     free(inputs->slope_columns);
     free(inputs->slope_references);
-    free(inputs->slope_slots);
+    free(inputs->slope_elements);
     free(inputs->slopes);
     free(inputs->slope_orders);
     free(inputs->column_slots);
@@ -178,8 +184,12 @@ enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit 
         tutti_trajectory_bind(inputs->trajectory, c, slot);
         inputs->column_slots[c] = slot;
     }
-    for (size_t i = 0; i < inputs->slope_count; i++)
-        inputs->slope_slots[i] = inputs->column_slots[inputs->slope_columns[i]];
+    for (size_t i = 0; i < inputs->slope_count; i++) {
+        const struct tutti_trajectory_input *input =
+            tutti_trajectory_input(inputs->trajectory, inputs->slope_columns[i]);
+        if (input->element.count > 0)
+            TRY(tutti_unit_element(unit, input->variable, &input->element, &inputs->slope_elements[i]));
+    }
     return TUTTI_OK;
 }
 
@@ -203,7 +213,7 @@ void tutti_inputs_sample_moving(void *context, double t, double *values)
 {
     struct tutti_inputs *inputs = context;
     for (size_t i = 0; i < inputs->slope_count; i++)
-        values[i] = tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], t, t <= inputs->step_start);
+        values[i] = tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], 0, t, t <= inputs->step_start);
 }
 
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after)
@@ -290,16 +300,23 @@ void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_uni
                                        : INFINITY;
 }
 
+/* The value of an input that moves; a cell may hold all elements of an array. */
+static double slope_value(const struct tutti_inputs *inputs, size_t i, double t, bool after)
+{
+    size_t column = inputs->slope_columns[i];
+    size_t place = tutti_trajectory_input(inputs->trajectory, column)->width > 1 ? inputs->slope_elements[i] : 0;
+    return tutti_trajectory_value(inputs->trajectory, column, place, t, after);
+}
+
 static enum tutti_err apply_slopes(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double end)
 {
     /* The chord: right at both ends, whatever kinks the file has between them. */
     for (size_t i = 0; i < inputs->slope_count; i++) {
-        double then = end < INFINITY ? tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], end, false)
-                                     : *inputs->slope_slots[i];
-        inputs->slopes[i] = end < INFINITY ? (then - *inputs->slope_slots[i]) / (end - t) : 0;
+        double now = slope_value(inputs, i, t, true);
+        inputs->slopes[i] = end < INFINITY ? (slope_value(inputs, i, end, false) - now) / (end - t) : 0;
     }
-    return unit->kind->set_input_derivatives(unit, inputs->slope_references, inputs->slope_count, inputs->slope_orders,
-                                             inputs->slopes);
+    return unit->kind->set_input_derivatives(unit, inputs->slope_references, inputs->slope_elements,
+                                             inputs->slope_count, inputs->slope_orders, inputs->slopes);
 }
 
 /* A row counts as missed if the line that spans the step is this part of the column's range away from it. */
@@ -311,10 +328,10 @@ static bool is_far(struct tutti_inputs *inputs, double row, double t, double tar
     for (size_t c = 0; c < tutti_trajectory_count(trajectory); c++) {
         if (!tutti_trajectory_input(trajectory, c)->continuous)
             continue; /* of an array, its first value stands for all */
-        double begin = tutti_trajectory_value(trajectory, c, t, true);
-        double end = tutti_trajectory_value(trajectory, c, target, false);
+        double begin = tutti_trajectory_value(trajectory, c, 0, t, true);
+        double end = tutti_trajectory_value(trajectory, c, 0, target, false);
         double line = begin + (end - begin) * ((row - t) / (target - t));
-        double value = tutti_trajectory_value(trajectory, c, row, true);
+        double value = tutti_trajectory_value(trajectory, c, 0, row, true);
         if (fabs(value - line) > FAR * tutti_trajectory_range(trajectory, c))
             return true;
     }

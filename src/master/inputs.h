@@ -45,13 +45,14 @@ struct tutti_inputs {
     size_t *signal_of;             /* per variable of the FMU: 1 + its place in its set, or 0 */
     size_t *column_of;             /* ... 1 + its first column, or 0 */
     void **column_slots;           /* per column: where its value goes */
-    /* Columns of Float64 inputs whose movement inside a step the FMU can take, as slopes or by intermediate update. */
+    /* Columns of inputs whose movement inside a step the FMU can take, as slopes or by intermediate update: Float64 scalars,
+     * in Model Exchange arrays and Float32, too. */
     size_t *slope_columns;
     uint32_t *slope_references;
-    const double **slope_slots; /* where their values at the beginning of the step are */
+    size_t *slope_elements;
     double *slopes;
     int32_t *slope_orders; /* all 1 */
-    size_t continuous;     /* columns that are linear between rows */
+    size_t continuous;     /* values that are linear between rows */
     double straight_until; /* the unit knows how they move until then */
     double step_start;     /* of the present step: a jump there has happened already */
     size_t slope_count;

@@ -57,6 +57,7 @@ enum { TUTTI_MOST_ORDER = 2 };
 struct tutti_slopes {
     size_t count;
     uint32_t *references;
+    size_t *elements; /* of arrays */
     int32_t *orders;
     double *values;
 };

@@ -4,38 +4,66 @@
 
 #include "master/wires.h"
 
-/* The Float64 inputs of a unit, all scalars, or NULL. */
-static const struct tutti_block *scalars_of(const struct tutti_unit_wires *unit)
+/* The Float64 inputs of a unit whose slopes it takes, or NULL: arrays only in Model Exchange. */
+static const struct tutti_block *taken_by(const struct tutti_unit_wires *wired, const struct tutti_unit *unit)
 {
-    for (unsigned b = 0; b < unit->moving_blocks; b++)
-        if (unit->moving[b].type == TUTTI_TYPE_FLOAT64)
-            return unit->moving[b].count == unit->moving[b].value_count ? &unit->moving[b] : NULL;
+    for (unsigned b = 0; b < wired->moving_blocks; b++) {
+        const struct tutti_block *block = &wired->moving[b];
+        if (block->type == TUTTI_TYPE_FLOAT64 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES))
+            return block->count == block->value_count || unit->kind->interface == TUTTI_ME ? block : NULL;
+    }
     return NULL;
+}
+
+/* The number of values of an input. */
+static enum tutti_err extent_of(const struct tutti_unit *unit, uint32_t reference, size_t *extent)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    *extent = 1;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        if (var->reference == reference && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count > 0)
+            return tutti_unit_extent(unit, i, extent);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err lay_out(const struct tutti_slopes *slopes, const struct tutti_block *block, unsigned order,
+                              const struct tutti_unit *unit)
+{
+    size_t at = 0;
+    for (unsigned o = 0; o < order; o++)
+        for (size_t i = 0; i < block->count; i++) {
+            size_t extent;
+            TRY(extent_of(unit, block->references[i], &extent));
+            for (size_t e = 0; e < extent && at < slopes->count; e++, at++) {
+                slopes->references[at] = block->references[i];
+                slopes->elements[at] = e;
+                slopes->orders[at] = (int32_t)o + 1;
+            }
+        }
+    return TUTTI_OK;
 }
 
 static enum tutti_err prepare(struct tutti_wires *wires, struct tutti_unit_wires *wired, const struct tutti_unit *unit)
 {
-    const struct tutti_block *block = scalars_of(wired);
-    bool asks = unit->asks_for_inputs, told = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) && block;
-    if (!asks && !told)
+    const struct tutti_block *block = taken_by(wired, unit);
+    if (!unit->asks_for_inputs && !block)
         return TUTTI_OK;
     struct tutti_slopes *slopes = tutti_arena_alloc(&wires->arena, sizeof *slopes);
     if (!slopes)
         return tutti_fail_memory();
     wired->slopes = slopes;
-    if (!told)
+    if (!block)
         return TUTTI_OK;
-    slopes->count = wires->order * block->count;
+    slopes->count = wires->order * block->value_count;
     slopes->references = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->references);
+    slopes->elements = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->elements);
     slopes->orders = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->orders);
     slopes->values = tutti_arena_array(&wires->arena, slopes->count, sizeof *slopes->values);
-    if (!slopes->references || !slopes->orders || !slopes->values)
+    if (!slopes->references || !slopes->elements || !slopes->orders || !slopes->values)
         return tutti_fail_memory();
-    for (size_t i = 0; i < slopes->count; i++) {
-        slopes->references[i] = block->references[i % block->count];
-        slopes->orders[i] = (int32_t)(i / block->count) + 1;
-    }
-    return TUTTI_OK;
+    return lay_out(slopes, block, wires->order, unit);
 }
 
 enum tutti_err tutti_wires_let_move(struct tutti_wires *wires, unsigned order, struct tutti_unit *const *units)
@@ -72,7 +100,8 @@ enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires, const str
     for (unsigned o = 0; o < wires->order; o++)
         memcpy(slopes->values + o * wired->gather_count, wires->gathered_slopes[o] + wired->gather_first,
                wired->gather_count * sizeof(double));
-    return unit->kind->set_input_derivatives(unit, slopes->references, slopes->count, slopes->orders, slopes->values);
+    return unit->kind->set_input_derivatives(unit, slopes->references, slopes->elements, slopes->count, slopes->orders,
+                                             slopes->values);
 }
 
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out)

@@ -492,11 +492,11 @@ void tutti_trajectory_sample(struct tutti_trajectory *tr, double t, bool after)
         tutti_trajectory_sample_column(tr, column, t, after);
 }
 
-double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, double t, bool after)
+double tutti_trajectory_value(struct tutti_trajectory *tr, size_t column, size_t place, double t, bool after)
 {
     size_t left, right;
     double way = between(source_of(tr, column), t, after, &left, &right);
-    return linear(tr, column, 0, left, right, way);
+    return linear(tr, column, place, left, right, way);
 }
 
 static double next_instant(struct instants *instants, double t)

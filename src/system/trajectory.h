@@ -62,8 +62,8 @@ void tutti_trajectory_sample(struct tutti_trajectory *trajectory, double t, bool
 /* The same for one column. */
 void tutti_trajectory_sample_column(struct tutti_trajectory *trajectory, size_t column, double t, bool after);
 
-/* One continuous column (its first value) at t, whatever was sampled: for inputs that move inside a step. */
-double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, double t, bool after);
+/* One value of a continuous column at t (`place` < its width), whatever was sampled: for inputs that move inside a step. */
+double tutti_trajectory_value(struct tutti_trajectory *trajectory, size_t column, size_t place, double t, bool after);
 
 /* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tutti_trajectory_next_event(struct tutti_trajectory *trajectory, double t);

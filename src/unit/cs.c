@@ -128,9 +128,10 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
                               block->values, block->value_count, refused);
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                            const int32_t *orders, const double *values)
+static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+                                            size_t count, const int32_t *orders, const double *values)
 {
+    (void)elements; /* versions that have such derivatives have no arrays */
     return tutti_instance_set_input_derivatives(((struct cs *)unit)->instance, references, count, orders, values);
 }
 

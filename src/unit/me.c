@@ -26,8 +26,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .logging_on = options->logging_on,
         .event_mode = true,
     };
-    TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
-    return tutti_me_inputs_init(me);
+    return tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance);
 }
 
 static void finish(struct tutti_unit *unit)
@@ -90,12 +89,12 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                            const int32_t *orders, const double *values)
+static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+                                            size_t count, const int32_t *orders, const double *values)
 {
     struct me *me = (struct me *)unit;
     bool news = false;
-    TRY(tutti_me_inputs_derivatives(me, references, count, orders, values, &news));
+    TRY(tutti_me_inputs_derivatives(me, references, elements, count, orders, values, &news));
     if (news && me->task == ME_GO_ON)
         me->task = ME_RESUME;
     return TUTTI_OK;

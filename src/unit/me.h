@@ -16,26 +16,30 @@
 #include "unit/me_axis.h"
 #include "unit/unit.h"
 
-/* Inputs that can move: continuous Float64 scalars, by ascending reference. u(t) = value + sum of
- * derivatives[k - 1] (t - since)^k / k!. */
+/* A continuous input, or an element of one: u(t) = value + sum of derivatives[k - 1] (t - since)^k / k!. */
 enum { ME_INPUT_ORDERS = 3 };
 struct me_input {
-    uint32_t reference;
     double value, since;
     double derivatives[ME_INPUT_ORDERS];
 };
 
+struct me_input_variable {
+    enum tutti_type type; /* Float64 or Float32 */
+    uint32_t reference, variable;
+    size_t first, extent; /* of its elements among the items */
+};
+
 struct me_inputs {
+    struct me_input_variable *variables; /* by ascending type and reference; NULL: not asked for yet */
+    size_t variable_count;
     struct me_input *items;
     size_t count;
-    /* Those with a derivative that is not 0, for one call per right-hand side. */
-    size_t *moving;
-    uint32_t *references;
-    double *values;
+    /* Those with a derivative that is not 0 in one of their elements, for one call per type and right-hand side. */
+    size_t *moving; /* variables */
     size_t moving_count;
-    /* All other continuous inputs (arrays, Float32), which stay as they are set: variables. */
-    uint32_t *others;
-    size_t other_count;
+    uint32_t *references;
+    double *values; /* as many as items */
+    float *floats;  /* likewise */
 };
 
 enum { ME_CHATTER_EVENTS = 200 };
@@ -141,12 +145,13 @@ TUTTI_CHECKED enum tutti_err tutti_me_ode_test_directional(struct me *me);
 enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err);
 
 /* me_inputs.c: inputs that move. */
-TUTTI_CHECKED enum tutti_err tutti_me_inputs_init(struct me *me);
 void tutti_me_inputs_fini(struct me *me);
 /* Remembers values that were set; *news: one of them is new to the solution. */
 TUTTI_CHECKED enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *block, bool *news);
-TUTTI_CHECKED enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, size_t count,
-                                                         const int32_t *orders, const double *values, bool *news);
+/* As of unit.h. */
+TUTTI_CHECKED enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references,
+                                                         const size_t *elements, size_t count, const int32_t *orders,
+                                                         const double *values, bool *news);
 /* Finds those that move, after a change that note and derivatives did not make. */
 void tutti_me_inputs_collect(struct me *me);
 /* Takes all values from the FMU: at the end of the initialisation. */

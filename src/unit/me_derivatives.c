@@ -44,8 +44,8 @@ static double time_scale(const struct me *me)
     for (size_t i = 0; i < me->states; i++)
         if (me->dx[i] != 0)
             scale = fmin(scale, fmax(fabs(me->x[i]), me->nominals[i]) / fabs(me->dx[i]));
-    for (size_t i = 0; i < me->inputs.moving_count; i++) {
-        const struct me_input *input = &me->inputs.items[me->inputs.moving[i]];
+    for (size_t i = 0; i < me->inputs.count; i++) {
+        const struct me_input *input = &me->inputs.items[i];
         double slope = fabs(tutti_me_input_at(input, me->t, 1));
         if (slope > 0)
             scale = fmin(scale, fmax(fabs(tutti_me_input_at(input, me->t, 0)), 1) / slope);
@@ -101,16 +101,18 @@ static enum tutti_err by_chain_rule(struct me *me, const uint32_t *references, s
 {
     const struct me_axis *states = &me->variables;
     const struct me_inputs *inputs = &me->inputs;
-    size_t knowns = states->count + inputs->moving_count, seeds = me->states + inputs->moving_count;
+    size_t knowns = states->count + inputs->moving_count, seeds = me->states;
     uint32_t *known = malloc((knowns + 1) * sizeof *known);
-    double *seed = malloc((seeds + 1) * sizeof *seed);
+    double *seed = malloc((me->states + inputs->count + 1) * sizeof *seed);
     enum tutti_err err = known && seed ? TUTTI_OK : tutti_fail_memory();
     if (!err) {
         memcpy(known, states->references, states->count * sizeof *known);
         memcpy(seed, me->dx, me->states * sizeof *seed);
         for (size_t i = 0; i < inputs->moving_count; i++) {
-            known[states->count + i] = inputs->references[i];
-            seed[me->states + i] = tutti_me_input_at(&inputs->items[inputs->moving[i]], me->t, 1);
+            const struct me_input_variable *variable = &inputs->variables[inputs->moving[i]];
+            known[states->count + i] = variable->reference;
+            for (size_t e = 0; e < variable->extent; e++)
+                seed[seeds++] = tutti_me_input_at(&inputs->items[variable->first + e], me->t, 1);
         }
         me->other_counts.directional++;
         err = tutti_unit_get_directional(&me->unit, me->instance, me->options.log, references, count, known, knowns,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inputs of a Model Exchange unit that move inside a step, as polynomials in time. */
+/* Inputs of a Model Exchange unit that move inside a step, as polynomials in time: scalars and arrays, Float64 and
+ * Float32. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,83 +8,97 @@
 
 static int by_reference(const void *a, const void *b)
 {
-    uint32_t left = ((const struct me_input *)a)->reference, right = ((const struct me_input *)b)->reference;
-    return left < right ? -1 : left > right;
+    const struct me_input_variable *left = a, *right = b;
+    if (left->type != right->type)
+        return left->type < right->type ? -1 : 1;
+    return left->reference < right->reference ? -1 : left->reference > right->reference;
 }
 
 static bool is_continuous(const struct tutti_var *var)
 {
-    return var->causality == TUTTI_INPUT && tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS;
+    return var->causality == TUTTI_INPUT && tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS &&
+           !var->alias;
 }
 
-static bool can_move(const struct tutti_var *var)
-{
-    return is_continuous(var) && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0;
-}
-
-enum tutti_err tutti_me_inputs_init(struct me *me)
+/* The variables, each once: FMI 2.0 has aliases that are variables with the same reference. */
+static enum tutti_err collect_variables(struct me *me)
 {
     const struct tutti_desc *desc = me->unit.fmu->desc;
     struct me_inputs *inputs = &me->inputs;
-    size_t count = 0;
+    size_t count = 0, kept = 0;
     for (uint32_t i = 0; i < desc->var_count; i++)
         count += is_continuous(&desc->vars[i]);
-    inputs->items = calloc(count + 1, sizeof *inputs->items);
-    inputs->moving = calloc(count + 1, sizeof *inputs->moving);
-    inputs->references = calloc(count + 1, sizeof *inputs->references);
-    inputs->values = calloc(count + 1, sizeof *inputs->values);
-    inputs->others = calloc(count + 1, sizeof *inputs->others);
-    if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values || !inputs->others)
+    inputs->variables = calloc(count + 1, sizeof *inputs->variables);
+    if (!inputs->variables)
         return tutti_fail_memory();
     for (uint32_t i = 0; i < desc->var_count; i++) {
         const struct tutti_var *var = &desc->vars[i];
-        if (can_move(var) && !var->alias)
-            inputs->items[inputs->count++] =
-                (struct me_input){.reference = var->reference, .value = var->start ? *(const double *)var->start : 0};
-        else if (is_continuous(var) && !var->alias)
-            inputs->others[inputs->other_count++] = i;
+        if (!is_continuous(var))
+            continue;
+        struct me_input_variable *variable = &inputs->variables[inputs->variable_count++];
+        *variable = (struct me_input_variable){.type = var->type, .reference = var->reference, .variable = i};
+        TRY(tutti_unit_extent(&me->unit, i, &variable->extent));
     }
-    qsort(inputs->items, inputs->count, sizeof *inputs->items, by_reference);
-    size_t kept = 0; /* FMI 2.0: aliases are variables with the same reference */
-    for (size_t i = 0; i < inputs->count; i++)
-        if (kept == 0 || inputs->items[i].reference != inputs->items[kept - 1].reference)
-            inputs->items[kept++] = inputs->items[i];
-    inputs->count = kept;
+    qsort(inputs->variables, inputs->variable_count, sizeof *inputs->variables, by_reference);
+    for (size_t i = 0; i < inputs->variable_count; i++) {
+        if (kept > 0 && by_reference(&inputs->variables[i], &inputs->variables[kept - 1]) == 0)
+            continue;
+        inputs->variables[kept] = inputs->variables[i];
+        inputs->variables[kept++].first = inputs->count;
+        inputs->count += inputs->variables[i].extent;
+    }
+    inputs->variable_count = kept;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_inputs_read(struct me *me)
+/* What they are if the FMU does not tell: one start value for each element, or one for all. */
+static void take_starts(struct me *me)
 {
     struct me_inputs *inputs = &me->inputs;
-    if (inputs->count == 0)
-        return TUTTI_OK;
-    for (size_t i = 0; i < inputs->count; i++)
-        inputs->references[i] = inputs->items[i].reference;
-    bool refused = false; /* then they are what the FMU was told */
-    TRY(tutti_instance_ask(me->instance, TUTTI_TYPE_FLOAT64, inputs->references, inputs->count, inputs->values,
-                           inputs->count, &refused));
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (!refused)
-            inputs->items[i].value = inputs->values[i];
-        inputs->items[i].since = me->t;
+    for (size_t v = 0; v < inputs->variable_count; v++) {
+        const struct me_input_variable *variable = &inputs->variables[v];
+        const struct tutti_var *var = &me->unit.fmu->desc->vars[variable->variable];
+        for (size_t e = 0; e < variable->extent && var->start && var->start_count > 0; e++) {
+            size_t at = e < var->start_count ? e : var->start_count - 1;
+            inputs->items[variable->first + e].value = variable->type == TUTTI_TYPE_FLOAT64
+                                                           ? ((const double *)var->start)[at]
+                                                           : ((const float *)var->start)[at];
+        }
     }
-    tutti_me_inputs_collect(me); /* which lays `references` out again */
+}
+
+/* When they are first needed: extents of arrays are known behind the configuration only. */
+static enum tutti_err prepare(struct me *me)
+{
+    struct me_inputs *inputs = &me->inputs;
+    if (inputs->variables)
+        return TUTTI_OK;
+    TRY(collect_variables(me));
+    inputs->items = calloc(inputs->count + 1, sizeof *inputs->items);
+    inputs->moving = calloc(inputs->variable_count + 1, sizeof *inputs->moving);
+    inputs->references = calloc(inputs->variable_count + 1, sizeof *inputs->references);
+    inputs->values = calloc(inputs->count + 1, sizeof *inputs->values);
+    inputs->floats = calloc(inputs->count + 1, sizeof *inputs->floats);
+    if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values || !inputs->floats)
+        return tutti_fail_memory();
+    take_starts(me);
     return TUTTI_OK;
 }
 
 void tutti_me_inputs_fini(struct me *me)
 {
+    free(me->inputs.variables);
     free(me->inputs.items);
     free(me->inputs.moving);
     free(me->inputs.references);
     free(me->inputs.values);
-    free(me->inputs.others);
+    free(me->inputs.floats);
 }
 
-static struct me_input *find(struct me_inputs *inputs, uint32_t reference)
+static struct me_input_variable *find(struct me_inputs *inputs, enum tutti_type type, uint32_t reference)
 {
-    struct me_input key = {.reference = reference};
-    return bsearch(&key, inputs->items, inputs->count, sizeof key, by_reference);
+    struct me_input_variable key = {.type = type, .reference = reference};
+    return bsearch(&key, inputs->variables, inputs->variable_count, sizeof key, by_reference);
 }
 
 double tutti_me_input_at(const struct me_input *input, double t, int order)
@@ -106,103 +121,161 @@ void tutti_me_inputs_collect(struct me *me)
 {
     struct me_inputs *inputs = &me->inputs;
     inputs->moving_count = 0;
-    for (size_t i = 0; i < inputs->count; i++)
-        if (moves(&inputs->items[i])) {
-            inputs->references[inputs->moving_count] = inputs->items[i].reference;
-            inputs->moving[inputs->moving_count++] = i;
-        }
+    for (size_t v = 0; v < inputs->variable_count; v++) {
+        const struct me_input_variable *variable = &inputs->variables[v];
+        bool moving = false;
+        for (size_t e = 0; e < variable->extent; e++)
+            moving = moving || moves(&inputs->items[variable->first + e]);
+        if (moving)
+            inputs->moving[inputs->moving_count++] = v;
+    }
 }
 
-/* The value that an input was just set to. Where arrays are in its block, the FMU knows best. */
-static enum tutti_err value_set(struct me *me, const struct tutti_block *block, size_t i, double *value)
+/* Variables of one type, in one call. *refused: the FMU does not let them be read. */
+static enum tutti_err read_type(struct me *me, enum tutti_type type, size_t count, size_t values, bool *refused)
 {
-    if (block->count != block->value_count)
-        return tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, &block->references[i], 1, value, 1);
-    *value = ((const double *)block->values)[i];
+    struct me_inputs *inputs = &me->inputs;
+    void *to = type == TUTTI_TYPE_FLOAT64 ? (void *)inputs->values : (void *)inputs->floats;
+    if (count == 0)
+        return TUTTI_OK;
+    TRY(tutti_instance_ask(me->instance, type, inputs->references, count, to, values, refused));
+    for (size_t i = 0; i < values && type == TUTTI_TYPE_FLOAT32; i++)
+        inputs->values[i] = inputs->floats[i];
+    return TUTTI_OK;
+}
+
+static enum tutti_err write_type(struct me *me, enum tutti_type type, size_t count, size_t values)
+{
+    struct me_inputs *inputs = &me->inputs;
+    const void *from = type == TUTTI_TYPE_FLOAT64 ? (const void *)inputs->values : (const void *)inputs->floats;
+    if (count == 0)
+        return TUTTI_OK;
+    for (size_t i = 0; i < values && type == TUTTI_TYPE_FLOAT32; i++)
+        inputs->floats[i] = (float)inputs->values[i];
+    return tutti_instance_set(me->instance, type, inputs->references, count, from, values);
+}
+
+static const enum tutti_type types[] = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT32};
+enum { TYPES = sizeof types / sizeof *types };
+
+enum tutti_err tutti_me_inputs_read(struct me *me)
+{
+    TRY(prepare(me));
+    struct me_inputs *inputs = &me->inputs;
+    for (size_t type = 0; type < TYPES; type++) {
+        size_t count = 0, values = 0;
+        for (size_t v = 0; v < inputs->variable_count; v++)
+            if (inputs->variables[v].type == types[type]) {
+                inputs->references[count++] = inputs->variables[v].reference;
+                values += inputs->variables[v].extent;
+            }
+        bool refused = false; /* then they are what the FMU was told */
+        TRY(read_type(me, types[type], count, values, &refused));
+        const double *value = inputs->values;
+        for (size_t v = 0; v < inputs->variable_count; v++)
+            for (size_t e = 0; e < inputs->variables[v].extent && inputs->variables[v].type == types[type]; e++) {
+                struct me_input *input = &inputs->items[inputs->variables[v].first + e];
+                input->value = refused ? input->value : *value++;
+                input->since = me->t;
+            }
+    }
+    tutti_me_inputs_collect(me);
+    return TUTTI_OK;
+}
+
+/* The values that a variable was just set to, as doubles, into `values`. Behind a variable that is none of ours the place
+ * in the block is not known (`*at` is SIZE_MAX): then the FMU knows best. */
+static enum tutti_err values_set(struct me *me, const struct tutti_block *block, size_t i, size_t extent, size_t *at)
+{
+    struct me_inputs *inputs = &me->inputs;
+    if (*at == SIZE_MAX) {
+        bool refused = false;
+        inputs->references[0] = block->references[i];
+        TRY(read_type(me, block->type, 1, extent, &refused));
+        return refused ? tutti_fail(TUTTI_ERR_FMU, "%s: the FMU does not let its input with reference %u be read",
+                                    me->unit.name, (unsigned)block->references[i])
+                       : TUTTI_OK;
+    }
+    for (size_t e = 0; e < extent; e++)
+        inputs->values[e] = block->type == TUTTI_TYPE_FLOAT64 ? ((const double *)block->values)[*at + e]
+                                                              : ((const float *)block->values)[*at + e];
+    *at += extent;
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *block, bool *news)
 {
-    bool collect = false;
-    *news = block->type != TUTTI_TYPE_FLOAT64;
-    for (size_t i = 0; i < block->count && block->type == TUTTI_TYPE_FLOAT64; i++) {
-        struct me_input *input = find(&me->inputs, block->references[i]);
-        double value = 0;
-        if (!input) {
+    TRY(prepare(me));
+    bool collect = false, ours = block->type == TUTTI_TYPE_FLOAT64 || block->type == TUTTI_TYPE_FLOAT32;
+    size_t at = 0;
+    *news = !ours;
+    for (size_t i = 0; i < block->count && ours; i++) {
+        const struct me_input_variable *variable = find(&me->inputs, block->type, block->references[i]);
+        if (!variable) {
             *news = true; /* a tunable parameter, a discrete input: whatever it is, it counts */
+            at = block->count == block->value_count && at != SIZE_MAX ? at + 1 : SIZE_MAX;
             continue;
         }
-        TRY(value_set(me, block, i, &value));
-        bool moving = moves(input);
-        *news = *news || moving || value != tutti_me_input_at(input, me->t, 0);
-        collect = collect || moving;
-        *input = (struct me_input){.reference = input->reference, .value = value, .since = me->t};
+        TRY(values_set(me, block, i, variable->extent, &at));
+        for (size_t e = 0; e < variable->extent; e++) {
+            struct me_input *input = &me->inputs.items[variable->first + e];
+            bool moving = moves(input);
+            *news = *news || moving || me->inputs.values[e] != tutti_me_input_at(input, me->t, 0);
+            collect = collect || moving;
+            *input = (struct me_input){.value = me->inputs.values[e], .since = me->t};
+        }
     }
     if (collect)
         tutti_me_inputs_collect(me);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, size_t count,
-                                           const int32_t *orders, const double *values, bool *news)
+static enum tutti_err no_input(const struct me *me, uint32_t reference)
 {
-    bool collect = false;
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the variable with reference %u is no continuous Real input",
+                      me->unit.name, (unsigned)reference);
+}
+
+static void take_derivative(struct me *me, struct me_input *input, int32_t order, double value, bool *changed)
+{
+    if (input->since != me->t) /* the polynomial goes on from here */
+        *input =
+            (struct me_input){.value = tutti_me_input_at(input, me->t, 0),
+                              .since = me->t,
+                              .derivatives = {tutti_me_input_at(input, me->t, 1), tutti_me_input_at(input, me->t, 2),
+                                              tutti_me_input_at(input, me->t, 3)}};
+    *changed = *changed || input->derivatives[order - 1] != value;
+    input->derivatives[order - 1] = value;
+}
+
+enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, const size_t *elements,
+                                           size_t count, const int32_t *orders, const double *values, bool *news)
+{
+    TRY(prepare(me));
+    bool changed = false;
     for (size_t i = 0; i < count; i++) {
-        struct me_input *input = find(&me->inputs, references[i]);
-        if (!input)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the variable with reference %u is no continuous Real input",
-                              me->unit.name, (unsigned)references[i]);
+        size_t element = elements ? elements[i] : 0;
+        const struct me_input_variable *variable = find(&me->inputs, TUTTI_TYPE_FLOAT64, references[i]);
+        if (!variable)
+            variable = find(&me->inputs, TUTTI_TYPE_FLOAT32, references[i]);
+        if (!variable || element >= variable->extent)
+            return no_input(me, references[i]);
         if (orders[i] < 1 || orders[i] > ME_INPUT_ORDERS)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: input derivatives go up to order %d, not %d", me->unit.name,
                               ME_INPUT_ORDERS, (int)orders[i]);
-        if (input->since != me->t) /* the polynomial goes on from here */
-            *input = (struct me_input){.reference = input->reference,
-                                       .value = tutti_me_input_at(input, me->t, 0),
-                                       .since = me->t,
-                                       .derivatives = {tutti_me_input_at(input, me->t, 1),
-                                                       tutti_me_input_at(input, me->t, 2),
-                                                       tutti_me_input_at(input, me->t, 3)}};
-        double *derivative = &input->derivatives[orders[i] - 1];
-        if (*derivative != values[i]) {
-            *derivative = values[i];
-            *news = collect = true;
-        }
+        take_derivative(me, &me->inputs.items[variable->first + element], orders[i], values[i], &changed);
     }
-    if (collect)
+    *news = *news || changed;
+    if (changed)
         tutti_me_inputs_collect(me);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_inputs_write(struct me *me)
-{
-    struct me_inputs *inputs = &me->inputs;
-    if (inputs->count == 0)
-        return TUTTI_OK;
-    for (size_t i = 0; i < inputs->count; i++) {
-        inputs->references[i] = inputs->items[i].reference;
-        inputs->values[i] = tutti_me_input_at(&inputs->items[i], me->t, 0);
-    }
-    TRY(tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, inputs->references, inputs->count, inputs->values,
-                           inputs->count));
-    tutti_me_inputs_collect(me); /* which lays `references` out again */
-    return TUTTI_OK;
-}
-
-static enum tutti_err hand_over(struct me *me)
-{
-    const struct me_inputs *inputs = &me->inputs;
-    return tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, inputs->references, inputs->moving_count,
-                              inputs->values, inputs->moving_count);
-}
-
-enum tutti_err tutti_me_inputs_apply(struct me *me, double t)
-{
-    struct me_inputs *inputs = &me->inputs;
-    for (size_t i = 0; i < inputs->moving_count; i++)
-        inputs->values[i] = tutti_me_input_at(&inputs->items[inputs->moving[i]], t, 0);
-    return hand_over(me);
-}
+/* How an input is handed over: as it is at t1, or its mean from t0 to t1. */
+struct sample {
+    bool mean;
+    double t0, t1;
+};
 
 /* The mean of a polynomial: its integral, divided by the interval. */
 static double average(const struct me_input *input, double t0, double t1)
@@ -218,12 +291,40 @@ static double average(const struct me_input *input, double t0, double t1)
     return sum / (b - a);
 }
 
-enum tutti_err tutti_me_inputs_apply_average(struct me *me, double t0, double t1)
+/* Hands variables to the FMU, one call per type: those that move, or all. */
+static enum tutti_err hand_over(struct me *me, bool all, const struct sample *sample)
 {
     struct me_inputs *inputs = &me->inputs;
-    if (inputs->moving_count == 0)
-        return TUTTI_OK;
-    for (size_t i = 0; i < inputs->moving_count; i++)
-        inputs->values[i] = average(&inputs->items[inputs->moving[i]], t0, t1);
-    return hand_over(me);
+    size_t variables = all ? inputs->variable_count : inputs->moving_count;
+    for (size_t type = 0; type < TYPES; type++) {
+        size_t count = 0, values = 0;
+        for (size_t v = 0; v < variables; v++) {
+            const struct me_input_variable *variable = &inputs->variables[all ? v : inputs->moving[v]];
+            if (variable->type != types[type])
+                continue;
+            inputs->references[count++] = variable->reference;
+            for (size_t e = 0; e < variable->extent; e++) {
+                const struct me_input *input = &inputs->items[variable->first + e];
+                inputs->values[values++] = sample->mean ? average(input, sample->t0, sample->t1)
+                                                        : tutti_me_input_at(input, sample->t1, 0);
+            }
+        }
+        TRY(write_type(me, types[type], count, values));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_inputs_write(struct me *me)
+{
+    return hand_over(me, true, &(struct sample){.t1 = me->t});
+}
+
+enum tutti_err tutti_me_inputs_apply(struct me *me, double t)
+{
+    return hand_over(me, false, &(struct sample){.t1 = t});
+}
+
+enum tutti_err tutti_me_inputs_apply_average(struct me *me, double t0, double t1)
+{
+    return hand_over(me, false, &(struct sample){true, t0, t1});
 }

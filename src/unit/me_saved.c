@@ -23,7 +23,6 @@ struct tutti_unit_saved {
     double step_start, *integral; /* averages */
     bool averaged;
     struct me_input *inputs;
-    struct tutti_signals others; /* inputs that are none of these; if the FMU does not save them itself */
     bool *positive;
     double *z_scale, *recent; /* what tells events from rounding, and from chatter */
     size_t recent_count;
@@ -38,7 +37,6 @@ static void release(struct tutti_unit_saved *saved)
     free(saved->integral);
     free(saved->nominals);
     free(saved->inputs);
-    tutti_signals_fini(&saved->others);
     free(saved->positive);
     free(saved->z_scale);
     free(saved->recent);
@@ -62,9 +60,7 @@ static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *sav
                saved->z_scale && saved->recent;
     if (!all || (bytes && !saved->solver))
         return tutti_fail_memory();
-    return me->unit.can & TUTTI_CAN_STATE
-               ? TUTTI_OK
-               : tutti_unit_signals(&me->unit, me->inputs.others, me->inputs.other_count, &saved->others);
+    return TUTTI_OK;
 }
 
 static enum tutti_err make(const struct me *me, struct tutti_unit_saved **out)
@@ -78,19 +74,6 @@ static enum tutti_err make(const struct me *me, struct tutti_unit_saved **out)
         return err;
     }
     *out = saved;
-    return TUTTI_OK;
-}
-
-/* Inputs that the FMU keeps and nobody else does: from it, or back. */
-static enum tutti_err exchange(struct me *me, const struct tutti_signals *others, bool back)
-{
-    for (size_t b = 0; b < others->block_count; b++) {
-        const struct tutti_block *block = &others->blocks[b];
-        TRY(back ? tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
-                                      block->value_count)
-                 : tutti_instance_get(me->instance, block->type, block->references, block->count, block->values,
-                                      block->value_count));
-    }
     return TUTTI_OK;
 }
 
@@ -124,7 +107,6 @@ enum tutti_err tutti_me_save(struct tutti_unit *unit, struct tutti_unit_saved **
     struct tutti_unit_saved *saved = *out;
     if (unit->can & TUTTI_CAN_STATE)
         TRY(tutti_instance_save(me->instance, &saved->fmu));
-    TRY(exchange(me, &saved->others, false));
     saved->t = me->t;
     saved->next_event = me->next_event;
     saved->events = me->events;
@@ -186,7 +168,6 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
         restore_solver(me, saved);
     if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
-    TRY(exchange(me, &saved->others, true));
     TRY(tutti_me_inputs_write(me));
     return tutti_me_place_back(me);
 }

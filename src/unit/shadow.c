@@ -67,11 +67,12 @@ static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bo
     return TUTTI_OK;
 }
 
-static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                            const int32_t *orders, const double *values)
+static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+                                            size_t count, const int32_t *orders, const double *values)
 {
     (void)unit;
     (void)references;
+    (void)elements;
     (void)count;
     (void)orders;
     (void)values;

@@ -102,9 +102,9 @@ struct tutti_unit_kind {
     enum tutti_err (*ask)(struct tutti_unit *unit, struct tutti_block *block, bool *refused);
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
      * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
-     * one step. */
-    enum tutti_err (*set_input_derivatives)(struct tutti_unit *unit, const uint32_t *references, size_t count,
-                                            const int32_t *orders, const double *values);
+     * one step. elements[i] is the place in an array, which Model Exchange takes; NULL: all are scalars. */
+    enum tutti_err (*set_input_derivatives)(struct tutti_unit *unit, const uint32_t *references, const size_t *elements,
+                                            size_t count, const int32_t *orders, const double *values);
     /* Derivative in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */
     enum tutti_err (*get_output_derivatives)(struct tutti_unit *unit, const uint32_t *references, size_t count,
                                              int32_t order, double *values);

@@ -410,6 +410,39 @@ class Inputs(ExchangeTest):
             self.assert_near(table["y"], [t * t + t / 2 for t in table.times], 1e-14)
 
 
+class InputsOfEverySort(ExchangeTest):
+    """Mixed, x' = u + w[1] + 2 w[2] + f from 0: scalars, arrays and Float32 move inside of steps alike."""
+
+    def integral(self, rows, *options):
+        return self.exchange(test_fmu("Mixed", "3"), "--stop", "1", "--step", "0.25", "--rtol", "1e-8", "--input",
+                             self.write("input.csv", rows), *options)
+
+    def test_ramps(self):
+        for solver in SOLVERS:
+            with self.subTest(solver=solver):
+                tolerance = 0.2 if solver == "euler" else 1e-7
+                for rows, slope in (("time,w[1]\n0,0\n1,1\n", 1), ("time,w[2]\n0,0\n1,1\n", 2), ("time,f\n0,0\n1,1\n", 1),
+                                    ("time,w\n0,0 0\n1,1 0.5\n", 2),
+                                    ("time,w[1],u,f,w[2]\n0,0,0,0,0\n1,1,0.5,0.25,0.5\n", 2.75)):
+                    table = self.integral(rows, "--solver", solver)
+                    self.assert_near(table["x"], [slope * t * t / 2 for t in table.times], tolerance)
+
+    def test_kinks_are_hit(self):
+        """A roof between two ends of steps."""
+        table = self.integral("time,w[1],f\n0,0,0\n0.3,0.3,3\n0.6,0,0\n", "--solver", "cvode")
+        self.assertAlmostEqual(table["x"][-1], 0.09 + 0.9, delta=1e-6)
+
+    def test_an_array_from_another_unit(self):
+        """y = (t, t / 2) of StateSpace: along its slope, as a scalar would."""
+        table = self.simulate("a=" + kit_fmu("StateSpace", "3"), "b=" + test_fmu("Mixed", "3"), "--connect", "a.y=b.w",
+                              "--set", "a.n=1", "--set", "a.A=0", "--set", "a.B=1 0", "--set", "a.C=1 0.5", "--set", "a.D=0 0 0 0",
+                              "--set", "a.x0=0", "--set", "a.u=1 0", "--interface", "me", "--coupling", "jacobi", "--control",
+                              "fixed", "--extrapolate", "1", "--stop", "1", "--step", "0.125", "--rtol", "1e-8")
+        # in the first step no slope is known
+        self.assertAlmostEqual(table["b.x"][-1], 1, delta=0.125 ** 2 + 1e-6)
+        self.assertAlmostEqual(table["b.x"][-1] - table["b.x"][1], 1 - 0.125 ** 2, delta=1e-6)
+
+
 class StepEvents(ExchangeTest):
     """Restless asks for event mode after steps of the integrator, and nothing changes there (x'' = -x)."""
 

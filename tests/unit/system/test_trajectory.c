@@ -113,8 +113,8 @@ static void test_jump(void **state)
     assert_same_double(u, 7.5);
     tutti_trajectory_sample(f->trajectory, 0.25, false);
     assert_same_double(u, 0.25);
-    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 1, false), 1);
-    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 1, true), 7);
+    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 0, 1, false), 1);
+    assert_same_double(tutti_trajectory_value(f->trajectory, 0, 0, 1, true), 7);
     assert_same_double(tutti_trajectory_next_event(f->trajectory, 0), 1);
     /* Equal rows at t = 2 are no jump. */
     assert_true(isinf(tutti_trajectory_next_event(f->trajectory, 1)));

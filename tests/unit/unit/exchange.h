@@ -170,7 +170,7 @@ static inline void set_slope(struct life *life, const char *name, int order, dou
 {
     uint32_t vr = reference(life, name);
     int32_t orders[1] = {order};
-    assert_ok(life->kind->set_input_derivatives(life->unit, &vr, 1, orders, &value));
+    assert_ok(life->kind->set_input_derivatives(life->unit, &vr, NULL, 1, orders, &value));
 }
 
 /* The derivative of an output, of order 1 or 2, where the unit is. */

@@ -132,12 +132,12 @@ static void what_has_no_slope_is_refused(void **state)
     start(&life, KIT "Tracker", "3", integration_of(NULL, 1e-6));
     uint32_t input = reference(&life, "u"), output = reference(&life, "y");
     double value = 1;
-    assert_fails(life.kind->set_input_derivatives(life.unit, &input, 1, &(int32_t){4}, &value), TUTTI_ERR_ARGUMENT,
-                 "up to order 3, not 4");
-    assert_fails(life.kind->set_input_derivatives(life.unit, &input, 1, &(int32_t){0}, &value), TUTTI_ERR_ARGUMENT,
-                 "not 0");
-    assert_fails(life.kind->set_input_derivatives(life.unit, &output, 1, &(int32_t){1}, &value), TUTTI_ERR_ARGUMENT,
-                 "no continuous Real input");
+    assert_fails(life.kind->set_input_derivatives(life.unit, &input, NULL, 1, &(int32_t){4}, &value),
+                 TUTTI_ERR_ARGUMENT, "up to order 3, not 4");
+    assert_fails(life.kind->set_input_derivatives(life.unit, &input, NULL, 1, &(int32_t){0}, &value),
+                 TUTTI_ERR_ARGUMENT, "not 0");
+    assert_fails(life.kind->set_input_derivatives(life.unit, &output, NULL, 1, &(int32_t){1}, &value),
+                 TUTTI_ERR_ARGUMENT, "no continuous Real input");
     unload(&life);
 }
 

@@ -70,7 +70,7 @@ static enum tutti_err move(struct tutti_unit *unit, uint32_t input, uint32_t out
     struct tutti_block block = {
         .type = TUTTI_TYPE_FLOAT64, .references = &input, .count = 1, .values = &value, .value_count = 1};
     TRY(unit->kind->set(unit, &block));
-    TRY(unit->kind->set_input_derivatives(unit, &input, 1, &(int32_t){1}, &slope));
+    TRY(unit->kind->set_input_derivatives(unit, &input, NULL, 1, &(int32_t){1}, &slope));
     TRY(unit->kind->step(unit, 0, 0.5, &step));
     TRY(unit->kind->get_output_derivatives(unit, &output, 1, 1, &value));
     TRY(unit->kind->get_output_derivatives(unit, &output, 1, 2, &value));

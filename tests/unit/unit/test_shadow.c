@@ -203,7 +203,7 @@ static void check_values(struct tutti_unit *shadow)
     memcpy(before, values, sizeof before);
     assert_ok(shadow->kind->set(shadow, &block));
     assert_ok(shadow->kind->get(shadow, &block)); /* what came by the fabric stays */
-    assert_ok(shadow->kind->set_input_derivatives(shadow, references, 3, orders, values));
+    assert_ok(shadow->kind->set_input_derivatives(shadow, references, NULL, 3, orders, values));
     assert_memory_equal(values, before, sizeof values);
     /* Nobody is to take these for the unit's. */
     assert_ok(shadow->kind->get_output_derivatives(shadow, references, 2, 1, values));
