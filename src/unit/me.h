@@ -95,7 +95,9 @@ struct me {
     size_t event_indicator; /* one that changed there */
     unsigned long events;   /* entered so far, the last one ... */
     double event_time;      /* ... here */
-    bool own_event;         /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced */
+    bool own_event;   /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
+    bool state_event; /* ... or an indicator left its domain there: not only inputs are new */
+    bool switches;    /* the present event is one of these */
     double *slopes_before;  /* of all states, when the present event was entered ... */
     bool has_slopes_before; /* ... if the solver could go on behind it as if nothing had been */
     double *recent;         /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */

@@ -212,7 +212,7 @@ class ExchangeFaults(CommandTest):
         def run(model, version, interface, fault, *options):
             outcome = self.tutti("run", "a=" + test_fmu(model, version), "b=" + test_fmu(model, version), "--connect",
                                  "a.swing=b.u", "--connect", "b.swing=a.u", "--stop", "0.5", "--step", "0.125", "--interface",
-                                 interface, "-o", "-", *options, env={"KIT_FAULT": fault})
+                                 interface, "--coupling", "jacobi", "-o", "-", *options, env={"KIT_FAULT": fault})
             return Table(outcome.out), outcome.lines("warning")
         for version, interface, correct in itertools.product(("2", "3"), ("me", "cs"), ((), ("--correct",))):
             with self.subTest(version=version, interface=interface, correct=correct):

@@ -396,13 +396,6 @@ class Inputs(ExchangeTest):
             self.assert_near(crossings, [0.5, 0.75], 1e-12)
             self.assertEqual(table["crossings"][-1], 2)
 
-    def test_arrays_and_floats_are_held_in_a_step(self):
-        """Inputs that have no slopes stay as they were from one communication point to the next."""
-        table = self.follow("Mixed", "3", ["0,0,0,0,0", "2,2,4,2,2"], "--stop", "2", "--step", "0.01", "--output-step",
-                            "1", header="time,w[1],w[2],u,f", path=test_fmu)
-        # x' = w1 + 2 w2 + u + f = 7 t, u exactly, the others 0.005 late on average
-        self.assert_near(table["x"], [7 * t * t / 2 - 6 * t * 0.005 for t in table.times], 1e-5)
-
     def test_inputs_of_a_model_without_states(self):
         for version in ME_VERSIONS:
             table = self.follow("Clockwork", version, ["0,0", "1,0.5", "5,0.5"], "--start", "0.25", "--stop", "0.75",
@@ -418,14 +411,13 @@ class InputsOfEverySort(ExchangeTest):
                              self.write("input.csv", rows), *options)
 
     def test_ramps(self):
-        for solver in SOLVERS:
+        for solver in SOLVERS[:-1]:  # euler does not integrate a ramp exactly
             with self.subTest(solver=solver):
-                tolerance = 0.2 if solver == "euler" else 1e-7
                 for rows, slope in (("time,w[1]\n0,0\n1,1\n", 1), ("time,w[2]\n0,0\n1,1\n", 2), ("time,f\n0,0\n1,1\n", 1),
                                     ("time,w\n0,0 0\n1,1 0.5\n", 2),
                                     ("time,w[1],u,f,w[2]\n0,0,0,0,0\n1,1,0.5,0.25,0.5\n", 2.75)):
                     table = self.integral(rows, "--solver", solver)
-                    self.assert_near(table["x"], [slope * t * t / 2 for t in table.times], tolerance)
+                    self.assert_near(table["x"], [slope * t * t / 2 for t in table.times], 1e-7)
 
     def test_kinks_are_hit(self):
         """A roof between two ends of steps."""
@@ -477,6 +469,14 @@ class StepEvents(ExchangeTest):
         for what, solver in itertools.product(("1", "2"), ("cvode", "bdf", "radau5")):
             with self.subTest(what=what, solver=solver):
                 self.assert_undisturbed("3", solver, "--set", f"what={what}")
+
+    def test_state_events_begin_anew(self):
+        """Behind one, the equations may be others, though no state is: no multistep method goes on with its past."""
+        for version, solver in itertools.product(ME_VERSIONS, ("cvode", "adams", "bdf")):
+            _, unit = self.stats(test_fmu("Ramp", version), "--set", "at=0.45", "--solver", solver, "--stop", "1")
+            self.assertEqual(unit["solver_restarts"], 1)
+        _, unit = self.stats(test_fmu("Ramp", "2"), "--set", "at=0.45", "--solver", "bdf", "--predictor", "proceed", "--stop", "1")
+        self.assertEqual(unit["solver_restarts"], 0)
 
     def test_changes_that_nobody_tells(self):
         """A state that moves, or a derivative that is another one from then on, is seen."""
