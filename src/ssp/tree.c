@@ -181,6 +181,14 @@ static enum tutti_err declare(struct builder *builder, struct tutti_xml *xml, co
     return TUTTI_OK;
 }
 
+/* What is in an annotation is its tool's affair. */
+static bool is_in_annotation(const struct tutti_node *node)
+{
+    while (node && strcmp(node->local, "Annotation") != 0)
+        node = node->parent;
+    return node != NULL;
+}
+
 static enum tutti_err resolve(struct builder *builder, struct tutti_xml *xml, const struct name *name,
                               enum tutti_space *space)
 {
@@ -190,7 +198,7 @@ static enum tutti_err resolve(struct builder *builder, struct tutti_xml *xml, co
             return TUTTI_OK;
         }
     *space = TUTTI_SPACE_FOREIGN;
-    if (!*name->prefix || strcmp(name->prefix, "xml") == 0)
+    if (!*name->prefix || strcmp(name->prefix, "xml") == 0 || is_in_annotation(builder->node))
         return TUTTI_OK;
     return tutti_xml_fail(xml, TUTTI_ERR_FORMAT, "<%.100s>: the prefix \"%.100s\" is not declared; add xmlns:%.100s",
                           name->full, name->prefix, name->prefix);

@@ -86,6 +86,11 @@ class Foreign(SspTest):
             stats = self.stats(self.system(behind=algorithm, more=more))[0]
             self.assertEqual([unit["do_steps"] for unit in stats["units"]], [count, 80], hint)
 
+    def test_a_prefix_that_nobody_declares(self):
+        """As in some of OSP's own systems."""
+        algorithm = osp('<osp:FixedStepAlgorithm baseStepSize="0.025"/>').replace(OSP, "")
+        self.assertEqual(self.steps(self.system(behind=experiment(algorithm))), 80)
+
     def test_nonsense_is_ignored(self):
         for text in ("0", "-1", "often", "1e999"):
             source = self.system(behind=experiment(osp(f'<osp:FixedStepAlgorithm baseStepSize="{text}"/>')))
