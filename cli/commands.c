@@ -103,6 +103,9 @@ static const struct option check_options[] = {
     {"--correct", NULL, NULL, "jacobi: correct outputs for feed-through at the end of a step"}, \
     {"--smooth", NULL, NULL, "jacobi: inputs go on from where they are instead of jumping at the end of a step"}, \
     {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
+    {"--error-per", NULL, "WHAT", "what the tolerance of a control bounds", \
+     .words = PAIRS({"time", "the error of the run, as a part of what each signal moves over"}, \
+                    {"step", "that of each step"}), .otherwise = "time"}, \
     {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
     {"--sweeps", NULL, "HOW", "relax: how a sweep goes", \
      .words = PAIRS({"seidel", NULL}, {"jacobi", NULL}), .otherwise = "seidel"}, \

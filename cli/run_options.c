@@ -120,6 +120,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         .events = arguments_value(arguments, "--events"),
         .correct = arguments_value(arguments, "--correct") != NULL,
         .smooth = arguments_value(arguments, "--smooth") != NULL,
+        .error_per = arguments_value(arguments, "--error-per"),
         .sweeps = arguments_value(arguments, "--sweeps"),
         .accelerate = arguments_value(arguments, "--accelerate"),
         .order = arguments_value(arguments, "--order"),

@@ -89,6 +89,7 @@ struct tutti_run_options {
     const char *extrapolate; /* "0", "1", "2" */
     const char *events;      /* "none", "early", "output" */
     bool correct, smooth;    /* with jacobi */
+    const char *error_per;   /* what a tolerance bounds: errors of the whole run, "time" (default), or of a "step" */
     const char *sweeps;      /* of relax: "seidel", "jacobi" */
     const char *accelerate;  /* of relax: "none", "aitken", "anderson" */
     unsigned max_iterations; /* of relax: 10 */

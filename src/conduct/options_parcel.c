@@ -56,6 +56,7 @@ const struct tutti_options_field tutti_options_fields[] = {
     FIELD(events, TEXT),
     FIELD(correct, FLAG),
     FIELD(smooth, FLAG),
+    FIELD(error_per, TEXT),
     FIELD(sweeps, TEXT),
     FIELD(accelerate, TEXT),
     FIELD(max_iterations, COUNT),

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* What controls have in common: trying a step, and estimating its error. */
 #include <math.h>
+#include <string.h>
 
 #include "master/agree.h"
 #include "master/control.h"
 #include "master/coupling.h"
 #include "master/detect.h"
 #include "master/macro.h"
+
+/* The part of a run's tolerance that each of the first steps may take. */
+enum { FIRST_STEPS = 8 };
+static const double BEGINNING = 0.002;
+/* ... and the part of it that an output which gathers no errors may be off by. */
+static const double DIRECT = 0.1;
 
 bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *attempt)
 {
@@ -18,6 +25,7 @@ struct norm {
     enum tutti_norm what;
     uint32_t driver;
     double worst;
+    double rate; /* 1 / step */
 };
 
 /* One step of the coupling, and what it says. */
@@ -33,9 +41,17 @@ static enum tutti_err step(struct run *run, double target, struct tutti_attempt 
     return TUTTI_OK;
 }
 
+/* Of inputs that are held only the mean is right. */
+unsigned tutti_attempt_order(const struct run *run)
+{
+    const struct tutti_master *master = &run->master;
+    unsigned order = master->coupling->order(run, tutti_extrapolation_order(&master->extrapolation));
+    return master->holds && order > 2 ? 2 : order;
+}
+
 enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_attempt *attempt)
 {
-    attempt->order = run->master.coupling->order(run, tutti_extrapolation_order(&run->master.extrapolation));
+    attempt->order = tutti_attempt_order(run);
     return step(run, target, attempt);
 }
 
@@ -44,7 +60,11 @@ static double weigh(const struct run *run, uint32_t i, double nominal, const dou
 {
     const struct tutti_master *master = &run->master;
     double size = fmax(fabs(now[i]), fabs(master->before[i]));
+    if (master->per_time)
+        size = tutti_scale_of(run, i, now[i], norm->rate * (now[i] - master->before[i]));
     double e = difference[i] == 0 ? 0 : fabs(difference[i] / (master->rtol * size + master->atol * nominal));
+    if (master->per_time && master->scale.direct[i])
+        e *= fmin(1 / (norm->rate * run->span * DIRECT), 1);
     e = isnan(e) ? INFINITY : e;
     if (e > norm->worst) {
         norm->worst = e;
@@ -81,14 +101,14 @@ static uint32_t count_weighed(const struct run *run, enum tutti_norm what)
 }
 
 /* The same bits wherever units are: a sum per unit, made by its rank, then the sum of these in the order of units. */
-enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, enum tutti_norm what,
-                                  double *value, uint32_t *driver)
+enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, double h,
+                                  enum tutti_norm what, double *value, uint32_t *driver)
 {
     uint32_t components = run->system->component_count, count = count_weighed(run, what);
     double *partial = run->master.partial, *worst = partial + components, *who = worst + components;
-    double sum = 0, most = 0;
+    double sum = 0, most = 0, rate = 1 / h;
     for (uint32_t c = 0; c < components; c++) {
-        struct norm norm = {.what = what, .driver = TUTTI_NONE};
+        struct norm norm = {.what = what, .driver = TUTTI_NONE, .rate = rate};
         partial[c] = tutti_run_owns(run, c) ? add_unit(run, c, difference, now, &norm) : 0;
         worst[c] = norm.worst;
         who[c] = norm.driver == TUTTI_NONE ? -1 : (double)norm.driver;
@@ -102,21 +122,42 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
             *driver = (uint32_t)who[c];
         }
     }
-    *value = count ? sqrt(sum / count) : 0;
+    /* Of many outputs each is to be right: a mean hides the one that is not. */
+    *value = run->master.per_time ? most : count ? sqrt(sum / count) : 0;
     return TUTTI_OK;
+}
+
+/* How much of the run's tolerance a step may take: as much as it is of the run. Behind the start and events, where steps have to
+ * be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
+static double part_of(const struct run *run, const struct tutti_attempt *attempt)
+{
+    double part = (attempt->target - attempt->from) / run->span;
+    return run->master.extrapolation.since < FIRST_STEPS ? fmax(part, BEGINNING) : part;
 }
 
 enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt, const double *difference,
                                       const double *now, bool all)
 {
-    double norm;
+    double norm, h = attempt->target - attempt->from;
     uint32_t driver;
-    TRY(tutti_attempt_norm(run, difference, now, all ? TUTTI_NORM_ALL : TUTTI_NORM_SMOOTH, &norm, &driver));
+    struct tutti_master *master = &run->master;
+    TRY(tutti_attempt_norm(run, difference, now, h, all ? TUTTI_NORM_ALL : TUTTI_NORM_SMOOTH, &norm, &driver));
+    if (master->per_time && !attempt->estimated)
+        memcpy(master->scale.step, difference, master->outputs.count * sizeof *difference);
     attempt->estimated = true;
-    if (norm > attempt->error || attempt->driver == TUTTI_NONE)
+    if (norm > attempt->size || attempt->driver == TUTTI_NONE)
         attempt->driver = driver;
-    attempt->error = fmax(attempt->error, norm);
+    attempt->size = attempt->seen = fmax(attempt->size, norm);
+    attempt->error = attempt->size;
+    if (master->per_time) /* of what is no noise, so much as belongs to this part of the run */
+        attempt->error = fmax(attempt->size - 2 * master->learned.noise, 0) / part_of(run, attempt);
     return TUTTI_OK;
+}
+
+/* The power of the step that the error goes with, less 1. */
+static unsigned power_of(const struct run *run, const struct tutti_attempt *attempt)
+{
+    return attempt->order - (run->master.per_time && attempt->order > 0);
 }
 
 enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt *attempt)
@@ -125,9 +166,9 @@ enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt
     double h = attempt->target - attempt->from;
     bool good = attempt->converged && (!attempt->estimated || attempt->error <= 1);
     if (!good && !tutti_stepper_is_least(stepper, h)) {
-        tutti_stepper_reject(stepper, h, attempt->converged ? attempt->error : INFINITY, attempt->order);
+        tutti_stepper_reject(stepper, h, attempt->converged ? attempt->error : INFINITY, power_of(run, attempt));
         return TUTTI_REJECT;
     }
-    tutti_stepper_accept(stepper, h, good ? attempt->error : 1, attempt->order);
+    tutti_stepper_accept(stepper, h, good ? attempt->error : 1, power_of(run, attempt));
     return good ? TUTTI_ACCEPT : TUTTI_FORCE;
 }

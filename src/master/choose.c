@@ -67,7 +67,9 @@ enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
         TRY(tutti_detection_find(options->events, &detection));
     if (options->accelerate)
         TRY(tutti_acceleration_find(options->accelerate, &acceleration));
-    const char *sweeps = options->sweeps, *mode = options->mode;
+    const char *sweeps = options->sweeps, *mode = options->mode, *per = options->error_per;
+    if (per && strcmp(per, "time") != 0 && strcmp(per, "step") != 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--error-per takes time or step, not '%s'", per);
     if (mode && strcmp(mode, "prudent") != 0 && strcmp(mode, "optimistic") != 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--mode takes prudent or optimistic, not '%s'", mode);
     if (sweeps && strcmp(sweeps, "seidel") != 0 && strcmp(sweeps, "jacobi") != 0)
@@ -317,7 +319,7 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
     else if (!run->master.control->varies)
         because(run, EXTRAPOLATE, "no error control");
     else {
-        *order = 1;
+        *order = run->master.per_time ? 2 : 1;
         because(run, EXTRAPOLATE, "errors are controlled: %s",
                 facts->takes_slopes ? "units take slopes of inputs"
                                     : "no unit takes slopes, so inputs are held in the middle of a step");
@@ -451,6 +453,7 @@ static void warn_of_idle(const struct run *run)
         {options->order && master->coupling == &tutti_coupling_jacobi, "--order", "--coupling seidel or relax"},
         {options->has_quantum && master->control != &tutti_control_quantum, "--quantum", "--control quantum"},
         {options->has_divergence && master->control != &tutti_control_diverge, "--divergence", "--control diverge"},
+        {options->error_per && !master->control->bounds_run, "--error-per", "--control embedded or richardson"},
         {options->has_h_min && !master->control->varies, "--h-min", "a --control that varies the step"},
         {options->has_event_tolerance && !master->detection->outputs, "--event-tolerance", "--events output"},
     };
@@ -503,6 +506,9 @@ enum tutti_err tutti_master_choose(struct run *run)
         facts.stuck = facts.fragile;
     TRY(choose_coupling(run, &facts));
     TRY(choose_control(run, &facts));
+    const char *per = run->options->error_per;
+    master->per_time = master->control->bounds_run && !master->smooths && !(per && strcmp(per, "step") == 0);
+    master->by_means = master->per_time;
     TRY(choose_extrapolation(run, &facts, &master->order));
     if (!facts.coupled)
         return check_alone(run, master->order);

@@ -14,6 +14,8 @@ struct tutti_attempt {
     bool in_second_half; /* ... but no: it is behind this point, where a doubled step has its middle */
     bool estimated;      /* `error` is known */
     double error;        /* of the step, weighted by the tolerances: at most 1 is good */
+    double size;         /* the same as if this step were the whole run */
+    double seen;         /* the difference that it is made of */
     unsigned order;      /* `error` goes with the power order + 1 of the step */
     uint32_t driver;     /* the real with the largest part in it; TUTTI_NONE */
     unsigned iterations; /* of a coupling that iterates; 0: it does not */
@@ -29,6 +31,7 @@ struct tutti_control {
     bool for_iteration; /* makes sense with a coupling that iterates only */
     bool predicts;      /* needs the points from before */
     bool estimates;     /* looks at all continuous outputs, also those that nobody reads */
+    bool bounds_run;    /* ... by errors that can be added up over a run */
     /* From run->t to `target` with the coupling, in one piece or more. */
     enum tutti_err (*attempt)(struct run *run, double target, struct tutti_attempt *attempt);
     /* Is it good, and which step to propose next (run->master.stepper.h)? A rejected one is tried again with that. */
@@ -45,6 +48,10 @@ TUTTI_CHECKED enum tutti_err tutti_control_find(const char *name, const struct t
 TUTTI_CHECKED enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_attempt *attempt);
 /* A whole step, then the same in two halves, which stay (001 section 9.1.3). */
 TUTTI_CHECKED enum tutti_err tutti_attempt_doubled(struct run *run, double target, struct tutti_attempt *attempt);
+/* The same, but the whole step stays: in two halves, then as it is. Not for steps too short to be halved. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_compared(struct run *run, double target, struct tutti_attempt *attempt);
+/* The order of a step of the coupling as things are: its error goes with the power order + 1. */
+unsigned tutti_attempt_order(const struct run *run);
 /* Has the attempt come to an end that the step's error says nothing about: an event, a step refused? */
 bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *attempt);
 /* The judgement of controls that estimate an error: accept up to 1; the stepper proposes what is next. */

@@ -26,7 +26,8 @@ extern const struct tutti_coupling tutti_coupling_jacobi, tutti_coupling_seidel,
 TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
 
 /* Where inputs of units that take no slopes are held in a step in which they move: in the middle, or at the end if outputs
- * follow them directly. */
+ * follow them directly. With errors per unit of time (master.h) they have their mean over the step; if outputs follow them,
+ * the step is made in two halves: the second one has the input as it is at the end, the first one what the mean needs. */
 TUTTI_CHECKED enum tutti_err tutti_coupling_place_held(struct run *run);
 /* For kinds: holds the staged inputs of one unit there, unless it takes slopes; for a step to `target`, or one of its own. */
 void tutti_coupling_hold(struct run *run, const struct tutti_member *member, double target);

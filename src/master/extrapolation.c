@@ -42,7 +42,7 @@ enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool ke
     if (!all)
         return tutti_fail_memory();
     TRY(tutti_history_init(&e->history, run->master.outputs.count));
-    return tutti_extrapolation_accept(run);
+    return tutti_extrapolation_restart(run);
 }
 
 void tutti_extrapolation_close(struct tutti_extrapolation *e)
@@ -127,12 +127,14 @@ static enum tutti_err push(struct run *run)
 
 enum tutti_err tutti_extrapolation_accept(struct run *run)
 {
+    run->master.extrapolation.since++;
     return run->master.extrapolation.keeps ? push(run) : TUTTI_OK;
 }
 
 enum tutti_err tutti_extrapolation_restart(struct run *run)
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
+    e->since = 0;
     if (!e->keeps)
         return TUTTI_OK;
     tutti_history_restart(&e->history);
@@ -149,6 +151,7 @@ enum tutti_err tutti_extrapolation_enter_middle(struct run *run)
 void tutti_extrapolation_leave_middle(struct run *run)
 {
     struct tutti_extrapolation *e = &run->master.extrapolation;
+    e->since--;
     if (!e->keeps)
         return;
     tutti_history_pop(&e->history);
@@ -197,8 +200,23 @@ static void defect_by_rates(const struct tutti_extrapolation *e, unsigned degree
     }
 }
 
-void tutti_extrapolation_defect(const struct tutti_extrapolation *e, unsigned degree, double t, const double *now,
-                                double *defect)
+/* With two derivatives given, inputs err by y^(3) / 6 s^3, and the step by y^(4) / 24 h^4 as above. The cubic through them and
+ * the point before misses by y^(4) / 24 h^3 (h + h_1). */
+static void defect_by_two_rates(const struct tutti_extrapolation *e, double t, const double *now, double *defect)
+{
+    const double *y = e->history.values[0], *before = e->history.values[1], *times = e->history.times;
+    double h = t - times[0], since = times[0] - times[1], ratio = h / since;
+    for (size_t i = 0; i < e->rates[0].count; i++) {
+        double first = e->rates[0].values[0][i], second = e->rates[1].values[0][i];
+        double missed = before[i] - (y[i] - since * first + since * since / 2 * second);
+        double foretold = y[i] + h * first + h * h / 2 * second - ratio * ratio * ratio * missed;
+        if (isfinite(foretold))
+            defect[i] = h / (h + since) * (now[i] - foretold);
+    }
+}
+
+double tutti_extrapolation_defect(const struct tutti_extrapolation *e, unsigned degree, double t, const double *now,
+                                  double *defect)
 {
     double scale = scale_of(&e->history, degree, t - e->history.times[0]);
     tutti_history_at(&e->history, degree, t, defect, NULL, NULL);
@@ -206,4 +224,7 @@ void tutti_extrapolation_defect(const struct tutti_extrapolation *e, unsigned de
         defect[i] = scale * (now[i] - defect[i]);
     if (e->gives && degree <= 2)
         defect_by_rates(e, degree, t, now, defect);
+    else if (e->gives && e->order >= 2 && e->rates[1].points > 0)
+        defect_by_two_rates(e, t, now, defect);
+    return scale;
 }

@@ -16,6 +16,7 @@ struct run;
 
 struct tutti_extrapolation {
     unsigned order;               /* 0, 1, 2 */
+    unsigned since;               /* so many steps were accepted since the start or the last event */
     bool keeps;                   /* points are kept: for this, or for somebody who compares with predictions */
     struct tutti_history history; /* of wires.reals */
     bool gives;                   /* some unit gives derivatives of outputs */
@@ -45,8 +46,8 @@ void tutti_extrapolation_leave_middle(struct run *run);
 unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);
 /* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (003: Euler for
  * degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points). Scaled to the
- * error that a step of a coupling with that order makes. */
-void tutti_extrapolation_defect(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
-                                const double *now, double *defect);
+ * error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */
+double tutti_extrapolation_defect(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
+                                  const double *now, double *defect);
 
 #endif

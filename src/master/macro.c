@@ -18,10 +18,12 @@
 #include "master/detect.h"
 #include "master/step_log.h"
 
-enum { MOST_ATTEMPTS = 1000, MOST_FORCED = 1000 };
+enum { MOST_ATTEMPTS = 1000, MOST_FORCED = 1000, MOST_FORCED_PER_TIME = 20 };
 
 /* An error that is larger than so many tolerances is none of noise. */
 static const double MOST_NOISE = 100;
+/* The same where the tolerance is for the whole run. */
+static const double MOST_NOISE_PER_TIME = 0.1;
 /* A unit that refuses steps as short as this, as a part of the run, refuses them all. (Near 0 there are many shorter ones.) */
 static const double LEAST_STEP = 1e-15;
 
@@ -138,6 +140,8 @@ static enum tutti_err begin_step(struct run *run)
     struct tutti_master *master = &run->master;
     master->event = false;
     TRY(tutti_outputs_take(run, master->before));
+    if (master->per_time)
+        tutti_scale_see(run, master->before);
     if (master->goes_back)
         TRY(tutti_snapshot_take(&master->start, run));
     return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
@@ -302,6 +306,22 @@ static enum tutti_err count_forced(struct run *run, const struct tutti_attempt *
         NUMBER(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
 }
 
+/* Errors that only fall with the step stay what they are per unit of time. (A kink does that, but not for long.) */
+static void give_up_time(struct run *run, const struct tutti_attempt *attempt)
+{
+    struct tutti_master *master = &run->master;
+    char name[256];
+    if (!tutti_stepper_is_least(&master->stepper, attempt->target - attempt->from) || run->options->has_h_min ||
+        ++master->learned.least < MOST_FORCED_PER_TIME)
+        return;
+    master->per_time = false;
+    tutti_log_printf(
+        run->options->log, TUTTI_LOG_WARNING, NULL,
+        "t = %s: errors of '%s' add up to more than the tolerance, however short steps are; from here on the "
+        "tolerance is for each step (--error-per step)",
+        NUMBER(attempt->from), name_of(run, attempt->driver, name, sizeof name));
+}
+
 static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
 {
     struct tutti_master *master = &run->master;
@@ -310,6 +330,10 @@ static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt
         warn(run, attempt, verdict);
     }
     TRY(count_forced(run, attempt, verdict == TUTTI_FORCE));
+    if (master->per_time && attempt->estimated)
+        tutti_scale_add(run);
+    if (master->per_time && verdict == TUTTI_FORCE && attempt->converged)
+        give_up_time(run, attempt);
     master->not_converged += !attempt->converged;
     master->event = master->cross_at > attempt->target;
     return accept(run, attempt->target);
@@ -339,10 +363,10 @@ static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_
 static bool is_flagged(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
-    if (!before->converged || !now->converged || !(before->error > MOST_NOISE) || !(now->error > MOST_NOISE) ||
+    if (!before->converged || !now->converged || !(before->size > MOST_NOISE) || !(now->size > MOST_NOISE) ||
         h2 > h1 / 2)
         return false;
-    return log(before->error / now->error) < 0.5 * log(h1 / h2);
+    return log(before->size / now->size) < 0.5 * log(h1 / h2);
 }
 
 /* A small error that stays as it is while the step becomes a fraction of what it was: the solvers inside of the units are no
@@ -352,6 +376,36 @@ static bool is_noise(const struct tutti_attempt *first, const struct tutti_attem
     double h1 = first->target - first->from, h2 = now->target - now->from;
     return now->converged && first->error > 1 && now->error < MOST_NOISE && h2 <= h1 / 8 &&
            now->error > first->error / 2;
+}
+
+/* Per unit of time, noise of any size is too much for short steps; and what is seen of it, brought to the order of the method,
+ * falls for once if a step is much shorter than those before it. What is seen at first does not. Errors of smooth signals fall
+ * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. */
+static bool is_noise_per_time(struct run *run, const struct tutti_attempt *now)
+{
+    struct tutti_learned *learned = &run->master.learned;
+    double h = now->target - now->from, before = learned->noise_h;
+    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME))
+        return false;
+    if (before > 0 && h <= before / 8 && now->seen > learned->noise_seen * pow(h / before, 0.6)) {
+        learned->noise = fmax(learned->noise, now->size);
+        return true;
+    }
+    if (!(before > 0) || h <= before / 8 || h > before) {
+        learned->noise_h = h;
+        learned->noise_seen = now->seen;
+    }
+    return false;
+}
+
+/* A step of this size was good: what was seen before it is of no use any more, unless that was longer. */
+static void forget_noise(struct run *run, double h)
+{
+    struct tutti_master *master = &run->master;
+    master->learned.noise *= 0.99;
+    master->learned.gauge_due -= master->learned.gauge_due > 0;
+    if (h >= master->learned.noise_h)
+        master->learned.noise_h = 0;
 }
 
 /* The attempt was not good: what to try next. */
@@ -398,10 +452,15 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
             continue;
         }
         enum tutti_verdict verdict = master->control->judge(run, &attempt);
-        if (verdict == TUTTI_REJECT && is_noise(&first, &attempt)) {
+        if (verdict == TUTTI_REJECT && master->per_time && is_noise_per_time(run, &attempt)) {
+            verdict = TUTTI_FORCE;
+            master->stepper.h = master->learned.noise_h;
+            master->learned.noise_h = 0;
+        } else if (verdict == TUTTI_REJECT && !master->per_time && is_noise(&first, &attempt)) {
             verdict = TUTTI_FORCE;
             master->stepper.h = first.target - first.from;
-        }
+        } else if (verdict == TUTTI_ACCEPT)
+            forget_noise(run, attempt.target - attempt.from);
         TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
         if (verdict != TUTTI_REJECT)
             return go_on(run, &attempt, verdict);

@@ -13,8 +13,9 @@ TUTTI_CHECKED enum tutti_err tutti_macro_go_back(struct run *run, bool rejected)
 /* Which outputs count: all continuous ones; these and discrete Float64 that are connected; connected Float64 only. */
 enum tutti_norm { TUTTI_NORM_SMOOTH, TUTTI_NORM_ALL, TUTTI_NORM_CONNECTED };
 
-/* The weighted RMS norm of a difference of outputs (outputs.h), and the output with the largest part. */
-TUTTI_CHECKED enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now,
+/* The weighted norm of a difference of outputs (outputs.h) behind a step of size h, and the output with the largest part: its
+ * RMS; or, where the tolerance is for the whole run, the largest one, on the scale of scale.h. */
+TUTTI_CHECKED enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, double h,
                                                 enum tutti_norm what, double *norm, uint32_t *driver);
 
 #endif

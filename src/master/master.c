@@ -35,8 +35,10 @@ static void set_numbers(struct run *run)
     master->rtol = options->has_rtol ? options->rtol : tolerance;
     master->atol = options->has_atol ? options->atol : master->rtol / 100;
     tutti_stepper_init(&master->stepper, run->times.step, fmin(h_min, h_max), h_max);
+    master->stepper.steady = master->per_time;
     master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
                                                            : master->rtol * master->stepper.first;
+    master->learned.gauge = 1;
     master->quantum = options->quantum;
     master->divergence = options->has_divergence ? options->divergence : 1e-3;
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
@@ -75,6 +77,8 @@ enum tutti_err tutti_master_open(struct run *run)
         return TUTTI_OK;
     TRY(tutti_outputs_open(run, master->control->estimates));
     TRY(make_room(run));
+    if (master->per_time)
+        TRY(tutti_scale_open(run));
     for (uint32_t m = 0; m < run->own_count; m++)
         run->own[m]->unit->may_go_back = master->goes_back;
     unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;

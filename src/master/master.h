@@ -6,6 +6,7 @@
 
 #include "master/extrapolation.h"
 #include "master/outputs.h"
+#include "master/scale.h"
 #include "master/snapshot.h"
 #include "master/stepper.h"
 #include "plan/sequence.h"
@@ -19,6 +20,15 @@ struct tutti_relaxation;
 struct tutti_correction;
 struct tutti_step_log;
 
+/* What steps have told of the errors of the next ones, where these are bounded per unit of time. */
+struct tutti_learned {
+    double noise;               /* so much of an error, in tolerances, does not fall with the step; 0: none is known */
+    double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
+    double gauge;               /* an error as a part of what predictions say of it */
+    unsigned least;             /* steps that could not be shorter, and were not good */
+    unsigned gauge_due;         /* ... which is looked at again behind so many steps */
+};
+
 struct tutti_master {
     const struct tutti_coupling *coupling;
     const struct tutti_control *control;
@@ -31,6 +41,12 @@ struct tutti_master {
     bool by_attempts;       /* macro steps are made by macro.c; else by the coupling alone */
 
     double rtol, atol; /* of error control and iteration */
+    bool per_time; /* errors are bounded per unit of time, on the scale that signals have in this run (scale.h), as long
+                          as that can be done */
+    struct tutti_scale scale;
+    struct tutti_learned learned;
+    bool by_means; /* inputs that are held have their mean: coupling.h */
+    bool holds;    /* some unit's inputs are held in a step although they move */
     double event_tolerance;
     double quantum, divergence;
     unsigned most_iterations;
@@ -51,6 +67,7 @@ struct tutti_master {
     uint32_t changed_variable;
     struct tutti_step_log *log; /* NULL: none */
     double *where;              /* per gathered input: tutti_coupling_place_held */
+    double *second;             /* ... and what it is in the second half of a step, where that has halves */
     double *before;             /* reals at the start of the macro step */
     double *values[4];          /* room for reals */
     double *partial;            /* per component, of a sum over reals: sum, largest, which */

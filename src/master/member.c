@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One unit of a run from one point to another, over whatever lies between. */
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "master/detect.h"
@@ -148,6 +149,18 @@ static double next_goal(const struct run *run, const struct tutti_member *member
     return cut(target, member->next_event, run->span);
 }
 
+/* At an event on the way: does it end the step for all? */
+static bool comes_back(struct run *run, const struct tutti_member *member)
+{
+    struct tutti_master *master = &run->master;
+    if (!master->goes_back || !master->detection->early || master->crosses)
+        return false;
+    if (member->t < master->early)
+        master->early_member = (uint32_t)(member - run->members);
+    master->early = fmin(master->early, member->t);
+    return true;
+}
+
 static enum tutti_err go(struct run *run, struct tutti_member *member, double target)
 {
     struct tutti_step step;
@@ -158,12 +171,8 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
-        if (run->master.goes_back && run->master.detection->early && !run->master.crosses) {
-            if (member->t < run->master.early)
-                run->master.early_member = (uint32_t)(member - run->members);
-            run->master.early = fmin(run->master.early, member->t);
+        if (comes_back(run, member))
             return TUTTI_OK;
-        }
         standstills = member->t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
             return stands_still(member, "came back 1000 times from there");
@@ -175,6 +184,28 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
         if (member->inputs)
             tutti_inputs_look_ahead(member->inputs, member->unit);
     }
+}
+
+/* With inputs of the first half staged, and those of the second one laid out (coupling.h). */
+static enum tutti_err go_by_halves(struct run *run, struct tutti_member *member, double target)
+{
+    const struct tutti_unit_wires *wires = member->wires;
+    double middle = run->t + (target - run->t) / 2;
+    if (middle <= run->t || middle >= target)
+        return go(run, member, target);
+    TRY(go(run, member, middle));
+    if (member->t != middle || run->ended == member || (member->event && comes_back(run, member)))
+        return TUTTI_OK;
+    if (member->event)
+        TRY(cross_alone(run, member));
+    if (run->ended == member)
+        return TUTTI_OK;
+    memcpy(run->wires.gathered + wires->gather_first, run->master.second + wires->gather_first,
+           wires->gather_count * sizeof(double));
+    for (unsigned b = 0; b < wires->moving_blocks; b++)
+        if (wires->moving[b].type == TUTTI_TYPE_FLOAT64)
+            TRY(member->unit->kind->set(member->unit, &wires->moving[b]));
+    return go(run, member, target);
 }
 
 enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target)
@@ -195,7 +226,7 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
         member->staged_at = member->t;
         TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
     }
-    enum tutti_err err = go(run, member, target);
+    enum tutti_err err = wires->halves ? go_by_halves(run, member, target) : go(run, member, target);
     if (__builtin_expect(err == TUTTI_ERR_DISCARD && run->master.refused == member, 0))
         return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: macro.c */
     TRY(err);

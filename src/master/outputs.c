@@ -8,7 +8,7 @@
 
 /* Outputs that follow inputs directly, by what the model structure tells, err as inputs and states do, which are judged
  * elsewhere, and often are differences of large numbers. */
-static bool follows_inputs(const struct tutti_desc *desc, const struct tutti_unknown *output)
+bool tutti_outputs_follow_inputs(const struct tutti_desc *desc, const struct tutti_unknown *output)
 {
     for (uint32_t d = 0; d < output->dependency_count; d++)
         if (desc->vars[output->dependencies[d]].causality == TUTTI_INPUT)
@@ -29,7 +29,7 @@ static uint32_t list(const struct run *run, uint32_t component, uint32_t *variab
     uint32_t count = 0;
     for (uint32_t i = 0; i < desc->outputs.count; i++)
         if (is_unread(run, component, desc->outputs.items[i].variable) &&
-            !follows_inputs(desc, &desc->outputs.items[i]))
+            !tutti_outputs_follow_inputs(desc, &desc->outputs.items[i]))
             variables[count++] = desc->outputs.items[i].variable;
     return count;
 }

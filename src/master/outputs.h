@@ -34,4 +34,7 @@ TUTTI_CHECKED enum tutti_err tutti_outputs_take(struct run *run, double *values)
 /* Whose output it is. */
 struct tutti_end tutti_outputs_end(const struct run *run, uint32_t output);
 
+/* Does the model structure tell that an output follows some input directly? */
+bool tutti_outputs_follow_inputs(const struct tutti_desc *desc, const struct tutti_unknown *output);
+
 #endif

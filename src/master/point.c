@@ -13,6 +13,10 @@ struct tutti_point {
     struct tutti_grid communication, output;
     struct tutti_stepper stepper;
     struct tutti_history history, rates[TUTTI_MOST_ORDER]; /* empty where the master keeps none */
+    struct tutti_learned learned;
+    double *scale; /* NULL: none */
+    bool per_time;
+    unsigned since;
     struct tutti_correction_kept *correction;
     struct tutti_pokes_kept *pokes;
     double owed_at, paid_at, cross_at, crossed_here;
@@ -37,11 +41,15 @@ static enum tutti_err take(struct tutti_point *point, struct run *run)
     TRY(keep_history(&point->history, &master->extrapolation.history));
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         TRY(keep_history(&point->rates[o], &master->extrapolation.rates[o]));
+    TRY(tutti_scale_keep(run, &point->scale));
     TRY(tutti_correction_keep(run, &point->correction));
     TRY(tutti_pokes_keep(run, &point->pokes));
     point->communication = run->communication;
     point->output = run->output;
     point->stepper = master->stepper;
+    point->learned = master->learned;
+    point->per_time = master->per_time;
+    point->since = master->extrapolation.since;
     point->owed_at = master->owed_at;
     point->owed_by = master->owed_by;
     point->paid_at = master->paid_at;
@@ -86,6 +94,7 @@ enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *
     bring_back_history(&master->extrapolation.history, &point->history);
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         bring_back_history(&master->extrapolation.rates[o], &point->rates[o]);
+    tutti_scale_bring_back(run, point->scale);
     tutti_correction_bring_back(run, point->correction);
     tutti_outputs_forget(run);
     tutti_detect_forget(run);
@@ -94,6 +103,9 @@ enum tutti_err tutti_point_restore(const struct tutti_point *point, struct run *
     run->target = run->t;
     run->standstills = 0;
     master->stepper = point->stepper;
+    master->learned = point->learned;
+    master->per_time = point->per_time;
+    master->extrapolation.since = point->since;
     master->owed_at = point->owed_at;
     master->owed_by = point->owed_by;
     master->paid_at = point->paid_at;
@@ -124,6 +136,7 @@ void tutti_point_release(struct tutti_points *points, struct tutti_point *point,
     tutti_history_fini(&point->history);
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         tutti_history_fini(&point->rates[o]);
+    free(point->scale);
     tutti_correction_kept_free(point->correction);
     tutti_pokes_kept_free(point->pokes);
     free(point);

@@ -133,8 +133,15 @@ static void predict(struct run *run, double h)
         lay_slopes(run, h);
 }
 
+/* Where the error of a step may be a part of the tolerance only, a tenth of that; but no less than rounding. */
+static double rest_of(const struct run *run, double target)
+{
+    const struct tutti_master *master = &run->master;
+    return master->per_time ? fmax(0.1 * (target - run->t) / run->span, 1e-13 / master->rtol) : 1;
+}
+
 /* Both kinds of reals count here (002 eq. 5, with the mean inside of the root). */
-static enum tutti_err is_at_rest(struct run *run, bool *rest)
+static enum tutti_err is_at_rest(struct run *run, double target, bool *rest)
 {
     struct tutti_relaxation *relax = run->master.relax;
     const struct tutti_master *master = &run->master;
@@ -145,8 +152,8 @@ static enum tutti_err is_at_rest(struct run *run, bool *rest)
         relax->weights[i] =
             1 / fmax(master->rtol * fabs(relax->image[i]) + master->atol * run->wires.reals[i].nominal, DBL_MIN);
     }
-    TRY(tutti_attempt_norm(run, relax->work, relax->image, TUTTI_NORM_CONNECTED, &norm, &driver));
-    *rest = norm <= 1;
+    TRY(tutti_attempt_norm(run, relax->work, relax->image, target - run->t, TUTTI_NORM_CONNECTED, &norm, &driver));
+    *rest = norm <= rest_of(run, target);
     return TUTTI_OK;
 }
 
@@ -187,7 +194,7 @@ static enum tutti_err iterate(struct run *run, double target, const struct tutti
         tutti_wires_take_reals(&run->wires, run->wires.signals, relax->image);
         if (k == 0)
             memcpy(relax->first, relax->image, run->wires.real_count * sizeof *relax->first);
-        TRY(is_at_rest(run, &rest));
+        TRY(is_at_rest(run, target, &rest));
         if (rest || k + 1 >= master->most_iterations)
             break;
         tutti_accelerator_next(&relax->accelerator, relax->guess, relax->image, relax->weights);

@@ -83,6 +83,24 @@ static enum tutti_err doubled(struct run *run, double target, struct tutti_attem
     return slopes ? test_slopes(run, attempt, full, middle, half) : TUTTI_OK;
 }
 
+enum tutti_err tutti_attempt_compared(struct run *run, double target, struct tutti_attempt *attempt)
+{
+    double *half = run->master.values[1], *full = run->master.values[0], *difference = run->master.values[3];
+    double factor = exp2(tutti_attempt_order(run));
+    TRY(make_halves(run, target, attempt, NULL));
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(run, half));
+    TRY(tutti_macro_go_back(run, false));
+    TRY(tutti_attempt_plain(run, target, attempt));
+    if (tutti_attempt_is_over(run, attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(run, full));
+    for (uint32_t i = 0; i < run->master.outputs.count; i++)
+        difference[i] = (half[i] - full[i]) * factor / (factor - 1);
+    return tutti_attempt_estimate(run, attempt, difference, full, false);
+}
+
 enum tutti_err tutti_attempt_doubled(struct run *run, double target, struct tutti_attempt *attempt)
 {
     return doubled(run, target, attempt, false);
@@ -96,6 +114,7 @@ static enum tutti_err attempt_with_slopes(struct run *run, double target, struct
 const struct tutti_control tutti_control_richardson = {.name = "richardson",
                                                        .varies = true,
                                                        .estimates = true,
+                                                       .bounds_run = true,
                                                        .rejects = true,
                                                        .attempt = tutti_attempt_doubled,
                                                        .judge = tutti_judge_error};

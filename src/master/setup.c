@@ -157,8 +157,13 @@ enum tutti_err tutti_setup_system(struct run *run)
 /* ---- the members ---- */
 
 /* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
- * the tolerance. */
-static const double SHARE = 0.1;
+ * the tolerance. If that is for the whole run, the part is smaller: their errors add up, too. No solver is better than LEAST. */
+static double share_of(const struct tutti_run_options *options, double tolerance)
+{
+    static const double PER_STEP = 0.1, PER_TIME = 0.02, LEAST = 1e-13;
+    double share = options->error_per && strcmp(options->error_per, "step") == 0 ? PER_STEP : PER_TIME;
+    return tolerance > 0 ? fmin(fmax(share, LEAST / tolerance), 1) : share;
+}
 
 /* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
 static enum tutti_err own_step(const struct run *run, const char *name, bool *used, double *step)
@@ -406,7 +411,7 @@ static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutt
                                                     : 0;
     bool not_its_own = own.has_rtol == run->options->has_rtol && own.rtol == run->options->rtol;
     if (tutti_master_may_control(run) && not_its_own)
-        member->share = SHARE;
+        member->share = share_of(run->options, member->tolerance);
     TRY(open_inputs(run, c, drive, &own));
     TRY(make_unit(run, c, &own));
     return member->inputs

@@ -6,6 +6,7 @@
 /* Below this an error is rounding: the next step grows as far as it may. */
 static const double LEAST_ERROR = 1e-8;
 static const double P = 0.4, I = 0.7;
+static const double STEADY_ERROR = 0.8, STEADY_GROW = 1.2;
 
 static double clamp(double x, double low, double high)
 {
@@ -42,6 +43,8 @@ void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error,
     double factor = before > 0 ? pow(now, -I / q) * pow(before, P / q) : pow(now, -1 / q);
     double proposal = stepper->h;
     factor = clamp(factor, TUTTI_STEPPER_SHRINK, stepper->rejected ? 1 : TUTTI_STEPPER_GROW);
+    if (stepper->steady && error < STEADY_ERROR && factor < STEADY_GROW)
+        factor = 1;
     tutti_stepper_scale(stepper, h, factor);
     if (h < proposal * (1 - 1e-9) && !stepper->rejected)
         stepper->h = fmax(stepper->h, proposal);
@@ -52,7 +55,8 @@ void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error,
 void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order)
 {
     double factor = isfinite(error) ? pow(error / aim(order), -1.0 / (order + 1)) : TUTTI_STEPPER_SHRINK;
-    tutti_stepper_scale(stepper, h, clamp(factor, TUTTI_STEPPER_SHRINK, TUTTI_STEPPER_SAFETY));
+    double least = stepper->steady ? TUTTI_STEPPER_SHRINK / 10 : TUTTI_STEPPER_SHRINK;
+    tutti_stepper_scale(stepper, h, clamp(factor, least, TUTTI_STEPPER_SAFETY));
     stepper->rejected = true;
 }
 

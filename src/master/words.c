@@ -55,6 +55,7 @@ static const struct word words[] = {
     TEXT_WORD("control", control, false),
     TEXT_WORD("extrapolate", extrapolate, false),
     TEXT_WORD("events", events, false),
+    TEXT_WORD("error-per", error_per, false),
     TEXT_WORD("sweeps", sweeps, false),
     TEXT_WORD("accelerate", accelerate, false),
     TEXT_WORD("order", order, false),

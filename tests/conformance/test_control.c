@@ -25,6 +25,11 @@ static bool estimates(void)
     return is("richardson") || is("slope") || is("embedded");
 }
 
+static bool bounds_run(void)
+{
+    return is("richardson") || is("embedded");
+}
+
 static bool fits(const char *coupling)
 {
     return iterates(coupling) || !(is("converge") || is("diverge"));
@@ -111,7 +116,7 @@ static void check_steps(const struct steps *steps, const struct tutti_run_option
             assert_true(line->error <= 1);
         if (estimates() && verdict_is(line, "rejected"))
             assert_true(line->error > 1 && line->unit[0] && line->variable[0]);
-        if (verdict_is(line, "forced"))
+        if (verdict_is(line, "forced") && !bounds_run()) /* there it may be noise of a unit's solver, too */
             assert_true(line->h <= options->h_min * (1 + 1e-8));
     }
     assert_near(t, options->stop, 1e-15 * options->stop);
@@ -176,8 +181,8 @@ static void check_counts(const struct outcome *outcome, const char *coupling)
         unsigned long tries = stats->steps + stats->rejected;
         if (iterates(coupling))
             assert_int_equal(unit->do_steps, stats->iterations);
-        else
-            assert_int_equal(unit->do_steps, tries + 2 * unit->auxiliary);
+        else /* a doubled step has an auxiliary do-step, one that is compared with its halves has two */
+            assert_in_range(unit->do_steps, tries + unit->auxiliary, tries + 2 * unit->auxiliary);
         if ((is("richardson") || is("slope")) && !iterates(coupling)) {
             assert_int_equal(unit->do_steps, 3 * tries);
             assert_int_equal(unit->accepted, 2 * stats->steps);
@@ -280,6 +285,7 @@ static double error_with(const char *coupling, const char *order, double rtol, u
     options.extrapolate = order;
     options.events = "none";
     options.rtol = options.atol = rtol;
+    options.error_per = "step";
     options.h_min = 1e-7;
     options.h_max = 1;
     options.step = 1e-3;
@@ -399,6 +405,7 @@ static void halves_are_steps_of_half_the_size(void **state)
         options.events = "early";
         options.step = options.h_min = options.output_step = 1.0 / 32;
         options.has_h_max = false;          /* the solver would not take it */
+        options.error_per = "step";
         options.rtol = options.atol = 1e-9; /* errors are too large, but steps cannot be shorter */
         options.solver = "rk4";             /* whose steps do not hang on tolerances, which controls have a share in */
         run_model(&doubled, &chain, &options, true);

@@ -72,6 +72,7 @@ static struct tutti_run_options plain_options(const char *extrapolate)
         .rtol = RTOL,
         .has_atol = true,
         .atol = ATOL,
+        .error_per = "step",
         .step_log = "",
     };
 }
