@@ -87,7 +87,8 @@ def try_error_tests(example):
     """002, section 4: signals that are not told to be discrete, so that only a test of the error can see them jump."""
     for control, published in (("richardson", "misses jumps"), ("slope", "finds them, error <= 1e-5"),
                                ("embedded", "not tried")):
-        how = ("--coupling", "seidel", "--control", control, "--events", "none", *TOLERANCE, *BOUNDS, "--h-min", 1e-6)
+        how = ("--coupling", "seidel", "--control", control, "--events", "none", *TOLERANCE, *BOUNDS, "--h-min", 1e-6,
+               "--error-per", "step")
         run = example.run_system(*how, variant="Plain.ssd")
         sees = control != "richardson"
         example.figure(f"signals told to be continuous, seidel, {control}, h-min 1e-6", told(run),

@@ -20,6 +20,7 @@ static struct tutti_run_options plain_options(const char *coupling, const char *
         .h_max = 0.125,
         .has_rtol = true,
         .rtol = 1e-4,
+        .error_per = "step", /* inputs are held: steps would be very many */
         .has_event_tolerance = true,
         .event_tolerance = 1e-7,
     };
