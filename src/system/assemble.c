@@ -64,11 +64,14 @@ static enum tutti_err open_unit(struct flat *flat, struct file *document, const 
                                 uint32_t index)
 {
     struct file *file;
+    size_t tables = flat->tables.count;
     enum tutti_err err = tutti_files_beside(flat, document, unit->source, &file);
     if (err)
         return fail_source(flat, unit, err);
     struct item *item = tutti_flat_item(flat, index);
     item->target = file;
+    if (flat->tables.count > tables)
+        return tutti_hierarchy_add_table(flat, index, (uint32_t)tables);
     TRY(tutti_hierarchy_add_fmu(flat, index, file->fmu));
     struct tutti_component *component = tutti_flat_component(flat, tutti_flat_item(flat, index)->component);
     component->file = document->shown;
@@ -101,6 +104,13 @@ static enum tutti_err add_units(struct flat *flat, struct file *document)
 
 /* ---- settings ---- */
 
+/* One FMU has nobody to be coupled with, so its file's choice of a master says nothing. */
+static bool is_idle(const struct flat *flat, const char *name)
+{
+    return flat->components.count < 2 && strcmp(name, "step") != 0;
+}
+
+/* With the units open. */
 static enum tutti_err keep_settings(struct flat *flat)
 {
     const struct tutti_assembly *assembly = flat->assembly;
@@ -108,15 +118,16 @@ static enum tutti_err keep_settings(struct flat *flat)
     struct tutti_word *words = tutti_arena_array(&system->arena, assembly->setting_count, sizeof *words);
     if (!words)
         return tutti_fail_memory();
+    system->words = words;
     for (size_t i = 0; i < assembly->setting_count; i++) {
         const struct tutti_assembly_setting *setting = &assembly->settings[i];
-        words[i] = (struct tutti_word){setting->name, NULL, setting->line};
-        words[i].value = tutti_arena_text(&system->arena, setting->value, strlen(setting->value));
-        if (!words[i].value)
+        if (is_idle(flat, setting->name))
+            continue;
+        const char *value = tutti_arena_text(&system->arena, setting->value, strlen(setting->value));
+        if (!value)
             return tutti_fail_memory();
+        words[system->word_count++] = (struct tutti_word){setting->name, value, setting->line};
     }
-    system->words = words;
-    system->word_count = assembly->setting_count;
     system->experiment.has_start = assembly->has_start;
     system->experiment.has_stop = assembly->has_stop;
     system->experiment.start = assembly->start;
@@ -131,8 +142,8 @@ enum tutti_err tutti_assemble_open(struct flat *flat, const char *path)
     flat->assembly = file->assembly;
     flat->assembled = file;
     flat->system->words_file = file->shown;
-    TRY(keep_settings(flat));
-    return add_units(flat, file);
+    TRY(add_units(flat, file));
+    return keep_settings(flat);
 }
 
 /* ---- functions ---- */
@@ -164,6 +175,7 @@ static enum tutti_err find_signal(struct flat *flat, const char *function, const
     *node = (struct node){.name = name,
                           .component = TUTTI_NONE,
                           .variable = TUTTI_NONE,
+                          .column = TUTTI_NONE,
                           .entry = true,
                           .kind = TUTTI_SSP_INOUT,
                           .look = {.typed = true, .type = TUTTI_TYPE_FLOAT64},
@@ -188,7 +200,7 @@ static enum tutti_err linear(struct flat *flat, double factor, double offset, un
     return TUTTI_OK;
 }
 
-/* From an input of a function to its output. */
+/* From an input of a function to its output; what it makes of the value is done behind it, next to the destination. */
 static enum tutti_err add_term(struct flat *flat, const struct tutti_assembly_function *function, const char *in,
                                const char *out)
 {
@@ -197,7 +209,6 @@ static enum tutti_err add_term(struct flat *flat, const struct tutti_assembly_fu
     TRY(find_signal(flat, function->name, out, function->line, &edge.to.node));
     edge.from.kind = TUTTI_SSP_OUTPUT;
     edge.to.kind = TUTTI_SSP_INPUT;
-    TRY(linear(flat, function->factor, function->offset, function->line, &edge.transformation));
     return tutti_edge_add(flat, &edge);
 }
 
@@ -237,6 +248,45 @@ static bool has_signal(const struct tutti_assembly_function *function, const cha
 
 /* ---- connections ---- */
 
+/* The column `name`, or `name [unit]`. SIZE_MAX: there is none. */
+static size_t column_of(const struct tutti_table *table, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t c = 0; c < tutti_table_columns(table); c++) {
+        const char *own = tutti_table_name(table, c);
+        if (strncmp(own, name, n) == 0 && (own[n] == '\0' || own[n + strspn(own + n, " ")] == '['))
+            return c;
+    }
+    return SIZE_MAX;
+}
+
+static enum tutti_err find_column(struct flat *flat, const struct tutti_assembly_link *link, uint32_t owner,
+                                  const struct tutti_assembly_end *end, struct edge_end *out, bool *found)
+{
+    const struct tutti_system_table *table = (const struct tutti_system_table *)flat->tables.items +
+                                             tutti_flat_item(flat, owner)->table;
+    size_t column = column_of(table->table, end->name);
+    *found = column != SIZE_MAX;
+    if (!*found) {
+        report(flat, link->line, "the table has no such column", end->owner, end->name);
+        return TUTTI_OK;
+    }
+    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    if (!node)
+        return tutti_fail_memory();
+    *node = (struct node){.name = end->name,
+                          .item = owner,
+                          .component = TUTTI_NONE,
+                          .variable = TUTTI_NONE,
+                          .column = (uint32_t)column,
+                          .kind = TUTTI_SSP_OUTPUT,
+                          .file = flat->assembly->file,
+                          .line = link->line};
+    out->node = (uint32_t)flat->nodes.count - 1;
+    out->kind = TUTTI_SSP_OUTPUT;
+    return TUTTI_OK;
+}
+
 static enum tutti_err find_end(struct flat *flat, const struct tutti_assembly_link *link,
                                const struct tutti_assembly_end *end, struct edge_end *out, bool *found)
 {
@@ -258,6 +308,8 @@ static enum tutti_err find_end(struct flat *flat, const struct tutti_assembly_li
         report(flat, link->line, "there is no such simulator", end->owner, end->name);
         return TUTTI_OK;
     }
+    if (tutti_flat_item(flat, owner)->table != TUTTI_NONE)
+        return find_column(flat, link, owner, end, out, found);
     const struct tutti_desc *desc = tutti_flat_component(flat, tutti_flat_item(flat, owner)->component)->fmu->desc;
     uint32_t variable = tutti_desc_find(desc, end->name);
     if (variable == TUTTI_NONE) {
@@ -283,7 +335,16 @@ static enum tutti_err connect(struct flat *flat, const struct tutti_assembly_lin
     bool first, second;
     TRY(find_end(flat, link, &link->ends[0], &edge.from, &first));
     TRY(find_end(flat, link, &link->ends[1], &edge.to, &second));
-    TRY(linear(flat, link->factor, link->offset, link->line, &edge.transformation));
+    double factor = link->factor, offset = link->offset;
+    for (int i = 0; i < 2; i++) {
+        const struct tutti_assembly_end *end = &link->ends[i];
+        const struct tutti_assembly_function *function = end->function ? find_function(flat, end->owner) : NULL;
+        if (function && !function->sums && strcmp(end->name, "out") == 0) {
+            factor = function->factor;
+            offset = function->offset;
+        }
+    }
+    TRY(linear(flat, factor, offset, link->line, &edge.transformation));
     return first && second ? tutti_edge_add(flat, &edge) : TUTTI_OK;
 }
 
@@ -325,6 +386,10 @@ static enum tutti_err list_variables(struct flat *flat, const struct tutti_assem
         return TUTTI_OK;
     }
     const struct item *item = tutti_flat_item(flat, owner);
+    if (item->component == TUTTI_NONE) {
+        report(flat, link->line, "a table has no groups", end->owner, end->name);
+        return TUTTI_OK;
+    }
     const char *model = tutti_flat_component(flat, item->component)->fmu->desc->model_name;
     TRY(tutti_files_group(flat, flat->assembled, item->target, model ? model : "", end->name, group, found));
     if (!*found)
@@ -381,6 +446,8 @@ static enum tutti_err set(struct flat *flat, const struct tutti_assembly_value *
         report(flat, given->line, "there is no such simulator", given->unit, given->variable);
         return TUTTI_OK;
     }
+    if (tutti_flat_item(flat, owner)->component == TUTTI_NONE) /* a table has no parameters */
+        return TUTTI_OK;
     struct list matches = {0};
     TRY(tutti_flat_match(flat, owner, given->variable, &matches));
     const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);

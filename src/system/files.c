@@ -241,6 +241,23 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
     return err;
 }
 
+/* ---- tables ---- */
+
+/* A table is read for each component that it is: there will not be many. */
+static enum tutti_err open_table(struct flat *flat, const char *path, const char *shown, bool beside, struct file **out)
+{
+    enum tutti_err err;
+    *out = get(flat, path, shown, &err);
+    if (!*out)
+        return err;
+    (*out)->beside = (*out)->beside || beside;
+    struct tutti_system_table *slot = tutti_list_push(&flat->tables, sizeof *slot);
+    if (!slot)
+        return tutti_fail_memory();
+    slot->file = (*out)->shown;
+    return tutti_table_read_named(&slot->table, (*out)->place.path, slot->file);
+}
+
 /* ---- systems of other tools ---- */
 
 enum tutti_err tutti_files_assembly(struct flat *flat, const char *path, const char *shown, struct file **out)
@@ -272,6 +289,12 @@ static bool place_beside(const struct file *base, const char *name, struct tutti
     return !path->failed && !shown->failed;
 }
 
+static bool is_table(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && (strcasecmp(name + n - 4, ".csv") == 0 || strcasecmp(name + n - 4, ".tsv") == 0);
+}
+
 enum tutti_err tutti_files_beside(struct flat *flat, const struct file *document, const char *source, struct file **out)
 {
     struct tutti_uri uri;
@@ -280,7 +303,8 @@ enum tutti_err tutti_files_beside(struct flat *flat, const struct file *document
     enum tutti_err err = place_beside(document, uri.path, &path, &shown) ? TUTTI_OK : tutti_fail_memory();
     if (!err) {
         tutti_str_make_printable(shown.text);
-        err = tutti_files_fmu(flat, path.text, shown.text, out);
+        err = is_table(shown.text) ? open_table(flat, path.text, shown.text, true, out)
+                                   : tutti_files_fmu(flat, path.text, shown.text, out);
     }
     tutti_text_fini(&path);
     tutti_text_fini(&shown);
@@ -332,23 +356,6 @@ static bool is_type(const char *type, const char *wanted)
     return strncmp(type, wanted, strlen(wanted)) == 0 && strchr("; \t", type[strlen(wanted)]);
 }
 
-/* A table is read for each component that it is: there will not be many. */
-static enum tutti_err open_table(struct flat *flat, const struct file *base, const struct tutti_place *place,
-                                 struct file **out)
-{
-    enum tutti_err err;
-    *out = get(flat, place->path, place->shown, &err);
-    if (!*out)
-        return err;
-    if (tutti_package_is_bare(base->package))
-        (*out)->beside = true;
-    struct tutti_system_table *slot = tutti_list_push(&flat->tables, sizeof *slot);
-    if (!slot)
-        return tutti_fail_memory();
-    slot->file = (*out)->shown;
-    return tutti_table_read_named(&slot->table, (*out)->place.path, slot->file);
-}
-
 static enum tutti_err open_source(struct flat *flat, const struct file *base, const struct tutti_ssp_element *element,
                                   const struct tutti_place *place, struct file **out)
 {
@@ -370,7 +377,7 @@ static enum tutti_err open_source(struct flat *flat, const struct file *base, co
                           "this document; leave it out",
                           tutti_str_show(element->source).text);
     if (type && is_type(type, "text/csv"))
-        return open_table(flat, base, place, out);
+        return open_table(flat, place->path, place->shown, tutti_package_is_bare(base->package), out);
     if (!type || is_type(type, "application/x-fmu-sharedlibrary"))
         return tutti_files_fmu(flat, place->path, place->shown, out);
     return open_document(flat, place, base->package, out);

@@ -272,7 +272,7 @@ TUTTI_CHECKED enum tutti_err tutti_files_package(struct flat *flat, const char *
 /* A system in another tool's format. */
 TUTTI_CHECKED enum tutti_err tutti_files_assembly(struct flat *flat, const char *path, const char *shown,
                                                   struct file **out);
-/* The FMU that such a document names. */
+/* The FMU that such a document names; or a table (.csv, .tsv), which is then the last of flat->tables. */
 TUTTI_CHECKED enum tutti_err tutti_files_beside(struct flat *flat, const struct file *document, const char *source,
                                                 struct file **out);
 /* The group `name` of a model, from the description of it that lies beside the FMU or the document. */
@@ -304,6 +304,8 @@ void tutti_files_fini(struct flat *flat);
 uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *name);
 /* Makes an item an FMU: a component of the system. */
 TUTTI_CHECKED enum tutti_err tutti_hierarchy_add_fmu(struct flat *flat, uint32_t item, uint32_t fmu);
+/* Makes an item a table: number so much of flat->tables, which was just read. */
+TUTTI_CHECKED enum tutti_err tutti_hierarchy_add_table(struct flat *flat, uint32_t item, uint32_t number);
 /* Opens what the item's element says, and all below it. */
 TUTTI_CHECKED enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t item);
 /* Experiment and annotation of the root document. */

@@ -135,7 +135,7 @@ static enum tutti_err open_reference(struct flat *flat, uint32_t index)
     return TUTTI_OK;
 }
 
-static enum tutti_err add_table(struct flat *flat, uint32_t index, uint32_t number)
+enum tutti_err tutti_hierarchy_add_table(struct flat *flat, uint32_t index, uint32_t number)
 {
     struct item *item = tutti_flat_item(flat, index);
     struct tutti_system_table *table = (struct tutti_system_table *)flat->tables.items + number;
@@ -170,7 +170,7 @@ static enum tutti_err open_component(struct flat *flat, uint32_t index)
     TRY(tutti_files_component(flat, item->file, element, &file));
     item->target = file;
     if (flat->tables.count > tables)
-        return add_table(flat, index, (uint32_t)tables);
+        return tutti_hierarchy_add_table(flat, index, (uint32_t)tables);
     return file->ssd ? set_body(flat, index, &file->ssd->system, file)
                      : tutti_hierarchy_add_fmu(flat, index, file->fmu);
 }

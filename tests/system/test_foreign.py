@@ -133,8 +133,10 @@ class Osp(ForeignTest):
             self.assertEqual(self.rows(*fabric)[0].out, alone.out, fabric)
 
     def test_new(self):
-        self.osp([link(variable("one", "x0"), variable("mass", "F_right")),
-                  link(variable("two", "x0"), variable("mass", "x_left"))])
+        self.osp([signal_link(variable("one", "x0"), signal("scale", "in")),
+                  signal_link(variable("mass", "F_right"), signal("scale", "out")),
+                  link(variable("two", "x0"), variable("mass", "x_left"))],
+                 '<LinearTransformation name="scale" factor="0.5" offset="3"/>')
         self.tutti("new", "same.ssp", "OspSystemStructure.xml", "--quiet")
         same = self.tutti("run", "same.ssp", "-o", "-", "--quiet", "--coupling", "jacobi", "--control", "fixed", "--events", "none",
                           "--extrapolate", "0", "--step", "0.01", "--stop", "1")
@@ -203,6 +205,23 @@ graph one.x0 pass.float64_in {scale}
         self.assertEqual(table.times[:3] + table.times[-1:], [0, 0.5, 1, 60])
         self.assertEqual(table["pass.float64_out"][1:], [1.5 - 2 * value for value in table["one.x0"][:-1]])
         self.assertTrue(all("two words" in text or text for text in table.texts("pass.string_out")))
+
+    def test_tables(self):
+        """A simulator that is a table drives inputs; columns may have a unit behind their name, and points in it."""
+        self.write("table.tsv", "Time [min]\tshift.u [-]\tother [m]\n0\t1\t5\n1\t61\t5\n")
+        self.write("project.msim", "tEnd 60 s\nhStart 0.5 s\nsimulator 0 0 values #000000 \"table.tsv\"\n"
+                   "simulator 1 0 pass #ff8c00 \"fmus/Feedthrough.fmu\"\ngraph values.shift.u pass.float64_in\n")
+        table = self.simulate("project.msim", "--input-at", "begin")
+        self.assert_near(table["pass.float64_out"][1:], [1 + t for t in table.times[:-1]], 1e-12)
+        self.write("project.msim", "tEnd 60 s\nhStart 0.5 s\nsimulator 0 0 values #000000 \"table.tsv\"\n"
+                   "simulator 1 0 pass #ff8c00 \"fmus/Feedthrough.fmu\"\ngraph values.none pass.float64_in\n")
+        self.assertIn("'values.none': the table has no such column", self.tutti("check", "project.msim", status=1).out)
+
+    def test_one_simulator(self):
+        """Its master has nothing to couple, and is no reason to refuse the file."""
+        self.write("project.msim", "tEnd 1 s\nhStart 0.5 s\nMasterMode GAUSS_SEIDEL\nmaxIterations 3\n"
+                   "simulator 0 0 one #000000 \"fmus/VanDerPol.fmu\"\n")
+        self.assertEqual(self.simulate("project.msim").times, [0, 0.5, 1])
 
     def test_masters(self):
         for mode, iterations, coupling in (("GAUSS_JACOBI", 1, "jacobi"), ("GAUSS_SEIDEL", 1, "seidel"),
