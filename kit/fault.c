@@ -33,6 +33,8 @@ enum kind {
     FLUSH,
     LOCALE,
     SLIP,
+    STAY,
+    LOSE,
     KINDS
 };
 
@@ -41,7 +43,7 @@ static const char *const kind_names[KINDS] = {
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
-    [SLIP] = "slip",
+    [SLIP] = "slip",        [STAY] = "stay",       [LOSE] = "lose",
 };
 
 struct fault {
@@ -249,6 +251,40 @@ enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit,
         }
     }
     return worst;
+}
+
+static bool has(struct kit *k, enum kind kind, const char *call)
+{
+    struct faults *faults = k->faults;
+    for (size_t i = 0; i < faults->count; i++)
+        if (faults->items[i].kind == kind && names(&faults->items[i], call) &&
+            due(&faults->items[i], nextafter(k->time, INFINITY)))
+            return true;
+    return false;
+}
+
+bool kit_fault_stays(struct kit *k, double end, bool no_set_state_before)
+{
+    if (no_set_state_before || !has(k, STAY, "DoStep"))
+        return false;
+    k->time = k->last_time = end;
+    k->set_in_step = false;
+    return true;
+}
+
+enum kit_status kit_fault_set_state(struct kit *k, const char *call, const struct kit_state *state)
+{
+    if (!has(k, LOSE, call))
+        return kit_state_set(k, state, false);
+    double *kept = calloc(k->nx + 1, sizeof *kept);
+    for (size_t i = 0; kept && i < k->nx; i++)
+        kept[i] = *k->x[i];
+    enum kit_status status = kept ? kit_state_set(k, state, false) : KIT_ERROR;
+    for (size_t i = 0; kept && i < k->nx; i++)
+        *k->x[i] = kept[i];
+    k->stale |= KIT_STALE_POINT;
+    free(kept);
+    return status;
 }
 
 void kit_fault_values(struct kit *k, const char *call, double values[], size_t count)

@@ -21,6 +21,10 @@ void kit_fault_free(struct kit *k);
 enum kit_status kit_fault_call(struct kit *k, const char *call);
 /* The same for a do-step: *limit is set where it has to end early, and *status to what it has to return then. */
 enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status);
+/* Whether a do-step leaves everything but the time as it is, because the importer may still go back beyond its start. */
+bool kit_fault_stays(struct kit *k, double end, bool no_set_state_before);
+/* kit_state_set, which may leave out the continuous states. */
+enum kit_status kit_fault_set_state(struct kit *k, const char *call, const struct kit_state *state);
 /* Spoils values that a getter returns. */
 void kit_fault_values(struct kit *k, const char *call, double values[], size_t count);
 /* Whether the instance has this habit in this call. */
@@ -35,6 +39,8 @@ enum kit_status kit_fault_set(struct kit *k, const char *call, const struct kit_
 #define KIT_FAULT_FREE(k) kit_fault_free(k)
 #define KIT_FAULT_CALL(k, call) kit_fault_call(k, call)
 #define KIT_FAULT_STEP(k, t, h, limit, status) kit_fault_step(k, t, h, limit, status)
+#define KIT_FAULT_STAYS(k, end, no_set_state_before) kit_fault_stays(k, end, no_set_state_before)
+#define KIT_FAULT_SET_STATE(k, call, state) kit_fault_set_state(k, call, state)
 #define KIT_FAULT_VALUES(k, call, values, count) kit_fault_values(k, call, values, count)
 #define KIT_FAULT_HABIT(k, habit, call) kit_fault_habit(k, habit, call)
 #define KIT_FAULT_GET(k, call, variable) kit_fault_get(k, call, variable)
@@ -46,6 +52,8 @@ enum kit_status kit_fault_set(struct kit *k, const char *call, const struct kit_
 #define KIT_FAULT_FREE(k) ((void)0)
 #define KIT_FAULT_CALL(k, call) KIT_OK
 #define KIT_FAULT_STEP(k, t, h, limit, status) KIT_OK
+#define KIT_FAULT_STAYS(k, end, no_set_state_before) ((void)(no_set_state_before), false)
+#define KIT_FAULT_SET_STATE(k, call, state) kit_state_set(k, state, false)
 #define KIT_FAULT_VALUES(k, call, values, count) ((void)0)
 #define KIT_FAULT_HABIT(k, habit, call) false
 #define KIT_FAULT_GET(k, call, variable) KIT_OK

@@ -204,11 +204,12 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_set_state_before)
 {
     struct kit *k = c;
-    (void)no_set_state_before;
     if (!k || k->mode != KIT_STEP)
         return k ? (fmi2Status)kit_refuse(k, "DoStep") : fmi2Error;
     if (kit_check_step(k, t, h) != KIT_OK)
         return fmi2Error;
+    if (KIT_FAULT_STAYS(k, t + h, no_set_state_before))
+        return fmi2OK;
     return (fmi2Status)kit_do_step_or_discard(k, t, h);
 }
 
@@ -368,7 +369,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
 {
     ENTER("SetFMUstate", KIT_ANY_MODE);
-    LEAVE(kit_offers(k, KIT_ROLLBACK) ? kit_state_set(k, state, false) : KIT_ERROR);
+    LEAVE(kit_offers(k, KIT_ROLLBACK) ? KIT_FAULT_SET_STATE(k, "SetFMUstate", state) : KIT_ERROR);
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)

@@ -287,13 +287,16 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
                       fmi3Float64 *last_time)
 {
     struct kit *k = c;
-    (void)no_set_state_before;
     if (!k || k->mode != KIT_STEP)
         return k ? (fmi3Status)kit_refuse(k, "DoStep") : fmi3Error;
     *event_needed = *terminate = *early_return = fmi3False;
     *last_time = k->time;
     if (kit_check_step(k, t, h) != KIT_OK || (k->event_mode && check_events(k, t, h) != KIT_OK))
         return fmi3Error;
+    if (KIT_FAULT_STAYS(k, t + h, no_set_state_before)) {
+        *last_time = k->time;
+        return fmi3OK;
+    }
     double limit = INFINITY;
     enum kit_status planned = KIT_OK, fault = KIT_FAULT_STEP(k, t, h, &limit, &planned);
     if (planned == KIT_DISCARD && fault <= KIT_WARNING)

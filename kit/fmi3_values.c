@@ -113,7 +113,7 @@ fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
 {
     ENTER("SetFMUState", KIT_ANY_MODE);
-    LEAVE(kit_offers(k, KIT_ROLLBACK) ? kit_state_set(k, state, false) : KIT_ERROR);
+    LEAVE(kit_offers(k, KIT_ROLLBACK) ? KIT_FAULT_SET_STATE(k, "SetFMUState", state) : KIT_ERROR);
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)

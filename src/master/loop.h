@@ -92,6 +92,7 @@ struct run {
     struct tutti_pokes *pokes; /* NULL: nobody sets values on the way */
     bool steered;              /* a program has it in hand (simulation.c), step by step ... */
     double halt_at;            /* ... which wants a step to end there; INFINITY: nowhere */
+    double kept_from;          /* ... and may go back to points (point.h) from there on; INFINITY: it keeps none */
     /* Called once everything is computed at the start and no unit has left its initialisation; the run ends there. NULL:
      * none. For those who only want to look (analyze.c). */
     enum tutti_err (*at_start)(void *context, struct run *run);

@@ -135,6 +135,14 @@ static enum tutti_err try_half(const struct run *run, const struct tutti_member 
     return TUTTI_OK;
 }
 
+/* From here on units may be taken back to this point, though not beyond it. */
+static enum tutti_err take_start(struct run *run)
+{
+    for (uint32_t m = 0; m < run->own_count; m++)
+        run->own[m]->unit->back_to = fmin(run->t, run->kept_from);
+    return tutti_snapshot_take(&run->master.start, run);
+}
+
 static enum tutti_err begin_step(struct run *run)
 {
     struct tutti_master *master = &run->master;
@@ -143,7 +151,7 @@ static enum tutti_err begin_step(struct run *run)
     if (master->per_time)
         tutti_scale_see(run, master->before);
     if (master->goes_back)
-        TRY(tutti_snapshot_take(&master->start, run));
+        TRY(take_start(run));
     return master->discretes ? tutti_detect_mark(run) : TUTTI_OK;
 }
 

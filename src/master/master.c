@@ -79,8 +79,6 @@ enum tutti_err tutti_master_open(struct run *run)
     TRY(make_room(run));
     if (master->per_time)
         TRY(tutti_scale_open(run));
-    for (uint32_t m = 0; m < run->own_count; m++)
-        run->own[m]->unit->may_go_back = master->goes_back;
     unsigned order = master->coupling->iterates && master->order == 0 ? 1 : master->order;
     TRY(tutti_wires_let_move(&run->wires, order, run->units));
     if (order > 0)

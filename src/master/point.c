@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/point.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "master/correct.h"
@@ -60,10 +61,23 @@ static enum tutti_err take(struct tutti_point *point, struct run *run)
     return TUTTI_OK;
 }
 
+/* Units are told how far back they may be taken. */
+static void tell_earliest(const struct tutti_points *points, struct run *run)
+{
+    run->kept_from = INFINITY;
+    for (const struct tutti_point *at = points->first; at; at = at->next)
+        run->kept_from = fmin(run->kept_from, at->snapshot.t);
+    for (uint32_t m = 0; m < run->own_count; m++)
+        run->own[m]->unit->back_to = run->kept_from;
+}
+
 enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point **point, struct run *run)
 {
-    if (*point)
-        return take(*point, run);
+    if (*point) {
+        enum tutti_err err = take(*point, run);
+        tell_earliest(points, run);
+        return err;
+    }
     struct tutti_point *made = calloc(1, sizeof *made);
     if (!made)
         return tutti_fail_memory();
@@ -74,6 +88,7 @@ enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point 
         tutti_point_release(points, made, run);
     else
         *point = made;
+    tell_earliest(points, run);
     return err;
 }
 
@@ -140,6 +155,7 @@ void tutti_point_release(struct tutti_points *points, struct tutti_point *point,
     tutti_correction_kept_free(point->correction);
     tutti_pokes_kept_free(point->pokes);
     free(point);
+    tell_earliest(points, run);
 }
 
 void tutti_points_fini(struct tutti_points *points, struct run *run)

@@ -127,8 +127,7 @@ static enum tutti_err begin(struct run *run)
     TRY(tutti_master_open(run));
     tutti_rows_begin(run);
     run->plain = !run->watches && !run->observer.records && !run->visit && !run->steered && !run->master.by_attempts;
-    for (uint32_t m = 0; m < run->own_count && run->steered; m++)
-        run->own[m]->unit->may_go_back = true;
+    run->kept_from = INFINITY;
     return TUTTI_OK;
 }
 

@@ -164,14 +164,21 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
                                       seed, known_count, sensitivity, unknown_count);
 }
 
+/* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance
+ * while they are told to keep what is. */
+static enum tutti_err do_step(struct cs *cs, double t, double h, struct tutti_step *out)
+{
+    return tutti_instance_do_step(cs->instance, t, h, !(cs->unit.back_to < t), out);
+}
+
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct cs *cs = (struct cs *)unit;
     if (__builtin_expect(++unit->counts.do_steps < unit->counts.time_next, 1))
-        return tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
+        return do_step(cs, t, h, out);
     /* One measurement stands for many steps: it is made without what reading the clock takes. */
     double idle = cs->options.timing ? 0 : tutti_clock_now(), before = tutti_clock_now();
-    enum tutti_err err = tutti_instance_do_step(cs->instance, t, h, !unit->may_go_back, out);
+    enum tutti_err err = do_step(cs, t, h, out);
     double took = tutti_clock_now() - before;
     tutti_unit_timed(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
     return err;

@@ -146,7 +146,8 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
     me->ahead_open = false;
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
-    return tutti_instance_completed_step(me->instance, !me->unit.may_go_back, &out->event, &out->terminate);
+    /* Whatever may be restored lies before this point, which is the end of a step. */
+    return tutti_instance_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
 
 /* Integral of the states from t to `end` (004 eq. 1), by Gauss's formula with five points on the dense output: exact for

@@ -85,6 +85,7 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->name = options->name;
     unit->fmu = fmu;
     unit->can = fmu->libraries[kind->interface]->can & ~options->cannot;
+    unit->back_to = INFINITY;
     enum tutti_err err = kind->start(unit, options);
     if (err) {
         tutti_unit_free(unit);

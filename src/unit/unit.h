@@ -146,9 +146,10 @@ struct tutti_unit {
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by whoever steps the unit. */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
-    bool may_go_back; /* a saved point may be restored later (FMI's noSetFMUStatePriorToCurrentPoint is its contrary) */
-    double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
-    uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
+    double
+        back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
+    double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
+    uint64_t *sizes; /* per variable: values of structural parameters that are extents; NULL: there are none */
     struct tutti_unit_counts counts;
 };
 

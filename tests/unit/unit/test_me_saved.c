@@ -34,7 +34,7 @@ static void go_back_and_forth(const char *model, const char *version, const char
 {
     struct life life;
     start(&life, model, version, integration_of(solver, 1e-6));
-    life.unit->may_go_back = true;
+    life.unit->back_to = 0;
     set_real(&life, "u", 2);
     set_slope(&life, "u", 1, -0.5);
     for (int i = 1; i <= 7; i++)
