@@ -146,11 +146,23 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
     facts->stability.known = true;
     if (!facts->coupled)
         return TUTTI_OK;
+    if (run->master.stability) {
+        facts->stability = *run->master.stability;
+        look_at_loops(run, facts);
+        return TUTTI_OK;
+    }
     TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
     TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
     look_at_loops(run, facts);
     bool asks = is_auto(run->options->coupling) || is_auto(run->options->extrapolate);
-    return asks ? tutti_stability_measure(run, running, &facts->stability) : TUTTI_OK;
+    if (asks)
+        TRY(tutti_stability_measure(run, running, &facts->stability));
+    struct tutti_radii *kept = tutti_arena_alloc(&run->arena, sizeof *kept);
+    if (!kept)
+        return tutti_fail_memory();
+    *kept = facts->stability;
+    run->master.stability = kept;
+    return TUTTI_OK;
 }
 
 /* ---- the choices ---- */
@@ -355,11 +367,13 @@ static enum tutti_err choose_detection(struct run *run, const struct facts *fact
 static enum tutti_err refuse_stuck(const struct tutti_member *stuck, const char *option, const char *value,
                                    const char *instead)
 {
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "%s %s takes units back, and '%s' (%s) cannot%s: it does not save its state; use %s, or an FMU "
-                      "with canGetAndSetFMUState",
-                      option, value, stuck->unit->name, stuck->unit->fmu->path,
-                      can_go_back(stuck->unit) ? " over an event" : "", instead);
+    return tutti_fail(
+        TUTTI_ERR_UNSUPPORTED,
+        "%s %s takes units back, and '%s' (%s) cannot%s: %s; use %s, or an FMU with "
+        "canGetAndSetFMUState%s",
+        option, value, stuck->unit->name, stuck->unit->fmu->path, can_go_back(stuck->unit) ? " over an event" : "",
+        stuck->unit->forgets ? "it does not come back to a state that it saved" : "it does not save its state", instead,
+        stuck->unit->forgets ? " that keeps its word" : "");
 }
 
 static enum tutti_err check_going_back(const struct run *run, const struct facts *facts)
@@ -463,11 +477,20 @@ static void warn_of_idle(const struct run *run)
                              all[i].option, all[i].with);
 }
 
+/* The unit because of which steps are fixed, and why; NULL: there is none. */
+static void note_blame(struct tutti_master *master, const struct facts *facts)
+{
+    master->blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
+    master->blame_for = facts->stairs     ? "has an internal step"
+                        : facts->own_step ? "has steps of its own"
+                                          : "cannot go back to the beginning of a step";
+}
+
 /* Somebody asked for an accuracy, and steps are fixed because of a unit. */
-static void warn_of_tolerance(const struct run *run, const struct facts *facts)
+static void warn_of_tolerance(const struct run *run)
 {
     const struct tutti_run_options *options = run->options;
-    const struct tutti_member *blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
+    const struct tutti_member *blame = run->master.blame;
     bool asked = options->has_rtol || options->has_atol;
     if (!asked || !blame || options->has_step || !is_auto(options->control) || run->master.control->varies)
         return;
@@ -476,24 +499,36 @@ static void warn_of_tolerance(const struct run *run, const struct facts *facts)
         options->log, TUTTI_LOG_WARNING, NULL,
         "%s does not control the error of the coupling here: '%s' %s, so all steps are of %s. Use %sa --step "
         "that is short enough (half of it should give the same result)",
-        options->has_rtol ? "--rtol" : "--atol", name_of(blame),
-        facts->stairs     ? "has an internal step"
-        : facts->own_step ? "has steps of its own"
-                          : "cannot go back to the beginning of a step",
-        NUMBER(run->times.step), me ? "--interface me, or " : "an FMU that can save its state, or ");
+        options->has_rtol ? "--rtol" : "--atol", name_of(blame), run->master.blame_for, NUMBER(run->times.step),
+        me ? "--interface me, or " : "an FMU that can save its state, or ");
 }
 
-static void tell(const struct run *run, unsigned order)
+void tutti_master_tell(const struct run *run)
 {
     const struct tutti_master *master = &run->master;
+    unsigned order = master->order;
+    if (!tutti_system_is_coupled(run->system))
+        return;
     const char *const names[] = {"coupling", "control", "extrapolate", "events"};
     char orders[8];
     snprintf(orders, sizeof orders, "%u", order);
     const char *const values[] = {master->coupling->name, master->control->name, orders, master->detection->name};
-    for (int i = 0; i < 4 && tutti_system_is_coupled(run->system); i++)
+    for (int i = 0; i < 4; i++)
         if (master->reasons[i][0])
             tutti_log_printf(run->options->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
                              master->reasons[i]);
+    warn_of_idle(run);
+    warn_of_tolerance(run);
+}
+
+bool tutti_master_relies_on_going_back(const struct run *run)
+{
+    if (run->master.goes_back)
+        return true;
+    for (uint32_t m = 0; m < run->member_count && run->master.corrects; m++)
+        if (run->units[m]->kind->interface == TUTTI_CS && !(run->units[m]->can & TUTTI_CAN_DIRECTIONAL))
+            return true;
+    return false;
 }
 
 enum tutti_err tutti_master_choose(struct run *run)
@@ -514,8 +549,6 @@ enum tutti_err tutti_master_choose(struct run *run)
         return check_alone(run, master->order);
     TRY(check_together(run, &facts, master->order));
     master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
-    tell(run, master->order);
-    warn_of_idle(run);
-    warn_of_tolerance(run, &facts);
+    note_blame(master, &facts);
     return TUTTI_OK;
 }

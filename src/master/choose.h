@@ -11,9 +11,14 @@ TUTTI_CHECKED enum tutti_err tutti_master_check_words(const struct tutti_run_opt
 /* Before there are units: will errors of steps be estimated, as far as one can tell? */
 bool tutti_master_may_control(const struct run *run);
 
-/* With all units computed and none out of its initialisation: makes the choices, and tells those of `auto` to the log.
- * ARGUMENT or UNSUPPORTED for what does not go together, naming the unit that is in the way and what to use instead. */
+/* With all units computed and none out of its initialisation: makes the choices. ARGUMENT or UNSUPPORTED for what does not go
+ * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found
+ * then, if units turn out to forget (unit.h). */
 TUTTI_CHECKED enum tutti_err tutti_master_choose(struct run *run);
+/* Do the choices take units back, if only for short steps that find out about derivatives? */
+bool tutti_master_relies_on_going_back(const struct run *run);
+/* Tells the log what `auto` has chosen, and which options have no effect. */
+void tutti_master_tell(const struct run *run);
 /* At the first point: gets ready to step. */
 TUTTI_CHECKED enum tutti_err tutti_master_open(struct run *run);
 /* Opens the channels between ranks that the choices need. Collective. */

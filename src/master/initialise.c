@@ -13,6 +13,7 @@
 #include "master/block.h"
 #include "master/choose.h"
 #include "master/loop.h"
+#include "master/rehearse.h"
 #include "master/setup.h"
 #include "plan/order.h"
 
@@ -255,6 +256,74 @@ static enum tutti_err settle(struct run *run)
     return tutti_agree_point(run, &unused, &unused);
 }
 
+/* ---- units that are to be taken back ---- */
+
+/* A unit that did not come back as it was begins anew, with the inputs that it has got by now. */
+static enum tutti_err begin_anew(struct run *run, struct tutti_member *member)
+{
+    uint32_t c = member->component;
+    struct tutti_unit_counts counts = member->unit->counts;
+    TRY(tutti_setup_renew(run, member));
+    member->ready = false;
+    TRY(enter(run, member));
+    for (uint32_t n = run->structure.component_first[c]; n < run->structure.component_first[c + 1]; n++)
+        if (!run->structure.nodes[n].output) {
+            TRY(tutti_wires_gather_node(&run->wires, n));
+            TRY(tutti_node_write(run, n));
+        }
+    TRY(leave(member));
+    if (member->unit->has_events)
+        TRY(tutti_member_settle(run, member));
+    member->unit->counts = counts;
+    return run->ended ? TUTTI_OK : tutti_wires_get(member->wires, member->unit);
+}
+
+/* Found out by the unit's rank, known by all. */
+static enum tutti_err spread_findings(struct run *run, double *findings, bool *forgets)
+{
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, findings, run->member_count));
+    for (uint32_t m = 0; m < run->member_count; m++) {
+        struct tutti_member *member = &run->members[m];
+        if (findings[m] == 2 && tutti_run_owns(run, m))
+            TRY(begin_anew(run, member));
+        member->unit->unsteady = findings[m] == 1;
+        if (findings[m] < 2)
+            continue;
+        *forgets = member->unit->forgets = true;
+        member->unit->can &= ~(uint32_t)TUTTI_CAN_STATE;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err rehearse(struct run *run, bool *forgets)
+{
+    double *findings = tutti_arena_array(&run->arena, run->member_count, sizeof *findings);
+    if (!findings)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < run->own_count; i++) {
+        struct tutti_member *member = run->own[i];
+        struct tutti_rehearsal rehearsal;
+        TRY(tutti_rehearse(run, member, &rehearsal));
+        findings[member->component] = rehearsal.forgets ? 2 : rehearsal.unsteady ? 1 : 0;
+        if (rehearsal.forgets)
+            tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                             "the FMU does not come back to a state that it saved (canGetAndSetFMUState): %s; it is "
+                             "treated as one that cannot go back",
+                             rehearsal.why);
+    }
+    return spread_findings(run, findings, forgets);
+}
+
+/* `auto` chooses again where it relied on a unit that cannot go back; a choice of the user's is refused. */
+static enum tutti_err check_going_back(struct run *run)
+{
+    bool forgets = false;
+    if (run->ended || !tutti_master_relies_on_going_back(run))
+        return TUTTI_OK;
+    TRY(rehearse(run, &forgets));
+    return forgets ? tutti_master_choose(run) : TUTTI_OK;
+}
+
 enum tutti_err tutti_initialise(struct run *run)
 {
     for (uint32_t m = 0; m < run->own_count; m++)
@@ -265,7 +334,6 @@ enum tutti_err tutti_initialise(struct run *run)
     if (run->at_start)
         return run->at_start(run->at_start_context, run);
     TRY(tutti_master_choose(run));
-    TRY(tutti_master_connect(run));
     for (uint32_t m = 0; m < run->own_count; m++) {
         struct tutti_unit *unit = run->own[m]->unit;
         tutti_run_tell_unit(run, run->own[m]->component);
@@ -273,5 +341,8 @@ enum tutti_err tutti_initialise(struct run *run)
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* nobody asked, but it was done */
     }
-    return settle(run);
+    TRY(settle(run));
+    TRY(check_going_back(run));
+    tutti_master_tell(run);
+    return tutti_master_connect(run);
 }

@@ -16,6 +16,7 @@ struct tutti_control;
 struct tutti_detection;
 struct tutti_discretes;
 struct tutti_member;
+struct tutti_radii;
 struct tutti_relaxation;
 struct tutti_correction;
 struct tutti_step_log;
@@ -37,8 +38,10 @@ struct tutti_master {
     unsigned order;         /* of extrapolation */
     bool corrects, smooths; /* with jacobi */
     char reasons[4][160];   /* of coupling, control, extrapolation, events, where `auto` chose; "": somebody did */
-    bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
-    bool by_attempts;       /* macro steps are made by macro.c; else by the coupling alone */
+    const struct tutti_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
+    const char *blame_for;            /* ... which does this */
+    bool goes_back;                   /* steps may be taken back: every macro step begins with a snapshot */
+    bool by_attempts;                 /* macro steps are made by macro.c; else by the coupling alone */
 
     double rtol, atol; /* of error control and iteration */
     bool per_time; /* errors are bounded per unit of time, on the scale that signals have in this run (scale.h), as long
@@ -55,6 +58,7 @@ struct tutti_master {
     struct tutti_stepper stepper;
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_structure running;      /* dependencies of the running phase */
+    const struct tutti_radii *stability; /* of their loops, at the start; NULL: not looked at yet */
     struct tutti_sequence sequence;      /* of couplings that step unit by unit */
     const uint32_t *positions;           /* per component: its place in it; NULL: units step in their own order */
     struct tutti_relaxation *relax;      /* NULL: another coupling */

@@ -506,6 +506,18 @@ static enum tutti_err make_members(struct run *run)
     return is_alone(run) ? TUTTI_OK : check_options(run);
 }
 
+enum tutti_err tutti_setup_renew(struct run *run, struct tutti_member *member)
+{
+    struct tutti_run_options own;
+    bool *used = tutti_arena_array(&run->arena, run->options->unit_step_count, sizeof *used);
+    if (!used)
+        return tutti_fail_memory();
+    tutti_unit_free(member->unit);
+    member->unit = run->units[member->component] = NULL;
+    TRY(choose_options(run, member->component, &own, used));
+    return make_unit(run, member->component, &own);
+}
+
 enum tutti_err tutti_setup_members(struct run *run)
 {
     TRY(make_members(run));

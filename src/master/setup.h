@@ -12,4 +12,7 @@ TUTTI_CHECKED enum tutti_err tutti_setup_members(struct run *run);
 /* Tells a new instance of a unit's FMU the experiment, then the parameters and start values of its component. */
 TUTTI_CHECKED enum tutti_err tutti_setup_values(struct run *run, uint32_t component);
 
+/* Another unit in the place of one that is not where it should be: configured, with its start values. */
+TUTTI_CHECKED enum tutti_err tutti_setup_renew(struct run *run, struct tutti_member *member);
+
 #endif

@@ -165,10 +165,10 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
 }
 
 /* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance
- * while they are told to keep what is. */
+ * while they are told to keep what is; those are not told. */
 static enum tutti_err do_step(struct cs *cs, double t, double h, struct tutti_step *out)
 {
-    return tutti_instance_do_step(cs->instance, t, h, !(cs->unit.back_to < t), out);
+    return tutti_instance_do_step(cs->instance, t, h, cs->unit.unsteady || !(cs->unit.back_to < t), out);
 }
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)

@@ -146,6 +146,8 @@ struct tutti_unit {
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by whoever steps the unit. */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
+    bool forgets;         /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
+    bool unsteady;        /* ... or only if nobody tells it that it may be taken back beyond the start of a step */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/rehearse.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "master/integration.h"
+
+enum { STEPS = 2 };
+
+/* How a unit went: from the start, step by step, as far as nothing came between. */
+struct performance {
+    struct tutti_step steps[STEPS];
+    struct tutti_signals outputs[STEPS];
+    int made, read;
+};
+
+struct stage {
+    struct tutti_unit *unit;
+    double times[STEPS + 1];
+    double tolerance; /* solvers of FMUs may begin anew, and be that far off */
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals start;
+    struct performance first, again;
+};
+
+/* ---- what is looked at ---- */
+
+static bool is_looked_at(const struct tutti_var *var)
+{
+    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK &&
+           !tutti_type_is_text((enum tutti_type)var->type);
+}
+
+static enum tutti_err lay_out(struct stage *stage, struct tutti_arena *arena)
+{
+    const struct tutti_desc *desc = stage->unit->fmu->desc;
+    stage->variables = tutti_arena_array(arena, desc->var_count, sizeof *stage->variables);
+    if (!stage->variables)
+        return tutti_fail_memory();
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (is_looked_at(&desc->vars[v]))
+            stage->variables[stage->count++] = v;
+    TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->start));
+    for (int i = 0; i < STEPS; i++) {
+        TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->first.outputs[i]));
+        TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->again.outputs[i]));
+    }
+    return TUTTI_OK;
+}
+
+static void release(struct stage *stage)
+{
+    tutti_signals_fini(&stage->start);
+    for (int i = 0; i < STEPS; i++) {
+        tutti_signals_fini(&stage->first.outputs[i]);
+        tutti_signals_fini(&stage->again.outputs[i]);
+    }
+}
+
+/* ---- comparing ---- */
+
+static double magnitude(const struct tutti_signals *signals, size_t variable, size_t element)
+{
+    double value = ((const double *)signals->slots[variable])[element];
+    return isfinite(value) ? fabs(value) : 0;
+}
+
+static bool is_same_real(const struct stage *stage, size_t variable, size_t element, double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return true;
+    double scale = magnitude(&stage->start, variable, element);
+    for (int i = 0; i < stage->first.read; i++)
+        scale = fmax(scale, magnitude(&stage->first.outputs[i], variable, element));
+    return fabs(a - b) <= stage->tolerance * scale;
+}
+
+static bool is_same(const struct stage *stage, int step, size_t variable)
+{
+    const struct tutti_signals *a = &stage->first.outputs[step], *b = &stage->again.outputs[step];
+    enum tutti_type type = (enum tutti_type)stage->unit->fmu->desc->vars[stage->variables[variable]].type;
+    if (type != TUTTI_TYPE_FLOAT64)
+        return memcmp(a->slots[variable], b->slots[variable], a->extents[variable] * a->sizes[variable]) == 0;
+    const double *x = a->slots[variable], *y = b->slots[variable];
+    for (size_t i = 0; i < a->extents[variable]; i++)
+        if (!is_same_real(stage, variable, i, x[i], y[i]))
+            return false;
+    return true;
+}
+
+static bool is_same_step(const struct tutti_step *a, const struct tutti_step *b)
+{
+    return a->reached == b->reached && a->discarded == b->discarded && a->event == b->event &&
+           a->terminate == b->terminate;
+}
+
+/* Was it the same both times? */
+static bool agrees(const struct stage *stage, char *why, size_t size)
+{
+    const struct performance *first = &stage->first, *again = &stage->again;
+    for (int i = 0; i < first->made || i < again->made; i++) {
+        if (i >= first->made || i >= again->made || !is_same_step(&first->steps[i], &again->steps[i])) {
+            snprintf(why, size, "a step from t = %s goes another way when it is repeated", NUMBER(stage->times[i]));
+            return false;
+        }
+        for (size_t v = 0; i < first->read && v < stage->count; v++)
+            if (!is_same(stage, i, v)) {
+                snprintf(why, size, "'%s' at t = %s is another when the step to it is repeated",
+                         stage->unit->fmu->desc->vars[stage->variables[v]].name, NUMBER(stage->times[i + 1]));
+                return false;
+            }
+    }
+    return true;
+}
+
+/* ---- trying ---- */
+
+/* From the start on. With `prior` the unit is told that it may be taken back to the start of all, as it is. */
+static enum tutti_err perform(struct stage *stage, struct performance *performance, bool prior)
+{
+    struct tutti_unit *unit = stage->unit;
+    performance->made = performance->read = 0;
+    unit->back_to = prior ? stage->times[0] : INFINITY;
+    for (int i = 0; i < STEPS; i++) {
+        struct tutti_step *step = &performance->steps[i];
+        double t = stage->times[i], end = stage->times[i + 1];
+        TRY(unit->kind->step(unit, t, tutti_time_step(t, end), step));
+        performance->made = i + 1;
+        if (step->discarded || step->event || step->terminate || step->reached != end)
+            break; /* what a master does about it is not tried here */
+        TRY(tutti_unit_get(unit, &performance->outputs[i]));
+        performance->read = i + 1;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err try_all(struct stage *stage, struct tutti_unit_saved **saved, struct tutti_rehearsal *rehearsal)
+{
+    struct tutti_unit *unit = stage->unit;
+    TRY(tutti_unit_get(unit, &stage->start));
+    TRY(unit->kind->save(unit, saved));
+    TRY(perform(stage, &stage->first, false));
+    TRY(unit->kind->restore(unit, *saved));
+    TRY(perform(stage, &stage->again, true));
+    TRY(unit->kind->restore(unit, *saved));
+    if (agrees(stage, rehearsal->why, sizeof rehearsal->why))
+        return TUTTI_OK;
+    TRY(perform(stage, &stage->again, false));
+    TRY(unit->kind->restore(unit, *saved));
+    rehearsal->unsteady = agrees(stage, rehearsal->why, sizeof rehearsal->why);
+    rehearsal->forgets = !rehearsal->unsteady;
+    return TUTTI_OK;
+}
+
+/* Two steps, as the run would make them; none across the stop time or what the unit has announced. False: there is no room. */
+static bool set_times(const struct run *run, const struct tutti_member *member, struct stage *stage)
+{
+    double limit = fmin(run->times.stop, member->next_event), h = run->times.step;
+    if (run->t + STEPS * h > limit)
+        h = (limit - run->t) / STEPS;
+    for (int i = 0; i <= STEPS; i++)
+        stage->times[i] = i == 0 ? run->t : i == STEPS && run->t + STEPS * h > limit ? limit : run->t + i * h;
+    return stage->times[1] > stage->times[0] && stage->times[STEPS] > stage->times[1];
+}
+
+enum tutti_err tutti_rehearse(struct run *run, struct tutti_member *member, struct tutti_rehearsal *rehearsal)
+{
+    struct tutti_unit *unit = member->unit;
+    struct stage stage = {.unit = unit};
+    struct tutti_arena arena = {0};
+    struct tutti_unit_saved *saved = NULL;
+    struct tutti_unit_counts counts = unit->counts;
+    *rehearsal = (struct tutti_rehearsal){0};
+    stage.tolerance = member->tolerance > 0 ? member->tolerance : TUTTI_DEFAULT_RTOL;
+    if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(run, member, &stage))
+        return TUTTI_OK;
+    tutti_run_tell_unit(run, member->component);
+    enum tutti_err err = lay_out(&stage, &arena);
+    if (!err)
+        err = try_all(&stage, &saved, rehearsal);
+    if (err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) {
+        rehearsal->forgets = true;
+        snprintf(rehearsal->why, sizeof rehearsal->why, "%s", tutti_err_message());
+        err = TUTTI_OK;
+    }
+    unit->kind->discard(unit, saved);
+    release(&stage);
+    tutti_arena_fini(&arena);
+    unit->counts = counts;
+    unit->back_to = INFINITY;
+    return err;
+}
