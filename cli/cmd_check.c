@@ -11,10 +11,11 @@
 #include "master/words.h"
 #include "output.h"
 #include "system_file.h"
-#include "unit/unit.h"
+#include "unit/trial.h"
 
 /* Findings so far. Variants share files, and what is wrong with a file is said once. */
 struct checker {
+    bool runs;                      /* FMUs are run on trial, too */
     struct tutti_findings findings; /* its counts are of no use: they are before repetitions are sorted out */
     unsigned errors, warnings;
     struct tutti_map said;
@@ -90,6 +91,8 @@ static void check_fmu(struct checker *checker, const char *path)
         err = tutti_fmu_check(fmu, &checker->findings);
     if (!err)
         check_obstacle(checker, fmu);
+    if (!err && checker->runs)
+        err = tutti_trial(fmu, fmu->desc->model_name ? fmu->desc->model_name : "fmu", NULL, 0, &checker->findings);
     tutti_fmu_free(fmu);
     report_failure(checker, err);
 }
@@ -137,6 +140,11 @@ static void check_loaded(struct checker *checker, const char *file)
         check_whole(checker, system);
     for (uint32_t i = 0; system && i < system->fmu_count; i++)
         report_failure(checker, check_member(checker, system->fmus[i]));
+    for (uint32_t c = 0; system && checker->runs && c < system->component_count; c++) {
+        const struct tutti_component *component = &system->components[c];
+        report_failure(checker, tutti_trial(component->fmu, component->name, component->settings,
+                                            component->setting_count, &checker->findings));
+    }
     tutti_system_free(system);
 }
 
@@ -173,7 +181,7 @@ static void check_system(struct checker *checker, const char *text)
 int command_check(const struct arguments *arguments)
 {
     const char *name = arguments->operands[0];
-    struct checker checker = {.findings = {.report = report}};
+    struct checker checker = {.runs = arguments_value(arguments, "--run") != NULL, .findings = {.report = report}};
     checker.findings.context = &checker;
     if (system_file_is(name))
         check_system(&checker, name);

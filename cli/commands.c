@@ -20,6 +20,7 @@ static const struct option info_options[] = {
 };
 
 static const struct option check_options[] = {
+    {"--run", NULL, NULL, "also run each FMU on trial: initialise, step, go back, repeat, compare, ask for derivatives"},
     {"--quiet", NULL, NULL, "print findings only, no closing line"},
     {NULL},
 };
@@ -313,11 +314,12 @@ const struct command commands[] = {
      .files = MODEL_FILES},
     {"check", "FILE", "validate an FMU or SSP",
      "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
-     "which is loaded but not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
+     "which is loaded but, without --run, not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
      "every FMU in it. "
      "One line per finding, 'error:' or 'warning:', with file, line and what is wrong.",
      1, 1, check_options, command_check,
      .examples = PAIRS({"tutti check ball.fmu", "one FMU"},
+                       {"tutti check --run ball.fmu", "does it do what it says?"},
                        {"tutti check car.ssp", "a system with all that is in it"}),
      .files = MODEL_FILES, .failure = "the file has an error"},
     {"run", "FILE...", "simulate an FMU or a system of FMUs",

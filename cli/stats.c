@@ -40,6 +40,17 @@ static json_t *units_json(const struct tutti_run_stats *stats)
         };
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             json_object_set_new(json, counts[c].name, json_integer((json_int_t)counts[c].count));
+        const struct {
+            const char *name;
+            double seconds;
+        } shares[] = {
+            {"save_seconds", unit->save_seconds},
+            {"restore_seconds", unit->restore_seconds},
+            {"set_seconds", unit->set_seconds},
+            {"get_seconds", unit->get_seconds},
+        };
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+            json_object_set_new(json, shares[s].name, json_real(shares[s].seconds));
         json_array_append_new(list, json);
     }
     return list;

@@ -156,6 +156,30 @@ static void say_result(const struct display *display, const struct summary *summ
             sized ? ", " : "", sized ? show_size((double)status.st_size).text : "");
 }
 
+/* Where the time of the loop went, of all ranks; and how to save it if most of it went into states that are saved only for
+ * events that `auto` looks for. */
+static void say_shares(const struct display *display, const struct tutti_run_stats *stats)
+{
+    double steps = 0, save = 0, restore = 0, set = 0, get = 0;
+    double all = stats->loop_seconds * (stats->ranks > 0 ? stats->ranks : 1);
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        const struct tutti_unit_stats *unit = &stats->units[i];
+        steps += unit->seconds;
+        save += unit->save_seconds;
+        restore += unit->restore_seconds;
+        set += unit->set_seconds;
+        get += unit->get_seconds;
+    }
+    if (!(all > 0) || stats->unit_count < 2 || !(save + restore + set + get > 0))
+        return;
+    bool only_events = stats->events_reason && strcmp(stats->control, "fixed") == 0 && stats->iterations == 0;
+    bool dear = only_events && save > 0.5 * all;
+    say(display, "spent", dear ? DISPLAY_WARNING : DISPLAY_PLAIN,
+        "%.0f %% in do-steps, %.0f %% saving states, %.0f %% restoring, %.0f %% setting, %.0f %% getting%s",
+        100 * steps / all, 100 * save / all, 100 * restore / all, 100 * set / all, 100 * get / all,
+        dear ? "; states are saved to locate events: --events none does without" : "");
+}
+
 static void say_durations(const struct display *display, const struct tutti_run_stats *stats)
 {
     bool fast = stats->loop_seconds > 0;
@@ -174,6 +198,7 @@ void summary_print(const struct summary *summary)
         say_choices(&display, stats);
     say_steps(&display, stats);
     summary_table(&display, stats);
+    say_shares(&display, stats);
     say_result(&display, summary);
     say_durations(&display, stats);
 }

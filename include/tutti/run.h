@@ -153,6 +153,8 @@ struct tutti_unit_stats {
     unsigned long rollbacks, gets, sets, init_evaluations, solver_steps, rhs_evaluations, jacobian_evaluations,
         directional_derivatives, solver_error_failures, solver_other_failures, solver_restarts;
     double seconds; /* in do-steps: measured with options.timing, else estimated from some of them */
+    double save_seconds, restore_seconds; /* taking snapshots of its state, and going back to them */
+    double set_seconds, get_seconds;      /* handing over inputs, and reading what others need; as `seconds` */
 };
 
 /* What a run did. */

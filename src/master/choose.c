@@ -106,6 +106,18 @@ static bool can_go_back(const struct tutti_unit *unit)
     return unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_STATE);
 }
 
+/* May it come back from the middle of a step, at an event? What it announces, and what happens at the ends of steps, needs no
+ * step to be taken back. */
+static bool comes_back(const struct tutti_unit *unit)
+{
+    uint32_t flags = unit->fmu->desc->interfaces[unit->kind->interface].flags;
+    if (!unit->has_events)
+        return false;
+    return unit->kind->interface == TUTTI_CS
+               ? (flags & TUTTI_CAN_EARLY_RETURN) != 0 && !unit->uniform
+               : unit->fmu->desc->event_indicator_count > 0 || (flags & TUTTI_NEEDS_COMPLETED_STEP) != 0;
+}
+
 static void look_at_member(struct facts *facts, const struct tutti_member *member)
 {
     const struct tutti_unit *unit = member->unit;
@@ -120,7 +132,7 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
         facts->stairs = member;
     bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
     facts->takes_slopes = facts->takes_slopes || (moves && member->wires->gather_count > 0);
-    facts->has_events = facts->has_events || unit->has_events;
+    facts->has_events = facts->has_events || comes_back(unit);
 }
 
 /* What a loop needs hangs on the units in it alone. */
@@ -434,20 +446,42 @@ static enum tutti_err check_together(const struct run *run, const struct facts *
     return check_going_back(run, facts);
 }
 
-/* One FMU has nobody to be coupled with. */
-static enum tutti_err check_alone(const struct run *run, unsigned order)
+/* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway. */
+static const char *coupling_option(const struct tutti_run_options *options)
 {
-    const struct tutti_master *master = &run->master;
-    const char *option = master->coupling != &tutti_coupling_jacobi   ? "--coupling"
-                         : master->control != &tutti_control_fixed    ? "--control"
-                         : order > 0                                  ? "--extrapolate"
-                         : master->detection != &tutti_detection_none ? "--events"
-                         : master->corrects                           ? "--correct"
-                         : master->smooths                            ? "--smooth"
-                         : run->options->order                        ? "--order"
-                         : run->options->step_log                     ? "--step-log"
-                                                                      : NULL;
-    return option ? tutti_fail(TUTTI_ERR_ARGUMENT, "%s is about units that are coupled, and there is only one", option)
+    const struct {
+        bool given;
+        const char *option;
+    } all[] = {
+        {!is_auto(options->coupling), "--coupling"},
+        {!is_auto(options->control) && strcmp(options->control, tutti_control_fixed.name) != 0, "--control"},
+        {!is_auto(options->extrapolate), "--extrapolate"},
+        {!is_auto(options->events), "--events"},
+        {options->correct, "--correct"},
+        {options->smooth, "--smooth"},
+        {options->order != NULL, "--order"},
+        {options->step_log != NULL, "--step-log"},
+        {options->max_iterations > 0, "--max-iterations"},
+        {options->sweeps != NULL, "--sweeps"},
+        {options->accelerate != NULL, "--accelerate"},
+        {options->mode != NULL, "--mode"},
+        {options->has_quantum, "--quantum"},
+        {options->has_divergence, "--divergence"},
+        {options->has_event_tolerance, "--event-tolerance"},
+        {options->has_h_min, "--h-min"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].given)
+            return all[i].option;
+    return NULL;
+}
+
+/* One FMU has nobody to be coupled with. */
+static enum tutti_err check_alone(const struct run *run)
+{
+    const char *option = coupling_option(run->options);
+    return option ? tutti_fail(TUTTI_ERR_ARGUMENT,
+                               "%s is about units that are coupled, and there is only one; leave it out", option)
                   : TUTTI_OK;
 }
 
@@ -546,7 +580,7 @@ enum tutti_err tutti_master_choose(struct run *run)
     master->by_means = master->per_time;
     TRY(choose_extrapolation(run, &facts, &master->order));
     if (!facts.coupled)
-        return check_alone(run, master->order);
+        return check_alone(run);
     TRY(check_together(run, &facts, master->order));
     master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
     note_blame(master, &facts);

@@ -18,7 +18,13 @@
 #include "master/detect.h"
 #include "master/step_log.h"
 
-enum { MOST_ATTEMPTS = 1000, MOST_FORCED = 1000, MOST_FORCED_PER_TIME = 20 };
+enum {
+    MOST_ATTEMPTS = 1000,
+    MOST_FORCED = 1000,
+    MOST_FORCED_PER_TIME = 20,
+    MOST_COMEBACKS = 3,
+    MOST_AT_ONCE = 1000,
+};
 
 /* An error that is larger than so many tolerances is none of noise. */
 static const double MOST_NOISE = 100;
@@ -173,6 +179,25 @@ static enum tutti_err cross_here(struct run *run)
     return begin_step(run);
 }
 
+/* A unit did not leave the start of a step though its event there was crossed, and, `at_once`, of no shorter step either. So
+ * the event is none of a threshold that its inputs reach later: it is the inputs, which are others in a step than at its
+ * start, as with seidel, relax or inputs held in the middle. Such a unit enters event mode by itself from now on. */
+static void count_comeback(struct run *run, bool at_once)
+{
+    struct tutti_master *master = &run->master;
+    struct tutti_unit *unit = run->members[master->early_member].unit;
+    unsigned long step = run->stats->steps + 1;
+    unit->comebacks = !at_once ? 0 : step == master->comeback + 1 ? unit->comebacks + 1 : 1;
+    master->comeback = step;
+    if (unit->comebacks < MOST_COMEBACKS || unit->takes_news)
+        return;
+    unit->takes_news = true;
+    tutti_log_printf(
+        run->options->log, TUTTI_LOG_INFO, unit->name,
+        "comes back at the start of every step, since its inputs change there: such events are crossed by the "
+        "unit alone");
+}
+
 /* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
 static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *attempt, double *target)
 {
@@ -188,8 +213,14 @@ static enum tutti_err turn_back(struct run *run, const struct tutti_attempt *att
     }
     if (early && master->early <= run->t) {
         bool again = master->crossed_here == run->t && master->crossed_member == master->early_member;
+        if (!again)
+            return cross_here(run);
         /* Twice from there: the event is not there, but in inputs that belong to a later time. */
-        return again ? locate(run, *target, false, target) : cross_here(run);
+        uint32_t member = master->early_member;
+        TRY(locate(run, *target, false, target));
+        master->early_member = member;
+        count_comeback(run, *target <= run->t);
+        return TUTTI_OK;
     }
     if (early && master->paid_at == run->t && master->owed_by == master->early_member &&
         master->early - run->t <= master->event_tolerance) {
@@ -241,10 +272,31 @@ static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *
     return TUTTI_OK;
 }
 
+static bool is_splinter(const struct run *run, double h)
+{
+    return h <= fmin(2 * run->master.event_tolerance, 1e-3 * run->times.step);
+}
+
+/* Events that follow each other so closely that the run hardly moves. */
+static enum tutti_err count_at_once(struct run *run)
+{
+    struct tutti_master *master = &run->master;
+    bool at_once = is_splinter(run, master->cross_at - run->t);
+    master->at_once = at_once ? master->at_once + 1 : 0;
+    if (master->at_once < MOST_AT_ONCE)
+        return TUTTI_OK;
+    return tutti_fail(
+        TUTTI_ERR_FMU,
+        "t = %s: the run hardly moves: %d steps in a row ended at an event less than %.3g after their start; "
+        "--step-log shows them; use --events none, or a larger --event-tolerance",
+        NUMBER(run->t), MOST_AT_ONCE, 2 * master->event_tolerance);
+}
+
 /* The short step over a located event: whatever happens in it, happens at its end. */
 static enum tutti_err cross_over(struct run *run, double *target)
 {
     struct tutti_master *master = &run->master;
+    TRY(count_at_once(run));
     struct tutti_attempt attempt = begin(run, master->cross_at);
     master->crosses = true;
     enum tutti_err err = tutti_attempt_plain(run, master->cross_at, &attempt);
@@ -342,6 +394,8 @@ static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt
         tutti_scale_add(run);
     if (master->per_time && verdict == TUTTI_FORCE && attempt->converged)
         give_up_time(run, attempt);
+    if (!is_splinter(run, attempt->target - attempt->from))
+        master->at_once = 0;
     master->not_converged += !attempt->converged;
     master->event = master->cross_at > attempt->target;
     return accept(run, attempt->target);

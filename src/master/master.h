@@ -92,6 +92,8 @@ struct tutti_master {
     double cross_at;         /* the far side of an event that is located; -INFINITY: none */
     double crossed_here;     /* events at the start of a step were crossed there; -INFINITY: none */
     uint32_t crossed_member; /* ... for this one */
+    unsigned long comeback;  /* the last macro step whose start a unit did not leave, counted from 1 */
+    unsigned at_once;        /* macro steps in a row that ended at an event next to their start */
     bool crosses;            /* this step is the one over an event: units cross theirs by themselves */
     bool event;              /* this macro step ends at an event: with a row */
     unsigned long not_converged, forced, forced_balance;

@@ -3,14 +3,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "master/detect.h"
 #include "master/loop.h"
 
 static enum tutti_err stands_still(const struct tutti_member *member, const char *how)
 {
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU %s", member->unit->name,
-                      member->unit->fmu->path, NUMBER(member->t), how);
+    return tutti_fail(TUTTI_ERR_FMU,
+                      "%s (%s): time stands still at t = %s: the FMU %s; check its inputs there, or use another of its "
+                      "interfaces (--interface)",
+                      member->unit->name, member->unit->fmu->path, NUMBER(member->t), how);
 }
 
 enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member)
@@ -171,7 +174,8 @@ static enum tutti_err go(struct run *run, struct tutti_member *member, double ta
         arrive(run, member, goal, &step);
         if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
             return TUTTI_OK;
-        if (comes_back(run, member))
+        bool takes = member->t == before && member->unit->takes_news;
+        if (!takes && comes_back(run, member))
             return TUTTI_OK;
         standstills = member->t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
@@ -208,13 +212,10 @@ static enum tutti_err go_by_halves(struct run *run, struct tutti_member *member,
     return go(run, member, target);
 }
 
-enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target)
+static enum tutti_err set_inputs(struct run *run, struct tutti_member *member)
 {
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
-    if (__builtin_expect(run->master.refused != NULL, 0))
-        return TUTTI_OK; /* one before it did: the step is taken back anyway */
-    tutti_run_tell_unit(run, member->component);
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     if (__builtin_expect(wires->held_changed, 0)) {
@@ -226,9 +227,36 @@ enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, d
         member->staged_at = member->t;
         TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
     }
-    enum tutti_err err = wires->halves ? go_by_halves(run, member, target) : go(run, member, target);
+    return TUTTI_OK;
+}
+
+/* Where a do-step is measured, what lies around it is, too. */
+static void time_exchange(struct tutti_unit_counts *counts, double set, double get)
+{
+    double others = (double)(counts->do_steps - counts->exchanges_timed);
+    counts->set_seconds += others * set;
+    counts->get_seconds += others * get;
+    counts->exchanges_timed = counts->do_steps;
+}
+
+enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target)
+{
+    struct tutti_unit *unit = member->unit;
+    if (__builtin_expect(run->master.refused != NULL, 0))
+        return TUTTI_OK; /* one before it did: the step is taken back anyway */
+    tutti_run_tell_unit(run, member->component);
+    bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
+    double begin = timed ? tutti_clock_now() : 0;
+    TRY(set_inputs(run, member));
+    double set = timed ? tutti_clock_now() - begin : 0;
+    enum tutti_err err = member->wires->halves ? go_by_halves(run, member, target) : go(run, member, target);
     if (__builtin_expect(err == TUTTI_ERR_DISCARD && run->master.refused == member, 0))
         return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: macro.c */
     TRY(err);
-    return tutti_wires_get(wires, unit);
+    if (__builtin_expect(!timed, 1))
+        return tutti_wires_get(member->wires, unit);
+    begin = tutti_clock_now();
+    TRY(tutti_wires_get(member->wires, unit));
+    time_exchange(&unit->counts, set, tutti_clock_now() - begin);
+    return TUTTI_OK;
 }

@@ -3,10 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "master/integration.h"
+#include "unit/sampling.h"
 
 enum { STEPS = 2 };
 
@@ -20,76 +20,27 @@ struct performance {
 struct stage {
     struct tutti_unit *unit;
     double times[STEPS + 1];
-    double tolerance; /* solvers of FMUs may begin anew, and be that far off */
-    uint32_t *variables;
-    size_t count;
-    struct tutti_signals start;
+    struct tutti_sampling sampling;
     struct performance first, again;
 };
 
-/* ---- what is looked at ---- */
-
-static bool is_looked_at(const struct tutti_var *var)
+static enum tutti_err lay_out(struct stage *stage, double tolerance)
 {
-    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK &&
-           !tutti_type_is_text((enum tutti_type)var->type);
-}
-
-static enum tutti_err lay_out(struct stage *stage, struct tutti_arena *arena)
-{
-    const struct tutti_desc *desc = stage->unit->fmu->desc;
-    stage->variables = tutti_arena_array(arena, desc->var_count, sizeof *stage->variables);
-    if (!stage->variables)
-        return tutti_fail_memory();
-    for (uint32_t v = 0; v < desc->var_count; v++)
-        if (is_looked_at(&desc->vars[v]))
-            stage->variables[stage->count++] = v;
-    TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->start));
+    TRY(tutti_sampling_init(&stage->sampling, stage->unit, tolerance));
     for (int i = 0; i < STEPS; i++) {
-        TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->first.outputs[i]));
-        TRY(tutti_unit_signals(stage->unit, stage->variables, stage->count, &stage->again.outputs[i]));
+        TRY(tutti_sampling_lay_out(&stage->sampling, stage->unit, &stage->first.outputs[i]));
+        TRY(tutti_sampling_lay_out(&stage->sampling, stage->unit, &stage->again.outputs[i]));
     }
     return TUTTI_OK;
 }
 
 static void release(struct stage *stage)
 {
-    tutti_signals_fini(&stage->start);
+    tutti_sampling_fini(&stage->sampling);
     for (int i = 0; i < STEPS; i++) {
         tutti_signals_fini(&stage->first.outputs[i]);
         tutti_signals_fini(&stage->again.outputs[i]);
     }
-}
-
-/* ---- comparing ---- */
-
-static double magnitude(const struct tutti_signals *signals, size_t variable, size_t element)
-{
-    double value = ((const double *)signals->slots[variable])[element];
-    return isfinite(value) ? fabs(value) : 0;
-}
-
-static bool is_same_real(const struct stage *stage, size_t variable, size_t element, double a, double b)
-{
-    if (a == b || (isnan(a) && isnan(b)))
-        return true;
-    double scale = magnitude(&stage->start, variable, element);
-    for (int i = 0; i < stage->first.read; i++)
-        scale = fmax(scale, magnitude(&stage->first.outputs[i], variable, element));
-    return fabs(a - b) <= stage->tolerance * scale;
-}
-
-static bool is_same(const struct stage *stage, int step, size_t variable)
-{
-    const struct tutti_signals *a = &stage->first.outputs[step], *b = &stage->again.outputs[step];
-    enum tutti_type type = (enum tutti_type)stage->unit->fmu->desc->vars[stage->variables[variable]].type;
-    if (type != TUTTI_TYPE_FLOAT64)
-        return memcmp(a->slots[variable], b->slots[variable], a->extents[variable] * a->sizes[variable]) == 0;
-    const double *x = a->slots[variable], *y = b->slots[variable];
-    for (size_t i = 0; i < a->extents[variable]; i++)
-        if (!is_same_real(stage, variable, i, x[i], y[i]))
-            return false;
-    return true;
 }
 
 static bool is_same_step(const struct tutti_step *a, const struct tutti_step *b)
@@ -107,12 +58,13 @@ static bool agrees(const struct stage *stage, char *why, size_t size)
             snprintf(why, size, "a step from t = %s goes another way when it is repeated", NUMBER(stage->times[i]));
             return false;
         }
-        for (size_t v = 0; i < first->read && v < stage->count; v++)
-            if (!is_same(stage, i, v)) {
-                snprintf(why, size, "'%s' at t = %s is another when the step to it is repeated",
-                         stage->unit->fmu->desc->vars[stage->variables[v]].name, NUMBER(stage->times[i + 1]));
-                return false;
-            }
+        const char *output =
+            i < first->read ? tutti_sampling_differ(&stage->sampling, &first->outputs[i], &again->outputs[i]) : NULL;
+        if (output) {
+            snprintf(why, size, "'%s' at t = %s is another when the step to it is repeated", output,
+                     NUMBER(stage->times[i + 1]));
+            return false;
+        }
     }
     return true;
 }
@@ -133,6 +85,7 @@ static enum tutti_err perform(struct stage *stage, struct performance *performan
         if (step->discarded || step->event || step->terminate || step->reached != end)
             break; /* what a master does about it is not tried here */
         TRY(tutti_unit_get(unit, &performance->outputs[i]));
+        tutti_sampling_see(&stage->sampling, &performance->outputs[i]);
         performance->read = i + 1;
     }
     return TUTTI_OK;
@@ -141,7 +94,6 @@ static enum tutti_err perform(struct stage *stage, struct performance *performan
 static enum tutti_err try_all(struct stage *stage, struct tutti_unit_saved **saved, struct tutti_rehearsal *rehearsal)
 {
     struct tutti_unit *unit = stage->unit;
-    TRY(tutti_unit_get(unit, &stage->start));
     TRY(unit->kind->save(unit, saved));
     TRY(perform(stage, &stage->first, false));
     TRY(unit->kind->restore(unit, *saved));
@@ -171,15 +123,14 @@ enum tutti_err tutti_rehearse(struct run *run, struct tutti_member *member, stru
 {
     struct tutti_unit *unit = member->unit;
     struct stage stage = {.unit = unit};
-    struct tutti_arena arena = {0};
     struct tutti_unit_saved *saved = NULL;
     struct tutti_unit_counts counts = unit->counts;
     *rehearsal = (struct tutti_rehearsal){0};
-    stage.tolerance = member->tolerance > 0 ? member->tolerance : TUTTI_DEFAULT_RTOL;
+    double tolerance = member->tolerance > 0 ? member->tolerance : TUTTI_DEFAULT_RTOL;
     if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(run, member, &stage))
         return TUTTI_OK;
     tutti_run_tell_unit(run, member->component);
-    enum tutti_err err = lay_out(&stage, &arena);
+    enum tutti_err err = lay_out(&stage, tolerance);
     if (!err)
         err = try_all(&stage, &saved, rehearsal);
     if (err == TUTTI_ERR_FMU || err == TUTTI_ERR_UNSUPPORTED) {
@@ -189,7 +140,6 @@ enum tutti_err tutti_rehearse(struct run *run, struct tutti_member *member, stru
     }
     unit->kind->discard(unit, saved);
     release(&stage);
-    tutti_arena_fini(&arena);
     unit->counts = counts;
     unit->back_to = INFINITY;
     return err;

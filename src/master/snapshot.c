@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "master/loop.h"
 #include "master/texts.h"
 
@@ -37,7 +38,9 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct run *
     for (uint32_t i = 0; i < run->own_count; i++) {
         struct tutti_member *member = run->own[i];
         uint32_t m = member->component;
+        double before = tutti_clock_now();
         TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
+        member->unit->counts.save_seconds += tutti_clock_now() - before;
         if (snapshot->inputs && member->inputs)
             snapshot->inputs[m] = *member->inputs;
         snapshot->held_changed[m] = member->wires->held_changed;
@@ -66,7 +69,9 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     for (uint32_t i = 0; i < run->own_count; i++) {
         struct tutti_member *member = run->own[i];
         uint32_t m = member->component;
+        double before = tutti_clock_now();
         TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
+        member->unit->counts.restore_seconds += tutti_clock_now() - before;
         if (member->inputs)
             *member->inputs = snapshot->inputs[m];
         member->wires->held_changed = snapshot->held_changed[m];

@@ -39,6 +39,11 @@ void tutti_run_stats_fini(struct tutti_run_stats *stats)
 
 /* --- counting */
 
+static double of_all_steps(const struct tutti_unit_counts *counts, double seconds)
+{
+    return counts->exchanges_timed > 0 ? seconds * ((double)counts->do_steps / (double)counts->exchanges_timed) : 0;
+}
+
 static bool count_member(const struct tutti_member *member, int rank, struct tutti_unit_stats *out)
 {
     static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
@@ -69,6 +74,10 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
         .solver_other_failures = counts->solver.other_failures,
         .solver_restarts = counts->solver.restarts,
         .seconds = tutti_unit_seconds(unit),
+        .save_seconds = counts->save_seconds,
+        .restore_seconds = counts->restore_seconds,
+        .set_seconds = of_all_steps(counts, counts->set_seconds),
+        .get_seconds = of_all_steps(counts, counts->get_seconds),
     };
     return out->name && out->fmu && out->fmi && out->interface && (out->solver || !solver);
 }
@@ -161,6 +170,13 @@ void tutti_tally_count(const struct run *run)
     X(solver_other_failures)                                                                                           \
     X(solver_restarts)
 
+#define UNIT_SECONDS(X)                                                                                                \
+    X(seconds)                                                                                                         \
+    X(save_seconds)                                                                                                    \
+    X(restore_seconds)                                                                                                 \
+    X(set_seconds)                                                                                                     \
+    X(get_seconds)
+
 #define RUN_DOUBLES(X)                                                                                                 \
     X(start)                                                                                                           \
     X(stop)                                                                                                            \
@@ -211,7 +227,9 @@ static void pack_unit(struct tutti_parcel *parcel, const struct tutti_unit_stats
 #define X(field) tutti_parcel_put_u64(parcel, unit->field);
     UNIT_COUNTS(X)
 #undef X
-    tutti_parcel_put_double(parcel, unit->seconds);
+#define X(field) tutti_parcel_put_double(parcel, unit->field);
+    UNIT_SECONDS(X)
+#undef X
 }
 
 void tutti_tally_pack(struct tutti_parcel *parcel, const struct tutti_run_stats *stats)
@@ -258,7 +276,9 @@ static void unpack_unit(struct tutti_unparcel *in, struct tutti_unit_stats *unit
 #define X(field) unit->field = (unsigned long)tutti_unparcel_u64(in);
     UNIT_COUNTS(X)
 #undef X
-    unit->seconds = tutti_unparcel_double(in);
+#define X(field) unit->field = tutti_unparcel_double(in);
+    UNIT_SECONDS(X)
+#undef X
     in->bad = in->bad || !unit->fmu || !unit->fmi || !unit->interface;
 }
 

@@ -67,6 +67,10 @@ struct tutti_unit_counts {
     struct tutti_solver_counts solver; /* Model Exchange */
     double seconds;                    /* in the first `timed` do-steps; see tutti_unit_timed */
     unsigned long timed, time_next;    /* do-steps that `seconds` speaks for; the next one to be measured */
+    /* By whoever steps the unit. */
+    double save_seconds, restore_seconds; /* all of it */
+    double set_seconds, get_seconds;      /* around the first `exchanges_timed` do-steps, from some of them */
+    unsigned long exchanges_timed;
 };
 
 /* What an event brought. */
@@ -146,6 +150,8 @@ struct tutti_unit {
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by whoever steps the unit. */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
+    unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
+    bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
     bool forgets;         /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
     bool unsteady;        /* ... or only if nobody tells it that it may be taken back beyond the start of a step */
     double

@@ -3,7 +3,7 @@
 """Units that are taken back: what they are told about it, and what becomes of those that do not come back as they were."""
 import unittest
 
-from command import kit_fmu
+from command import kit_fmu, test_fmu
 from systems import CoupledTest, connect
 
 FAULTY = {version: kit_fmu("Faulty", version) for version in ("2", "3")}
@@ -41,7 +41,7 @@ class Prior(CoupledTest):
 class Forgetting(CoupledTest):
     """Units whose saved state is incomplete."""
 
-    FORGET = {"KIT_FAULT": "forget SetFMUstate|SetFMUState @b"}
+    FORGET = {"KIT_FAULT": "lose SetFMUstate|SetFMUState @b"}
     WARNING = r"warning: b: the FMU does not come back to a state that it saved .*'y' at t = 0.1 is another.*cannot go back"
 
     def test_auto_chooses_something_else(self):
@@ -83,6 +83,85 @@ class Forgetting(CoupledTest):
             for where in ((), ("--threads", "2")):
                 _, stats, units = self.with_stats(*ring(version), "--coupling", "relax", *where)
                 self.assertEqual(units["a"]["do_steps"], stats["iterations"])
+
+
+class News(CoupledTest):
+    """A unit in event mode that comes back at once, because its input is another than at the last event."""
+
+    UNITS = f"s={test_fmu('Follower', '2')}", f"f={test_fmu('Fussy', '3')}", *connect("s.x=f.u"), "--set", "s.u=1", \
+        "--stop", "1", "--interface", "cs"
+
+    def test_the_run_moves_on(self):
+        """It went on in steps of 1e-5 of a step, without a word, and would have taken days."""
+        for options in (("--step", "0.01"), ("--step", "0.01", "--coupling", "relax"), ("--rtol", "1e-3")):
+            with self.subTest(options=options):
+                table, stats, _ = self.with_stats(*self.UNITS, "--events", "early", *options)
+                plain = self.run_(*self.UNITS, "--events", "none", *options)
+                self.assertLess(stats["steps"], 300)
+                self.assertAlmostEqual(table["f.x"][-1], plain["f.x"][-1], delta=1e-2)
+
+    def test_units_that_do_not_come_back(self):
+        """Event mode without early return: what is announced needs no saved states."""
+        fussy = test_fmu("Fussy", "3")
+        patient = self.altered(fussy, (' mightReturnEarlyFromDoStep="true"', ""))
+        for fmu, events in ((fussy, "early"), (patient, "none")):
+            _, stats, _ = self.with_stats(self.UNITS[0], f"f={fmu}", *self.UNITS[2:], "--step", "0.1")
+            self.assertEqual(stats["events"], events)
+
+
+class Cost(CoupledTest):
+    def test_where_the_time_went(self):
+        units = ring("2")[:-2] + ("--step", "0.001", "--coupling", "seidel", "--events", "early")
+        outcome = self.tutti("run", *units, "-o", self.path("result.csv"), "--stats", self.path("stats.json"))
+        self.assertRegex(outcome.err, r"\nspent +\d+ % in do-steps, \d+ % saving states, \d+ % restoring, \d+ % setting, "
+                                      r"\d+ % getting\n")
+        for unit in self.stats()["units"]:
+            for name in ("seconds", "save_seconds", "set_seconds", "get_seconds"):
+                self.assertGreater(unit[name], 0, name)
+            self.assertEqual(unit["restore_seconds"], 0)
+            self.assertLess(sum(unit[f"{name}_seconds"] for name in ("save", "set", "get")),
+                            self.stats()["loop_seconds"])
+
+
+class Alone(CoupledTest):
+    def test_options_of_coupled_units(self):
+        """They were ignored in silence."""
+        for option in (("--coupling", "jacobi"), ("--control", "embedded"), ("--extrapolate", "0"), ("--events", "none"),
+                       ("--max-iterations", "3"), ("--quantum", "1"), ("--h-min", "1e-3"), ("--event-tolerance", "1"),
+                       ("--sweeps", "jacobi"), ("--accelerate", "anderson"), ("--divergence", "1")):
+            self.refused("run", FAULTY["2"], *option, "-o", self.path("none.csv"), status=2,
+                         says=f"{option[0]} is about units that are coupled, and there is only one")
+        for option in (("--coupling", "auto"), ("--events", "auto"), ("--control", "fixed")):
+            self.run_(FAULTY["2"], *option)
+
+
+class Trial(CoupledTest):
+    """`tutti check --run`."""
+
+    def check(self, fmu, fault="", status=0):
+        return self.tutti("check", "--run", "--quiet", fmu, status=status, env={"KIT_FAULT": fault}).out
+
+    def test_good_units(self):
+        for model in ("Faulty", "BouncingBall", "Stair", "Tracker", "VanDerPol", "Once", "Heater"):
+            for version in ("1cs", "2", "3"):
+                self.assertEqual(self.check(kit_fmu(model, version)), "", f"{model} {version}")
+
+    def test_bad_ones(self):
+        for version, fmu in FAULTY.items():
+            with self.subTest(version=version):
+                said = self.check(fmu, "lose SetFMUstate|SetFMUState")
+                self.assertRegex(said, r"warning: .*: Co-Simulation: .*'y' at t = 0.1 is another after it went back to t = 0;")
+                said = self.check(fmu, "stay DoStep")
+                self.assertRegex(said, r"warning: .*'y' at t = 0.2 is another if it may be taken back to t = 0;")
+                said = self.check(fmu, "error DoStep 0.5", status=1)
+                self.assertRegex(said, r"error: .*: Co-Simulation: it does not run: .*DoStep")
+                said = self.check(fmu, "error SerializeFMUstate|SerializeFMUState")
+                self.assertRegex(said, r"warning: .*saved states as bytes .*fail")
+
+    def test_systems(self):
+        self.tutti("new", "ring.ssp", *ring("2")[:6])
+        said = self.check("ring.ssp", "lose SetFMUstate @b")
+        self.assertEqual(said.count("after it went back"), 1)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class Summary:
     def __init__(self, text):
         self.lines = [line for line in text.splitlines() if not line.startswith("tutti: ")]
         header = next(i for i, line in enumerate(self.lines) if re.match(r"unit +FMI", line) or line.startswith("unit  "))
-        end = next(i for i, line in enumerate(self.lines) if i > header and re.match("(result|took) ", line))
+        end = next(i for i, line in enumerate(self.lines) if i > header and re.match("(spent|result|took) ", line))
         self.header, self.rows = self.lines[header], self.lines[header + 1:end]
         self.labels = {line.split()[0]: line[13:] for line in self.lines[:header] + self.lines[end:]}
         titles = re.findall(r"\S+(?: \S+)*", self.header)

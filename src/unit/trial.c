@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "base/time.h"
+#include "unit/sampling.h"
+
+enum {
+    MOST_POINTS = 501,
+    DEFAULT_STEPS = 500,
+    MOST_STANDSTILLS = 1000,
+    MOST_ROUNDS = 1000,
+    MOST_DERIVATIVES = 64,
+    PAIR = 2
+};
+
+/* Solvers may begin anew where a unit goes back. */
+static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
+
+struct trial {
+    struct tutti_fmu *fmu;
+    enum tutti_interface_kind interface;
+    const char *name;
+    const struct tutti_setting *settings;
+    size_t setting_count;
+    struct tutti_findings *findings;
+    struct tutti_experiment_setup setup;
+    struct tutti_grid grid;
+    struct tutti_sampling sampling;
+    double times[MOST_POINTS];
+    struct tutti_signals points[MOST_POINTS]; /* what a plain run gives; the first is the start */
+    int count;                                /* of these */
+};
+
+/* A unit on its way. */
+struct walk {
+    struct tutti_unit *unit;
+    double t, next_event;
+    bool over; /* the FMU ended the simulation, or gave up a step */
+};
+
+static void find(const struct trial *trial, enum tutti_severity severity, const char *what, const char *why)
+{
+    tutti_findings_add(trial->findings, severity, trial->fmu->path, 0, "%s: %s%s%s",
+                       tutti_interface_name(trial->interface), what, why[0] ? ": " : "", why);
+}
+
+/* Whatever fails is told, but for want of memory. */
+static enum tutti_err judge(const struct trial *trial, enum tutti_err err, enum tutti_severity severity,
+                            const char *what)
+{
+    if (err && err != TUTTI_ERR_MEMORY) {
+        find(trial, severity, what, tutti_err_message());
+        return TUTTI_OK;
+    }
+    return err;
+}
+
+/* ---- a life ---- */
+
+static enum tutti_err settle(struct walk *walk)
+{
+    struct tutti_unit_event event;
+    TRY(walk->unit->kind->settle(walk->unit, &event));
+    walk->next_event = event.next_event;
+    walk->over = event.terminate;
+    return TUTTI_OK;
+}
+
+static enum tutti_err begin(const struct trial *trial, struct walk *walk)
+{
+    struct tutti_unit_options options = {
+        .name = trial->name,
+        .interface = trial->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .integration = {.rtol = ME_RTOL, .atol = ME_RTOL / 100},
+    };
+    *walk = (struct walk){.t = trial->setup.start, .next_event = INFINITY};
+    TRY(tutti_unit_new(&walk->unit, trial->fmu, &options));
+    TRY(walk->unit->kind->set_up(walk->unit, &trial->setup));
+    TRY(tutti_unit_apply(walk->unit, trial->settings, trial->setting_count));
+    TRY(walk->unit->kind->enter_init(walk->unit));
+    TRY(tutti_unit_apply_inputs(walk->unit, trial->settings, trial->setting_count));
+    TRY(walk->unit->kind->exit_init(walk->unit));
+    walk->unit->horizon = trial->setup.stop;
+    return walk->unit->has_events ? settle(walk) : TUTTI_OK;
+}
+
+static void end(struct walk *walk)
+{
+    tutti_unit_free(walk->unit);
+    walk->unit = NULL;
+}
+
+static enum tutti_err cross(struct walk *walk)
+{
+    TRY(walk->unit->kind->enter_event(walk->unit));
+    return settle(walk);
+}
+
+/* FMUs that know one step size only get that very number. */
+static double step_to(const struct trial *trial, const struct walk *walk, double goal)
+{
+    return walk->unit->uniform ? trial->grid.step : tutti_time_step(walk->t, goal);
+}
+
+/* To `target`, over the events on the way. */
+static enum tutti_err go(const struct trial *trial, struct walk *walk, double target)
+{
+    double span = trial->setup.stop - trial->setup.start;
+    for (int still = 0; walk->t < target && !walk->over;) {
+        struct tutti_step step;
+        double goal = fmin(target, fmax(walk->next_event, walk->t)), before = walk->t;
+        if (tutti_time_reached(walk->t, walk->next_event, span) && walk->unit->has_events) {
+            TRY(cross(walk));
+        } else {
+            TRY(walk->unit->kind->step(walk->unit, walk->t, step_to(trial, walk, goal), &step));
+            walk->t = tutti_time_same(step.reached, goal, span) ? goal : step.reached;
+            walk->over = step.terminate || step.discarded;
+            if (step.event && walk->unit->has_events && !walk->over)
+                TRY(cross(walk));
+        }
+        still = walk->t > before ? 0 : still + 1;
+        if (still == MOST_STANDSTILLS)
+            return tutti_fail(TUTTI_ERR_FMU, "time stands still at t = %s", NUMBER(walk->t));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- the plain run ---- */
+
+static enum tutti_err record(struct trial *trial, struct walk *walk)
+{
+    struct tutti_signals *point = &trial->points[trial->count];
+    TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, point));
+    TRY(tutti_unit_get(walk->unit, point));
+    tutti_sampling_see(&trial->sampling, point);
+    trial->times[trial->count++] = walk->t;
+    return TUTTI_OK;
+}
+
+/* Is there another point that the unit can reach? */
+static bool goes_on(const struct trial *trial, const struct walk *walk)
+{
+    double next = walk->t + trial->grid.step, stop = trial->setup.stop;
+    bool fits = !walk->unit->uniform || tutti_time_reached(stop, next, stop - trial->setup.start);
+    return trial->count < MOST_POINTS && walk->t < stop && !walk->over && fits;
+}
+
+static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
+{
+    TRY(begin(trial, walk));
+    TRY(tutti_sampling_init(&trial->sampling, walk->unit, trial->interface == TUTTI_ME ? ME_TOLERANCE : CS_TOLERANCE));
+    TRY(record(trial, walk));
+    while (goes_on(trial, walk)) {
+        TRY(go(trial, walk, trial->grid.next));
+        if (walk->over)
+            break;
+        tutti_grid_pass(&trial->grid, walk->t);
+        TRY(record(trial, walk));
+    }
+    return walk->over ? TUTTI_OK : walk->unit->kind->terminate(walk->unit);
+}
+
+/* ---- going back ---- */
+
+/* Two steps from point i on, with outputs into `now`; the name of an output that is another than expected, and where. */
+static enum tutti_err repeat(struct trial *trial, struct walk *walk, int i, struct tutti_signals *now,
+                             const struct tutti_signals *expected, const char **output, double *at)
+{
+    for (int s = 0; s < PAIR && i + s + 1 < trial->count && !*output; s++) {
+        *at = trial->times[i + s + 1];
+        TRY(go(trial, walk, *at));
+        if (walk->over) {
+            *output = "the end of the simulation";
+            return TUTTI_OK;
+        }
+        TRY(tutti_unit_get(walk->unit, &now[s]));
+        if (expected)
+            *output = tutti_sampling_differ(&trial->sampling, &now[s], &expected[s]);
+    }
+    return TUTTI_OK;
+}
+
+static void tell_difference(const struct trial *trial, double from, double at, const char *output, bool back)
+{
+    tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                       "%s: the FMU says that it can go back (canGetAndSetFMUState), but '%s' at t = %s is another %s "
+                       "t = %s; a run treats it as one that cannot, where it finds that out",
+                       tutti_interface_name(trial->interface), output, NUMBER(at),
+                       back ? "after it went back to" : "if it may be taken back to", NUMBER(from));
+}
+
+/* Every two steps are made twice. Of Co-Simulation both have to be those of the plain run; a solver of ours begins anew, which
+ * may move an event to the other side of a point, so that of Model Exchange the second are compared with the first. */
+static enum tutti_err go_back_and_forth(struct trial *trial, struct walk *walk, struct tutti_unit_saved **saved,
+                                        struct tutti_signals *first, struct tutti_signals *second)
+{
+    const char *output = NULL;
+    double at = 0;
+    bool exact = trial->interface == TUTTI_CS;
+    TRY(begin(trial, walk));
+    for (int s = 0; s < PAIR; s++) {
+        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &first[s]));
+        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &second[s]));
+    }
+    for (int i = 0; i + 1 < trial->count; i += PAIR) {
+        struct walk here = *walk;
+        const struct tutti_signals *plain = &trial->points[i + 1];
+        walk->unit->back_to = walk->t;
+        TRY(walk->unit->kind->save(walk->unit, saved));
+        TRY(repeat(trial, walk, i, first, exact ? plain : NULL, &output, &at));
+        bool back = !output;
+        if (back) {
+            *walk = here;
+            TRY(walk->unit->kind->restore(walk->unit, *saved));
+            TRY(repeat(trial, walk, i, second, exact ? plain : first, &output, &at));
+        }
+        if (output) {
+            tell_difference(trial, here.t, at, output, back);
+            return TUTTI_OK;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err try_going_back(struct trial *trial)
+{
+    struct walk walk = {0};
+    struct tutti_unit_saved *saved = NULL;
+    struct tutti_signals first[PAIR] = {0}, second[PAIR] = {0};
+    if (!(trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_STATE))
+        return TUTTI_OK;
+    enum tutti_err err = go_back_and_forth(trial, &walk, &saved, first, second);
+    err = judge(trial, err, TUTTI_FINDING_WARNING, "going back to saved states (canGetAndSetFMUState) fails");
+    if (walk.unit)
+        walk.unit->kind->discard(walk.unit, saved);
+    for (int s = 0; s < PAIR; s++) {
+        tutti_signals_fini(&first[s]);
+        tutti_signals_fini(&second[s]);
+    }
+    end(&walk);
+    return err;
+}
+
+/* ---- states as bytes ---- */
+
+/* To the first point at which steps can be made. */
+static enum tutti_err begin_instance(const struct trial *trial, struct tutti_instance **instance)
+{
+    const struct tutti_instance_options options = {.name = trial->name, .event_mode = true};
+    struct tutti_discrete discrete = {.again = true};
+    TRY(tutti_instance_new(instance, trial->fmu->libraries[trial->interface], &options));
+    TRY(tutti_instance_enter_initialization(*instance, &trial->setup));
+    TRY(tutti_instance_exit_initialization(*instance));
+    for (int round = 0; tutti_instance_uses_events(*instance) && discrete.again && round < MOST_ROUNDS; round++)
+        TRY(tutti_instance_update_discrete(*instance, &discrete));
+    if (!tutti_instance_uses_events(*instance) || discrete.terminate)
+        return TUTTI_OK;
+    return trial->interface == TUTTI_ME ? tutti_instance_enter_continuous(*instance)
+                                        : tutti_instance_enter_step(*instance);
+}
+
+static enum tutti_err pass_through_bytes(struct tutti_instance *instance, struct tutti_saved *saved,
+                                         struct tutti_saved *copy)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    TRY(tutti_instance_save(instance, saved));
+    TRY(tutti_instance_serialize(instance, saved, &bytes, &size));
+    enum tutti_err err = tutti_instance_deserialize(instance, bytes, size, copy);
+    free(bytes);
+    return err ? err : tutti_instance_restore(instance, copy);
+}
+
+static enum tutti_err try_bytes(struct trial *trial)
+{
+    struct tutti_instance *instance = NULL;
+    struct tutti_saved saved = {0}, copy = {0};
+    if (!(trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_SERIALIZE))
+        return TUTTI_OK;
+    enum tutti_err err = begin_instance(trial, &instance);
+    if (!err)
+        err = pass_through_bytes(instance, &saved, &copy);
+    err = judge(trial, err, TUTTI_FINDING_WARNING, "saved states as bytes (canSerializeFMUState) fail");
+    if (instance) {
+        tutti_instance_discard_saved(instance, &saved);
+        tutti_instance_discard_saved(instance, &copy);
+    }
+    tutti_instance_free(instance);
+    return err;
+}
+
+/* ---- derivatives ---- */
+
+static size_t list_reals(const struct tutti_desc *desc, enum tutti_causality causality, uint32_t *references)
+{
+    size_t count = 0;
+    for (uint32_t v = 0; v < desc->var_count && count < MOST_DERIVATIVES; v++) {
+        const struct tutti_var *var = &desc->vars[v];
+        if (var->causality == causality && var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 &&
+            var->variability == TUTTI_CONTINUOUS)
+            references[count++] = var->reference;
+    }
+    return count;
+}
+
+static enum tutti_err ask_directional(struct walk *walk)
+{
+    uint32_t outputs[MOST_DERIVATIVES], inputs[MOST_DERIVATIVES];
+    double seed[MOST_DERIVATIVES] = {0}, sensitivity[MOST_DERIVATIVES];
+    size_t output_count = list_reals(walk->unit->fmu->desc, TUTTI_OUTPUT, outputs);
+    size_t input_count = list_reals(walk->unit->fmu->desc, TUTTI_INPUT, inputs);
+    for (size_t i = 0; i < input_count && output_count > 0; i++) {
+        seed[i] = 1;
+        TRY(walk->unit->kind->get_directional(walk->unit, outputs, output_count, inputs, input_count, seed,
+                                              sensitivity));
+        seed[i] = 0;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err ask_rates(struct walk *walk)
+{
+    uint32_t outputs[MOST_DERIVATIVES];
+    double rates[MOST_DERIVATIVES];
+    size_t count = list_reals(walk->unit->fmu->desc, TUTTI_OUTPUT, outputs);
+    for (int order = 1; order <= walk->unit->output_order && count > 0; order++)
+        TRY(walk->unit->kind->get_output_derivatives(walk->unit, outputs, count, order, rates));
+    return TUTTI_OK;
+}
+
+static enum tutti_err try_derivatives(struct trial *trial, uint32_t claim, const char *what,
+                                      enum tutti_err (*ask)(struct walk *))
+{
+    struct walk walk = {0};
+    if (!(trial->fmu->libraries[trial->interface]->can & claim) || trial->count < 2)
+        return TUTTI_OK;
+    enum tutti_err err = begin(trial, &walk);
+    if (!err)
+        err = go(trial, &walk, trial->times[1]);
+    if (!err && !walk.over)
+        err = ask(&walk);
+    end(&walk);
+    return judge(trial, err, TUTTI_FINDING_WARNING, what);
+}
+
+/* ---- all of it ---- */
+
+static void set_times(struct trial *trial)
+{
+    const struct tutti_experiment *experiment = &trial->fmu->desc->experiment;
+    double start = experiment->has_start ? experiment->start : 0;
+    double stop = experiment->has_stop && experiment->stop > start ? experiment->stop : start + 1;
+    bool fits = experiment->has_step && experiment->step > 0 && experiment->step <= stop - start;
+    double fixed = trial->fmu->desc->interfaces[trial->interface].fixed_step;
+    double step = fits ? experiment->step : (stop - start) / DEFAULT_STEPS;
+    if (fixed > 0 && fixed <= stop - start)
+        step = fixed * fmax(1, round(step / fixed));
+    trial->setup = (struct tutti_experiment_setup){.start = start,
+                                                   .stop = stop,
+                                                   .has_stop = true,
+                                                   .tolerance = experiment->tolerance,
+                                                   .has_tolerance = experiment->has_tolerance};
+    tutti_grid_init(&trial->grid, start, step, stop);
+}
+
+static enum tutti_err try_interface(struct trial *trial)
+{
+    struct walk walk = {0};
+    set_times(trial);
+    enum tutti_err err = run_plainly(trial, &walk);
+    end(&walk);
+    if (err)
+        return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
+    TRY(try_going_back(trial));
+    TRY(try_bytes(trial));
+    TRY(try_derivatives(trial, TUTTI_CAN_DIRECTIONAL, "directional derivatives fail", ask_directional));
+    return trial->interface == TUTTI_CS
+               ? try_derivatives(trial, TUTTI_CAN_OUTPUT_DERIVATIVES, "derivatives of outputs fail", ask_rates)
+               : TUTTI_OK;
+}
+
+enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings, size_t count,
+                           struct tutti_findings *findings)
+{
+    static const enum tutti_interface_kind kinds[] = {TUTTI_CS, TUTTI_ME};
+    enum tutti_err err = TUTTI_OK;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !err; k++) {
+        const struct tutti_unit_kind *kind = NULL;
+        if (!fmu->desc->interfaces[kinds[k]].present ||
+            tutti_unit_kind_for(fmu, kinds[k] == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS, false, &kind))
+            continue; /* which `tutti check` says without a trial */
+        struct trial *trial = calloc(1, sizeof *trial);
+        if (!trial)
+            return tutti_fail_memory();
+        trial->fmu = fmu;
+        trial->interface = kinds[k];
+        trial->name = name;
+        trial->settings = settings;
+        trial->setting_count = count;
+        trial->findings = findings;
+        err = try_interface(trial);
+        for (int p = 0; p < MOST_POINTS; p++)
+            tutti_signals_fini(&trial->points[p]);
+        tutti_sampling_fini(&trial->sampling);
+        free(trial);
+    }
+    return err;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* trial.h - an FMU is run to see whether it does what it says: for `tutti check --run`. */
+#ifndef TUTTI_UNIT_TRIAL_H
+#define TUTTI_UNIT_TRIAL_H
+
+#include "fmi/findings.h"
+#include "unit/unit.h"
+
+/* Of each interface that the FMU has: instantiates it with these settings, initialises it, steps through its default
+ * experiment (a part of it, if that is long), and tries what it claims beyond that: going back to saved states, also those
+ * that were serialised, directional derivatives, derivatives of outputs. What fails is a finding: an error where a run would
+ * end, else a warning. Inputs keep their start values. MEMORY is the only failure. */
+TUTTI_CHECKED enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings,
+                                         size_t count, struct tutti_findings *findings);
+
+#endif
