@@ -56,6 +56,7 @@ expect ./pc_shared
 expect ./pc_static
 expect ./pc_cxx
 ldd pc_static | grep -q libtutti && fail "pc_static uses the shared library"
+/usr/bin/python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1]).tutti_version' "$lib/libtutti.so" || fail "libtutti.so cannot be loaded by name"
 
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.21)

@@ -342,6 +342,27 @@ static void their_errors_are_passed_on(void **state)
         }
 }
 
+static enum tutti_err fail_silently(void *context, struct tutti_model *model, double t, const double *p, double *values)
+{
+    (void)context, (void)model, (void)t, (void)p, (void)values;
+    return TUTTI_ERR_LIMIT;
+}
+
+/* A message of an earlier failure is not taken for theirs. */
+static void nothing_is_said(void **state)
+{
+    struct scratch *scratch = *state;
+    for (int w = 0; w < 3; w++) {
+        struct wish wish = {.states = 1};
+        struct tutti_extra extra = equations(&wish, true);
+        struct setup setup = {TUTTI_FMUS "/Dahlquist", "2", "cvode", NULL, NULL, 0};
+        *(w == 0 ? &extra.rhs : w == 1 ? &extra.jacobian : &extra.output) = fail_silently;
+        (void)tutti_fail(TUTTI_ERR_IO, "long ago");
+        assert_fails(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL), TUTTI_ERR_LIMIT, "did not say why");
+        assert_null(strstr(tutti_err_message(), "long ago"));
+    }
+}
+
 /* In the middle of the run: the rows before it stay. */
 static void rows_before_an_error_stay(void **state)
 {
@@ -446,11 +467,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_solved_with_the_fmu), cmocka_unit_test(every_jacobian_does),
-        cmocka_unit_test(an_fmu_without_states),        cmocka_unit_test(events_leave_them_alone),
-        cmocka_unit_test(they_may_look_at_the_fmu),     cmocka_unit_test(their_errors_are_passed_on),
-        cmocka_unit_test(rows_before_an_error_stay),    cmocka_unit_test(what_is_no_number_is_named),
-        cmocka_unit_test(nonsense_is_refused),          cmocka_unit_test(columns_without_equations),
+        cmocka_unit_test(they_are_solved_with_the_fmu),
+        cmocka_unit_test(every_jacobian_does),
+        cmocka_unit_test(an_fmu_without_states),
+        cmocka_unit_test(events_leave_them_alone),
+        cmocka_unit_test(they_may_look_at_the_fmu),
+        cmocka_unit_test(their_errors_are_passed_on),
+        cmocka_unit_test(nothing_is_said),
+        cmocka_unit_test(rows_before_an_error_stay),
+        cmocka_unit_test(what_is_no_number_is_named),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(columns_without_equations),
     };
     return cmocka_run_group_tests_name("unit: me, extra equations", tests, set_up, tear_down);
 }
