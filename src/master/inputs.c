@@ -264,7 +264,13 @@ static void count_passed(struct tutti_inputs *inputs, double t, double span)
     }
 }
 
-void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span)
+/* Does the unit know how this column moves inside of a step? */
+static bool is_followed(const struct tutti_inputs *inputs, const struct tutti_unit *unit, size_t column)
+{
+    return inputs->followed[column] && (inputs->asked || unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+}
+
+void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span)
 {
     count_passed(inputs, t, span);
     inputs->jumped = has_come(inputs, t, inputs->event, span);
@@ -272,7 +278,9 @@ void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span)
     for (double event = inputs->event; has_come(inputs, t, event, span);
          event = tutti_trajectory_next_event(inputs->trajectory, event))
         inputs->time = fmax(t, event);
-    tutti_inputs_sample(inputs, inputs->time, false);
+    for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++)
+        if (is_followed(inputs, unit, c))
+            tutti_trajectory_sample_column(inputs->trajectory, c, inputs->time, false);
     inputs->held_changed = inputs->held_changed || inputs->jumped;
 }
 
@@ -370,7 +378,7 @@ static void sample_ahead(struct tutti_inputs *inputs, const struct tutti_unit *u
     bool held = inputs->choice.at != TUTTI_INPUT_AUTO && !unit->has_events;
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++) {
         bool continuous = tutti_trajectory_input(inputs->trajectory, c)->continuous;
-        if (continuous && !(inputs->followed[c] && (inputs->asked || unit->can & TUTTI_CAN_INPUT_DERIVATIVES)))
+        if (continuous && !is_followed(inputs, unit, c))
             tutti_trajectory_sample_column(inputs->trajectory, c, point, false);
         else if (!continuous && held)
             tutti_trajectory_sample_column(inputs->trajectory, c, point, true);

@@ -89,8 +89,9 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_offer(const struct tutti_inputs *input
                                                 bool *refused);
 /* Hands all values to the unit: at the initialisation, and inside an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
-/* When the unit has come to t: takes the values there, and sees whether it is a jump. */
-void tutti_inputs_arrive(struct tutti_inputs *inputs, double t, double span);
+/* When the unit has come to t: takes the values there of what the unit followed, for the record; all others are what it was
+ * told. Sees whether there is a jump. */
+void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span);
 /* In event mode: hands over the values behind a jump, if there was one. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit);
 /* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only

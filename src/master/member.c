@@ -126,7 +126,7 @@ void tutti_member_look(const struct run *run, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
     if (inputs)
-        tutti_inputs_arrive(inputs, member->t, run->span);
+        tutti_inputs_arrive(inputs, member->unit, member->t, run->span);
     if (!member->unit->has_events)
         return;
     if ((inputs && inputs->jumped) || tutti_time_reached(member->t, member->next_event, run->span))

@@ -229,7 +229,7 @@ static bool is_fixed(const struct tutti_var *var)
     return var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED;
 }
 
-/* Columns of one choice; inputs that a file drives are shown as the file has them. */
+/* Columns of one choice; inputs that a file drives are shown as the unit was told them. */
 static enum tutti_err add_columns(struct tutti_observer *observer, struct chooser *chooser, const struct choice *choice)
 {
     const struct tutti_observed *observed = &chooser->observed[chooser->component];

@@ -52,7 +52,7 @@ static enum tutti_err make_halves(struct run *run, double target, struct tutti_a
     run->t = half;
     for (uint32_t w = 0; w < run->watched_count; w++) /* input files go on from there, too */
         if (run->watched[w]->inputs)
-            tutti_inputs_arrive(run->watched[w]->inputs, half, run->span);
+            tutti_inputs_arrive(run->watched[w]->inputs, run->watched[w]->unit, half, run->span);
     TRY(tutti_extrapolation_enter_middle(run));
     enum tutti_err err = tutti_attempt_plain(run, target, attempt);
     tutti_extrapolation_leave_middle(run);

@@ -367,5 +367,17 @@ class Discrete(CommandTest):
                 self.assertEqual(set(table["P"][len(cooling) + 1:-1]), {2})
 
 
+class Told(CommandTest):
+    def test_recorded_inputs_are_what_the_fmu_was_told(self):
+        """x' = u: what u is in a row has made x of the step that ends there, wherever in it the FMU sees its table."""
+        trajectory = self.write("input.csv", "time,u\n0,0\n0.5,2\n1,1\n")
+        for where in ("begin", "middle", "end", "auto"):
+            with self.subTest(where=where):
+                table = self.simulate(kit_fmu("Habits", "2"), "--input", trajectory, "--input-at", where, "--step",
+                                      "0.125", "--record", "u", "--record", "x")
+                x, u = table["x"], table["u"]
+                self.assert_near([x[n + 1] - x[n] for n in range(8)], [0.125 * value for value in u[1:]], 1e-12)
+
+
 if __name__ == "__main__":
     unittest.main()
