@@ -73,9 +73,9 @@ struct image {
 };
 
 /* `count` items of `size` bytes, `at` bytes into the file; NULL if they are not all in it or not aligned. */
-static const void *part(const struct image *image, ElfW(Off) at, size_t count, size_t size)
+static const void *part(const struct image *image, size_t at, size_t count, size_t size)
 {
-    ElfW(Off) length, end;
+    size_t length, end;
     if (__builtin_mul_overflow(count, size, &length) || __builtin_add_overflow(at, length, &end) || end > image->size)
         return NULL;
     return at % _Alignof(ElfW(Sym)) == 0 || size == 1 ? image->bytes + at : NULL;
