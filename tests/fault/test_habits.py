@@ -175,7 +175,7 @@ class Processor(HabitTest):
                              env={"KIT_FAULT": "locale Instantiate", **self.german()})
         self.assertIsInstance(json.loads(outcome.out)["loop_seconds"], float)
         self.assertNotRegex(outcome.err, r"\d,\d+ [mu]?s\b")
-        self.assertRegex(outcome.err, r"took +\S+ m?s")
+        self.assertRegex(outcome.err, r"took +\S+ [mu]?s")
 
 
 if __name__ == "__main__":
