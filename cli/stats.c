@@ -72,23 +72,30 @@ static json_t *reasons_json(const struct tutti_run_stats *stats)
     return json;
 }
 
+static json_t *estimate_json(const struct tutti_run_stats *stats)
+{
+    return stats->estimated_in ? json_pack("{s:o, s:f, s:f}", "variable", text_json(stats->estimated_in), "share",
+                                           stats->estimated_error, "size", stats->estimated_size)
+                               : json_null();
+}
+
 static json_t *stats_json(const struct tutti_run_stats *stats, const char *system)
 {
     char order[16];
     snprintf(order, sizeof order, "%u", stats->extrapolate);
-    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-                     "s:I, s:I, s:I, "
-                     "s:f, s:f, s:f, s:o, s:o}",
-                     "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control",
-                     stats->control, "extrapolate", order, "events", stats->events, "correct", stats->correct, "smooth",
-                     stats->smooth, "fabric", stats->fabric, "ranks", stats->ranks, "start", stats->start, "stop",
-                     stats->stop, "steps", (json_int_t)stats->steps, "rejected", (json_int_t)stats->rejected,
-                     "iterations", (json_int_t)stats->iterations, "events_located", (json_int_t)stats->events_located,
-                     "exchanges", (json_int_t)stats->exchanges, "init_loops", (json_int_t)stats->init_loops,
-                     "init_iterations", (json_int_t)stats->init_iterations, "not_converged",
-                     (json_int_t)stats->not_converged, "forced", (json_int_t)stats->forced, "overruns",
-                     (json_int_t)stats->overruns, "most_late", stats->most_late, "setup_seconds", stats->setup_seconds,
-                     "loop_seconds", stats->loop_seconds, "reasons", reasons_json(stats), "units", units_json(stats));
+    return json_pack(
+        "{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:i, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:I, s:I, "
+        "s:o, s:f, s:f, s:f, s:o, s:o}",
+        "version", tutti_version(), "system", text_json(system), "coupling", stats->coupling, "control", stats->control,
+        "extrapolate", order, "events", stats->events, "correct", stats->correct, "smooth", stats->smooth, "fabric",
+        stats->fabric, "ranks", stats->ranks, "start", stats->start, "stop", stats->stop, "steps",
+        (json_int_t)stats->steps, "rejected", (json_int_t)stats->rejected, "iterations", (json_int_t)stats->iterations,
+        "events_located", (json_int_t)stats->events_located, "exchanges", (json_int_t)stats->exchanges, "init_loops",
+        (json_int_t)stats->init_loops, "init_iterations", (json_int_t)stats->init_iterations, "not_converged",
+        (json_int_t)stats->not_converged, "forced", (json_int_t)stats->forced, "overruns", (json_int_t)stats->overruns,
+        "estimated_error", estimate_json(stats), "most_late", stats->most_late, "setup_seconds", stats->setup_seconds,
+        "loop_seconds", stats->loop_seconds, "reasons", reasons_json(stats), "units", units_json(stats));
 }
 
 bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path)

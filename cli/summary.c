@@ -141,6 +141,10 @@ static void say_steps(const struct display *display, const struct tutti_run_stat
     say(display, "steps", stats->not_converged + stats->forced > 0 ? DISPLAY_WARNING : DISPLAY_PLAIN,
         "%lu accepted%s, %lu rejected, %lu events%s%s%s", stats->steps, size.text, stats->rejected,
         stats->events_located, iterations.text, restless.text, forced.text);
+    if (stats->estimated_in)
+        say(display, "error", stats->estimated_error > 1.5 ? DISPLAY_WARNING : DISPLAY_PLAIN,
+            "estimated: up to %.2g times --rtol (%s: %.2g)", stats->estimated_error, stats->estimated_in,
+            stats->estimated_size);
     if (stats->overruns > 0)
         say(display, "realtime", DISPLAY_WARNING, "%lu points late, the worst by %s", stats->overruns,
             show_seconds(stats->most_late).text);

@@ -172,8 +172,13 @@ struct tutti_run_stats {
     bool correct, smooth;
     unsigned long not_converged; /* steps that went on though their iteration had not come to rest */
     unsigned long forced;        /* steps that were accepted because they could not be shorter */
-    unsigned long overruns;      /* points that came later than --realtime asked for */
-    double most_late;            /* ... the worst, in seconds */
+    /* Where a control bounds the error of the run: what its steps did wrong, added up, in the output in which that is most; NULL:
+     * nobody knows. */
+    char *estimated_in;     /* "left.x" */
+    double estimated_error; /* as a multiple of the tolerance */
+    double estimated_size;  /* in its own unit */
+    unsigned long overruns; /* points that came later than --realtime asked for */
+    double most_late;       /* ... the worst, in seconds */
     int ranks;
     bool terminated_by_fmu;
     bool uses_events;

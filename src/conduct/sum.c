@@ -85,7 +85,8 @@ enum tutti_err tutti_sum_tallies(struct tutti_run_stats *stats, struct tutti_run
     stats->events = take(first ? &first->events : NULL, "none");
     stats->fabric = take(first ? &first->fabric : NULL, "none");
     if (first) /* which had its reasons, and has handed them on */
-        first->coupling_reason = first->control_reason = first->extrapolate_reason = first->events_reason = NULL;
+        first->coupling_reason = first->control_reason = first->extrapolate_reason = first->events_reason =
+            first->estimated_in = NULL;
     for (int r = 0; r < ranks; r++)
         if (tallies[r])
             combine(stats, tallies[r]);

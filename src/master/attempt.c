@@ -9,8 +9,9 @@
 #include "master/detect.h"
 #include "master/macro.h"
 
+/* An error with which steps stay as long as they are. */
+static const double AS_IT_IS = 0.75;
 /* The part of a run's tolerance that each of the first steps may take. */
-enum { FIRST_STEPS = 8 };
 static const double BEGINNING = 0.002;
 /* ... and the part of it that an output which gathers no errors may be off by. */
 static const double DIRECT = 0.1;
@@ -132,7 +133,7 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
 static double part_of(const struct run *run, const struct tutti_attempt *attempt)
 {
     double part = (attempt->target - attempt->from) / run->span;
-    return run->master.extrapolation.since < FIRST_STEPS ? fmax(part, BEGINNING) : part;
+    return tutti_extrapolation_begins(&run->master.extrapolation) ? fmax(part, BEGINNING) : part;
 }
 
 enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt, const double *difference,
@@ -149,8 +150,11 @@ enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *att
         attempt->driver = driver;
     attempt->size = attempt->seen = fmax(attempt->size, norm);
     attempt->error = attempt->size;
-    if (master->per_time) /* of what is no noise, so much as belongs to this part of the run */
-        attempt->error = fmax(attempt->size - 2 * master->learned.noise, 0) / part_of(run, attempt);
+    if (master->per_time)
+        attempt->error = attempt->size / part_of(run, attempt);
+    if (master->per_time &&
+        attempt->size <= 2 * master->learned.noise) /* good, and no reason for longer steps either */
+        attempt->error = fmin(attempt->error, AS_IT_IS);
     return TUTTI_OK;
 }
 

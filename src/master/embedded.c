@@ -29,6 +29,7 @@ static enum tutti_err gauge(struct run *run, double target, unsigned degree, str
     double found = foretold > 0 ? fmin(fmax(attempt->size / foretold, LEAST_GAUGE), MOST_GAUGE) : 1;
     master->learned.gauge = fmax(found, (master->learned.gauge + found) / 2);
     master->learned.gauge_due = GAUGE_EVERY;
+    attempt->seen = INFINITY; /* not to be compared with what predictions show */
     return TUTTI_OK;
 }
 

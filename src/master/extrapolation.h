@@ -14,6 +14,9 @@
 
 struct run;
 
+/* So many points behind the start or an event errors of the first ones, which are of low order, are seen in predictions. */
+enum { TUTTI_FIRST_STEPS = 8 };
+
 struct tutti_extrapolation {
     unsigned order;               /* 0, 1, 2 */
     unsigned since;               /* so many steps were accepted since the start or the last event */
@@ -44,6 +47,11 @@ void tutti_extrapolation_leave_middle(struct run *run);
 
 /* The order that history and derivatives allow now. */
 unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);
+/* Is the start, or the last event, that near? */
+static inline bool tutti_extrapolation_begins(const struct tutti_extrapolation *extrapolation)
+{
+    return extrapolation->since < TUTTI_FIRST_STEPS;
+}
 /* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (003: Euler for
  * degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points). Scaled to the
  * error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */

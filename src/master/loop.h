@@ -80,8 +80,8 @@ struct run {
     struct tutti_member **announcers;
     uint32_t announcer_count;
     double *announced;
-    bool has_grids;            /* some member has one */
-    bool alone;                /* one member, with the steps of the run: the run is where it is, also on the way */
+    bool has_grids; /* some member has one */
+    bool alone;     /* one member, with the steps of the run: the run is where it is, also on the way */
     struct tutti_trajectory_file *tables; /* the input files, and those of the system */
     size_t table_count;
     struct tutti_observer observer;

@@ -447,7 +447,7 @@ static bool is_noise_per_time(struct run *run, const struct tutti_attempt *now)
 {
     struct tutti_learned *learned = &run->master.learned;
     double h = now->target - now->from, before = learned->noise_h;
-    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME))
+    if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&run->master.extrapolation))
         return false;
     if (before > 0 && h <= before / 8 && now->seen > learned->noise_seen * pow(h / before, 0.6)) {
         learned->noise = fmax(learned->noise, now->size);

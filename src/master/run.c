@@ -243,6 +243,8 @@ enum tutti_err tutti_run_go(struct run *run)
     if (!err)
         err = spread_end(run, tutti_loop(run));
     if (!err)
+        err = tutti_scale_estimate(run);
+    if (!err)
         err = tutti_run_terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;
     tutti_run_tell_end(run, err);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "master/agree.h"
 #include "master/loop.h"
+#include "master/macro.h"
 
 static const double LEAST_RANGE = 0.01; /* as a part of the size */
 static const double EARLY = 0.01;       /* as a part of the run */
@@ -106,4 +109,23 @@ void tutti_scale_bring_back(struct run *run, const double *kept)
     memcpy(scale->low, kept, count * sizeof *kept);
     memcpy(scale->high, kept + count, count * sizeof *kept);
     memcpy(scale->sum, kept + 2 * count, count * sizeof *kept);
+}
+
+enum tutti_err tutti_scale_estimate(struct run *run)
+{
+    const struct tutti_scale *scale = &run->master.scale;
+    uint32_t driver;
+    char name[256];
+    if (!run->master.per_time || run->stats->steps == 0)
+        return TUTTI_OK;
+    TRY(tutti_attempt_norm(run, scale->sum, scale->high, INFINITY, TUTTI_NORM_SMOOTH, &run->stats->estimated_error,
+                           &driver));
+    if (driver == TUTTI_NONE)
+        return TUTTI_OK;
+    struct tutti_end end = tutti_outputs_end(run, driver);
+    run->stats->estimated_size = tutti_run_owns(run, end.component) ? scale->sum[driver] : 0;
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &run->stats->estimated_size, 1));
+    tutti_system_name(run->system, &end, name, sizeof name);
+    run->stats->estimated_in = tutti_str_copy(name);
+    return run->stats->estimated_in ? TUTTI_OK : tutti_fail_memory();
 }

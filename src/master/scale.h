@@ -37,4 +37,7 @@ void tutti_scale_bring_back(struct run *run, const double *kept);
 /* The step with the errors `step` is accepted. */
 void tutti_scale_add(struct run *run);
 
+/* Behind the last step: what the run is off by, into run->stats. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_scale_estimate(struct run *run);
+
 #endif

@@ -157,12 +157,14 @@ enum tutti_err tutti_setup_system(struct run *run)
 /* ---- the members ---- */
 
 /* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
- * the tolerance. If that is for the whole run, the part is smaller: their errors add up, too. No solver is better than LEAST. */
+ * the tolerance. If that is for the whole run, their errors add up as well, over steps that go with its cube root. */
 static double share_of(const struct tutti_run_options *options, double tolerance)
 {
-    static const double PER_STEP = 0.1, PER_TIME = 0.02, LEAST = 1e-13;
-    double share = options->error_per && strcmp(options->error_per, "step") == 0 ? PER_STEP : PER_TIME;
-    return tolerance > 0 ? fmin(fmax(share, LEAST / tolerance), 1) : share;
+    static const double PER_STEP = 0.1, LEAST = 1e-13; /* no solver is better */
+    if (options->error_per && strcmp(options->error_per, "step") == 0)
+        return PER_STEP;
+    tolerance = tolerance > 0 ? tolerance : TUTTI_DEFAULT_RTOL;
+    return fmin(fmax(PER_STEP * cbrt(tolerance), LEAST / tolerance), 1);
 }
 
 /* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */

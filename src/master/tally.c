@@ -31,6 +31,8 @@ void tutti_run_stats_fini(struct tutti_run_stats *stats)
     free(stats->control_reason);
     free(stats->extrapolate_reason);
     free(stats->events_reason);
+    free(stats->estimated_in);
+    stats->estimated_in = NULL;
     stats->coupling = stats->control = stats->events = stats->fabric = NULL;
     stats->coupling_reason = stats->control_reason = stats->extrapolate_reason = stats->events_reason = NULL;
     stats->units = NULL;
@@ -182,7 +184,9 @@ void tutti_tally_count(const struct run *run)
     X(stop)                                                                                                            \
     X(setup_seconds)                                                                                                   \
     X(loop_seconds)                                                                                                    \
-    X(most_late)
+    X(most_late)                                                                                                       \
+    X(estimated_error)                                                                                                 \
+    X(estimated_size)
 
 #define RUN_COUNTS(X)                                                                                                  \
     X(steps)                                                                                                           \
@@ -211,7 +215,8 @@ void tutti_tally_count(const struct run *run)
     X(coupling_reason)                                                                                                 \
     X(control_reason)                                                                                                  \
     X(extrapolate_reason)                                                                                              \
-    X(events_reason)
+    X(events_reason)                                                                                                   \
+    X(estimated_in)
 
 static void pack_unit(struct tutti_parcel *parcel, const struct tutti_unit_stats *unit)
 {

@@ -4,6 +4,7 @@
 more of them.)"""
 import math
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -17,6 +18,7 @@ TOLERANCES = (1e-2, 1e-3, 1e-5)
 MOST = 2  # times the tolerance and the range of the signal; the bar is 10
 LEAST_SLOPE = 0.9  # of the error against the tolerance, both logarithmic
 MOST_REJECTED = 0.12
+MOST_UNDERESTIMATED = 0.5
 
 
 class Accuracy(unittest.TestCase):
@@ -29,6 +31,13 @@ class Accuracy(unittest.TestCase):
         columns, stats = system.run(TUTTI, self.folder, "--rtol", tolerance, *options)
         errors, ranges = system.errors(columns, system.exact())
         return max(errors / ranges), stats
+
+    def check_estimate(self, system, tolerance, error, estimate):
+        """What steps did wrong, added up, is at most the tolerance, and the result is not worse than that."""
+        self.assertIn(estimate["variable"], system.outputs)
+        self.assertGreater(estimate["size"], 0)
+        self.assertLess(estimate["share"], 1.2)
+        self.assertGreater(estimate["share"] * tolerance, MOST_UNDERESTIMATED * error)
 
     def test_error_follows_the_tolerance(self):
         self.assertEqual({System(seed, FMUS).sort for seed in SEEDS}, set(SORTS))
@@ -43,6 +52,7 @@ class Accuracy(unittest.TestCase):
                     self.assertLess(error, MOST * tolerance)
                     self.assertLess(stats["rejected"], MOST_REJECTED * (stats["steps"] + stats["rejected"]) + 5)
                     self.assertEqual(stats["forced"], 0)
+                    self.check_estimate(system, tolerance, error, stats["estimated_error"])
 
     def test_per_step_is_another_thing(self):
         """By one step the error of the run follows with the root of the tolerance at best, for the same do-steps."""
@@ -52,6 +62,21 @@ class Accuracy(unittest.TestCase):
         self.assertGreater(by_step, 20 * 1e-4)
         self.assertLess(by_time, by_step / 10)
         self.assertLess(do_steps(cheap), do_steps(dear))
+
+    def test_estimate_is_told(self):
+        """In the summary, where errors of the run are bounded, and only there."""
+        system = System(2, FMUS)
+        for options, told in ((("--rtol", "1e-3"), True), (("--step", "0.1"), False),
+                              (("--rtol", "1e-3", "--error-per", "step"), False)):
+            command = [TUTTI, "run", *system.options, "--stop", "5", *options, "-o", str(self.folder / "result.csv")]
+            ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+            lines = [line for line in ended.stderr.splitlines() if line.startswith("error ")]
+            with self.subTest(options=options):
+                self.assertEqual(len(lines), told)
+                if told:
+                    self.assertRegex(lines[0], r"estimated: up to [0-9.e-]+ times --rtol \(c[01]\.[yq]: [0-9.e-]+\)")
+                _, stats = system.run(TUTTI, self.folder, *options)
+                self.assertEqual(stats["estimated_error"] is not None, told)
 
     def test_masses_of_the_readme(self):
         """Two masses of 1 kg, springs of 100 N/m, dampers of 1 N s/m, from 100 mm: right.x."""
