@@ -96,7 +96,7 @@ def main():
         if sorts[sort]:
             show(sort, sorts[sort])
     show("all", everything)
-    sys.exit(max(np.max(one["ratios"]) for one in everything) > MOST)
+    sys.exit(int(max(np.max(one["ratios"]) for one in everything) > MOST))
 
 
 if __name__ == "__main__":

@@ -9,12 +9,16 @@
 #include "master/detect.h"
 #include "master/macro.h"
 
-/* An error with which steps stay as long as they are. */
-static const double AS_IT_IS = 0.75;
+/* What is not much more than noise is as good, and steps may become a little longer. */
+static const double LIKE_NOISE = 5, OF_NOISE = 0.1;
 /* The part of a run's tolerance that each of the first steps may take. */
 static const double BEGINNING = 0.002;
+/* ... and any step, so that nothing is asked for that is lost in rounding. */
+static const double LEAST_PART = 1e-5;
 /* ... and the part of it that an output which gathers no errors may be off by. */
 static const double DIRECT = 0.1;
+/* In the first steps, with inputs held, it follows them late; right at the start ranges are still small. */
+static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
 
 bool tutti_attempt_is_over(const struct run *run, const struct tutti_attempt *attempt)
 {
@@ -27,6 +31,7 @@ struct norm {
     uint32_t driver;
     double worst;
     double rate; /* 1 / step */
+    double part; /* of the tolerance that the step may take */
 };
 
 /* One step of the coupling, and what it says. */
@@ -56,6 +61,20 @@ enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_
     return step(run, target, attempt);
 }
 
+/* How much of the run's tolerance a step may take: as much as it is of the run. Behind the start and events, where steps have to
+ * be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
+static double part_of(const struct run *run, double h)
+{
+    return fmax(h / run->span, tutti_extrapolation_begins(&run->master.extrapolation) ? BEGINNING : LEAST_PART);
+}
+
+static double direct_part(const struct run *run)
+{
+    if (!tutti_extrapolation_begins(&run->master.extrapolation))
+        return DIRECT;
+    return tutti_scale_is_early(run) ? DIRECT_START : DIRECT_BEGINNING;
+}
+
 static double weigh(const struct run *run, uint32_t i, double nominal, const double *difference, const double *now,
                     struct norm *norm)
 {
@@ -65,7 +84,7 @@ static double weigh(const struct run *run, uint32_t i, double nominal, const dou
         size = tutti_scale_of(run, i, now[i], norm->rate * (now[i] - master->before[i]));
     double e = difference[i] == 0 ? 0 : fabs(difference[i] / (master->rtol * size + master->atol * nominal));
     if (master->per_time && master->scale.direct[i])
-        e *= fmin(1 / (norm->rate * run->span * DIRECT), 1);
+        e *= fmin(norm->part / direct_part(run), 1);
     e = isnan(e) ? INFINITY : e;
     if (e > norm->worst) {
         norm->worst = e;
@@ -107,9 +126,9 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
 {
     uint32_t components = run->system->component_count, count = count_weighed(run, what);
     double *partial = run->master.partial, *worst = partial + components, *who = worst + components;
-    double sum = 0, most = 0, rate = 1 / h;
+    double sum = 0, most = 0, part = part_of(run, h);
     for (uint32_t c = 0; c < components; c++) {
-        struct norm norm = {.what = what, .driver = TUTTI_NONE, .rate = rate};
+        struct norm norm = {.what = what, .driver = TUTTI_NONE, .rate = 1 / h, .part = part};
         partial[c] = tutti_run_owns(run, c) ? add_unit(run, c, difference, now, &norm) : 0;
         worst[c] = norm.worst;
         who[c] = norm.driver == TUTTI_NONE ? -1 : (double)norm.driver;
@@ -128,12 +147,15 @@ enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, con
     return TUTTI_OK;
 }
 
-/* How much of the run's tolerance a step may take: as much as it is of the run. Behind the start and events, where steps have to
- * be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
-static double part_of(const struct run *run, const struct tutti_attempt *attempt)
+void tutti_attempt_share(const struct run *run, struct tutti_attempt *attempt)
 {
-    double part = (attempt->target - attempt->from) / run->span;
-    return tutti_extrapolation_begins(&run->master.extrapolation) ? fmax(part, BEGINNING) : part;
+    const struct tutti_master *master = &run->master;
+    attempt->error = attempt->size;
+    if (!master->per_time)
+        return;
+    attempt->error /= part_of(run, attempt->target - attempt->from);
+    if (attempt->seen <= LIKE_NOISE * master->learned.noise)
+        attempt->error = fmin(attempt->error, OF_NOISE);
 }
 
 enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt, const double *difference,
@@ -149,12 +171,7 @@ enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *att
     if (norm > attempt->size || attempt->driver == TUTTI_NONE)
         attempt->driver = driver;
     attempt->size = attempt->seen = fmax(attempt->size, norm);
-    attempt->error = attempt->size;
-    if (master->per_time)
-        attempt->error = attempt->size / part_of(run, attempt);
-    if (master->per_time &&
-        attempt->size <= 2 * master->learned.noise) /* good, and no reason for longer steps either */
-        attempt->error = fmin(attempt->error, AS_IT_IS);
+    tutti_attempt_share(run, attempt);
     return TUTTI_OK;
 }
 

@@ -62,4 +62,7 @@ enum tutti_verdict tutti_judge_error(struct run *run, const struct tutti_attempt
 TUTTI_CHECKED enum tutti_err tutti_attempt_estimate(struct run *run, struct tutti_attempt *attempt,
                                                     const double *difference, const double *now, bool all);
 
+/* From attempt->size and ->seen to ->error: what is no noise, as a part of what this step may err by. */
+void tutti_attempt_share(const struct run *run, struct tutti_attempt *attempt);
+
 #endif

@@ -29,7 +29,8 @@ static enum tutti_err gauge(struct run *run, double target, unsigned degree, str
     double found = foretold > 0 ? fmin(fmax(attempt->size / foretold, LEAST_GAUGE), MOST_GAUGE) : 1;
     master->learned.gauge = fmax(found, (master->learned.gauge + found) / 2);
     master->learned.gauge_due = GAUGE_EVERY;
-    attempt->seen = INFINITY; /* not to be compared with what predictions show */
+    master->learned.noise_h = 0; /* what was seen before was judged by another one */
+    attempt->seen = INFINITY;    /* not to be compared with what predictions show */
     return TUTTI_OK;
 }
 
@@ -54,6 +55,7 @@ static enum tutti_err attempt(struct run *run, double target, struct tutti_attem
         defect[i] *= master->learned.gauge;
     TRY(tutti_attempt_estimate(run, attempt, defect, now, false));
     attempt->seen = attempt->size / (scale * (master->per_time ? master->learned.gauge : 1));
+    tutti_attempt_share(run, attempt);
     return TUTTI_OK;
 }
 

@@ -450,7 +450,7 @@ static bool is_noise_per_time(struct run *run, const struct tutti_attempt *now)
     if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&run->master.extrapolation))
         return false;
     if (before > 0 && h <= before / 8 && now->seen > learned->noise_seen * pow(h / before, 0.6)) {
-        learned->noise = fmax(learned->noise, now->size);
+        learned->noise = fmax(learned->noise, now->seen);
         return true;
     }
     if (!(before > 0) || h <= before / 8 || h > before) {
@@ -464,8 +464,10 @@ static bool is_noise_per_time(struct run *run, const struct tutti_attempt *now)
 static void forget_noise(struct run *run, double h)
 {
     struct tutti_master *master = &run->master;
-    master->learned.noise *= 0.99;
+    master->learned.noise *= 0.9;
     master->learned.gauge_due -= master->learned.gauge_due > 0;
+    if (h > 10 * master->stepper.h_min)
+        master->learned.least -= master->learned.least > 0;
     if (h >= master->learned.noise_h)
         master->learned.noise_h = 0;
 }
@@ -516,7 +518,6 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         enum tutti_verdict verdict = master->control->judge(run, &attempt);
         if (verdict == TUTTI_REJECT && master->per_time && is_noise_per_time(run, &attempt)) {
             verdict = TUTTI_FORCE;
-            master->stepper.h = master->learned.noise_h;
             master->learned.noise_h = 0;
         } else if (verdict == TUTTI_REJECT && !master->per_time && is_noise(&first, &attempt)) {
             verdict = TUTTI_FORCE;

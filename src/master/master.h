@@ -23,7 +23,7 @@ struct tutti_step_log;
 
 /* What steps have told of the errors of the next ones, where these are bounded per unit of time. */
 struct tutti_learned {
-    double noise;               /* so much of an error, in tolerances, does not fall with the step; 0: none is known */
+    double noise; /* so much of a difference, in tolerances, does not fall with the step; 0: none is known */
     double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
     double gauge;               /* an error as a part of what predictions say of it */
     unsigned least;             /* steps that could not be shorter, and were not good */

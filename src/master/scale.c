@@ -66,13 +66,17 @@ void tutti_scale_see(struct run *run, const double *values)
     }
 }
 
+bool tutti_scale_is_early(const struct run *run)
+{
+    return run->t - run->times.start < EARLY * run->span;
+}
+
 double tutti_scale_of(const struct run *run, uint32_t output, double now, double speed)
 {
     const struct tutti_scale *scale = &run->master.scale;
     double low = fmin(scale->low[output], now), high = fmax(scale->high[output], now), range = high - low;
-    double early = EARLY * run->span;
-    if (run->t - run->times.start < early)
-        range = fmax(range, fabs(speed) * early);
+    if (tutti_scale_is_early(run))
+        range = fmax(range, fabs(speed) * EARLY * run->span);
     return fmax(range, LEAST_RANGE * fmax(fabs(low), fabs(high)));
 }
 

@@ -29,6 +29,8 @@ struct tutti_scale {
 TUTTI_CHECKED enum tutti_err tutti_scale_open(struct run *run);
 /* Outputs at an accepted point. */
 void tutti_scale_see(struct run *run, const double *values);
+/* Is it so early that ranges are small yet? */
+bool tutti_scale_is_early(const struct run *run);
 /* That of one output, if a step led to `now`, on average with this speed. */
 double tutti_scale_of(const struct run *run, uint32_t output, double now, double speed);
 /* For points that a run may come back to: *kept is made, or filled again; to be freed. */

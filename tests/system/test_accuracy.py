@@ -16,7 +16,7 @@ from random_systems import SORTS, System, do_steps
 SEEDS = (1, 2, 3, 4, 25, 26)
 TOLERANCES = (1e-2, 1e-3, 1e-5)
 MOST = 2  # times the tolerance and the range of the signal; the bar is 10
-LEAST_SLOPE = 0.9  # of the error against the tolerance, both logarithmic
+LEAST_SLOPE = 0.85  # of the error against the tolerance, both logarithmic; a line through three points
 MOST_REJECTED = 0.12
 MOST_UNDERESTIMATED = 0.5
 

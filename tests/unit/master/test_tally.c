@@ -63,6 +63,9 @@ static struct tutti_run_stats make_stats(struct tutti_unit_stats *units, size_t 
     stats.control_reason = (char *)"a tolerance is given";
     stats.extrapolate_reason = (char *)"a good first guess";
     stats.events_reason = (char *)"there are some";
+    stats.estimated_in = (char *)"left.x";
+    stats.estimated_error = 0.375;
+    stats.estimated_size = 1e-5;
     stats.extrapolate = 2;
     stats.correct = true;
     stats.smooth = false;
@@ -135,6 +138,9 @@ static void assert_same_stats(const struct tutti_run_stats *a, const struct tutt
     assert_string_equal(a->control_reason, b->control_reason);
     assert_string_equal(a->extrapolate_reason, b->extrapolate_reason);
     assert_string_equal(a->events_reason, b->events_reason);
+    assert_string_equal(a->estimated_in, b->estimated_in);
+    assert_near(a->estimated_error, b->estimated_error, 0);
+    assert_near(a->estimated_size, b->estimated_size, 0);
     assert_int_equal(a->extrapolate, b->extrapolate);
     assert_int_equal(a->correct, b->correct);
     assert_int_equal(a->smooth, b->smooth);
