@@ -226,8 +226,8 @@ static enum tutti_err choose_explicit(struct run *run, const struct facts *facts
     if (known && !tutti_radius_is_stable(radius))
         return refuse_unstable(facts, radius);
     run->master.coupling = coupling;
-    because(run, COUPLING, "'%s' %s; outputs depend on each other in a circle (an algebraic loop, %s)", name_of(blame),
-            why, name_rho(facts, rho, sizeof rho));
+    because(run, COUPLING, "'%s' %s; outputs depend on each other in a circle (%s)", name_of(blame), why,
+            name_rho(facts, rho, sizeof rho));
     if (!known && facts->stability.loops > 0)
         tutti_log_printf(
             run->options->log, TUTTI_LOG_WARNING, NULL,
@@ -246,12 +246,11 @@ static enum tutti_err choose_for_loop(struct run *run, const struct facts *facts
     if (!facts->opaque && facts->stability.known) {
         master->coupling = &tutti_coupling_jacobi;
         master->corrects = true;
-        because(run, COUPLING, "with --correct: outputs depend on each other in a circle (an algebraic loop, %s)",
+        because(run, COUPLING, "with --correct: outputs depend on each other in a circle (%s)",
                 name_rho(facts, rho, sizeof rho));
     } else if (!facts->stuck) {
         master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING,
-                "outputs depend on each other in a circle (an algebraic loop, %s); steps can be repeated",
+        because(run, COUPLING, "outputs depend on each other in a circle (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
         return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot go back", facts->stuck);

@@ -27,6 +27,7 @@ struct me_linear {
     double *product;    /* states + outputs: one call's result */
     double *here, *base, *moved;
     double *input_nominals;
+    bool singular; /* derivatives or outputs are not finite here: differences of them tell less than the FMU */
 };
 
 static enum tutti_err name_axis(struct me *me, const struct me_axis *axis, size_t count, const char *word, char ***out)
@@ -190,6 +191,9 @@ static enum tutti_err get_axis(struct me *me, const struct me_axis *axis, double
 
 static enum tutti_err discards(const struct me *me)
 {
+    if (tutti_instance_refused(me->instance)) /* an Error was its answer: in its own words */
+        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", me->unit.name,
+                          me->unit.fmu->path, NUMBER(me->here_time), tutti_instance_refusal(me->instance));
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
                       me->unit.name, me->unit.fmu->path, NUMBER(me->here_time));
 }
@@ -251,6 +255,10 @@ static enum tutti_err by_directional(struct me *me, struct me_linear *own, struc
 {
     size_t unknowns = me->variables.count + (lower ? own->outputs.count : 0);
     me->other_counts.directional++;
+    if (own->singular)
+        return tutti_instance_get_directional(me->instance, own->unknowns, unknowns, half->columns->references,
+                                              half->columns->count, half->seed, columns, own->product,
+                                              me->states + (lower ? own->outputs.size : 0));
     return tutti_unit_get_directional(&me->unit, me->instance, me->options.log, own->unknowns, unknowns,
                                       half->columns->references, half->columns->count, half->seed, columns,
                                       own->product, me->states + (lower ? own->outputs.size : 0));
@@ -291,6 +299,9 @@ static enum tutti_err read_values(struct me *me, struct me_linear *own)
 {
     struct tutti_linear *linear = &own->linear;
     TRY(evaluate(me, own, true, own->product));
+    own->singular = false;
+    for (size_t i = 0; i < me->states + own->outputs.size; i++)
+        own->singular = own->singular || !isfinite(own->product[i]);
     for (size_t i = 0; i < me->states; i++) {
         linear->states[i] = me->here[i];
         linear->derivatives[i] = own->product[i];
