@@ -119,7 +119,7 @@ enum tutti_err tutti_me_ode_test_directional(struct me *me)
 {
     const double *x = me->here;
     double t = me->here_time;
-    if (me->jacobian_tested || me->states == 0)
+    if (me->jacobian_tested || me->states == 0 || !x) /* NULL: extra equations ask before there is a point */
         return TUTTI_OK;
     if (test_once(me, t, x) == TUTTI_EVAL_FAILED)
         return me->ode.err;
