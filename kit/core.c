@@ -318,7 +318,8 @@ static void start_over(struct kit *k)
     k->last_event = -INFINITY;
     k->next_event = k->stop = INFINITY;
     k->fixed_step = 0;
-    k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = k->solved = false;
+    k->input_event = k->set_in_step = k->event_pending = k->update_needed = k->terminated = k->set_up = k->solved =
+        false;
     k->polynomials_active = k->get_closed = false;
     kit_state_free(k->previous);
     k->previous = NULL;

@@ -404,7 +404,7 @@ static void halves_are_steps_of_half_the_size(void **state)
         options.extrapolate = "0";
         options.events = "early";
         options.step = options.h_min = options.output_step = 1.0 / 32;
-        options.has_h_max = false;          /* the solver would not take it */
+        options.has_h_max = false; /* the solver would not take it */
         options.error_per = "step";
         options.rtol = options.atol = 1e-9; /* errors are too large, but steps cannot be shorter */
         options.solver = "rk4";             /* whose steps do not hang on tolerances, which controls have a share in */
