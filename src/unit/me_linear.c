@@ -342,7 +342,7 @@ enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct
         }
         TRY(set_up(me, own));
     }
-    if (own->linear.exact)
+    if (own->linear.exact && want)
         TRY(tutti_me_ode_test_directional(me));
     own->linear.exact = own->linear.exact && (unit->can & TUTTI_CAN_DIRECTIONAL);
     enum tutti_err err = linearize(me, own, want);
@@ -419,6 +419,9 @@ enum tutti_err tutti_model_linearize(struct tutti_model *model, unsigned want, s
 {
     struct me *me = (struct me *)model;
     struct tutti_linear *linear = NULL;
+    if (want && !me->here)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: extra equations: `structure` can ask for patterns only",
+                          me->unit.name);
     TRY(tutti_me_linearize(&me->unit, want, &linear));
     *out = (struct tutti_state_space){matrix_of(linear, TUTTI_LINEAR_A), matrix_of(linear, TUTTI_LINEAR_B),
                                       matrix_of(linear, TUTTI_LINEAR_C), matrix_of(linear, TUTTI_LINEAR_D)};

@@ -80,7 +80,7 @@ def dev_commands():
 
 def output_pattern(line):
     """A line of documented output as a regular expression."""
-    measured = r" *<?[0-9][0-9.e+-]* (?:[mu]?s\b|%|x real time)"
+    measured = r" *<?[0-9][0-9.,e+-]* (?:[mu]?s\b|%|x real time)"
     parts = re.split(rf"(\.\.\.|{measured})", line.rstrip())
     wild = {1: lambda part: ".*" if part == "..." else measured, 0: re.escape}
     return "".join(wild[i % 2](part) for i, part in enumerate(parts))

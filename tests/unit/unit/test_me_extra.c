@@ -54,8 +54,13 @@ static const int column_starts[] = {0, 0, 2, 2}, rows[] = {1, 2}, wrong_rows[] =
 static enum tutti_err structure(void *context, struct tutti_model *model, const int **starts_, const int **rows_)
 {
     struct wish *wish = context;
-    (void)model;
+    struct tutti_state_space space;
     wish->structures++;
+    if (wish->states > 0) {
+        assert_ok(tutti_model_linearize(model, 0, &space));
+        assert_int_equal(space.a.row_count, wish->states);
+        assert_fails(tutti_model_linearize(model, TUTTI_WANT_A, &space), TUTTI_ERR_ARGUMENT, "patterns only");
+    }
     *starts_ = column_starts;
     *rows_ = wish->how == WRONG_ROW ? wrong_rows : rows;
     return wrong(wish, FAIL_STRUCTURE, 0);
