@@ -342,7 +342,7 @@ enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct
         }
         TRY(set_up(me, own));
     }
-    if (own->linear.exact && want)
+    if (own->linear.exact)
         TRY(tutti_me_ode_test_directional(me));
     own->linear.exact = own->linear.exact && (unit->can & TUTTI_CAN_DIRECTIONAL);
     enum tutti_err err = linearize(me, own, want);

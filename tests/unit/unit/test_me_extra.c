@@ -398,6 +398,19 @@ static void what_is_no_number_is_named(void **state)
     }
 }
 
+/* Van der Pol has directional derivatives, which are tested at the first point: not before there is one. */
+static void structure_comes_before_the_first_point(void **state)
+{
+    struct scratch *scratch = *state;
+    for (int v = 1; v < VERSION_COUNT; v++) {
+        struct wish wish = {.states = 2};
+        struct tutti_extra extra = equations(&wish, true);
+        struct setup setup = {TUTTI_FMUS "/VanDerPol", versions[v], "cvode", NULL, NULL, 0};
+        assert_ok(run(&setup, &extra, scratch_path(scratch, "r.csv"), NULL));
+        assert_int_equal(wish.structures, 1);
+    }
+}
+
 static void nonsense_is_refused(void **state)
 {
     struct scratch *scratch = *state;
@@ -474,6 +487,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_solved_with_the_fmu),
         cmocka_unit_test(every_jacobian_does),
+        cmocka_unit_test(structure_comes_before_the_first_point),
         cmocka_unit_test(an_fmu_without_states),
         cmocka_unit_test(events_leave_them_alone),
         cmocka_unit_test(they_may_look_at_the_fmu),
