@@ -123,10 +123,11 @@ enum tutti_err tutti_times_check_multiple(const struct tutti_times *times, doubl
 static void propose_stop(struct tutti_times *times, const char *path, const struct tutti_log *log)
 {
     double stop = times->start < 1 ? 1 : times->start + 1;
-    tutti_log_printf(log, TUTTI_LOG_WARNING, path,
-                     "the default experiment ends at %s, not after its start at %s; the run ends at %s, unless --stop "
-                     "gives another time",
-                     NUMBER(times->stop), NUMBER(times->start), NUMBER(stop));
+    tutti_log_printf(
+        log, TUTTI_LOG_WARNING, path,
+        "the default experiment ends at %s, where it starts; the run ends at %s, unless --stop gives another "
+        "time",
+        NUMBER(times->stop), NUMBER(stop));
     times->stop = stop;
 }
 
@@ -144,7 +145,7 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
                          experiment.stop, times->start < 1 ? 1 : times->start + 1);
     TRY(check_finite(times->start, "--start"));
     TRY(check_finite(times->stop, "--stop"));
-    if (!(times->stop > times->start) && !options->has_start && !options->has_stop)
+    if (times->stop == times->start && !options->has_start && !options->has_stop)
         propose_stop(times, system->path, log);
     if (!(times->stop > times->start))
         return tutti_fail(options->has_start || options->has_stop ? TUTTI_ERR_ARGUMENT : TUTTI_ERR_FORMAT,

@@ -155,11 +155,12 @@ class Connections(BadSystemTest):
         self.tutti("run", "loop.ssd", *SHORT, "--quiet")
 
     def test_types(self):
-        f = component("f", FEEDTHROUGH, inputs("int32_in", type_="Integer"), inputs("string_in", type_="String"),
-                      outputs("boolean_out", type_="Boolean"), outputs("string_out", type_="String"))
+        """Those that cannot be converted without a loss."""
+        f = component("f", FEEDTHROUGH, inputs("int32_in", type_="Integer"), inputs("boolean_in", type_="Boolean"),
+                      inputs("string_in", type_="String"), outputs("string_out", type_="String"))
         for start, end, types in (("a.x", "f.int32_in", ("Float64", "Int32")), ("a.x", "f.string_in", ("Float64",
                                                                                                        "String")),
-                                  ("f.boolean_out", "b.u", ("Boolean", "Float64")),
+                                  ("a.x", "f.boolean_in", ("Float64", "Boolean")),
                                   ("f.string_out", "b.u", ("String", "Float64"))):
             with self.subTest(start=start, end=end):
                 self.bad(self.join(start, end, f), f"'{start}'", f"'{end}'", *types, at="<ssd:Connection ")
@@ -258,7 +259,7 @@ class Elements(BadSystemTest):
         self.bad(text, "whole number", at="<ssv:Parameter ")
 
     def test_times_that_are_none(self):
-        for start, stop in (("0", "-1"), ("0", "nan"), ("5", "5"), ("0", "1e999")):
+        for start, stop in (("0", "-1"), ("0", "nan"), ("5", "4"), ("0", "1e999")):
             text = ssd(system(self.a), behind=f'<ssd:DefaultExperiment startTime="{start}" stopTime="{stop}"/>\n')
             self.write("times.ssd", text)
             with self.subTest(start=start, stop=stop):
@@ -273,9 +274,13 @@ class Values(BadSystemTest):
         return ssd(system(component("a", DAHLQUIST, outputs("x"), inside=inside)))
 
     def test_a_parameter_that_is_not_there(self):
-        """SSP lets one set of values serve several components: what one does not have is not for it."""
-        self.write("odd.ssd", self.with_binding(binding(parameter("kk", "2"))))
+        """SSP lets one set of values serve several components: what one does not have is not for it. A set of which nothing
+        fits is told of."""
+        self.write("odd.ssd", self.with_binding(binding(parameter("kk", "2") + parameter("k", "2"))))
         self.assertEqual(self.tutti("run", "odd.ssd", *SHORT).lines("warning"), [])
+        self.write("odd.ssd", self.with_binding(binding(parameter("kk", "2"))))
+        warning, = self.tutti("run", "odd.ssd", *SHORT).lines("warning")
+        self.assertRegex(warning, "'kk'.* fits anything in 'a'")
 
     def test_a_mapping_of_what_is_not_there(self):
         mapping = '<ssd:ParameterMapping><ssm:ParameterMapping version="1.0">\n{}' \

@@ -36,10 +36,9 @@ class Fmus(CommandTest):
         self.refused("run", self.doubled(DESCRIPTION, b"<x/>"), status=1, says=f"two entries have the name '{DESCRIPTION}'")
 
     def test_a_default_experiment_that_takes_no_time(self):
-        for times in 'startTime="0" stopTime="0"', 'startTime="2" stopTime="1"':
-            fmu = self.altered(DAHLQUIST, ('startTime="0" stopTime="10"', times))
-            start = 2 if "2" in times else 0
-            with self.subTest(times=times):
+        for start in 0, 2:
+            fmu = self.altered(DAHLQUIST, ('startTime="0" stopTime="10"', f'startTime="{start}" stopTime="{start}"'))
+            with self.subTest(start=start):
                 outcome = self.tutti("run", fmu)
                 self.assertRegex("".join(outcome.lines("warning")), r"the default experiment ends at .* --stop")
                 self.assertEqual(self.result().times[-1], start + 1)
