@@ -191,6 +191,21 @@ static inline void assert_near_cells(const struct tutti_table *a, const struct t
         }
 }
 
+/* ---- going back ---- */
+
+static inline bool takes_back(const char *coupling, const char *control, const char *events)
+{
+    bool plain = strcmp(control, "fixed") == 0 || strcmp(control, "quantum") == 0;
+    return strcmp(coupling, "relax") == 0 || strcmp(events, "none") != 0 || !plain;
+}
+
+/* Do-steps of a unit that are none of the run: before the first one it is tried whether units can be taken back, in two steps
+ * and their repetition. */
+static inline unsigned long tried_steps(const char *coupling, const char *control, const char *events)
+{
+    return takes_back(coupling, control, events) ? 4 : 0;
+}
+
 /* ---- references ---- */
 
 typedef void right_hand_side(double t, const double *x, double *dx);

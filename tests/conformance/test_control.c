@@ -172,16 +172,9 @@ static void check_rows(const struct outcome *outcome, const struct tutti_run_opt
     assert_same_double(times[points], options->stop);
 }
 
-static bool takes_back(const char *coupling, const char *events)
-{
-    return iterates(coupling) || strcmp(events, "none") != 0 || !(is("fixed") || is("quantum"));
-}
-
-/* Every do-step is counted once, and as what it was. The unit that counts by itself agrees, but for two steps and their
- * repetition: before the first step it is tried whether a unit can be taken back. They are none of the run. */
+/* Every do-step is counted once, and as what it was. The unit that counts by itself agrees. */
 static void check_counts(const struct outcome *outcome, const char *coupling, const char *events)
 {
-    unsigned long tried = takes_back(coupling, events) ? 4 : 0;
     const struct tutti_run_stats *stats = &outcome->stats;
     for (size_t i = 0; i < stats->unit_count; i++) {
         const struct tutti_unit_stats *unit = &stats->units[i];
@@ -201,7 +194,8 @@ static void check_counts(const struct outcome *outcome, const char *coupling, co
     }
     if (is("fixed") || is("quantum"))
         assert_int_equal(stats->rejected, 0);
-    assert_int_equal((unsigned long)last_value(outcome, "count.calls"), unit_of(outcome, "count")->do_steps + tried);
+    assert_int_equal((unsigned long)last_value(outcome, "count.calls"),
+                     unit_of(outcome, "count")->do_steps + tried_steps(coupling, KIND, events));
     assert_int_equal((unsigned long)last_value(outcome, "count.steps"), unit_of(outcome, "count")->accepted);
 }
 
@@ -267,7 +261,7 @@ static void units_that_cannot_go_back(void **state)
             options.events = detections[e];
             if (!fits(couplings[c]))
                 continue;
-            if (!takes_back(couplings[c], detections[e])) {
+            if (!takes_back(couplings[c], KIND, detections[e])) {
                 run_combination(&old_ring, couplings[c], "0", detections[e]);
                 run_combination(&old_ring, couplings[c], "2", detections[e]);
                 continue;
