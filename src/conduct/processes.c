@@ -61,8 +61,10 @@ static void settle_in(pid_t parent)
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static const int usual[] = {SIGSYS, SIGTRAP, SIGCHLD, SIGALRM};
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action = {.sa_handler = on_crash};
+    sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        signal(crashes[i], on_crash);
+        sigaction(crashes[i], &action, NULL);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         signal(usual[i], SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)

@@ -275,9 +275,11 @@ void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *u
     count_passed(inputs, t, span);
     inputs->jumped = has_come(inputs, t, inputs->event, span);
     inputs->time = t;
-    for (double event = inputs->event; has_come(inputs, t, event, span);
-         event = tutti_trajectory_next_event(inputs->trajectory, event))
+    double event = inputs->event;
+    while (has_come(inputs, t, event, span)) {
         inputs->time = fmax(t, event);
+        event = tutti_trajectory_next_event(inputs->trajectory, event);
+    }
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++)
         if (is_followed(inputs, unit, c))
             tutti_trajectory_sample_column(inputs->trajectory, c, inputs->time, false);
@@ -350,9 +352,11 @@ static void count_bent(struct tutti_inputs *inputs, const struct tutti_unit *uni
 {
     if (unit->kind->interface != TUTTI_CS || inputs->asked || inputs->continuous == 0)
         return;
-    for (double row = tutti_trajectory_next_kink(inputs->trajectory, t); row < target;
-         row = tutti_trajectory_next_kink(inputs->trajectory, row))
+    double row = tutti_trajectory_next_kink(inputs->trajectory, t);
+    while (row < target) {
         inputs->bent += is_far(inputs, row, t, target);
+        row = tutti_trajectory_next_kink(inputs->trajectory, row);
+    }
 }
 
 /* The time of the step whose value a unit gets that does not follow a line; at its end, the row that means it. By itself that is

@@ -549,9 +549,12 @@ static double fit(struct tutti_trajectory *tr, double start, double stop, bool k
     double span = stop - start, count = nearbyint(span / guess), step = span / count;
     if (!(count >= 1 && count <= MOST_STEPS))
         return 0;
-    for (double t = next_row(tr, start, kinks); t < stop; t = next_row(tr, t, kinks))
+    double t = next_row(tr, start, kinks);
+    while (t < stop) {
         if (fabs(t - start - step * nearbyint((t - start) / step)) > TUTTI_TRAJECTORY_SPLINTER * step)
             return 0;
+        t = next_row(tr, t, kinks);
+    }
     return step;
 }
 
@@ -559,10 +562,12 @@ double tutti_trajectory_spacing(struct tutti_trajectory *tr, double start, doubl
 {
     double span = stop - start, noise = span / MOST_STEPS / 100, divisor = span, before = start;
     *smallest = span;
-    for (double t = next_row(tr, start, kinks); t < stop; t = next_row(tr, t, kinks)) {
+    double t = next_row(tr, start, kinks);
+    while (t < stop) {
         *smallest = fmin(*smallest, t - before);
         divisor = common_divisor(divisor, t - start, noise);
         before = t;
+        t = next_row(tr, t, kinks);
     }
     if (before == start)
         return 0;
