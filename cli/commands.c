@@ -68,7 +68,7 @@ static const struct option check_options[] = {
     {"--solver", NULL, "NAME", "for Model Exchange", \
      .words = PAIRS({"cvode", NULL}, {"adams", NULL}, {"dopri5", NULL}, {"dopri8", NULL}, {"dirk", NULL}, {"radau5", NULL}, \
                     {"bdf", NULL}, {"rk4", NULL}, {"heun", NULL}, {"euler", NULL}), \
-     .otherwise = "cvode; bdf where inputs change on the way"}, \
+     .otherwise = "cvode; bdf where inputs change or steps are repeated"}, \
     {"--rtol", NULL, "R", \
      "relative tolerance, of error control and solvers, and handed to the FMU's own (the file's default experiment, else " \
      "1e-4)"}, \

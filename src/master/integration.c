@@ -65,7 +65,7 @@ enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options,
 }
 
 static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options,
-                                 bool driven)
+                                 bool disturbed)
 {
     static const char *const predictors[] = {"auto",      "restart",     "proceed", "correct-1",
                                              "correct-2", "correct-all", NULL};
@@ -73,8 +73,9 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     static const char *const filters[] = {"none", "average", NULL};
     int place;
     /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
-     * has the table). */
-    integration->solver = driven ? &tutti_solver_bdf : tutti_solver_kinds[0];
+     * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
+     * would take it for an error of the coupling. */
+    integration->solver = disturbed ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));
     TRY(choose("--predictor", options->predictor, predictors, &place));
@@ -146,10 +147,11 @@ static enum tutti_err check_extra(const struct tutti_extra *extra)
 }
 
 enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
-                                         const struct tutti_times *times, double tolerance, bool driven, bool coupled)
+                                         const struct tutti_times *times, double tolerance, bool disturbed,
+                                         bool coupled)
 {
     *integration = (struct tutti_integration){0};
-    TRY(read_words(integration, options, driven));
+    TRY(read_words(integration, options, disturbed));
     TRY(check_extra(options->extra));
     integration->extra = options->extra;
     TRY(resolve_tolerances(integration, options, tolerance));

@@ -9,11 +9,11 @@
 /* ARGUMENT for a word that is none of the possible ones, naming these. */
 TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_options *options,
                                                     enum tutti_interface_choice *choice);
-/* Fills in defaults and checks, for a Model Exchange unit; `driven`: its inputs change on the way. */
+/* Fills in defaults and checks, for a Model Exchange unit; `disturbed`: its inputs change on the way, or it is taken back. */
 TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
                                                        const struct tutti_run_options *options,
-                                                       const struct tutti_times *times, double tolerance, bool driven,
-                                                       bool coupled);
+                                                       const struct tutti_times *times, double tolerance,
+                                                       bool disturbed, bool coupled);
 /* Of Model Exchange, and of the control of steps, where nobody says another. */
 #define TUTTI_DEFAULT_RTOL 1e-4
 

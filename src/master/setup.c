@@ -303,9 +303,9 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(run) ? tutti_integration_refuse(options, false) : TUTTI_OK;
-    bool driven = member->driven || has_wired_inputs(run, c);
+    bool disturbed = member->driven || has_wired_inputs(run, c) || tutti_master_may_control(run);
     double share = member->share > 0 ? member->share : 1;
-    TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, driven,
+    TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, disturbed,
                                   tutti_system_is_coupled(run->system)));
     member->integration.rtol *= share;
     member->integration.atol *= share;

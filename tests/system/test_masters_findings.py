@@ -223,9 +223,12 @@ class Work(FindingTest):
 
     def test_an_error_that_stays(self):
         """A unit whose own solver is too coarse for the tolerance: the error is the same in shorter steps, which are not
-        tried again and again."""
-        table, outcome = self.run_warned(*self.NOISY, "--set", "a.noise=5e-6", "--set", "a.regular=true", "--control",
-                                         "richardson")
+        tried again and again. A tolerance for the whole run cannot be kept then, which is an error."""
+        coarse = *self.NOISY, "--set", "a.noise=5e-6", "--set", "a.regular=true", "--control", "richardson"
+        table, outcome = self.run_warned(*coarse, status=1)
+        self.assertRegex(outcome.lines("error")[0], "in 'a.y': its error does not fall with the step; use larger tolerances")
+        self.assertLess(len(table), 2000)
+        table, outcome = self.run_warned(*coarse, "--error-per", "step")
         self.assertRegex(outcome.lines("warning")[0], "errs by .* in 'a.y', and a shorter one would not be better")
         self.assertEqual(len(outcome.lines("warning")), 1)
         self.assertGreater(self.stats()["forced"], 0)
