@@ -68,14 +68,16 @@ class Gallery:
 
 
 def agrees(told, published):
-    """Do two texts hold the same figures? Counts and ratios within a tenth, errors (1.3e-06) within their power of ten: other
-    versions of libraries give other last digits."""
+    """Do two texts hold the same figures? Counts and ratios within 15%, small counts within 3, errors (1.3e-06) within their power
+    of ten: other versions of libraries give other last digits, and one Jacobian more or less."""
     mine, theirs = NUMBER.findall(told), NUMBER.findall(published)
     if len(mine) != len(theirs) or NUMBER.sub("", told) != NUMBER.sub("", published):
         return False
     for a, b in zip(mine, theirs):
         x, y, error = float(a), float(b), "e-" in a + b
-        if x != y and (x * y <= 0 or not (0.1 if error else 0.9) <= x / y <= (10 if error else 1.1)):
+        if x == y or ("." not in a + b and not error and abs(x - y) <= 3):
+            continue
+        if x * y <= 0 or not (0.1 if error else 0.85) <= x / y <= (10 if error else 1.15):
             return False
     return True
 
