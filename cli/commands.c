@@ -125,7 +125,7 @@ static const struct option check_options[] = {
 #define MESSAGE_OPTIONS \
     {"--log-level", NULL, "LEVEL", "what is told", \
      .words = PAIRS({"error", NULL}, {"warning", NULL}, {"info", NULL}, {"debug", NULL}), .otherwise = "warning"}, \
-    {"--quiet", NULL, NULL, "no progress line, no summary, and of warnings only those that nobody may miss"}, \
+    {"--quiet", NULL, NULL, "no progress line, no summary, and only the warnings that concern the result"}, \
     {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
 
 static const struct option run_options[] = {

@@ -8,6 +8,7 @@
 
 static _Thread_local bool insists;
 
+TUTTI_PRINTF(4, 0)
 static void write_line(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
                        va_list args)
 {

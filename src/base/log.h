@@ -17,7 +17,7 @@ static inline bool tutti_log_wants(const struct tutti_log *log, enum tutti_log_l
 /* Formats and hands on; control characters become spaces and broken UTF-8 becomes '?'. Cut at about 4 kB. */
 void tutti_log_printf(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
                       ...) TUTTI_PRINTF(4, 5);
-/* The same, whatever level the log wants: for what nobody may miss, because the result is not what was asked for. */
+/* The same, whatever level the log wants: for messages that say that the result is not what was asked for. */
 void tutti_log_insist(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
                       ...) TUTTI_PRINTF(4, 5);
 /* For a log that hands on to another one, while it writes: is this such a message? */

@@ -26,7 +26,7 @@ struct tutti_number_text {
 };
 struct tutti_number_text tutti_number_show(double value);
 #define NUMBER(value) (tutti_number_show(value).text)
-/* The same with ten digits at most: where in time something happened, for people. What somebody may have to type is a NUMBER. */
+/* The same with ten digits at most: where in time something happened, for people. A number that a person may have to type is a NUMBER. */
 struct tutti_number_text tutti_number_show_time(double t);
 #define TIME(t) (tutti_number_show_time(t).text)
 

@@ -121,7 +121,7 @@ static void call_free(void *context)
     in->binding->free(in);
 }
 
-/* Some FMUs free what they have freed before: nobody needs them any more, so that the run is none the worse for it. */
+/* Some FMUs free what they have freed before: the run is complete by then, and its result valid. */
 static void free_component(struct tutti_instance *in)
 {
     in->call = TUTTI_CALL_FREE;

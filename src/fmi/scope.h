@@ -4,7 +4,7 @@
  * Many FMUs bring libraries that this process has, too (SUNDIALS, LAPACK, expat), in other versions and under the same names. As
  * the loader looks for a name, the libraries of the program come first, and the FMU's code calls functions that do not fit
  * it. With RTLD_DEEPBIND the FMU's own come first. In the other direction nothing is to be done: RTLD_LOCAL hides the names
- * of an FMU from everybody else. */
+ * of an FMU from all others. */
 #ifndef TUTTI_FMI_SCOPE_H
 #define TUTTI_FMI_SCOPE_H
 

@@ -179,7 +179,7 @@ static enum tutti_err read_setting(struct msim *msim, char *const *words, size_t
 {
     bool known = false;
     if (count < 2)
-        return tutti_assembly_fail(msim->assembly, msim->line, "found '%s' alone, expected a value behind it",
+        return tutti_assembly_fail(msim->assembly, msim->line, "found '%s' alone, expected a value after it",
                                    tutti_str_show(words[0]).text);
     TRY(read_time_setting(msim, words, count, &known));
     if (known)

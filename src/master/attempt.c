@@ -61,7 +61,7 @@ enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_
     return step(run, target, attempt);
 }
 
-/* How much of the run's tolerance a step may take: as much as it is of the run. Behind the start and events, where steps have to
+/* How much of the run's tolerance a step may take: as much as it is of the run. After the start and after events, where steps have to
  * be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
 static double part_of(const struct run *run, double h)
 {

@@ -135,7 +135,7 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
     facts->has_events = facts->has_events || comes_back(unit);
 }
 
-/* What a loop needs hangs on the units in it alone. */
+/* What a loop needs depends on the units in it alone. */
 static void look_at_loops(struct run *run, struct facts *facts)
 {
     for (uint32_t m = 0; m < run->member_count && !facts->opaque; m++) {
@@ -202,7 +202,7 @@ static const char *name_rho(const struct facts *facts, char *text, size_t size)
     return text;
 }
 
-/* Nothing that is known to run away is taken unless somebody asks for it by name. */
+/* A coupling that is known to be unstable is taken only if an option names it. */
 static enum tutti_err refuse_unstable(const struct facts *facts, double radius)
 {
     const struct tutti_member *blame = facts->own_step ? facts->own_step : facts->opaque ? facts->opaque : facts->stuck;
@@ -519,7 +519,7 @@ static void note_blame(struct tutti_master *master, const struct facts *facts)
                                           : "cannot go back to the beginning of a step";
 }
 
-/* Somebody asked for an accuracy, and steps are fixed because of a unit. */
+/* A tolerance was given, and steps are fixed because of a unit. */
 static void warn_of_tolerance(const struct run *run)
 {
     const struct tutti_run_options *options = run->options;

@@ -40,7 +40,7 @@ static void place_input(struct run *run, uint32_t component, uint32_t variable)
         run->master.where[values - first + e] = 1;
 }
 
-/* Inputs of one unit that an output follows which somebody reads. */
+/* Inputs of one unit that a connected output follows. */
 static void place_unit(struct run *run, uint32_t component)
 {
     const struct tutti_structure *running = &run->master.running;

@@ -93,7 +93,7 @@ enum tutti_err tutti_times_make_uniform(struct tutti_times *times, const struct 
     double fitting = span / ceil(span / step);
     if (options->has_step || own > 0) {
         double whole = times->start + fmax(1, nearbyint(span / step)) * step;
-        bool typable = strlen(NUMBER(fitting)) <= 8; /* nobody wants to type more */
+        bool typable = strlen(NUMBER(fitting)) <= 8; /* more is too long to type */
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "%s is not a multiple of the step %s, and %s cannot vary its step "
                           "(canHandleVariableCommunicationStepSize); use %s %s, or another %s",

@@ -27,7 +27,7 @@ struct tutti_learned {
     double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
     double gauge;               /* an error as a part of what predictions say of it */
     unsigned least;             /* steps that could not be shorter, and were not good */
-    unsigned gauge_due;         /* ... which is looked at again behind so many steps */
+    unsigned gauge_due;         /* ... which is measured again after so many steps */
 };
 
 struct tutti_master {

@@ -9,7 +9,7 @@
 
 #include "master/loop.h"
 
-/* Collective, behind the setup of units and before their grids: a default step that fits the rows. */
+/* Collective, after the setup of units and before their grids: a default step that fits the rows. */
 TUTTI_CHECKED enum tutti_err tutti_rows_fit_step(struct run *run);
 /* When the master is chosen: says to all inputs of own members whether steps end at their rows. */
 void tutti_rows_begin(struct run *run);

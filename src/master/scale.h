@@ -3,7 +3,7 @@
  *
  * Errors count as a part of the range that an output has moved over so far. (In the first hundredth of the run that is little;
  * it counts how far it would come there with the speed that it has.) A
- * signal that hardly moves is measured by a hundredth of its size: nobody computes 300 K to a part of 1 mK.
+ * signal that hardly moves is measured by a hundredth of its size: 300 K are not computed to a part of 1 mK.
  *
  * Errors of accepted steps are added up, output by output: what the whole run may be off by, if errors neither die out nor
  * grow. Everything is kept of own units only. */
@@ -39,7 +39,7 @@ void tutti_scale_bring_back(struct run *run, const double *kept);
 /* The step with the errors `step` is accepted. */
 void tutti_scale_add(struct run *run);
 
-/* Behind the last step: what the run is off by, into run->stats. Collective. */
+/* After the last step: the estimated error of the run, into run->stats. Collective. */
 TUTTI_CHECKED enum tutti_err tutti_scale_estimate(struct run *run);
 
 #endif

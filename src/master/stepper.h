@@ -21,7 +21,7 @@ struct tutti_stepper {
     double h_min, h_max;
     double error_before; /* e of the last accepted step; 0: there is none */
     bool rejected;       /* the last attempt was */
-    bool steady; /* good steps stay as they are unless they could be much longer: errors that hang on their size, and
+    bool steady; /* good steps stay as they are unless they could be much longer: errors that depend on their size, and
                             are no errors of the run, then go on smoothly, too */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flusher.h - rows reach the file also while nobody comes by to flush: an FMU may stay in one step for hours, or for ever.
+/* flusher.h - rows reach the file also while the run does not flush: an FMU may stay in one step for hours, or for ever.
  *
- * A thread of its own flushes a recorder some times a second if rows have come; whoever uses the recorder meanwhile holds it. */
+ * A thread of its own flushes a recorder some times a second if rows have come; a thread that uses the recorder holds it. */
 #ifndef TUTTI_RECORD_FLUSHER_H
 #define TUTTI_RECORD_FLUSHER_H
 
@@ -9,7 +9,7 @@
 
 struct tutti_flusher;
 
-/* Both are borrowed until free. NULL if no thread can be had: rows then reach the file when somebody flushes. */
+/* Both are borrowed until free. NULL if no thread can be had: rows then reach the file with the next flush. */
 struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format, struct tutti_recorder *recorder);
 /* Around every use of the recorder; NULL is fine. */
 void tutti_flusher_hold(struct tutti_flusher *flusher);

@@ -36,7 +36,7 @@ static bool is_odd(const struct tutti_column *column)
            (column->type == TUTTI_TYPE_FLOAT32 && !isfinite(*(const float *)column->value));
 }
 
-/* Of the first value that is not a finite number: the run goes on, but whoever looks should know. */
+/* Of the first value that is not a finite number: the run goes on, with a warning. */
 static bool warn_of_nan(const struct tutti_output *output, double t)
 {
     for (size_t i = 0; i < output->count; i++)

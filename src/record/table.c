@@ -112,7 +112,7 @@ static const struct time_unit time_units[] = {{"s", 1, 1},    {"ms", 1, 1e3}, {"
                                               {"min", 60, 1}, {"h", 3600, 1}, {"d", 86400, 1}};
 enum { TIME_UNIT_COUNT = sizeof time_units / sizeof *time_units };
 
-/* The rest of "Time [h]" behind the name: nothing, or a unit. */
+/* The rest of "Time [h]" after the name: nothing, or a unit. */
 static enum tutti_err read_time_unit(struct tutti_table *table, const struct tutti_csv_reader *rows, const char *rest)
 {
     size_t n = strlen(rest);

@@ -104,7 +104,7 @@ static enum tutti_err add_units(struct flat *flat, struct file *document)
 
 /* ---- settings ---- */
 
-/* One FMU has nobody to be coupled with, so its file's choice of a master says nothing. */
+/* One FMU is not coupled to another, so its file's choice of a master has no effect. */
 static bool is_idle(const struct flat *flat, const char *name)
 {
     return flat->components.count < 2 && strcmp(name, "step") != 0;
@@ -200,7 +200,7 @@ static enum tutti_err linear(struct flat *flat, double factor, double offset, un
     return TUTTI_OK;
 }
 
-/* From an input of a function to its output; what it makes of the value is done behind it, next to the destination. */
+/* From an input of a function to its output; the transformation follows it, next to the destination. */
 static enum tutti_err add_term(struct flat *flat, const struct tutti_assembly_function *function, const char *in,
                                const char *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scaled.h - "a.y*2+1": a name with a factor and an offset behind it, as --connect takes it. */
+/* scaled.h - "a.y*2+1": a name that a factor and an offset follow, as --connect takes it. */
 #ifndef TUTTI_SYSTEM_SCALED_H
 #define TUTTI_SYSTEM_SCALED_H
 

@@ -329,8 +329,8 @@ static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
     return eval == TUTTI_EVAL_FAILED ? me->ode.err : TUTTI_OK;
 }
 
-/* What the solver has to do behind an event. `changed`: states or nominal values are others; `claimed`: the FMU says so.
- * Behind an event of the FMU's own its equations may be others altogether: a diode that blocks takes a fast state away. A
+/* What the solver has to do after an event. `changed`: states or nominal values are others; `claimed`: the FMU says so.
+ * After an event of the FMU's own its equations may be others altogether: a diode that blocks takes a fast state away. A
  * multistep method that corrects its past for new derivatives, by the old Jacobian, errs by more there than its error test
  * sees. New inputs alone leave the equations what they were. */
 static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed)

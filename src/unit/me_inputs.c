@@ -67,7 +67,7 @@ static void take_starts(struct me *me)
     }
 }
 
-/* When they are first needed: extents of arrays are known behind the configuration only. */
+/* When they are first needed: extents of arrays are known only after the configuration. */
 static enum tutti_err prepare(struct me *me)
 {
     struct me_inputs *inputs = &me->inputs;

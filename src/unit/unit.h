@@ -67,7 +67,7 @@ struct tutti_unit_counts {
     struct tutti_solver_counts solver; /* Model Exchange */
     double seconds;                    /* in the first `timed` do-steps; see tutti_unit_timed */
     unsigned long timed, time_next;    /* do-steps that `seconds` speaks for; the next one to be measured */
-    /* By whoever steps the unit. */
+    /* By the caller that steps the unit. */
     double save_seconds, restore_seconds; /* all of it */
     double set_seconds, get_seconds;      /* around the first `exchanges_timed` do-steps, from some of them */
     unsigned long exchanges_timed;
@@ -206,7 +206,7 @@ TUTTI_CHECKED enum tutti_err tutti_unit_get_directional(struct tutti_unit *unit,
                                                         size_t unknown_count, const uint32_t *knowns,
                                                         size_t known_count, const double *seed, size_t seed_count,
                                                         double *sensitivity, size_t sensitivity_count);
-/* For kinds: nobody asks for directional derivatives any more; `why` is a sentence for the user. */
+/* For kinds: directional derivatives are not used any more; `why` is a sentence for the user. */
 void tutti_unit_distrust_directional(struct tutti_unit *unit, const struct tutti_log *log, const char *why);
 /* For kinds: does a directional derivative disagree with the differences to both sides of a point? Only if these agree
  * with each other, so that there is neither a kink nor much noise, and far beyond what they may be off. */

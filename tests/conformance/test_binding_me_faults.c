@@ -308,7 +308,7 @@ static void test_no_tolerance(void **state)
     struct live live;
     struct tutti_experiment_setup setup = {.tolerance = 1e-4, .has_tolerance = true};
     if (fmi != 2)
-        skip();
+        skip(); /* the others have no such function: they get it where they are initialised */
     me_load(&live, "Faulty");
     replace(&live, "SetupExperiment", (void (*)(void))note_tolerance);
     tolerance_told = -1;
