@@ -16,7 +16,7 @@
 #include <time.h>
 #include <zip.h>
 
-#include "fmi/desc.h"
+#include "description/desc.h"
 
 enum { ROUNDS = 5, BUFFER = 64 * 1024 };
 

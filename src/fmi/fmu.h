@@ -4,9 +4,9 @@
 #define TUTTI_FMI_FMU_H
 
 #include "base/log.h"
-#include "fmi/archive.h"
-#include "fmi/desc.h"
-#include "fmi/findings.h"
+#include "archive/archive.h"
+#include "description/desc.h"
+#include "base/findings.h"
 #include "fmi/library.h"
 
 struct tutti_fmu {

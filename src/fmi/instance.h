@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "fmi/library.h"
 #include "fmi/state.h"
-#include "fmi/type.h"
+#include "description/type.h"
 
 struct tutti_instance;
 

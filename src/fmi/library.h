@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "fmi/archive.h"
-#include "fmi/desc.h"
+#include "archive/archive.h"
+#include "description/desc.h"
 
 struct tutti_binding; /* binding.h */
 

@@ -36,7 +36,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fmi/desc.h"
+#include "description/desc.h"
 
 enum tutti_state {
     TUTTI_STATE_NONE, /* not instantiated, or freed */

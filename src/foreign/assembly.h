@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/reader.h"
-#include "fmi/findings.h"
+#include "base/findings.h"
 
 struct tutti_assembly_unit {
     const char *name;

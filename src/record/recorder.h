@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "fmi/type.h"
+#include "description/type.h"
 
 /* One recorded number, text or block of bytes. `value` points to where the run keeps it (laid out as type.h says) and
  * is read anew for every row. */

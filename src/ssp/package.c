@@ -11,8 +11,8 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "fmi/archive.h"
-#include "fmi/xml.h"
+#include "archive/archive.h"
+#include "base/xml.h"
 #include "ssp/uri.h"
 
 #define DEFAULT_SSD "SystemStructure.ssd"

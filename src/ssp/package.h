@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* package.h - where the files of a system lie: an .ssp archive, a folder of the same form, or a bare .ssd with what lies
- * around it. Archives are read as hostile as an FMU's (fmi/archive.h) and unpacked once into a temporary folder. */
+ * around it. Archives are read as hostile as an FMU's (archive/archive.h) and unpacked once into a temporary folder. */
 #ifndef TUTTI_SSP_PACKAGE_H
 #define TUTTI_SSP_PACKAGE_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "fmi/archive.h"
+#include "archive/archive.h"
 
 /* A file of the package, from memory, from the disk, or from another archive. */
 struct tutti_package_part {

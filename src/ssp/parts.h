@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/map.h"
-#include "fmi/desc_report.h"
+#include "description/desc_report.h"
 #include "ssp/ssp.h"
 
 /* "ssd", ..., and the address behind it. Static. */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fmi/desc.h"
-#include "fmi/findings.h"
+#include "description/desc.h"
+#include "base/findings.h"
 #include "ssp/tree.h"
 
 /* Units and enumerations are scoped to their file; both are sorted by name. */

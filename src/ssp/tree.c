@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "fmi/xml.h"
+#include "base/xml.h"
 #include "ssp/parts.h"
 
 /* NAMESPACES: declarations in scope; every element looks through them. TREE_BYTES: a system of some million parts. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.h - an SSP document as a tree of elements, read through fmi/xml.h and written back.
+/* tree.h - an SSP document as a tree of elements, read through base/xml.h and written back.
  *
  * Names keep their prefixes and attributes their order, so that what a tool does not know (geometry, annotations of
  * others) is written as it was read. Comments are not kept. */

@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "fmi/desc.h"
-#include "fmi/type.h"
+#include "description/desc.h"
+#include "description/type.h"
 
 struct tutti_value_map {
     const tutti_wide *from, *to; /* sorted by from; values that are not in it stay */

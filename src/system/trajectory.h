@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "fmi/desc.h"
+#include "description/desc.h"
 #include "record/table.h"
 #include "system/conversion.h"
 #include "system/setting.h"

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "fmi/desc.h"
+#include "description/desc.h"
 
 /* All variables of one type. */
 struct tutti_block {

@@ -3,7 +3,7 @@
 #ifndef TUTTI_UNIT_TRIAL_H
 #define TUTTI_UNIT_TRIAL_H
 
-#include "fmi/findings.h"
+#include "base/findings.h"
 #include "unit/unit.h"
 
 /* Of each interface that the FMU has: instantiates it with these settings, initialises it, steps through its default

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmi/desc.h"
+#include "description/desc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

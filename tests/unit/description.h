@@ -3,7 +3,7 @@
 #ifndef TUTTI_TEST_DESCRIPTION_H
 #define TUTTI_TEST_DESCRIPTION_H
 
-#include "fmi/desc.h"
+#include "description/desc.h"
 
 struct description_source {
     const char *text;

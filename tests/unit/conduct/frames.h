@@ -4,7 +4,7 @@
 #define TUTTI_TEST_FRAMES_H
 
 #include "fabric/report.h"
-#include "fmi/desc.h"
+#include "description/desc.h"
 #include "master/sink.h"
 #include "master/tell.h"
 #include "test.h"

@@ -2,7 +2,7 @@
 /* Variables of a simulation that a program steps: names, what is known of them, values read and set between steps. */
 #include "stepped.h"
 
-#include "fmi/archive.h"
+#include "archive/archive.h"
 #include "scratch.h"
 
 #define FEEDTHROUGH(version) ONE(TUTTI_FMUS "/Feedthrough_fmi" version ".fmu"), TIMES(0.1, 2)

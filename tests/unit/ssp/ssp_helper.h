@@ -3,7 +3,7 @@
 #ifndef TUTTI_TEST_SSP_HELPER_H
 #define TUTTI_TEST_SSP_HELPER_H
 
-#include "fmi/desc_helper.h"
+#include "description/desc_helper.h"
 #include "ssp/ssp.h"
 
 #define SPACES                                                                                                         \

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* findings.h - what is wrong with a file, short of making it unusable.
+ *
+ * Readers go on where they can and report here; `tutti check` prints every line, `tutti run` warns once. */
+#ifndef TUTTI_BASE_FINDINGS_H
+#define TUTTI_BASE_FINDINGS_H
+
+#include "base/err.h"
+
+enum tutti_severity { TUTTI_FINDING_ERROR, TUTTI_FINDING_WARNING };
+
+struct tutti_findings {
+    /* `line` is 0 where there is none. Texts live only during the call. */
+    void (*report)(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text);
+    void *context;
+    unsigned errors, warnings; /* counted before report is called */
+};
+
+/* Count and report; `findings` may be NULL, `report` too (then it only counts). */
+void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity severity, const char *file, unsigned line,
+                        const char *format, ...) TUTTI_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* xml.h - the elements of an XML file as a bounded stream, over expat.
+ *
+ * For files that strangers wrote. A document type is refused, so there are no entities to expand, and nothing outside
+ * of the file is ever read. Depth, attributes, elements, the size of one tag and the memory of the parser are bounded;
+ * beyond a bound the error is TUTTI_ERR_LIMIT. */
+#ifndef TUTTI_BASE_XML_H
+#define TUTTI_BASE_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/reader.h"
+
+enum {
+    TUTTI_XML_DEPTH = 128,                  /* elements inside each other */
+    TUTTI_XML_ATTRIBUTES = 256,             /* of one element */
+    TUTTI_XML_ELEMENTS = 100 * 1000 * 1000, /* of a file */
+    TUTTI_XML_TAG = 32 * 1024 * 1024,       /* bytes of one tag or comment */
+    TUTTI_XML_HEAP = 256 * 1024 * 1024,     /* bytes that the parser may hold, unless handlers say otherwise */
+};
+
+struct tutti_xml;
+
+/* Every text lives only during the call. An error ends the reading and is what tutti_xml_read returns. */
+struct tutti_xml_handlers {
+    /* `attributes` is name, value, name, value, ..., NULL. */
+    enum tutti_err (*start)(void *context, struct tutti_xml *xml, const char *name, const char **attributes);
+    enum tutti_err (*end)(void *context, struct tutti_xml *xml);
+    /* Called piece by piece while tutti_xml_want_text is on. NULL: never wanted. */
+    enum tutti_err (*text)(void *context, struct tutti_xml *xml, const char *text, size_t n);
+    size_t heap; /* bytes that the parser may hold; 0: TUTTI_XML_HEAP */
+};
+
+/* Reads to the end. `file` is the name for messages. Malformed XML is TUTTI_ERR_FORMAT; errors of `reader` are passed
+ * on. */
+TUTTI_CHECKED enum tutti_err tutti_xml_read(const char *file, struct tutti_reader *reader,
+                                            const struct tutti_xml_handlers *handlers, void *context);
+
+/* Inside of a handler: the line where the tag begins. Lines are counted on demand, so ask only where it matters. */
+unsigned tutti_xml_line(struct tutti_xml *xml);
+/* Inside of a handler: whether character data is wanted from here on. It is not at the beginning. */
+void tutti_xml_want_text(struct tutti_xml *xml, bool wanted);
+/* Inside of a handler: fails with "file:line: " before the words, which are made fit for a terminal. */
+enum tutti_err tutti_xml_fail(struct tutti_xml *xml, enum tutti_err err, const char *format, ...) TUTTI_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* desc_report.h - findings in bounded number: a file with the same fault in 90,000 variables gives some dozens of lines
+ * and one that says how many more there are. */
+#ifndef TUTTI_DESCRIPTION_DESC_REPORT_H
+#define TUTTI_DESCRIPTION_DESC_REPORT_H
+
+#include <stdarg.h>
+
+#include "base/findings.h"
+
+enum { TUTTI_REPORT_KINDS = 128, TUTTI_REPORT_EACH = 40 };
+
+struct tutti_report {
+    const char *file;
+    struct tutti_findings *findings; /* NULL: nobody listens */
+    unsigned kind_count;
+    struct {
+        const char *format; /* what is reported in the same words is of the same kind */
+        enum tutti_severity severity;
+        unsigned count, first_line;
+    } kinds[TUTTI_REPORT_KINDS];
+};
+
+/* `format` must be a literal: its address tells kinds apart. The text gets `what "name": ` in front, `what: ` if name is
+ * NULL, and nothing if `what` is NULL. */
+void tutti_report_add(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
+                      const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
+void tutti_report_add_v(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
+                        const char *name, const char *format, va_list args) TUTTI_PRINTF(6, 0);
+/* Says how many of each kind were left out. */
+void tutti_report_end(struct tutti_report *report);
+
+#endif
