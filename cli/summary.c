@@ -100,10 +100,22 @@ static void say_system(const struct display *display, const struct summary *summ
         stats->terminated_by_fmu ? " (ended by the FMU)" : "");
 }
 
+static const char asked[] = "as asked for";
+
+static void say_control(const struct display *display, const struct tutti_run_stats *stats)
+{
+    say(display, "control", DISPLAY_PLAIN, "%s: %s", stats->control,
+        stats->control_reason ? stats->control_reason : asked);
+}
+
+static void say_events(const struct display *display, const struct tutti_run_stats *stats)
+{
+    say(display, "events", DISPLAY_PLAIN, "%s: %s", stats->events, stats->events_reason ? stats->events_reason : asked);
+}
+
 /* The choices of the master, in the words of `tutti analyze`. */
 static void say_choices(const struct display *display, const struct tutti_run_stats *stats)
 {
-    static const char asked[] = "as asked for";
     unsigned long evaluations = 0;
     for (size_t i = 0; i < stats->unit_count; i++)
         evaluations += stats->units[i].init_evaluations;
@@ -112,11 +124,10 @@ static void say_choices(const struct display *display, const struct tutti_run_st
     else
         say(display, "coupling", DISPLAY_PLAIN, "%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
             stats->smooth ? " --smooth" : "", asked);
-    say(display, "control", DISPLAY_PLAIN, "%s: %s", stats->control,
-        stats->control_reason ? stats->control_reason : asked);
+    say_control(display, stats);
     say(display, "extrapolate", DISPLAY_PLAIN, "%u: %s", stats->extrapolate,
         stats->extrapolate_reason ? stats->extrapolate_reason : asked);
-    say(display, "events", DISPLAY_PLAIN, "%s: %s", stats->events, stats->events_reason ? stats->events_reason : asked);
+    say_events(display, stats);
     if (stats->init_loops > 0)
         say(display, "start", DISPLAY_PLAIN, "%lu evaluations, %lu loop%s solved in %lu iteration%s", evaluations,
             stats->init_loops, stats->init_loops == 1 ? "" : "s", stats->init_iterations,
@@ -129,7 +140,7 @@ static void say_choices(const struct display *display, const struct tutti_run_st
 static void say_steps(const struct display *display, const struct tutti_run_stats *stats)
 {
     struct short_text size = {""}, iterations = {""}, restless = {""}, forced = {""};
-    if (strcmp(stats->coupling, "none") != 0 && stats->steps > 0 && strcmp(stats->control, "fixed") != 0)
+    if (stats->steps > 0 && strcmp(stats->control, "fixed") != 0)
         snprintf(size.text, sizeof size.text, " (%.3g on average)",
                  (stats->stop - stats->start) / (double)stats->steps);
     if (stats->iterations > 0)
@@ -200,6 +211,10 @@ void summary_print(const struct summary *summary)
     say_system(&display, summary);
     if (strcmp(stats->coupling, "none") != 0)
         say_choices(&display, stats);
+    else if (strcmp(stats->control, "fixed") != 0) {
+        say_control(&display, stats);
+        say_events(&display, stats);
+    }
     say_steps(&display, stats);
     summary_table(&display, stats);
     say_shares(&display, stats);

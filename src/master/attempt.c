@@ -51,8 +51,11 @@ static enum tutti_err step(struct run *run, double target, struct tutti_attempt 
 unsigned tutti_attempt_order(const struct run *run)
 {
     const struct tutti_master *master = &run->master;
-    unsigned order = master->coupling->order(run, tutti_extrapolation_order(&master->extrapolation));
-    return master->holds && order > 2 ? 2 : order;
+    unsigned order = tutti_system_is_coupled(run->system)
+                         ? master->coupling->order(run, tutti_extrapolation_order(&master->extrapolation))
+                         : master->table_order;
+    unsigned most = master->table_order > 0 ? master->table_order : master->holds ? 2 : order;
+    return order < most ? order : most;
 }
 
 enum tutti_err tutti_attempt_plain(struct run *run, double target, struct tutti_attempt *attempt)

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "master/accelerate.h"
+#include "master/agree.h"
 #include "master/control.h"
 #include "master/coupling.h"
 #include "master/detect.h"
@@ -15,8 +16,10 @@
 
 /* What the choices hang on. */
 struct facts {
-    bool coupled;                        /* there are connections, or several units */
-    const struct tutti_member *stuck;    /* cannot go back; NULL: all can */
+    bool coupled;                     /* there are connections, or several units */
+    bool controlled;                  /* not so, but a control is to choose the steps of the one that a table drives */
+    unsigned table_order;             /* tutti_master.table_order */
+    const struct tutti_member *stuck; /* cannot go back; NULL: all can */
     const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
     const struct tutti_member *stairs;   /* has an internal step: outputs stand still in between; NULL: none */
@@ -88,6 +91,19 @@ static bool wants_control(const struct run *run)
     return !run->options->has_step && (gives_tolerance(run->options) || !run->times.step_proposed);
 }
 
+/* Of one FMU: a tolerance is asked for, or a control that takes units back, or looks at how they move. */
+static bool asks_for_control(const struct tutti_run_options *options)
+{
+    if (!is_auto(options->control))
+        return strcmp(options->control, tutti_control_fixed.name) != 0;
+    return !options->has_step && (options->has_rtol || options->has_atol);
+}
+
+bool tutti_master_may_control_one(const struct run *run)
+{
+    return !tutti_system_is_coupled(run->system) && asks_for_control(run->options);
+}
+
 bool tutti_master_may_control(const struct run *run)
 {
     const struct tutti_control *control = NULL;
@@ -146,6 +162,45 @@ static void look_at_loops(struct run *run, struct facts *facts)
     }
 }
 
+/* How well units see the tables that drive them, if they do not follow these inside of a step. */
+static enum tutti_err look_at_tables(struct run *run, struct facts *facts)
+{
+    double worst = -INFINITY;
+    if (run->table_count == 0)
+        return TUTTI_OK;
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        const struct tutti_inputs *inputs = run->own[m]->inputs;
+        if (!inputs || !tutti_inputs_are_held(inputs, run->own[m]->unit->can))
+            continue;
+        bool centred = inputs->choice.at == TUTTI_INPUT_AUTO || inputs->choice.at == TUTTI_INPUT_MIDDLE;
+        worst = fmax(worst, centred ? -2 : -1);
+    }
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &worst, 1));
+    facts->table_order = isfinite(worst) ? (unsigned)-worst : 0;
+    return TUTTI_OK;
+}
+
+/* One FMU: is there an output whose error can be estimated? */
+static bool has_continuous_output(const struct tutti_desc *desc)
+{
+    for (uint32_t i = 0; i < desc->outputs.count; i++) {
+        const struct tutti_var *var = &desc->vars[desc->outputs.items[i].variable];
+        if (var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS)
+            return true;
+    }
+    return false;
+}
+
+/* One FMU: is it to be controlled? One that a tolerance cannot be kept for runs as it did, with a warning; a control that is
+ * asked for by name is refused. */
+static void look_at_one(const struct run *run, struct facts *facts)
+{
+    bool able = !facts->stuck && !facts->own_step && !facts->stairs;
+    facts->has_signals = has_continuous_output(run->system->components[0].fmu->desc);
+    facts->controlled = facts->table_order > 0 && asks_for_control(run->options) &&
+                        (!is_auto(run->options->control) || (able && facts->has_signals));
+}
+
 static enum tutti_err find_facts(struct run *run, struct facts *facts)
 {
     struct tutti_structure *running = &run->master.running;
@@ -156,8 +211,11 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
     for (uint32_t i = 0; i < run->wires.real_count; i++)
         facts->has_signals = facts->has_signals || run->wires.reals[i].smooth;
     facts->stability.known = true;
-    if (!facts->coupled)
+    TRY(look_at_tables(run, facts));
+    if (!facts->coupled) {
+        look_at_one(run, facts);
         return TUTTI_OK;
+    }
     if (run->master.stability) {
         facts->stability = *run->master.stability;
         look_at_loops(run, facts);
@@ -300,7 +358,7 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
     if (!is_auto(options->control))
         return tutti_control_find(options->control, &master->control);
     master->control = &tutti_control_fixed;
-    if (!facts->coupled)
+    if (!master->general)
         because(run, CONTROL, "there is one unit");
     else if (options->has_step)
         because(run, CONTROL, "--step is given");
@@ -318,8 +376,8 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
         because(run, CONTROL, "no continuous signal to estimate an error by");
     else {
         master->control = &tutti_control_embedded;
-        because(run, CONTROL, "%s, and all units can go back",
-                gives_tolerance(options) ? "a tolerance is given" : "nobody says a step");
+        because(run, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "nobody says a step",
+                facts->coupled ? "all units can go back" : "the FMU, which holds its inputs in a step, can go back");
     }
     return TUTTI_OK;
 }
@@ -356,7 +414,7 @@ static enum tutti_err choose_detection(struct run *run, const struct facts *fact
     if (!is_auto(run->options->events))
         return tutti_detection_find(run->options->events, &master->detection);
     master->detection = &tutti_detection_none;
-    if (!facts->coupled)
+    if (!master->general)
         because(run, EVENTS, "there is one unit, which crosses its own");
     else if (facts->own_step)
         because(run, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
@@ -445,29 +503,31 @@ static enum tutti_err check_together(const struct run *run, const struct facts *
     return check_going_back(run, facts);
 }
 
-/* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway. */
-static const char *coupling_option(const struct tutti_run_options *options)
+/* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway, unless
+ * these are `controlled`. */
+static const char *coupling_option(const struct tutti_run_options *options, bool controlled)
 {
     const struct {
         bool given;
         const char *option;
     } all[] = {
         {!is_auto(options->coupling), "--coupling"},
-        {!is_auto(options->control) && strcmp(options->control, tutti_control_fixed.name) != 0, "--control"},
+        {!controlled && !is_auto(options->control) && strcmp(options->control, tutti_control_fixed.name) != 0,
+         "--control"},
         {!is_auto(options->extrapolate), "--extrapolate"},
-        {!is_auto(options->events), "--events"},
+        {!controlled && !is_auto(options->events), "--events"},
         {options->correct, "--correct"},
         {options->smooth, "--smooth"},
         {options->order != NULL, "--order"},
-        {options->step_log != NULL, "--step-log"},
+        {!controlled && options->step_log != NULL, "--step-log"},
         {options->max_iterations > 0, "--max-iterations"},
         {options->sweeps != NULL, "--sweeps"},
         {options->accelerate != NULL, "--accelerate"},
         {options->mode != NULL, "--mode"},
-        {options->has_quantum, "--quantum"},
+        {!controlled && options->has_quantum, "--quantum"},
         {options->has_divergence, "--divergence"},
-        {options->has_event_tolerance, "--event-tolerance"},
-        {options->has_h_min, "--h-min"},
+        {!controlled && options->has_event_tolerance, "--event-tolerance"},
+        {!controlled && options->has_h_min, "--h-min"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].given)
@@ -478,7 +538,13 @@ static const char *coupling_option(const struct tutti_run_options *options)
 /* One FMU has nobody to be coupled with. */
 static enum tutti_err check_alone(const struct run *run)
 {
-    const char *option = coupling_option(run->options);
+    const char *option = coupling_option(run->options, run->master.general);
+    if (option && run->members[0].driven && strcmp(option, "--control") == 0)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--control %s has nothing to control: there is one FMU, and it follows its inputs inside of a "
+            "step, or they change at their rows only; leave it out",
+            run->options->control);
     return option ? tutti_fail(TUTTI_ERR_ARGUMENT,
                                "%s is about units that are coupled, and there is only one; leave it out", option)
                   : TUTTI_OK;
@@ -522,36 +588,38 @@ static void note_blame(struct tutti_master *master, const struct facts *facts)
 /* A tolerance was given, and steps are fixed because of a unit. */
 static void warn_of_tolerance(const struct run *run)
 {
+    bool coupled = tutti_system_is_coupled(run->system);
     const struct tutti_run_options *options = run->options;
     const struct tutti_member *blame = run->master.blame;
     bool asked = options->has_rtol || options->has_atol;
     if (!asked || !blame || options->has_step || !is_auto(options->control) || run->master.control->varies)
         return;
     bool me = blame->unit->kind->interface == TUTTI_CS && blame->unit->fmu->desc->interfaces[TUTTI_ME].present;
-    tutti_log_insist(
-        options->log, TUTTI_LOG_WARNING, NULL,
-        "%s does not control the error of the coupling here: '%s' %s, so all steps are of %s. Use %sa --step "
-        "that is short enough (half of it should give the same result)",
-        options->has_rtol ? "--rtol" : "--atol", name_of(blame), run->master.blame_for, NUMBER(run->times.step),
-        me ? "--interface me, or " : "an FMU that can save its state, or ");
+    tutti_log_insist(options->log, TUTTI_LOG_WARNING, NULL,
+                     "%s does not control the error of %s here: '%s' %s, so all steps are of %s. Use %sa --step "
+                     "that is short enough (half of it should give the same result)",
+                     options->has_rtol ? "--rtol" : "--atol", coupled ? "the coupling" : "inputs that are held",
+                     name_of(blame), run->master.blame_for, NUMBER(run->times.step),
+                     me ? "--interface me, or " : "an FMU that can save its state, or ");
 }
 
 void tutti_master_tell(const struct run *run)
 {
     const struct tutti_master *master = &run->master;
     unsigned order = master->order;
-    if (!tutti_system_is_coupled(run->system))
+    warn_of_tolerance(run);
+    if (!master->general)
         return;
     const char *const names[] = {"coupling", "control", "extrapolate", "events"};
     char orders[8];
     snprintf(orders, sizeof orders, "%u", order);
     const char *const values[] = {master->coupling->name, master->control->name, orders, master->detection->name};
+    bool coupled = tutti_system_is_coupled(run->system);
     for (int i = 0; i < 4; i++)
-        if (master->reasons[i][0])
+        if (master->reasons[i][0] && (coupled || i == CONTROL || i == EVENTS))
             tutti_log_printf(run->options->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
                              master->reasons[i]);
     warn_of_idle(run);
-    warn_of_tolerance(run);
 }
 
 bool tutti_master_relies_on_going_back(const struct run *run)
@@ -569,6 +637,9 @@ enum tutti_err tutti_master_choose(struct run *run)
     struct facts facts;
     struct tutti_master *master = &run->master;
     TRY(find_facts(run, &facts));
+    master->general = facts.coupled || facts.controlled;
+    master->goes_back = false;
+    master->table_order = facts.table_order;
     TRY(choose_detection(run, &facts));
     if (!facts.stuck && !master->detection->early) /* then units cross events in the middle of a step */
         facts.stuck = facts.fragile;
@@ -579,9 +650,13 @@ enum tutti_err tutti_master_choose(struct run *run)
     master->by_means = master->per_time;
     TRY(choose_extrapolation(run, &facts, &master->order));
     if (!facts.coupled)
-        return check_alone(run);
+        TRY(check_alone(run));
+    master->blame = NULL;
+    if (facts.coupled || facts.table_order > 0)
+        note_blame(master, &facts);
+    if (!master->general)
+        return TUTTI_OK;
     TRY(check_together(run, &facts, master->order));
     master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
-    note_blame(master, &facts);
     return TUTTI_OK;
 }

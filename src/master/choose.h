@@ -10,6 +10,8 @@ TUTTI_CHECKED enum tutti_err tutti_master_check_words(const struct tutti_run_opt
 
 /* Before there are units: will errors of steps be estimated, as far as one can tell? */
 bool tutti_master_may_control(const struct run *run);
+/* ... of one FMU, if a table drives it and it does not follow that inside of a step? */
+bool tutti_master_may_control_one(const struct run *run);
 
 /* With all units computed and none out of its initialisation: makes the choices. ARGUMENT or UNSUPPORTED for what does not go
  * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found

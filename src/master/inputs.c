@@ -93,6 +93,8 @@ enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti
     bool by_update = desc->fmi == 3 && kind == TUTTI_CS;
     bool at_points = kind == TUTTI_CS && inputs->choice.at >= TUTTI_INPUT_BEGIN;
     *inputs = (struct tutti_inputs){.choice = inputs->choice,
+                                    .kind = kind,
+                                    .at = inputs->choice.at,
                                     .straight_until = -INFINITY,
                                     .event = INFINITY,
                                     .kink = INFINITY,
@@ -270,6 +272,34 @@ static bool is_followed(const struct tutti_inputs *inputs, const struct tutti_un
     return inputs->followed[column] && (inputs->asked || unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
 }
 
+bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can)
+{
+    bool takes = inputs->asked || (can & TUTTI_CAN_INPUT_DERIVATIVES);
+    return inputs->kind == TUTTI_CS && inputs->continuous > 0 && !(takes && inputs->slope_count == inputs->continuous);
+}
+
+/* Is it driven by a column that the unit does not follow? */
+static bool is_held(const struct tutti_inputs *inputs, const struct tutti_unit *unit, uint32_t variable)
+{
+    size_t column = inputs->column_of[variable];
+    return column > 0 && tutti_trajectory_input(inputs->trajectory, column - 1)->continuous &&
+           !is_followed(inputs, unit, column - 1);
+}
+
+bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct tutti_unit *unit)
+{
+    const struct tutti_unknowns *outputs = &unit->fmu->desc->outputs;
+    for (uint32_t i = 0; i < outputs->count; i++) {
+        const struct tutti_unknown *output = &outputs->items[i];
+        if (!output->has_dependencies)
+            return true;
+        for (uint32_t d = 0; d < output->dependency_count; d++)
+            if (is_held(inputs, unit, output->dependencies[d]))
+                return true;
+    }
+    return false;
+}
+
 void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span)
 {
     count_passed(inputs, t, span);
@@ -364,7 +394,7 @@ static void count_bent(struct tutti_inputs *inputs, const struct tutti_unit *uni
 static double point_of(struct tutti_inputs *inputs, double t, double target)
 {
     double next;
-    switch (inputs->choice.at) {
+    switch (inputs->at) {
     case TUTTI_INPUT_SLOPE:
     case TUTTI_INPUT_BEGIN: return t;
     case TUTTI_INPUT_MIDDLE: return t + (target - t) / 2;

@@ -31,14 +31,17 @@ struct tutti_input_set {
 struct tutti_inputs {
     struct tutti_trajectory *trajectory;
     struct tutti_inputs_choice choice; /* set before open */
-    double time;       /* where the inputs are read: the unit's time, or the jump that is the same point */
-    double event;      /* the next jump */
-    double kink;       /* the next change of a slope; -INFINITY: the unit is told anew before every step */
-    double row;        /* the next row at which a step is to end though nothing jumps; INFINITY: none */
-    bool ends_at_rows; /* steps end at rows that bend a line ... */
-    double splinter;   /* ... unless they are this near to the end of the step before */
-    double slack;      /* a jump that is this near behind a point is at that point: for units of one step size */
-    bool jumped;       /* there is a jump at `time` that the unit has not been told yet */
+    enum tutti_interface_kind kind;
+    enum tutti_input_at at; /* choice.at, or what bounds errors better where that is auto: rows.c, member.c */
+    bool halves;            /* steps are made in two halves: with the value at the beginning, with that at the end */
+    double time;            /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;           /* the next jump */
+    double kink;            /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double row;             /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    bool ends_at_rows;      /* steps end at rows that bend a line ... */
+    double splinter;        /* ... unless they are this near to the end of the step before */
+    double slack;           /* a jump that is this near behind a point is at that point: for units of one step size */
+    bool jumped;            /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
     bool held_changed;             /* ... which came, and the unit does not know yet */
@@ -81,6 +84,11 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, stru
 
 /* For struct tutti_unit_options.moving_sample; context is the inputs. */
 void tutti_inputs_sample_moving(void *context, double t, double *values);
+
+/* Does a unit that can do this (TUTTI_CAN_*) see values of one time in a step, though they are linear between rows? */
+bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can);
+/* ... and may an output of its FMU follow such an input at once? */
+bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct tutti_unit *unit);
 
 /* Takes the values at t: those before a jump, or after it. */
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);

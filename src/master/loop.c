@@ -88,6 +88,10 @@ static enum tutti_err find_target(struct run *run, double *next)
     if (run->steered)
         target = earlier(target, run->halt_at, run->span);
     TRY(find_event(run, &event));
+    struct tutti_learned *learned = &run->master.learned;
+    if (tutti_time_same(learned->announced, run->t, run->span))
+        learned->bent_at = run->t;
+    learned->announced = event;
     target = earlier(target, event, run->span);
     if (run->master.owed_at > run->t)
         target = fmin(target, run->master.owed_at);

@@ -440,15 +440,27 @@ static bool is_noise(const struct tutti_attempt *first, const struct tutti_attem
            now->error > first->error / 2;
 }
 
+/* Do predictions from here look back over a point where signals may have bent? */
+static bool is_behind_bend(const struct tutti_master *master)
+{
+    const struct tutti_history *history = &master->extrapolation.history;
+    return history->points > 0 && history->times[history->points - 1] < master->learned.bent_at;
+}
+
 /* Per unit of time, noise of any size is too much for short steps; and what is seen of it, brought to the order of the method,
  * falls for once if a step is much shorter than those before it. What is seen at first does not. Errors of smooth signals fall
- * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. */
+ * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. (Behind a
+ * bend of a table they do not at once.) */
 static bool is_noise_per_time(struct run *run, const struct tutti_attempt *now)
 {
     struct tutti_learned *learned = &run->master.learned;
     double h = now->target - now->from, before = learned->noise_h;
     if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tutti_extrapolation_begins(&run->master.extrapolation))
         return false;
+    if (is_behind_bend(&run->master)) {
+        learned->noise_h = 0;
+        return false;
+    }
     if (before > 0 && h <= before / 8 && now->seen > learned->noise_seen * pow(h / before, 0.6)) {
         learned->noise = fmax(learned->noise, now->seen);
         return true;

@@ -39,6 +39,7 @@ static void set_numbers(struct run *run)
     master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
                                                            : master->rtol * master->stepper.first;
     master->learned.gauge = 1;
+    master->learned.announced = master->learned.bent_at = -INFINITY;
     master->quantum = options->quantum;
     master->divergence = options->has_divergence ? options->divergence : 1e-3;
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
@@ -51,7 +52,7 @@ static void set_numbers(struct run *run)
 enum tutti_err tutti_master_connect(struct run *run)
 {
     struct tutti_master *master = &run->master;
-    if (!tutti_system_is_coupled(run->system))
+    if (!master->general)
         return tutti_channels_open(run, false, false);
     bool iterates = master->coupling->iterates, waves = master->coupling != &tutti_coupling_jacobi;
     const char *mode = run->options->mode, *sweeps = run->options->sweeps;
@@ -73,8 +74,9 @@ enum tutti_err tutti_master_open(struct run *run)
 {
     struct tutti_master *master = &run->master;
     set_numbers(run);
-    if (!tutti_system_is_coupled(run->system))
+    if (!master->general)
         return TUTTI_OK;
+    run->alone = false; /* an event of the only unit does not end a step that is judged as a whole */
     TRY(tutti_outputs_open(run, master->control->estimates));
     TRY(make_room(run));
     if (master->per_time)

@@ -28,9 +28,12 @@ struct tutti_learned {
     double gauge;               /* an error as a part of what predictions say of it */
     unsigned least;             /* steps that could not be shorter, and were not good */
     unsigned gauge_due;         /* ... which is measured again after so many steps */
+    double announced, bent_at;  /* a point that a step ends at because a table bends there, or the like: next, last */
 };
 
 struct tutti_master {
+    bool general; /* the choices apply: units are coupled, or steps of the only one are controlled, which a table drives
+                   */
     const struct tutti_coupling *coupling;
     const struct tutti_control *control;
     const struct tutti_detection *detection;
@@ -48,8 +51,9 @@ struct tutti_master {
                           as that can be done */
     struct tutti_scale scale;
     struct tutti_learned learned;
-    bool by_means; /* inputs that are held have their mean: coupling.h */
-    bool holds;    /* some unit's inputs are held in a step although they move */
+    bool by_means;        /* inputs that are held have their mean: coupling.h */
+    bool holds;           /* some unit's inputs are held in a step although they move */
+    unsigned table_order; /* the order that values of tables leave, where units hold them; 0: no unit does */
     double event_tolerance;
     double quantum, divergence;
     unsigned most_iterations;

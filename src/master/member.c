@@ -197,6 +197,9 @@ static enum tutti_err go_by_halves(struct run *run, struct tutti_member *member,
     double middle = run->t + (target - run->t) / 2;
     if (middle <= run->t || middle >= target)
         return go(run, member, target);
+    struct tutti_inputs *inputs = member->inputs;
+    if (inputs && inputs->halves)
+        inputs->at = TUTTI_INPUT_BEGIN;
     TRY(go(run, member, middle));
     if (member->t != middle || run->ended == member || (member->event && comes_back(run, member)))
         return TUTTI_OK;
@@ -204,6 +207,12 @@ static enum tutti_err go_by_halves(struct run *run, struct tutti_member *member,
         TRY(cross_alone(run, member));
     if (run->ended == member)
         return TUTTI_OK;
+    if (inputs)
+        tutti_inputs_arrive(inputs, member->unit, middle, run->span);
+    if (inputs && inputs->halves)
+        inputs->at = TUTTI_INPUT_END;
+    if (wires->gather_count == 0)
+        return go(run, member, target);
     memcpy(run->wires.gathered + wires->gather_first, run->master.second + wires->gather_first,
            wires->gather_count * sizeof(double));
     for (unsigned b = 0; b < wires->moving_blocks; b++)

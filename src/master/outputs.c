@@ -23,13 +23,15 @@ static bool is_unread(const struct run *run, uint32_t component, uint32_t variab
            !var->alias && tutti_structure_find(&run->structure, component, variable, true) == TUTTI_NONE;
 }
 
+/* Of one FMU by itself nothing is judged elsewhere: all of them. */
 static uint32_t list(const struct run *run, uint32_t component, uint32_t *variables)
 {
     const struct tutti_desc *desc = run->system->components[component].fmu->desc;
+    bool all = !tutti_system_is_coupled(run->system);
     uint32_t count = 0;
     for (uint32_t i = 0; i < desc->outputs.count; i++)
         if (is_unread(run, component, desc->outputs.items[i].variable) &&
-            !tutti_outputs_follow_inputs(desc, &desc->outputs.items[i]))
+            (all || !tutti_outputs_follow_inputs(desc, &desc->outputs.items[i])))
             variables[count++] = desc->outputs.items[i].variable;
     return count;
 }

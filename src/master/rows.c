@@ -51,6 +51,19 @@ enum tutti_err tutti_rows_fit_step(struct run *run)
     return TUTTI_OK;
 }
 
+/* A line that the unit sees at one time of a step: with its mean states are right to the order 2. Outputs that follow it at
+ * once have to see its end, too: a step in two halves, with the first and the last value, has that mean. */
+static void hold_means(const struct run *run, const struct tutti_member *member)
+{
+    struct tutti_inputs *inputs = member->inputs;
+    if (!run->master.by_means || inputs->choice.at != TUTTI_INPUT_AUTO ||
+        !tutti_inputs_are_held(inputs, member->unit->can))
+        return;
+    inputs->at = TUTTI_INPUT_MIDDLE;
+    inputs->halves = !member->wires->slopes && tutti_inputs_show_at_once(inputs, member->unit);
+    member->wires->halves = member->wires->halves || inputs->halves;
+}
+
 void tutti_rows_begin(struct run *run)
 {
     for (uint32_t m = 0; m < run->own_count; m++) {
@@ -65,6 +78,7 @@ void tutti_rows_begin(struct run *run)
         inputs->splinter = TUTTI_TRAJECTORY_SPLINTER * fmin(step, smallest);
         inputs->ends_at_rows = inputs->continuous > 0 && member->unit->kind->interface == TUTTI_CS &&
                                !member->unit->uniform && (free || run->master.control->varies);
+        hold_means(run, member);
     }
 }
 

@@ -415,6 +415,9 @@ static enum tutti_err make_member(struct run *run, uint32_t c, const struct tutt
     if (tutti_master_may_control(run) && not_its_own)
         member->share = share_of(run->options, member->tolerance);
     TRY(open_inputs(run, c, drive, &own));
+    uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
+    if (tutti_master_may_control_one(run) && member->inputs && tutti_inputs_are_held(member->inputs, can))
+        member->share = share_of(run->options, member->tolerance);
     TRY(make_unit(run, c, &own));
     return member->inputs
                ? tutti_inputs_bind(member->inputs, member->unit, component->settings, component->setting_count)

@@ -121,8 +121,8 @@ static bool give_reasons(const struct tutti_master *master, struct tutti_run_sta
 static bool name_choices(const struct run *run, struct tutti_run_stats *stats)
 {
     const struct tutti_master *master = &run->master;
-    bool chosen = master->control && tutti_system_is_coupled(run->system); /* the last of the choices */
-    stats->coupling = tutti_str_copy(chosen ? master->coupling->name : "none");
+    bool chosen = master->control && master->general; /* the last of the choices */
+    stats->coupling = tutti_str_copy(chosen && tutti_system_is_coupled(run->system) ? master->coupling->name : "none");
     stats->control = tutti_str_copy(chosen ? master->control->name : "fixed");
     stats->events = tutti_str_copy(chosen ? master->detection->name : stats->uses_events ? "early" : "none");
     stats->fabric = tutti_str_copy(run->fabric ? run->fabric->kind->name : "local");

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A tolerance means something: over random stable systems the error of a run follows it. (bench/bench_accuracy.py has many
 more of them.)"""
+import csv
+import json
 import math
 import pathlib
 import subprocess
@@ -9,6 +11,7 @@ import tempfile
 import unittest
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from command import FMUS, TUTTI
 from random_systems import SORTS, System, do_steps
@@ -96,6 +99,130 @@ class Accuracy(unittest.TestCase):
                 self.assertLess(errors[1], 0.2 * tolerance * 0.1)
                 self.assertLess(do_steps(stats), most)
                 self.assertTrue(math.isfinite(errors[5]))
+
+
+class Driven(unittest.TestCase):
+    """FMUs that a table drives, and that hold its values over a step: a cell by itself, or before another one."""
+
+    ROWS = np.linspace(0, 10, 21)
+    TABLE = np.cumsum([0, 4, -3, -5, 2, 6, 1, -4, -2, 5, 3, -6, 0, 2, 4, -1, -7, 3, 1, 2, -3]) / 10.0
+    VALUES = {"axx": -0.2, "axz": 1.5, "azx": -1.5, "azz": -0.3, "bx1": 0.7, "bx2": 0, "bz1": -0.4, "bz3": 0, "g": 0.5, "s": 0.3,
+              "w": 1.1, "c": 0.5, "d": 0.4}
+    START = (0.5, -0.2)
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="tutti-driven-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def table(self, name):
+        path = self.folder / "table.csv"
+        rows = "".join(f"{t!r},{u!r}\n" for t, u in zip(self.ROWS.tolist(), self.TABLE.tolist()))
+        path.write_text(f"time,{name}\n{rows}", encoding="utf-8")
+        return str(path)
+
+    def cell(self, prefix=""):
+        values = {"x": self.START[0], "z": self.START[1]} | self.VALUES
+        return [word for name, value in values.items() for word in ("--set", f"{prefix}{name}={value}")]
+
+    def run_it(self, *words, status=0):
+        result, stats = self.folder / "result.csv", self.folder / "stats.json"
+        command = [TUTTI, "run", *words, "--stop", "10", "--quiet", "-o", result, "--stats", stats]
+        ended = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True, timeout=300)
+        self.assertEqual(ended.returncode, status, ended.stderr)
+        if status:
+            return None, None, ended.stderr
+        with open(result, newline="", encoding="utf-8") as file:
+            header, *rows = csv.reader(file)
+        columns = dict(zip(header, np.array(rows, dtype=float).T))
+        return columns, json.loads(stats.read_text(encoding="utf-8")), ended.stderr
+
+    def exact(self, cells):
+        """A function: times -> y and q of each cell; y of one is u1 of the next. Smooth from row to row only."""
+        v = self.VALUES
+
+        def slopes(t, state):
+            u, result = np.interp(t, self.ROWS, self.TABLE), []
+            for x, z in state.reshape(-1, 2):
+                result += [v["axx"] * x + v["axz"] * z + v["bx1"] * u,
+                           v["azx"] * x + v["azz"] * z - v["g"] * z**3 + v["bz1"] * u + v["s"] * math.sin(v["w"] * t)]
+                u = x
+            return result
+
+        pieces, state = [], np.tile(self.START, cells)
+        for begin, end in zip(self.ROWS, self.ROWS[1:]):
+            found = solve_ivp(slopes, (begin, end), state, method="DOP853", rtol=1e-11, atol=1e-13, dense_output=True)
+            pieces.append(found.sol)
+            state = found.y[:, -1]
+
+        def rows(times):
+            at = np.clip(np.searchsorted(self.ROWS, times) - 1, 0, len(pieces) - 1)
+            states = np.array([pieces[i](t) for i, t in zip(at, times)]).T.reshape(cells, 2, -1)
+            result, u = [], np.interp(times, self.ROWS, self.TABLE)
+            for x, z in states:
+                result += [x, v["c"] * x + z + v["d"] * u]
+                u = x
+            return np.array(result)
+
+        return rows
+
+    def error(self, columns, outputs):
+        """The largest one as a part of the range."""
+        exact = self.exact(len(outputs) // 2)
+        errors = np.max(np.abs(np.array([columns[name] for name in outputs]) - exact(columns["time"])), axis=1)
+        return max(errors / np.ptp(exact(np.linspace(0, 10, 1000)), axis=1))
+
+    def check(self, outputs, *words):
+        tolerances, errors = (1e-2, 1e-3, 1e-5), []
+        for tolerance in tolerances:
+            columns, stats, said = self.run_it(*words, "--rtol", tolerance)
+            errors.append(self.error(columns, outputs))
+            with self.subTest(words=words, tolerance=tolerance):
+                self.assertLess(errors[-1], 0.5 * tolerance)
+                self.assertLess(errors[-1], stats["estimated_error"]["share"] * tolerance / MOST_UNDERESTIMATED)
+                self.assertEqual((stats["control"], stats["forced"], said), ("embedded", 0, ""))
+                self.assertLess(stats["rejected"], 0.2 * stats["steps"])
+        self.assertGreater(np.polyfit(np.log(tolerances), np.log(errors), 1)[0], LEAST_SLOPE)
+
+    def test_one_that_holds_its_inputs(self):
+        for fmi in (2, 3):
+            fmu = FMUS / f"Cell_fmi{fmi}.fmu"
+            self.check(("y", "q"), fmu, *self.cell(), "--input", self.table("u1"))
+
+    def test_before_another_one(self):
+        for fmu in (FMUS / "Cell_fmi2.fmu", FMUS / "CellMoves_fmi3.fmu"):
+            self.check(("a.y", "a.q", "b.y", "b.q"), f"a={FMUS / 'Cell_fmi3.fmu'}", f"b={fmu}", *self.cell("a."),
+                       *self.cell("b."), "--connect", "a.y=b.u1", "--input", self.table("a.u1"))
+
+    def test_other_controls(self):
+        words = (FMUS / "Cell_fmi2.fmu", *self.cell(), "--input", self.table("u1"), "--rtol", "1e-3")
+        for control in ("richardson", "slope"):
+            columns, stats, _ = self.run_it(*words, "--control", control, "--step-log", self.folder / "steps.csv")
+            self.assertEqual(stats["control"], control)
+            self.assertLess(self.error(columns, ("y", "q")), 5e-3)
+        _, stats, _ = self.run_it(*words, "--control", "quantum", "--quantum", "0.01")
+        self.assertGreater(stats["steps"], 500)
+        _, stats, _ = self.run_it(*words, "--step", "0.1")
+        self.assertEqual((stats["control"], stats["steps"]), ("fixed", 100))
+
+    def test_where_there_is_nothing_to_control(self):
+        """It follows the line; or a solver of ours does."""
+        for words in ((FMUS / "CellMoves_fmi2.fmu",), (FMUS / "Cell_fmi2.fmu", "--interface", "me")):
+            words = (*words, *self.cell(), "--input", self.table("u1"))
+            columns, stats, said = self.run_it(*words, "--rtol", "1e-4")
+            self.assertEqual((stats["control"], said), ("fixed", ""))
+            self.assertLess(self.error(columns, ("y", "q")), 1e-3)
+            _, _, said = self.run_it(*words, "--control", "embedded", status=2)
+            self.assertIn("--control embedded has nothing to control: there is one FMU, and it follows its inputs", said)
+
+    def test_one_that_cannot_go_back(self):
+        words = (FMUS / "ChainMass_fmi1cs.fmu", "--input", self.table("F_right"))
+        _, stats, said = self.run_it(*words, "--rtol", "1e-4")
+        self.assertEqual(stats["control"], "fixed")
+        self.assertIn("--rtol does not control the error of inputs that are held here: 'ChainMass_fmi1cs' cannot go back", said)
+        self.assertIn("a --step that is short enough", said)
+        _, _, said = self.run_it(*words, "--control", "embedded", status=1)
+        self.assertIn("--control embedded takes units back, and 'ChainMass_fmi1cs'", said)
 
 
 if __name__ == "__main__":
