@@ -252,6 +252,8 @@ enum tutti_err tutti_loop(struct run *run)
         tutti_grid_pass(&run->communication, run->t);
         if (!run->plain)
             TRY(look_around(run));
+        if (tutti_growth_is_due(&run->growth))
+            tutti_growth_look(run);
         if (__builtin_expect(may_visit(run), 0))
             return visit(run);
         if (__builtin_expect(run->t <= before, 0) || run->standstills)

@@ -17,6 +17,7 @@
 #include "fabric/fabric.h"
 #include "master/channels.h"
 #include "master/experiment.h"
+#include "master/growth.h"
 #include "master/inputs.h"
 #include "master/master.h"
 #include "master/observer.h"
@@ -107,6 +108,7 @@ struct run {
     double ended_at;                  /* ... there, as all ranks know (agree.h) */
     /* Of own units alone, which other ranks do not know of: steps that a unit repeated, events that it crossed by itself. */
     unsigned long own_rejected, own_events;
+    struct tutti_growth growth;
     bool plain; /* nothing to do between steps: nobody to watch, nothing recorded */
     int standstills;
     unsigned long countdown, interval; /* steps until the next look at the clock */

@@ -125,6 +125,7 @@ enum tutti_err tutti_run_start(struct run *run)
 static enum tutti_err begin(struct run *run)
 {
     TRY(tutti_master_open(run));
+    TRY(tutti_growth_open(run));
     tutti_rows_begin(run);
     run->plain = !run->watches && !run->observer.records && !run->visit && !run->steered && !run->master.by_attempts;
     run->kept_from = INFINITY;
@@ -244,6 +245,8 @@ enum tutti_err tutti_run_go(struct run *run)
         err = spread_end(run, tutti_loop(run));
     if (!err)
         err = tutti_scale_estimate(run);
+    if (!err)
+        err = tutti_growth_tell(run);
     if (!err)
         err = tutti_run_terminate(run);
     run->stats->loop_seconds = tutti_clock_now() - run->loop_start;

@@ -215,6 +215,8 @@ enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation, stru
     if (simulation->stage == TUTTI_STAGE_FINISHED || simulation->stage == TUTTI_STAGE_OPEN)
         return tutti_simulation_refuse(simulation, "finish");
     enum tutti_err err = simulation->stage == TUTTI_STAGE_STARTED ? tutti_run_terminate(run) : TUTTI_OK;
+    if (!err && simulation->stage == TUTTI_STAGE_STARTED)
+        err = tutti_growth_tell(run);
     simulation->stats.loop_seconds = run->loop_start > 0 ? tutti_clock_now() - run->loop_start : 0;
     if (run->options) /* else it could not be loaded again */
         tutti_run_tell_end(run, err);

@@ -50,6 +50,61 @@ static bool warn_of_nan(const struct tutti_output *output, double t)
     return false;
 }
 
+/* How much a column has grown, faster than the fourth power of the time: nearly everything that models do stays behind that, but
+ * for exponentials. A growth counts as MOST_RISE at most, so that a jump is none. */
+struct tutti_rise {
+    double largest; /* its size so far, or 1 */
+    double growth;
+    double since;
+};
+
+static const double FAR_LIMIT = 1e12, MOST_RISE = 1e3;
+
+static bool has_risen(struct tutti_rise *rise, double value, double allowance, double t)
+{
+    double size = fabs(value), ratio = size > rise->largest ? fmin(size / rise->largest, MOST_RISE) : 1;
+    rise->largest = fmax(rise->largest, size);
+    rise->growth *= ratio * allowance;
+    if (rise->growth > 1)
+        return rise->growth > FAR_LIMIT;
+    rise->growth = 1;
+    rise->since = t;
+    return false;
+}
+
+/* Of the first value that explodes, though it is finite. */
+static void warn_of_growth(struct tutti_output *output, double t)
+{
+    double before = output->last_row - output->first_row, now = t - output->first_row;
+    double part = now > before ? before / now : 1, allowance = part * part * part * part;
+    output->last_row = t;
+    for (size_t i = 0; i < output->count; i++) {
+        const struct tutti_column *column = &output->columns[i];
+        if (column->type != TUTTI_TYPE_FLOAT64 ||
+            __builtin_expect(!has_risen(&output->rises[i], *(const double *)column->value, allowance, t), 1))
+            continue;
+        tutti_log_insist(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                         "'%s' has grown without bound since t = %s, and is %.3g at t = %s; if the model does not do "
+                         "that by itself, the run is not stable, and the result cannot be trusted: use a smaller "
+                         "--step, another --coupling or --solver, or error control (--rtol)",
+                         column->name, TIME(output->rises[i].since), *(const double *)column->value, TIME(t));
+        free(output->rises);
+        output->rises = NULL;
+        return;
+    }
+}
+
+static enum tutti_err watch_growth(struct tutti_output *output, double t)
+{
+    output->rises = calloc(output->count + 1, sizeof *output->rises);
+    if (!output->rises)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < output->count; i++)
+        output->rises[i] = (struct tutti_rise){1, 1, t};
+    output->first_row = output->last_row = t;
+    return TUTTI_OK;
+}
+
 static void note_fixed(struct tutti_output *output)
 {
     for (size_t i = 0; output->fixed && i < output->count; i++)
@@ -162,8 +217,12 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
     if (__builtin_expect(output->watches_nan, 1))
         output->watches_nan = !warn_of_nan(output, t);
-    if (__builtin_expect(!output->begun, 0))
+    if (__builtin_expect(!output->begun, 0)) {
+        TRY(watch_growth(output, t));
         note_fixed(output);
+    }
+    if (output->rises)
+        warn_of_growth(output, t);
     if (output->format) {
         tutti_flusher_hold(output->flusher);
         enum tutti_err err = output->format->row(output->recorder, t);
@@ -188,6 +247,7 @@ enum tutti_err tutti_output_close(struct tutti_output *output)
     enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
     free(output->fixed);
     free(output->values);
+    free(output->rises);
     *output = (struct tutti_output){0};
     return err;
 }

@@ -27,10 +27,12 @@ struct tutti_output {
     const struct tutti_record_format *format; /* NULL: no file */
     struct tutti_recorder *recorder;
     struct tutti_flusher *flusher; /* NULL: none */
-    double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
-    bool begun;       /* there is a first row */
-    double *values;   /* for the watcher */
-    bool watches_nan; /* until there is one */
+    double *fixed;            /* the first row's values, where the format keeps what is fixed but once; else NULL */
+    bool begun;               /* there is a first row */
+    double *values;           /* for the watcher */
+    bool watches_nan;         /* until there is one */
+    struct tutti_rise *rises; /* how columns have grown; NULL: nobody looks, or not any more */
+    double first_row, last_row;
 };
 
 /* `target` is copied, what it names and `columns` are borrowed until close. The file is written also when the process dies
