@@ -5,7 +5,8 @@ import json
 import shutil
 import unittest
 
-from command import CommandTest, Table, kit_fmu
+from command import Table, kit_fmu
+from nodes import NodesTest
 
 OSP = """<?xml version="1.0" encoding="utf-8"?>
 <OspSystemStructure xmlns="http://opensimulationplatform.com/MSMI/OSPSystemStructure" version="0.1">
@@ -50,7 +51,7 @@ def signal_link(*ends):
     return f"<SignalConnection>{''.join(ends)}</SignalConnection>"
 
 
-class ForeignTest(CommandTest):
+class ForeignTest(NodesTest):
     def setUp(self):
         super().setUp()
         (self.folder / "fmus").mkdir()
@@ -129,8 +130,18 @@ class Osp(ForeignTest):
                   signal_link(signal("sum", "out"), variable("mass", "x_left"))],
                  '<Sum name="sum" inputCount="2"/>')
         alone, _ = self.rows()
-        for fabric in (("--threads", "3"), ("--processes", "2")):
+        for fabric in (("--threads", "3"), ("--processes", "2"), self.on(self.node("a"), self.node("b"))):
             self.assertEqual(self.rows(*fabric)[0].out, alone.out, fabric)
+
+    def test_steps_on_nodes(self):
+        """Steps and start values of the file reach units wherever they are."""
+        self.osp([link(variable("two", "x0"), variable("mass", "x_left"))], step=' stepSize="0.05"')
+        nodes = self.on(self.node("a"), self.node("b"))
+        for placed in ("one", "two", "mass"):
+            alone, _ = self.rows("--record", "*")
+            outcome, _ = self.rows("--record", "*", "--stats", "stats.json", *nodes, "--place", f"{placed}=1")
+            self.assertEqual(outcome.out, alone.out, placed)
+            self.assertEqual(self.do_steps(), {"one": 100, "two": 100, "pass": 100, "mass": 20})
 
     def test_new(self):
         self.osp([signal_link(variable("one", "x0"), signal("scale", "in")),
@@ -216,6 +227,18 @@ graph one.x0 pass.float64_in {scale}
         self.write("project.msim", "tEnd 60 s\nhStart 0.5 s\nsimulator 0 0 values #000000 \"table.tsv\"\n"
                    "simulator 1 0 pass #ff8c00 \"fmus/Feedthrough.fmu\"\ngraph values.none pass.float64_in\n")
         self.assertIn("'values.none': the table has no such column", self.tutti("check", "project.msim", status=1).out)
+
+    def test_every_fabric(self):
+        """Tables, masters and scaled connections come to the same wherever units are."""
+        self.write("table.tsv", "Time [min]\tshift [-]\n0\t1\n1\t61\n")
+        project = self.PROJECT.replace("graph one.x0", 'simulator 2 0 values #000000 "table.tsv"\ngraph values.shift '
+                                       "pass.float64_discrete_in\ngraph one.x0")
+        nodes = self.on(self.node("a"), self.node("b"))
+        for mode, iterations in (("GAUSS_JACOBI", 1), ("GAUSS_SEIDEL", 4)):
+            self.write("project.msim", project.format(mode=mode, iterations=iterations, scale="1.5 -2"))
+            alone = self.tutti("run", "project.msim", "--quiet", "-o", "-").out
+            for fabric in (("--threads", "2"), ("--processes", "2"), nodes):
+                self.assertEqual(self.tutti("run", "project.msim", "--quiet", "-o", "-", *fabric).out, alone, fabric)
 
     def test_one_simulator(self):
         """Its master has nothing to couple, and is no reason to refuse the file."""
