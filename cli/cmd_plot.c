@@ -90,14 +90,14 @@ static bool read_options(struct plot_options *options, const struct arguments *a
     options->title = arguments_value(arguments, "--title");
     options->difference = arguments_value(arguments, "--difference") != NULL;
     options->y_log = arguments_value(arguments, "--y-log") != NULL;
-    options->terminal = arguments_value(arguments, "--terminal") != NULL;
+    options->terminal = !arguments_value(arguments, "--output") || arguments_value(arguments, "--terminal");
     options->unicode = true;
     if (!read_size(options, arguments_value(arguments, "--size")) || !read_window(options, arguments))
         return false;
     if (options->terminal)
         fit_terminal(options);
     if (arguments->operand_count == 0 && !options->steps) {
-        fputs("tutti plot: RESULT is missing; usage: tutti plot RESULT [RESULT2] -o OUT.svg [options]\n", stderr);
+        fputs("tutti plot: RESULT is missing; usage: tutti plot RESULT [RESULT2] [-o OUT.svg] [options]\n", stderr);
         return false;
     }
     if (arguments->operand_count == 0 && options->variable_count + options->phase_count > 0) {
@@ -159,13 +159,25 @@ static enum tutti_err find_window(struct plot *plot, const struct plot_steps *st
     return TUTTI_OK;
 }
 
+/* A day of 86,400 seconds is one of 24 hours. */
+static double scale_of_seconds(double span, const char **unit)
+{
+    if (span < 3.0 * PLOT_HOUR)
+        return 1;
+    bool days = span > 4.0 * PLOT_DAY;
+    *unit = days ? "d" : "h";
+    return days ? PLOT_DAY : PLOT_HOUR;
+}
+
 /* All panels over time have the same x axis. */
 static enum tutti_err fit_time(struct plot *plot)
 {
-    struct plot_axis axis = {0};
+    const char *unit = plot->result_count > 0 ? plot->results[0]->time_unit : NULL, *shown = unit ? unit : "s";
+    struct plot_axis axis = {.scale = 1};
+    if (strcmp(shown, "s") == 0)
+        axis.scale = scale_of_seconds(plot->stop - plot->start, &shown);
     plot_axis_fit(&axis, plot->start, plot->stop);
-    const char *unit = plot->result_count > 0 ? plot->results[0]->time_unit : NULL;
-    axis.label = plot_axis_label(plot, &axis, "time", unit ? unit : "s");
+    axis.label = plot_axis_label(plot, &axis, "time", shown);
     for (size_t i = 0; i < plot->panel_count; i++)
         if (!plot->panels[i].phase)
             plot->panels[i].x = axis;
@@ -191,7 +203,7 @@ static enum tutti_err make_plot(struct plot *plot, const struct arguments *argum
     TRY(open_results(plot, arguments));
     TRY(find_window(plot, steps));
     TRY(plot_list_traces(plot));
-    size_t columns = (size_t)plot_size(plot).width;
+    size_t columns = (size_t)plot_size(plot).width * (plot->options->terminal ? 2 : 1); /* dots in a column */
     if (plot->result_count > 0)
         TRY(plot_make_panels(plot, columns));
     plot_warn_of_units(plot);
@@ -206,26 +218,13 @@ static enum tutti_err make_plot(struct plot *plot, const struct arguments *argum
                             plot->panel_count, plot->panel_count == 1 ? "" : "s");
 }
 
-/* Of a picture made of characters: no form feeds, and no spaces at the ends of lines. */
-static void print_characters(FILE *picture, const struct plot_options *options)
+static int print_characters(const struct plot *plot)
 {
-    if (options->title) {
-        size_t length = plot_letters(options->title), width = (size_t)options->width;
-        printf("%*s%s\n", (int)(length < width ? (width - length) / 2 : 0), "", options->title);
-    }
-    size_t spaces = 0;
-    for (int c; (c = fgetc(picture)) != EOF;) {
-        if (c == '\f')
-            continue;
-        if (c == ' ') {
-            spaces++;
-            continue;
-        }
-        for (; c != '\n' && spaces > 0; spaces--)
-            fputc(' ', stdout);
-        spaces = 0;
-        fputc(c, stdout);
-    }
+    enum tutti_err err = plot_print_characters(stdout, plot);
+    if (err == TUTTI_OK)
+        return EXIT_DONE;
+    console_error(tutti_err_message());
+    return EXIT_FAILED;
 }
 
 static int draw(const struct plot *plot, const char *output)
@@ -233,17 +232,14 @@ static int draw(const struct plot *plot, const char *output)
     FILE *script = tmpfile(), *picture = tmpfile();
     bool good = script && picture;
     if (good) {
-        plot_write_script(script, plot, output ? terminal_for(output) : "dumb");
+        plot_write_script(script, plot, terminal_for(output));
         good = fflush(script) == 0 && !ferror(script);
     }
     if (!good)
         console_error("a temporary file cannot be written; /tmp may be full");
     else if ((good = gnuplot_run(script, picture))) {
         rewind(picture);
-        if (output)
-            good = output_replace(output, picture);
-        else
-            print_characters(picture, plot->options);
+        good = output_replace(output, picture);
     }
     if (script)
         fclose(script);
@@ -266,7 +262,7 @@ static int plot_results(const struct plot_options *options, const struct argumen
     else if (err != TUTTI_OK)
         console_error(tutti_err_message());
     else
-        status = draw(&plot, options->terminal ? NULL : arguments_value(arguments, "--output"));
+        status = options->terminal ? print_characters(&plot) : draw(&plot, arguments_value(arguments, "--output"));
     plot_steps_free(steps);
     plot_fini(&plot);
     return status;
@@ -278,9 +274,11 @@ int command_plot(const struct arguments *arguments)
     struct plot_options options = {0};
     int status = EXIT_USAGE;
     if (read_options(&options, arguments)) {
-        if (!options.terminal && (!output || !terminal_for(output)))
-            fputs("tutti plot: -o OUT.svg, OUT.png or OUT.pdf is needed: the picture to write; or --terminal\n",
-                  stderr);
+        if (output && !terminal_for(output))
+            fputs(
+                "tutti plot: -o takes OUT.svg, OUT.png or OUT.pdf, the picture to write; without it the terminal shows "
+                "it\n",
+                stderr);
         else if (options.terminal && output)
             fputs("tutti plot: --terminal and -o exclude each other\n", stderr);
         else if (output && !output_can_be_written(output))

@@ -160,7 +160,9 @@ static const struct option run_options[] = {
     PLACE_OPTION,
     COSTS_OPTION,
     HEADING("Results"),
-    {"--output", "-o", "FILE", "result file: .csv, .mat or .h5; - for CSV on standard output (result.csv)", .files = RESULT_FILES},
+    {"--output", "-o", "FILE",
+     "result file: .csv, .units.csv (its header has the units, 'h [m]'), .mat or .h5; - for CSV on standard output (result.csv)",
+     .files = RESULT_FILES},
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
@@ -260,9 +262,9 @@ static const struct option node_options[] = {
 };
 
 static const struct option plot_options[] = {
-    {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (required, or --terminal)",
+    {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (drawn in the terminal)",
      .files = "svg png pdf"},
-    {"--terminal", NULL, NULL, "draw with characters on standard output, as large as the terminal is"},
+    {"--terminal", NULL, NULL, "draw with characters on standard output, as large as the terminal is; so it is without -o"},
     {"--variable", "-v", "PATTERN,...",
      "variables to show, with * and ?; each -v makes a panel (a panel per unit and physical unit)"},
     {"--xy", NULL, "X,Y", "a phase plot: variable Y over variable X; repeatable"},

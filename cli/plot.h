@@ -2,17 +2,19 @@
 /* plot.h - a picture of results: panels with axes and curves.
  *
  * Variables are chosen (plot_choice.c), read and thinned out to what a picture can show (plot_traces.c, plot_line.c), put into
- * panels (plot_panels.c, plot_steps.c) and handed to gnuplot as a script (plot_script.c, gnuplot.c). */
+ * panels (plot_panels.c, plot_steps.c) and handed to gnuplot as a script (plot_script.c, gnuplot.c), or drawn with characters
+ * (plot_characters.c). */
 #ifndef TUTTI_CLI_PLOT_H
 #define TUTTI_CLI_PLOT_H
 
 #include <math.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "plot_line.h"
 #include "record/result.h"
 
-enum { PLOT_RESULTS = 2, PLOT_FONT = 14 /* pixels */, PLOT_MOST_CURVES = 2000 };
+enum { PLOT_RESULTS = 2, PLOT_FONT = 14 /* pixels */, PLOT_MOST_CURVES = 2000, PLOT_HOUR = 3600, PLOT_DAY = 86400 };
 
 struct plot_options {
     const char **variables, **phases; /* patterns of -v; X,Y of --xy */
@@ -37,18 +39,24 @@ struct plot_trace {
     const struct plot_curve_data *data[PLOT_RESULTS], *difference; /* NULL: there is none */
 };
 
-enum plot_style { PLOT_CURVE, PLOT_TAKEN_BACK, PLOT_EVENTS, PLOT_START };
+/* PLOT_KEY: only in the legend. */
+enum plot_style { PLOT_CURVE, PLOT_TAKEN_BACK, PLOT_EVENTS, PLOT_START, PLOT_KEY };
 
+/* Colour and marks say which variable it is, dashes which result. */
 struct plot_curve {
     const char *label; /* NULL: not in the legend */
     enum plot_style style;
-    unsigned colour, dash;
+    unsigned colour; /* PLOT_GREY: of no variable */
+    unsigned result;
+    bool marked; /* its colour has a mark beside it, since there are many of them */
     const struct plot_curve_data *data;
 };
+enum { PLOT_GREY = 1 << 20 };
 
-/* What is drawn is (value - offset) / 10^power, so that ticks have few digits. */
+/* What is drawn is (value / scale - offset) / 10^power, so that ticks have few digits. */
 struct plot_axis {
     double low, high; /* values at both ends */
+    double scale;     /* of the unit that is shown in the unit of the values; 0 before plot_axis_fit: 1 */
     double offset;
     int power;
     bool log, whole; /* logarithmic; ticks at whole numbers only */
@@ -122,11 +130,22 @@ void plot_axis_fit(struct plot_axis *axis, double low, double high);
 const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, const char *name, const char *unit);
 static inline double plot_axis_shown(const struct plot_axis *axis, double value)
 {
-    return (value - axis->offset) / pow(10, axis->power);
+    return (value / axis->scale - axis->offset) / pow(10, axis->power);
 }
+/* Distance of ticks, not more than about `most`, on an axis that shows `span`. */
+double plot_tick_step(const struct plot_axis *axis, double span, double most);
+/* "10³", or "1e3" where letters beyond ASCII cannot be shown. */
+void plot_append_power(struct tutti_text *text, int power, bool unicode);
 
-/* plot_script.c: the script. `terminal` is what gnuplot is to draw with: "svg", "pngcairo", "pdfcairo" or "dumb". */
+/* plot_unit.c: "m/s2" as m/s². What is not known stays as it is. NULL: out of memory. */
+const char *plot_typeset_unit(struct plot *plot, const char *unit);
+/* "-12" as ⁻¹². */
+void plot_append_superscript(struct tutti_text *text, const char *digits, size_t n);
+
+/* plot_script.c: the script. `terminal` is what gnuplot is to draw with: "svg", "pngcairo" or "pdfcairo". */
 void plot_write_script(FILE *out, const struct plot *plot, const char *terminal);
+/* plot_characters.c: the picture of a terminal. */
+TUTTI_CHECKED enum tutti_err plot_print_characters(FILE *out, const struct plot *plot);
 /* Size of the picture (of characters: of a panel), the options' or what suits it. */
 struct plot_size {
     int width, height;

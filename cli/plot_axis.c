@@ -18,14 +18,15 @@ static void take_off(struct plot_axis *axis, double span, double size)
 {
     if (size < 1e3 * span)
         return;
-    double unit = pow(10, ceil(log10(span)) + 1);
-    axis->offset = round(axis->low / unit) * unit;
+    double unit = pow(10, ceil(log10(span / axis->scale)) + 1);
+    axis->offset = round(axis->low / axis->scale / unit) * unit;
 }
 
 void plot_axis_fit(struct plot_axis *axis, double low, double high)
 {
     axis->offset = 0;
     axis->power = 0;
+    axis->scale = axis->scale > 0 ? axis->scale : 1;
     if (!isfinite(low) || !isfinite(high)) {
         axis->low = axis->log ? 1 : 0;
         axis->high = axis->log ? 10 : 1;
@@ -46,24 +47,22 @@ void plot_axis_fit(struct plot_axis *axis, double low, double high)
         axis->high = high;
         take_off(axis, 2 * half, size);
     }
-    size = fmax(fabs(axis->low - axis->offset), fabs(axis->high - axis->offset));
+    size = fmax(fabs(axis->low / axis->scale - axis->offset), fabs(axis->high / axis->scale - axis->offset));
     int power = (int)floor(log10(size));
     if (power >= 5 || size < 0.02) /* below that ticks like -0.002 would be as wide as to touch the label */
         axis->power = 3 * (int)floor((power < 0 ? power + 1 : power) / 3.0); /* 150 10^3, but 0.6 10^-3 */
 }
 
-static void append_power(struct tutti_text *text, int power, bool unicode)
+void plot_append_power(struct tutti_text *text, int power, bool unicode)
 {
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     char plain[16];
-    snprintf(plain, sizeof plain, "%d", power);
+    int n = snprintf(plain, sizeof plain, "%d", power);
     if (!unicode) {
         tutti_text_printf(text, "1e%s", plain);
         return;
     }
     tutti_text_append(text, "10");
-    for (const char *c = plain; *c; c++)
-        tutti_text_append(text, *c == '-' ? "⁻" : digits[*c - '0']);
+    plot_append_superscript(text, plain, (size_t)n);
 }
 
 const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, const char *name, const char *unit)
@@ -77,10 +76,35 @@ const char *plot_axis_label(struct plot *plot, const struct plot_axis *axis, con
     if (unit || axis->power != 0)
         tutti_text_append(&text, text.length > 0 ? " in " : "in ");
     if (axis->power != 0)
-        append_power(&text, axis->power, plot->options->unicode);
+        plot_append_power(&text, axis->power, plot->options->unicode);
     if (unit)
         tutti_text_printf(&text, "%s%s", axis->power != 0 ? " " : "", unit);
     const char *copy = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text ? text.text : "", text.length);
     tutti_text_fini(&text);
     return copy;
+}
+
+/* ---- ticks */
+
+/* The first of these that is at least `least`; 0: none is. */
+static double step_of(const double *steps, size_t count, double least)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] >= least * (1 - 1e-12))
+            return steps[i];
+    return 0;
+}
+
+/* 1, 2, 2.5 or 5 times a power of ten; of hours what divides a day. */
+double plot_tick_step(const struct plot_axis *axis, double span, double most)
+{
+    static const double hours[] = {0.25, 0.5, 1, 2, 3, 6, 12, 24}, steps[] = {1, 2, 2.5, 5, 10},
+                        wholes[] = {1, 2, 5, 10};
+    double least = span / most;
+    if (axis->scale == PLOT_HOUR && axis->power == 0 && step_of(hours, 8, least) > 0)
+        return step_of(hours, 8, least);
+    if (axis->whole && least < 1)
+        return 1;
+    double power = pow(10, floor(log10(least)));
+    return power * (axis->whole ? step_of(wholes, 4, least / power) : step_of(steps, 5, least / power));
 }

@@ -13,11 +13,22 @@ static const char *unit_of(const struct tutti_result_variable *variable)
     return unit && unit[0] && strcmp(unit, "1") != 0 && strcmp(unit, "-") != 0 ? unit : NULL;
 }
 
+/* As it is shown. */
+static enum tutti_err take_unit(struct plot *plot, struct plot_trace *trace,
+                                const struct tutti_result_variable *variable)
+{
+    const char *unit = unit_of(variable);
+    if (trace->unit || !unit)
+        return TUTTI_OK;
+    trace->unit = plot->options->unicode ? plot_typeset_unit(plot, unit) : unit;
+    return trace->unit ? TUTTI_OK : tutti_fail_memory();
+}
+
 static void add_trace(struct plot *plot, size_t result, size_t place)
 {
     const struct tutti_result_variable *variable = &plot->results[result]->variables[place];
     struct plot_trace *trace = &plot->traces[plot->trace_count++];
-    *trace = (struct plot_trace){.name = variable->name, .unit = unit_of(variable)};
+    *trace = (struct plot_trace){.name = variable->name};
     for (size_t i = 0; i < plot->result_count; i++)
         trace->place[i] = i == result ? place : plot->results[i]->count;
 }
@@ -38,13 +49,14 @@ enum tutti_err plot_list_traces(struct plot *plot)
             const struct tutti_result_variable *variable = &plot->results[i]->variables[v];
             int64_t earlier = TUTTI_MAP_NONE;
             err = tutti_map_add(&names, variable->name, (int64_t)plot->trace_count, &earlier);
-            if (earlier == TUTTI_MAP_NONE) {
+            if (err == TUTTI_OK && earlier == TUTTI_MAP_NONE)
                 add_trace(plot, i, v);
-                continue;
-            }
-            struct plot_trace *trace = &plot->traces[earlier];
+            if (err != TUTTI_OK)
+                break;
+            struct plot_trace *trace =
+                &plot->traces[earlier == TUTTI_MAP_NONE ? (int64_t)plot->trace_count - 1 : earlier];
             trace->place[i] = v;
-            trace->unit = trace->unit ? trace->unit : unit_of(variable);
+            err = take_unit(plot, trace, variable);
         }
     tutti_map_fini(&names);
     return err;

@@ -11,10 +11,10 @@ enum {
 };
 static const double ALIKE = 10; /* values of unknown unit share a panel if their sizes differ by less */
 
-/* All traces that would be in one panel. */
+/* All traces that would be in one panel, those that stand still last. */
 struct candidates {
     size_t members[MOST_CANDIDATES];
-    size_t count;
+    size_t count, moving;
     double size; /* the greatest of their values; 0: all are zero */
 };
 
@@ -54,12 +54,26 @@ static bool same_part(const char *a, const char *b, bool by_name)
     return length == other_length && memcmp(part, other, length) == 0;
 }
 
-static double size_of(const struct plot *plot, const struct plot_trace *trace)
+static void extent_of(const struct plot *plot, const struct plot_trace *trace, double *low, double *high)
 {
-    double low = INFINITY, high = -INFINITY;
+    *low = INFINITY;
+    *high = -INFINITY;
     for (size_t r = 0; r < plot->result_count; r++)
         if (trace->data[r])
-            plot_curve_extent(trace->data[r], plot->start, plot->stop, &low, &high);
+            plot_curve_extent(trace->data[r], plot->start, plot->stop, low, high);
+}
+
+static bool stands_still(const struct plot *plot, const struct plot_trace *trace)
+{
+    double low, high;
+    extent_of(plot, trace, &low, &high);
+    return !(low < high);
+}
+
+static double size_of(const struct plot *plot, const struct plot_trace *trace)
+{
+    double low, high;
+    extent_of(plot, trace, &low, &high);
     return low <= high ? fmax(fabs(low), fabs(high)) : 0;
 }
 
@@ -86,6 +100,19 @@ static bool belongs(const struct plot *plot, const struct candidates *group, con
     return size == 0 || group->size == 0 || (size < ALIKE * group->size && group->size < ALIKE * size);
 }
 
+static void put_moving_first(const struct plot *plot, struct candidates *group)
+{
+    size_t still[MOST_CANDIDATES], still_count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        size_t member = group->members[i];
+        if (stands_still(plot, &plot->traces[member]))
+            still[still_count++] = member;
+        else
+            group->members[group->moving++] = member;
+    }
+    memcpy(group->members + group->moving, still, still_count * sizeof *still);
+}
+
 /* Puts every wanted trace into a group; returns how many groups there are. */
 static size_t group_traces(const struct plot *plot, struct candidates *groups, bool by_name, bool each)
 {
@@ -102,18 +129,33 @@ static size_t group_traces(const struct plot *plot, struct candidates *groups, b
         groups[g].members[groups[g].count++] = i;
         groups[g].size = fmax(groups[g].size, size);
     }
+    for (size_t g = 0; g < count; g++)
+        put_moving_first(plot, &groups[g]);
     return count;
 }
 
-/* Of an array with many elements, some that are spread over it. */
+/* Of an array with many elements, some that are spread over those that move. */
 static enum tutti_err take(struct plot *plot, struct plot_group *group, const struct candidates *from)
 {
+    size_t spread = from->moving > MOST_CURVES ? from->moving : from->moving > 0 ? MOST_CURVES : from->count;
     group->count = from->count < MOST_CURVES ? from->count : MOST_CURVES;
     group->members = tutti_arena_array(&plot->arena, group->count, sizeof *group->members);
     if (!group->members)
         return tutti_fail_memory();
     for (size_t i = 0; i < group->count; i++)
-        group->members[i] = from->members[group->count == from->count ? i : i * (from->count - 1) / (MOST_CURVES - 1)];
+        group->members[i] = from->members[group->count == from->count ? i : i * (spread - 1) / (MOST_CURVES - 1)];
+    return TUTTI_OK;
+}
+
+/* Panels in which something moves come before those in which nothing does. */
+static enum tutti_err take_moving_first(struct plot *plot, struct plot_group *groups, size_t room,
+                                        const struct candidates *from, size_t count)
+{
+    size_t taken = 0;
+    for (int still = 0; still <= 1; still++)
+        for (size_t i = 0; i < count && taken < room; i++)
+            if ((from[i].moving == 0) == (still == 1))
+                TRY(take(plot, &groups[taken++], &from[i]));
     return TUTTI_OK;
 }
 
@@ -137,12 +179,10 @@ enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT
     }
     *count = found < PLOT_MOST_PANELS ? found : PLOT_MOST_PANELS;
     enum tutti_err err =
-        found > 0 ? TUTTI_OK
+        found > 0 ? take_moving_first(plot, groups, *count, chosen, found)
                   : tutti_fail(TUTTI_ERR_FORMAT, "%s: the result has no numbers to draw", plot->results[0]->path);
-    for (size_t i = 0; i < *count && err == TUTTI_OK; i++) {
-        err = take(plot, &groups[i], &chosen[i]);
+    for (size_t i = 0; i < *count && err == TUTTI_OK; i++)
         shown += groups[i].count;
-    }
     free(all);
     if (err == TUTTI_OK && shown < total)
         tutti_log_printf(plot->log, TUTTI_LOG_INFO, NULL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_groups.h - which variables share a panel if nobody says it, and what stands beside the panel. */
+/* plot_groups.h - which variables share a panel if nobody says it, and what stands above the panel. */
 #ifndef TUTTI_CLI_PLOT_GROUPS_H
 #define TUTTI_CLI_PLOT_GROUPS_H
 
@@ -15,21 +15,18 @@ struct plot_group {
 /* Marks traces that plot_groups_find wants to look at. */
 void plot_groups_want(struct plot *plot);
 /* Panels by the unit (of a system) that variables are of and by their physical unit; where that is not known, by their size.
- * Where that would be too many panels: those of one name, of all units, together. Tells the log what is left out. */
+ * Where that would be too many panels: those of one name, of all units, together. What moves comes first. Tells the log what is
+ * left out. */
 TUTTI_CHECKED enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS],
                                               size_t *count);
 
 /* The texts of a panel (plot_words.c). */
 struct plot_words {
-    const char *name, *unit;   /* beside the axis; NULL: none */
+    const char *name, *unit;   /* above the panel; NULL: none */
     const char *const *labels; /* of each member, for the legend */
     bool legend;               /* it is needed to tell what the curves are */
-    bool single;               /* there is one member, which needs no label where results are told apart */
 };
 TUTTI_CHECKED enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, const size_t *members,
                                              size_t count);
-/* The label of a member's curve in one of the results. */
-TUTTI_CHECKED enum tutti_err plot_words_label(struct plot *plot, const struct plot_words *words, size_t member,
-                                              size_t result, const char **label);
 
 #endif

@@ -1,56 +1,105 @@
 /* SPDX-License-Identifier: MIT */
 #include "plot_layout.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum {
-    LEAST_LINES = 10, /* of a panel made of characters */
-    LETTER = 10,      /* width of a letter in the legend, at most */
-    SAMPLE = 54,      /* of a curve, with its spaces */
-    LEGEND_LINE = 22, /* height */
-    GAP = 14,         /* above a panel */
-    LEAST = 40,       /* height of a panel */
+    LETTER = 9,      /* width of a letter, on average */
+    SAMPLE = 54,     /* of a curve, with its spaces */
+    BETWEEN = 24,    /* a panel's name and its legend */
+    GAP = 10,        /* above a heading, and below */
+    LEAST = 40,      /* height of a panel */
+    LEAST_LINES = 8, /* of a panel made of characters */
     WIDTH = 800,
     PHASE_WIDTH = 560,
     PHASE_HEIGHT = 380,
 };
 
+static bool begins_letter(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
 size_t plot_letters(const char *text)
 {
     size_t count = 0;
     for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
+        count += begins_letter(*text);
     return count;
 }
 
-size_t plot_legend_room(int width, bool terminal)
+char *plot_shorten(const char *text, size_t most, const char *gap)
 {
-    int room = terminal ? width - 14 : (width - PLOT_LEFT - PLOT_RIGHT - SAMPLE) / LETTER - 2;
-    return room < 4 ? 4 : (size_t)room;
+    size_t letters = plot_letters(text), room = most > plot_letters(gap) ? most - plot_letters(gap) : 0;
+    if (letters <= most)
+        return tutti_str_copy(text);
+    size_t first = (room + 1) / 2, rest = letters - room / 2, at = 0;
+    struct tutti_text short_text = {0};
+    for (const char *c = text; *c; c++) {
+        at += begins_letter(*c);
+        if (at <= first || at > rest)
+            tutti_text_append_n(&short_text, c, 1);
+        else if (begins_letter(*c) && at == first + 1)
+            tutti_text_append(&short_text, gap);
+    }
+    if (short_text.failed || !short_text.text)
+        tutti_text_fini(&short_text);
+    return short_text.text;
 }
 
-size_t plot_legend_entries(const struct plot_panel *panel, size_t room, size_t *longest)
+/* The letters of DejaVu Sans are wider than those of most other fonts. */
+int plot_text_width(const char *text)
+{
+    double width = 0;
+    for (; *text; text++)
+        if (strchr("fijlrtI.,:;!|'()[] ", *text))
+            width += 5.5;
+        else if (strchr("mwMW@%", *text))
+            width += 13.8;
+        else if (begins_letter(*text))
+            width += *text >= 'A' && *text <= 'Z' ? 10.5 : 9;
+    return (int)ceil(width);
+}
+
+size_t plot_letters_in(int width)
+{
+    return width > 4 * LETTER ? (size_t)width / LETTER : 4;
+}
+
+size_t plot_legend_entries(const struct plot_panel *panel)
 {
     size_t count = 0;
-    *longest = 1;
     for (size_t i = 0; panel->legend && i < panel->count; i++)
-        if (panel->curves[i].label && ++count <= PLOT_MOST_IN_LEGEND) {
-            size_t length = plot_letters(panel->curves[i].label);
-            *longest = length > *longest ? length : *longest;
-        }
-    *longest = *longest > room ? room + 2 : *longest; /* ".." */
-    if (count <= PLOT_MOST_IN_LEGEND)
-        return count;
-    enum { AND_MORE = 13 }; /* letters of "and 1234 more" */
-    *longest = *longest < AND_MORE ? AND_MORE : *longest;
-    return PLOT_MOST_IN_LEGEND;
+        count += panel->curves[i].label != NULL;
+    return count < PLOT_MOST_IN_LEGEND ? count : PLOT_MOST_IN_LEGEND;
 }
 
-size_t plot_legend_columns(const struct plot_panel *panel, int width, size_t *lines)
+static int widest_label(const struct plot_panel *panel)
 {
-    size_t longest, entries = plot_legend_entries(panel, plot_legend_room(width, false), &longest);
-    size_t columns = (size_t)(width - PLOT_LEFT - PLOT_RIGHT) / (longest * LETTER + SAMPLE);
-    columns = columns < 1 ? 1 : columns > entries ? entries : columns;
-    *lines = entries > 0 ? (entries + columns - 1) / columns : 0;
-    return columns;
+    int widest = plot_legend_entries(panel) == PLOT_MOST_IN_LEGEND ? plot_text_width("and 1234 more") : 0;
+    for (size_t i = 0; i < panel->count; i++) {
+        int width = panel->curves[i].label ? plot_text_width(panel->curves[i].label) : 0;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+struct plot_heading plot_heading(const struct plot_panel *panel, int width)
+{
+    int name = panel->y.label[0] ? plot_text_width(panel->y.label) + BETWEEN : 0, room = width - PLOT_EDGE - PLOT_RIGHT;
+    int entry = widest_label(panel) + SAMPLE;
+    size_t entries = plot_legend_entries(panel);
+    struct plot_heading heading = {.lines = 1, .legend_left = PLOT_EDGE};
+    if (entries == 0)
+        return heading;
+    bool beside = name + (int)entries * entry <= room;
+    size_t columns = beside ? entries : entry < room ? (size_t)(room / entry) : 1;
+    heading.legend_columns = columns < entries ? columns : entries;
+    heading.legend_lines = (entries + heading.legend_columns - 1) / heading.legend_columns;
+    heading.legend_left += beside ? name : 0;
+    heading.lines = (int)heading.legend_lines + (!beside && name > 0);
+    return heading;
 }
 
 bool plot_has_numbers(const struct plot *plot, size_t panel)
@@ -60,12 +109,7 @@ bool plot_has_numbers(const struct plot *plot, size_t panel)
 
 int plot_height_above(const struct plot *plot, size_t panel, int width)
 {
-    size_t lines;
-    plot_legend_columns(&plot->panels[panel], width, &lines);
-    if (lines > 0 || panel == 0)
-        return (int)lines * LEGEND_LINE + (panel > 0 ? GAP - 4 : 8);
-    /* Logarithmic axes have numbers at both ends. */
-    return plot->panels[panel - 1].y.log && plot->panels[panel].y.log ? GAP + 8 : GAP;
+    return plot_heading(&plot->panels[panel], width).lines * PLOT_LINE + (panel > 0 ? 2 : 1) * GAP;
 }
 
 int plot_height_around(const struct plot *plot, int width)

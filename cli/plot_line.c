@@ -54,6 +54,14 @@ void plot_curve_extent(const struct plot_curve_data *data, double from, double t
         }
 }
 
+double plot_line_at(const struct plot_line *line, double x)
+{
+    for (size_t i = 0; i + 1 < line->count; i++)
+        if (line->x[i] <= x && x < line->x[i + 1])
+            return line->y[i] + (line->y[i + 1] - line->y[i]) * ((x - line->x[i]) / (line->x[i + 1] - line->x[i]));
+    return NAN;
+}
+
 /* ---- over time */
 
 static bool jumps(const struct plot_values *values, size_t row)

@@ -45,6 +45,9 @@ void plot_thin(struct plot_curve_data *out, const struct plot_values *values, do
  * counts. `left_out` has a place for each point and is all false before. */
 void plot_line_straighten(const struct plot_line *line, bool log, double x_fine, double y_fine, bool *left_out);
 
+/* y at x of a line whose x does not descend; NaN where there is none. */
+double plot_line_at(const struct plot_line *line, double x);
+
 /* y over x, row by row; `t` says where they jump. Of many rows, those are kept that draw something where the curve was not
  * before. */
 void plot_thin_phase(struct plot_curve_data *out, const double *t, const double *x, const double *y, size_t count);

@@ -2,6 +2,8 @@
 #include "plot.h"
 #include "plot_groups.h"
 
+enum { MANY = 5 }; /* curves in a panel that colours alone do not keep apart */
+
 /* Do all curves stay on a few whole numbers? */
 static bool is_whole(const struct plot_panel *panel, double low, double high)
 {
@@ -36,16 +38,15 @@ static enum tutti_err add_difference(struct plot *plot, const size_t *members, s
         const struct plot_trace *trace = &plot->traces[members[i]];
         if (trace->difference)
             TRY(plot_add_curve(panel, (struct plot_curve){.label = words->labels[i],
-                                                          .colour = (unsigned)(2 * i), /* the first result's */
-                                                          .dash = (unsigned)i,
+                                                          .colour = (unsigned)i,
+                                                          .marked = count >= MANY,
                                                           .data = trace->difference}));
     }
     if (panel->count == 0) {
         plot->panel_count--;
         return TUTTI_OK;
     }
-    words->name = "difference";
-    panel->legend = count > 1;
+    words->name = "difference"; /* its legend is that of the panel above */
     return fit_axes(plot, panel, words);
 }
 
@@ -62,6 +63,39 @@ static enum tutti_err keep_numbers(const struct plot *plot, struct plot_group *g
     return TUTTI_OK;
 }
 
+/* What the dashes mean, where a label of each curve says its variable. */
+static enum tutti_err add_key_of_results(struct plot *plot, struct plot_panel *panel)
+{
+    const struct plot_curve_data *nothing = plot_new_data(plot);
+    if (!nothing)
+        return tutti_fail_memory();
+    for (unsigned r = 0; r < plot->result_count; r++)
+        TRY(plot_add_curve(
+            panel, (struct plot_curve){
+                       .label = plot->names[r], .style = PLOT_KEY, .colour = PLOT_GREY, .result = r, .data = nothing}));
+    return TUTTI_OK;
+}
+
+/* The second result, which may cover the first, is drawn after it. */
+static enum tutti_err add_curves(const struct plot *plot, struct plot_panel *panel, const struct plot_words *words,
+                                 const size_t *members, size_t count)
+{
+    for (unsigned r = 0; r < plot->result_count; r++)
+        for (size_t i = 0; i < count; i++) {
+            const struct plot_trace *trace = &plot->traces[members[i]];
+            struct plot_curve curve = {
+                .colour = (unsigned)i, .result = r, .marked = count >= MANY, .data = trace->data[r]};
+            if (!curve.data)
+                continue;
+            if (plot->result_count > 1 && count == 1)
+                curve.label = plot->names[r];
+            else if (r == 0 || !trace->data[0])
+                curve.label = words->labels[i];
+            TRY(plot_add_curve(panel, curve));
+        }
+    return TUTTI_OK;
+}
+
 static enum tutti_err add_time_panel(struct plot *plot, const size_t *members, size_t count)
 {
     struct plot_words words;
@@ -71,20 +105,10 @@ static enum tutti_err add_time_panel(struct plot *plot, const size_t *members, s
         return tutti_fail_memory();
     panel->y.log = plot->options->y_log;
     panel->legend = words.legend || plot->result_count > 1;
-    for (size_t r = 0; r < plot->result_count; r++)
-        for (size_t i = 0; i < count; i++) {
-            const struct plot_trace *trace = &plot->traces[members[i]];
-            struct plot_curve curve = {.colour = (unsigned)i, .dash = (unsigned)i, .data = trace->data[r]};
-            if (!curve.data)
-                continue;
-            if (plot->result_count > 1) { /* of the second one, which may cover the first, all are dashed */
-                curve.colour = (unsigned)(2 * i + r);
-                curve.dash = (unsigned)r;
-            }
-            TRY(plot_words_label(plot, &words, i, r, &curve.label));
-            TRY(plot_add_curve(panel, curve));
-        }
+    TRY(add_curves(plot, panel, &words, members, count));
     TRY(fit_axes(plot, panel, &words));
+    if (plot->result_count > 1 && count > 1)
+        TRY(add_key_of_results(plot, panel));
     return plot->options->difference ? add_difference(plot, members, count, &words) : TUTTI_OK;
 }
 
@@ -117,7 +141,7 @@ static enum tutti_err add_starts(struct plot *plot, struct plot_panel *panel, si
             return tutti_fail_memory();
         TRY(plot_add_curve(panel, (struct plot_curve){.label = first ? NULL : "start",
                                                       .style = PLOT_START,
-                                                      .colour = panel->curves[i].colour,
+                                                      .result = panel->curves[i].result,
                                                       .data = start}));
         first = line;
     }
@@ -131,9 +155,8 @@ static enum tutti_err add_phase_panel(struct plot *plot, const size_t members[2]
         return tutti_fail_memory();
     panel->phase = true;
     panel->legend = true;
-    for (size_t r = 0; r < plot->result_count; r++) {
-        struct plot_curve curve = {
-            .label = plot->result_count > 1 ? plot->names[r] : NULL, .colour = (unsigned)r, .dash = (unsigned)r};
+    for (unsigned r = 0; r < plot->result_count; r++) {
+        struct plot_curve curve = {.label = plot->result_count > 1 ? plot->names[r] : NULL, .result = r};
         TRY(plot_read_phase(plot, r, members, &curve.data));
         if (curve.data)
             TRY(plot_add_curve(panel, curve));

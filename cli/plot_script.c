@@ -8,27 +8,22 @@
 #include "base/str.h"
 #include "plot_layout.h"
 
-enum {
-    FINE = 4000, /* nobody sees a smaller part of a panel */
-    NARROW = 7,  /* pixels of a letter, nearly */
-};
+enum { FINE = 4000 }; /* nobody sees a smaller part of a panel */
 
-/* Okabe and Ito: colours that stay apart for colour-blind readers. The dashes keep curves apart without colours. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-static const char *const dashes[] = {"solid", "(9,4)", "(3,3)", "(9,3,2,3)", "(14,4)", "(9,3,2,3,2,3)"};
+/* Okabe and Ito: colours that stay apart for colour-blind readers. */
+static const unsigned colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000};
+/* gnuplot's numbers of points that look different on a line, one more than colours: together they repeat late. */
+static const int marks[] = {7, 5, 9, 13, 6, 4, 8, 12};
+static const char *const dashes[PLOT_RESULTS] = {"solid", "(7,4)"};
 
-/* Not more than `most` letters of it: the last ones, which tell more. */
+/* Not more than `most` letters of it. */
 static void print_quoted(FILE *out, const char *text, size_t most)
 {
-    char *copy = tutti_str_copy(text);
+    char *copy = plot_shorten(text, most, "…");
     if (copy)
         tutti_str_make_printable(copy);
-    const char *c = copy ? copy : "";
-    size_t length = plot_letters(c);
-    fputs(length > most ? "'.." : "'", out);
-    for (; length > most; c++)
-        length -= ((unsigned char)c[1] & 0xC0) != 0x80;
-    for (; *c; c++) {
+    fputc('\'', out);
+    for (const char *c = copy ? copy : ""; *c; c++) {
         if (*c == '\'')
             fputc('\'', out);
         fputc(*c, out);
@@ -37,11 +32,22 @@ static void print_quoted(FILE *out, const char *text, size_t most)
     free(copy);
 }
 
-static const char *colour_of(const struct plot_curve *curve, bool terminal)
+/* A darker shade for the second result, so that its dashes are seen on the line of the first. */
+static unsigned colour_of(const struct plot_curve *curve)
 {
-    size_t number = curve->colour % (sizeof colours / sizeof *colours);
-    return terminal && number + 1 == sizeof colours / sizeof *colours ? "#909090" /* on black as on white */
-                                                                      : colours[number];
+    unsigned colour = curve->colour == PLOT_GREY ? 0x444444
+                                                 : colours[curve->colour % (sizeof colours / sizeof *colours)];
+    if (curve->result == 0 || curve->style == PLOT_KEY)
+        return colour;
+    if (colour == 0)
+        return 0x888888;
+    unsigned red = colour >> 16, green = colour >> 8 & 0xff, blue = colour & 0xff;
+    return (red * 5 / 8) << 16 | (green * 5 / 8) << 8 | (blue * 5 / 8);
+}
+
+static int mark_of(const struct plot_curve *curve)
+{
+    return marks[curve->colour % (sizeof marks / sizeof *marks)];
 }
 
 /* ---- data */
@@ -121,18 +127,31 @@ static size_t write_dots(FILE *out, const struct plot_panel *panel, size_t numbe
     return count;
 }
 
-/* ---- axes */
-
-/* Ticks at 1, 2, 2.5 or 5 times a power of ten, not more than `most`. */
-static double tick_step(double span, double most, bool whole)
+/* A few marks on a curve over time, at other times than those of the other curves. Returns how many there are. */
+static size_t write_marks(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_curve *curve)
 {
-    static const double steps[] = {1, 2, 2.5, 5, 10};
-    double least = span / most, power = pow(10, floor(log10(least)));
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (least <= steps[i] * power && (!whole || steps[i] * power == floor(steps[i] * power)))
-            return steps[i] * power;
-    return whole ? 1 : 10 * power;
+    size_t count = 0, variables = 0;
+    for (size_t i = 0; i < panel->count; i++)
+        variables = panel->curves[i].style == PLOT_CURVE && panel->curves[i].colour >= variables
+                        ? panel->curves[i].colour + 1
+                        : variables;
+    size_t each = variables < 8 ? 6 : variables < 16 ? 4 : 2;
+    for (size_t i = 0; i < each; i++) {
+        double share = ((double)i + (curve->colour + 0.5 + 0.5 * curve->result) / (double)(variables + 1)) /
+                       (double)each;
+        double x = panel->x.low + share * (panel->x.high - panel->x.low), y = plot_line_at(&curve->data->line, x);
+        if (isnan(y))
+            continue;
+        if (count++ == 0)
+            fprintf(out, "$marks%zu << END\n", number);
+        print_point(out, panel, x, y);
+    }
+    if (count > 0)
+        fputs("END\n", out);
+    return count;
 }
+
+/* ---- axes */
 
 static void write_ticks(FILE *out, const struct plot_axis *axis, char name, double low, double high, double most)
 {
@@ -142,7 +161,7 @@ static void write_ticks(FILE *out, const struct plot_axis *axis, char name, doub
         fprintf(out, "set logscale %c\nset %ctics %.10g,%.10g\n", name, name, pow(10, first), pow(10, step));
     } else {
         fprintf(out, "unset logscale %c\nset %ctics autofreq %.10g\n", name, name,
-                tick_step(high - low, most, axis->whole));
+                plot_tick_step(axis, high - low, most));
     }
 }
 
@@ -160,63 +179,73 @@ static void write_range(FILE *out, const struct plot_axis *axis, char name, doub
 
 /* ---- curves */
 
-static void write_style(FILE *out, const struct plot_curve *curve, size_t number, bool terminal)
+static void write_style(FILE *out, const struct plot_curve *curve, size_t number)
 {
-    const char *colour = colour_of(curve, terminal);
+    unsigned colour = colour_of(curve);
     switch (curve->style) {
     case PLOT_CURVE:
-        fprintf(out, "$line%zu using 1:2 with lines lt %u lw 1.7 lc rgb '%s' dt %s", number, curve->colour % 7 + 1,
-                colour, dashes[curve->dash % (sizeof dashes / sizeof *dashes)]);
+    case PLOT_KEY:
+        if (curve->data->line.count > 0)
+            fprintf(out, "$line%zu using 1:2", number);
+        else
+            fputs("NaN", out);
+        fprintf(out, " with lines lw 1.7 lc rgb '#%06x' dt %s", colour, dashes[curve->result]);
         break;
     case PLOT_TAKEN_BACK:
-        fprintf(out, "$line%zu using 1:2 with points pt %d ps 0.6 lw 1.2 lc rgb '%s'", number, terminal ? 24 : 2,
-                colour);
+        fprintf(out, "$line%zu using 1:2 with points pt 2 ps 0.6 lw 1.2 lc rgb '#%06x'", number, colour);
         break;
-    case PLOT_EVENTS:
-        fprintf(out, "$line%zu using 1:2 with points pt %d ps 0.8 lc rgb '%s'", number, terminal ? 5 : 9, colour);
-        break;
-    case PLOT_START: fprintf(out, "$line%zu using 1:2 with points pt 7 ps 0.9 lc rgb '%s'", number, colour); break;
+    case PLOT_EVENTS: fprintf(out, "$line%zu using 1:2 with points pt 9 ps 0.8 lc rgb '#%06x'", number, colour); break;
+    case PLOT_START: fprintf(out, "$line%zu using 1:2 with points pt 7 ps 0.9 lc rgb '#%06x'", number, colour); break;
     }
 }
 
 /* What a curve has beside its line. */
 struct extras {
-    size_t jumps, dots;
+    size_t jumps, dots, marks;
 };
+
+static void write_extras(FILE *out, const struct plot_curve *curve, size_t number, const struct extras *extras)
+{
+    unsigned colour = colour_of(curve);
+    if (extras->jumps > 0)
+        fprintf(out, ", $jumps%zu using 1:2 with lines lw 1 lc rgb '#%06x' dt (2,3) notitle", number, colour);
+    if (extras->dots > 0)
+        fprintf(out, ", $dots%zu using 1:2 with points pt 7 ps 0.45 lc rgb '#%06x' notitle", number, colour);
+    if (extras->marks > 0)
+        fprintf(out, ", $marks%zu using 1:2 with points pt %d ps 1 lc rgb '#%06x' notitle", number, mark_of(curve),
+                colour);
+}
+
+/* Where a curve is marked, so is its sample. */
+static void write_title_of(FILE *out, const struct plot_curve *curve, const char *title, size_t room)
+{
+    if (curve->marked)
+        fprintf(out, " notitle, NaN with linespoints lw 1.7 lc rgb '#%06x' dt %s pt %d ps 1", colour_of(curve),
+                dashes[curve->result], mark_of(curve));
+    fputs(" title ", out);
+    print_quoted(out, title, room);
+}
 
 static void write_curves(FILE *out, const struct plot *plot, const struct plot_panel *panel, size_t first,
                          const struct extras *extras)
 {
-    bool terminal = plot->options->terminal;
-    size_t room = plot_legend_room(plot_size(plot).width, terminal);
-    size_t named = 0, entries = 0;
+    size_t room = plot_letters_in(plot_size(plot).width - 2 * PLOT_LEFT), named = 0, entries = 0;
     for (size_t i = 0; i < panel->count; i++)
         entries += panel->legend && panel->curves[i].label;
-    /* gnuplot draws an arrow of characters a line too high. */
-    fputs(panel->limit && terminal ? "set samples 1000\nplot 1 with dots notitle, " : "plot ", out);
+    fputs("plot ", out);
     for (size_t i = 0; i < panel->count; i++) {
         const struct plot_curve *curve = &panel->curves[i];
-        const char *colour = colour_of(curve, terminal);
         fputs(i > 0 ? ", " : "", out);
-        if (curve->data->line.count > 0)
-            write_style(out, curve, first + i, terminal);
-        else
-            fprintf(out, "NaN with lines lw 1.7 lc rgb '%s' dt %s", colour,
-                    dashes[curve->dash % (sizeof dashes / sizeof *dashes)]);
+        write_style(out, curve, first + i);
         if (!panel->legend || !curve->label || named >= PLOT_MOST_IN_LEGEND) {
             fputs(" notitle", out);
         } else {
             char more[64];
             named++;
             snprintf(more, sizeof more, "and %zu more", entries - named + 1);
-            fputs(" title ", out);
-            print_quoted(out, named == PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label, room);
+            write_title_of(out, curve, named == PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label, room);
         }
-        if (extras[i].jumps > 0)
-            fprintf(out, ", $jumps%zu using 1:2 with lines lt %u lw 1 lc rgb '%s' dt (2,3) notitle", first + i,
-                    curve->colour % 7 + 1, colour);
-        if (extras[i].dots > 0)
-            fprintf(out, ", $dots%zu using 1:2 with points pt 7 ps 0.45 lc rgb '%s' notitle", first + i, colour);
+        write_extras(out, curve, first + i, &extras[i]);
     }
     fputc('\n', out);
 }
@@ -237,10 +266,11 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
         extras[i].jumps = write_jumps(out, panel, first + i, &curve->data->jumps);
         if (curve->style == PLOT_CURVE)
             extras[i].dots = write_dots(out, panel, first + i, &curve->data->line);
+        if (curve->marked)
+            extras[i].marks = write_marks(out, panel, first + i, curve);
     }
-    fputs(panel->limit && !plot->options->terminal
-              ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
-              : "unset arrow 1\n",
+    fputs(panel->limit ? "set arrow 1 from graph 0,first 1 to graph 1,first 1 nohead lw 1 dt (6,4) lc rgb '#666666'\n"
+                       : "unset arrow 1\n",
           out);
     write_curves(out, plot, panel, first, extras);
     free(extras);
@@ -248,40 +278,30 @@ static void write_panel(FILE *out, const struct plot *plot, const struct plot_pa
 
 /* ---- pictures */
 
-/* Names that stand in the legend, too, are left out where there is no room: "a, b in m" is "in m". */
-static const char *y_label(const struct plot_panel *panel, size_t most)
-{
-    const char *label = panel->y.label, *comma = strstr(label, ", ");
-    if (!panel->legend || !comma || plot_letters(label) <= most)
-        return label;
-    const char *unit = strstr(comma, " in ");
-    return unit ? unit + 1 : label;
-}
-
 /* Everything of a panel but its curves; `top` and `height` are in pixels. */
 static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, int height)
 {
     const struct plot_panel *panel = &plot->panels[i];
     struct plot_size size = plot_size(plot);
     bool numbers = plot_has_numbers(plot, i);
-    size_t lines, columns = plot_legend_columns(panel, size.width, &lines);
+    struct plot_heading heading = plot_heading(panel, size.width);
     fprintf(out,
             "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\nset bmargin at screen "
             "%.6f\n",
             (double)PLOT_LEFT / size.width, 1 - (double)PLOT_RIGHT / size.width, 1 - (double)top / size.height,
             1 - (double)(top + height) / size.height);
-    fprintf(
-        out,
-        "set key at screen %.6f,%.6f left bottom horizontal Left reverse noenhanced samplen 2.2 spacing 1.05 maxcols "
-        "%zu\n",
-        (PLOT_LEFT - 12.0) / size.width, 1 - (top - 2.0) / size.height, columns);
+    fprintf(out,
+            "set key at screen %.6f,%.6f left bottom horizontal Left reverse noenhanced samplen 2.2 spacing 1.05 "
+            "maxcols %zu\n",
+            (heading.legend_left - 12.0) / size.width, 1 - (top - 8.0) / size.height,
+            heading.legend_columns > 0 ? heading.legend_columns : 1);
     fputs("set label 1 ", out);
-    size_t room = (size_t)height / NARROW;
-    print_quoted(out, y_label(panel, room), room);
-    fprintf(out, " at screen %.6f,graph 0.5 center rotate noenhanced\nunset label 3\n", 15.0 / size.width);
+    print_quoted(out, panel->y.label, plot_letters_in(size.width - PLOT_EDGE - PLOT_RIGHT));
+    fprintf(out, " at screen %.6f,%.6f left noenhanced\nunset label 3\n", (double)PLOT_EDGE / size.width,
+            1 - (top - 7.0 - (heading.lines - 0.5) * PLOT_LINE) / size.height);
     if (numbers) {
         fputs("set label 3 ", out);
-        print_quoted(out, panel->x.label, (size_t)(size.width - PLOT_LEFT) / NARROW);
+        print_quoted(out, panel->x.label, plot_letters_in(size.width - PLOT_LEFT));
         fprintf(out, " at graph 0.5,screen %.6f center noenhanced\n", 1 - (top + height + 38.0) / size.height);
     }
     write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, (size.width - PLOT_LEFT - PLOT_RIGHT) / 80.0);
@@ -325,61 +345,20 @@ static void write_picture(FILE *out, const struct plot *plot)
     fputs("unset multiplot\n", out);
 }
 
-/* Of a panel made of characters: the legend stands above the name of its axis, or beside it if there is room. */
-static int lines_above(const struct plot_panel *panel, int width, size_t *columns)
-{
-    size_t longest, entries = plot_legend_entries(panel, plot_legend_room(width, true), &longest), entry = longest + 8;
-    *columns = (size_t)width / entry < 1 ? 1 : (size_t)width / entry;
-    size_t lines = (entries + *columns - 1) / *columns;
-    bool beside = lines == 1 && plot_letters(panel->y.label) + 8 + entries * entry < (size_t)width;
-    return (int)lines + !beside;
-}
-
-/* One picture per panel, one below the other. */
-static void write_characters(FILE *out, const struct plot *plot)
-{
-    struct plot_size size = plot_size(plot);
-    fputs("set border 3\nset tics nomirror out scale 0.5\nset format '%g'\nset lmargin 9\nset rmargin 3\n", out);
-    size_t first = 0, columns;
-    for (size_t i = 0; i < plot->panel_count; i++) {
-        const struct plot_panel *panel = &plot->panels[i];
-        bool named = panel->phase || i + 1 == plot->panel_count;
-        fprintf(out, "set tmargin %d\nset bmargin %d\n", 1 + lines_above(panel, size.width, &columns), named ? 2 : 1);
-        fprintf(out, "set key at screen 1,1 right top horizontal Left reverse noenhanced samplen 2 maxcols %zu\n",
-                columns);
-        fputs("set label 1 ", out);
-        print_quoted(out, panel->y.label, (size_t)size.width - 12);
-        fputs(" at graph 0,1 left offset -3,1 noenhanced\n", out);
-        write_range(out, &panel->x, 'x', panel->phase ? 0.04 : 0, size.width / 12.0);
-        write_range(out, &panel->y, 'y', 0.1, size.height / 3.0);
-        fputs("set xlabel ", out);
-        print_quoted(out, named ? panel->x.label : "", (size_t)size.width - 12);
-        fputs(" noenhanced\n", out);
-        write_panel(out, plot, panel, first);
-        first += panel->count;
-    }
-}
-
 void plot_write_script(FILE *out, const struct plot *plot, const char *terminal)
 {
     struct plot_size size = plot_size(plot);
     fputs("set encoding utf8\n", out);
-    if (plot->options->terminal) {
-        fprintf(out, "set terminal dumb size %d,%d noenhanced %s\n", size.width, size.height,
-                plot->options->colour ? "ansi256" : "mono");
-        write_characters(out, plot);
-    } else {
-        /* gnuplot measures PDF in inches and the cairo terminals' fonts in points: 96 pixels, 72 points. */
-        if (strcmp(terminal, "pdfcairo") == 0)
-            fprintf(out, "set terminal pdfcairo size %.5fin,%.5fin enhanced font 'sans,%g' background '#ffffff'\n",
-                    size.width / 96.0, size.height / 96.0, PLOT_FONT * 0.75);
-        else if (strcmp(terminal, "pngcairo") == 0)
-            fprintf(out, "set terminal pngcairo size %d,%d enhanced font 'sans,%g' background '#ffffff'\n", size.width,
-                    size.height, PLOT_FONT * 0.75);
-        else
-            fprintf(out, "set terminal svg size %d,%d enhanced font 'sans-serif,%d' background '#ffffff'\n", size.width,
-                    size.height, PLOT_FONT);
-        write_picture(out, plot);
-    }
+    /* gnuplot measures PDF in inches and the cairo terminals' fonts in points: 96 pixels, 72 points. */
+    if (strcmp(terminal, "pdfcairo") == 0)
+        fprintf(out, "set terminal pdfcairo size %.5fin,%.5fin enhanced font 'sans,%g' background '#ffffff'\n",
+                size.width / 96.0, size.height / 96.0, PLOT_FONT * 0.75);
+    else if (strcmp(terminal, "pngcairo") == 0)
+        fprintf(out, "set terminal pngcairo size %d,%d enhanced font 'sans,%g' background '#ffffff'\n", size.width,
+                size.height, PLOT_FONT * 0.75);
+    else
+        fprintf(out, "set terminal svg size %d,%d enhanced font 'sans-serif,%d' background '#ffffff'\n", size.width,
+                size.height, PLOT_FONT);
+    write_picture(out, plot);
     fputs("set output\n", out);
 }

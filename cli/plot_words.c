@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "plot_groups.h"
 
-enum { LONGEST_NAME = 30 }; /* bytes that have room beside a panel */
+enum { LONGEST_LIST = 30 }; /* bytes of the names of all curves above a panel, which are in its legend, too */
 
 /* How many bytes all names have in common at their beginning, up to a dot and with it. */
 static size_t common_beginning(const struct plot *plot, const size_t *members, size_t count)
@@ -59,27 +59,12 @@ static bool same_unit(const char *a, const char *b)
 static const char *joined(struct plot *plot, const char *const *labels, size_t count)
 {
     struct tutti_text text = {0};
-    for (size_t i = 0; i < count && text.length <= LONGEST_NAME; i++)
+    for (size_t i = 0; i < count && text.length <= LONGEST_LIST; i++)
         tutti_text_printf(&text, "%s%s", i ? ", " : "", labels[i]);
     const char *copy =
-        text.length <= LONGEST_NAME && !text.failed ? tutti_arena_text(&plot->arena, text.text, text.length) : NULL;
+        text.length <= LONGEST_LIST && !text.failed ? tutti_arena_text(&plot->arena, text.text, text.length) : NULL;
     tutti_text_fini(&text);
     return copy;
-}
-
-static enum tutti_err words_of_one(struct plot_words *words, const char **labels, const struct plot_trace *trace)
-{
-    labels[0] = trace->name;
-    words->name = trace->name;
-    words->unit = trace->unit;
-    words->single = true;
-    if (strlen(trace->name) > LONGEST_NAME) {
-        const char *last = strrchr(trace->name, '.');
-        words->name = last && strlen(last + 1) <= LONGEST_NAME ? last + 1 : NULL;
-        words->legend = true;
-        words->single = false;
-    }
-    return TUTTI_OK;
 }
 
 enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, const size_t *members, size_t count)
@@ -88,8 +73,11 @@ enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, cons
     *words = (struct plot_words){.labels = labels};
     if (!labels)
         return tutti_fail_memory();
-    if (count == 1)
-        return words_of_one(words, labels, &plot->traces[members[0]]);
+    if (count == 1) {
+        words->name = labels[0] = plot->traces[members[0]].name;
+        words->unit = plot->traces[members[0]].unit;
+        return TUTTI_OK;
+    }
     words->legend = true;
     size_t beginning = common_beginning(plot, members, count), end = common_end(plot, members, count);
     leave_some(plot, members, count, &beginning, &end);
@@ -115,24 +103,5 @@ enum tutti_err plot_words_find(struct plot *plot, struct plot_words *words, cons
         words->name = tutti_arena_text(&plot->arena, first, beginning - 1);
     else
         words->name = one_unit ? joined(plot, labels, count) : NULL;
-    if (words->name && strlen(words->name) > LONGEST_NAME)
-        words->name = NULL;
     return TUTTI_OK;
-}
-
-enum tutti_err plot_words_label(struct plot *plot, const struct plot_words *words, size_t member, size_t result,
-                                const char **label)
-{
-    *label = words->labels[member];
-    if (plot->result_count == 1)
-        return TUTTI_OK;
-    if (words->single) {
-        *label = plot->names[result];
-        return TUTTI_OK;
-    }
-    struct tutti_text text = {0};
-    tutti_text_printf(&text, "%s, %s", words->labels[member], plot->names[result]);
-    *label = text.failed ? NULL : tutti_arena_text(&plot->arena, text.text, text.length);
-    tutti_text_fini(&text);
-    return *label ? TUTTI_OK : tutti_fail_memory();
 }

@@ -44,6 +44,7 @@ struct tutti_recorder {
     struct cell **texts; /* the cells of type String and Binary */
     size_t text_count;
     const struct tutti_column *columns;
+    bool units; /* are in the header: "h [m]" */
     char *path;
 };
 
@@ -309,13 +310,13 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path,
     recorder->columns = columns;
     recorder->n = n;
     recorder->fixed = TUTTI_NUMBER_MAX + 1;
-    size_t header = sizeof "time\n";
+    size_t header = sizeof "time [s]\n";
     for (size_t i = 0; i < n; i++) {
         recorder->cells[i] = cell_of(&columns[i]);
         if (is_text(&recorder->cells[i]))
             recorder->texts[recorder->text_count++] = &recorder->cells[i];
         recorder->fixed += 1 + 1 + TUTTI_NUMBER_MAX; /* comma, sign, digits */
-        header += 2 * strlen(columns[i].name) + 3;
+        header += 2 * (strlen(columns[i].name) + 3 + (columns[i].unit ? strlen(columns[i].unit) : 0)) + 3;
     }
     recorder->capacity = BUFFER;
     recorder->capacity = recorder->capacity < header ? header : recorder->capacity;
@@ -324,25 +325,43 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path,
     return recorder->buffer ? TUTTI_OK : tutti_fail_memory();
 }
 
+/* A name that looks as if a unit were in it, and has none, gets empty brackets: whoever reads it takes those for the unit. */
+static enum tutti_err put_name(struct tutti_recorder *recorder, char **at, const struct tutti_column *column)
+{
+    struct tutti_text text = {0};
+    const char *bracket = strrchr(column->name, '[');
+    bool looks_so = bracket && bracket > column->name && bracket[-1] == ' ';
+    tutti_text_append(&text, column->name);
+    if (recorder->units && (column->unit || looks_so))
+        tutti_text_printf(&text, " [%s]", column->unit ? column->unit : "");
+    bool failed = text.failed;
+    if (!failed && text.text)
+        *at = put_text(*at, text.text, text.length);
+    tutti_text_fini(&text);
+    return failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
 /* Goes to the file at once: a full disk shows now, not after hours. */
 static enum tutti_err write_header(struct tutti_recorder *recorder)
 {
-    char *at = put_text(recorder->buffer, "time", 4);
+    const char *time = recorder->units ? "time [s]" : "time";
+    char *at = put_text(recorder->buffer, time, strlen(time));
     for (size_t i = 0; i < recorder->n; i++) {
         *at++ = ',';
-        at = put_text(at, recorder->columns[i].name, strlen(recorder->columns[i].name));
+        TRY(put_name(recorder, &at, &recorder->columns[i]));
     }
     *at++ = '\n';
     recorder->whole = (size_t)(at - recorder->buffer);
     return flush(recorder);
 }
 
-static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                               size_t n)
+static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                    size_t n, bool units)
 {
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
         return tutti_fail_memory();
+    recorder->units = units;
     enum tutti_err err = prepare(recorder, path, columns, n);
     if (err != TUTTI_OK) {
         release(recorder);
@@ -363,12 +382,36 @@ static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, co
     return TUTTI_OK;
 }
 
+static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                               size_t n)
+{
+    return open_recorder(out, path, columns, n, false);
+}
+
+static enum tutti_err open_csv_units(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                     size_t n)
+{
+    return open_recorder(out, path, columns, n, true);
+}
+
 const struct tutti_record_format tutti_record_csv = {
     .name = "csv",
     .extension = ".csv",
     .any_thread = true,
     .holds_texts = true,
     .open = open_csv,
+    .row = row,
+    .flush = flush,
+    .close = close_file,
+    .emergency = emergency,
+};
+
+const struct tutti_record_format tutti_record_csv_units = {
+    .name = "csv",
+    .extension = ".units.csv",
+    .any_thread = true,
+    .holds_texts = true,
+    .open = open_csv_units,
     .row = row,
     .flush = flush,
     .close = close_file,

@@ -10,7 +10,8 @@
 #include "base/str.h"
 
 /* Every format there is. */
-static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_mat, &tutti_record_hdf5};
+static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_csv_units,
+                                                            &tutti_record_mat, &tutti_record_hdf5};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */
@@ -36,21 +37,27 @@ static enum tutti_err fail_unknown(const char *path, const char *extension)
     return err;
 }
 
+/* What is only an extension, like ".csv", has none. */
+static bool ends_in(const char *name, const char *extension)
+{
+    size_t length = strlen(name), n = strlen(extension);
+    return length > n && strcasecmp(name + length - n, extension) == 0;
+}
+
 enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.'), *extension = dot && dot > name ? dot : "";
+    const char *dot = strrchr(name, '.');
+    const struct tutti_record_format *found = NULL;
     for (size_t i = 0; i < FORMATS; i++) {
         const struct tutti_record_format *f = formats[i];
         assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency);
-        if (strcasecmp(extension, f->extension) == 0) {
-            *format = f;
-            return TUTTI_OK;
-        }
+        if (ends_in(name, f->extension) && (!found || strlen(f->extension) > strlen(found->extension)))
+            found = f;
     }
-    if (!is_stream(path))
-        return fail_unknown(path, extension);
-    *format = formats[0];
+    if (!found && !is_stream(path))
+        return fail_unknown(path, dot && dot > name ? dot : "");
+    *format = found ? found : formats[0];
     return TUTTI_OK;
 }
 

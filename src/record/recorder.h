@@ -49,9 +49,9 @@ struct tutti_record_format {
     void (*emergency)(struct tutti_recorder *recorder);
 };
 
-extern const struct tutti_record_format tutti_record_csv, tutti_record_mat, tutti_record_hdf5;
+extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units, tutti_record_mat, tutti_record_hdf5;
 
-/* The format for a path by its extension ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
+/* The format for a path by the longest extension that fits ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);
 
 /* The value of a column, with its sign, as a double; NaN for a text. (Integers beyond 2^53 are rounded.) */

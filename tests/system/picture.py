@@ -42,7 +42,9 @@ class Curve:
         paths = list(group.iter(SVG + "path"))
         self.dashes = [path.get("stroke-dasharray") for path in paths]
         self.colours = {path.get("stroke") for path in paths}
-        self.marks = len(list(group.iter(SVG + "use")))
+        marks = list(group.iter(SVG + "use"))
+        self.marks = len(marks)
+        self.shapes = frozenset(mark.get("{http://www.w3.org/1999/xlink}href") for mark in marks)
         self.is_jump = False
         self.pieces = []  # of the line: lists of points
         for path in paths:

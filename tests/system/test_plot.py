@@ -5,7 +5,7 @@ import math
 import unittest
 
 from command import kit_fmu
-from picture import EXAMPLES, PlotTest
+from picture import EXAMPLES, SVG, PlotTest
 
 
 class Panels(PlotTest):
@@ -51,13 +51,53 @@ class Panels(PlotTest):
         self.assertLessEqual({"a", "x", "b.x"}, set(self.picture("r.csv", "-v", "a.x,a.b.x").texts))
         self.assertLessEqual({"y.", "y.z."}, set(self.picture("r.csv", "-v", "y.,y.z.").texts))
 
-    def test_names_that_have_no_room(self):
-        """They are in the legend; the unit stays beside the axis."""
-        self.rows("r.csv", ("time", "height [m]", "distance [m]", "t [s]"), [(t, t, 2 * t, 3 * t) for t in range(3)])
-        wide = self.picture("r.csv", "-v", "height,distance", "--size", "600x400")
-        self.assertIn("height, distance in m", wide.texts)
-        low = self.picture("r.csv", "-v", "height,distance", "-v", "t", "--size", "600x240")
-        self.assertLessEqual({"height", "distance", "in m"}, set(low.texts))
+    def test_headings_do_not_touch(self):
+        """The name of a panel and its legend are above it, however low it is."""
+        self.rows("r.csv", ("time", *(f"house.{name}.temperature [degC]" for name in "abcdef")),
+                  [(t, *(t + i for i in range(6))) for t in range(3)])
+        panels = [option for name in "abcdef" for option in ("-v", f"house.{name}.*")]
+        picture = self.picture("r.csv", *panels, "--size", "500x700")
+        headings = [text for text in picture.root.iter(SVG + "text") if "house" in "".join(text.itertext())]
+        self.assertEqual(["".join(text.itertext()).strip() for text in headings],
+                         [f"house.{name}.temperature in °C" for name in "abcdef"])
+        self.assertNotIn("rotate", str([group.get("transform") for group in picture.root.iter(SVG + "g")]))
+        beside = self.picture("r.csv", "-v", "*.a.*,*.b.*")
+        self.assertLessEqual({"temperature in °C", "a", "b"}, set(beside.texts))
+
+    def test_units_of_csv(self):
+        """A header may have them."""
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.units.csv", "--quiet")
+        self.assertTrue(self.read("ball.units.csv").startswith(b"time [s],h [m],v [m/s],bounces\n0,1,0,0\n"))
+        self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.csv", "--quiet")
+        plain, units = (self.read(name).split(b"\n", 1)[1] for name in ("ball.csv", "ball.units.csv"))
+        self.assertEqual(plain, units)
+        self.assertLessEqual({"h in m", "v in m/s", "bounces"}, set(self.picture("ball.units.csv").texts))
+        self.tutti("compare", "ball.csv", "ball.units.csv")
+
+    def test_units_are_typeset(self):
+        self.write("r.csv", "time,a [m/s2],T [degC],q [W/(m2.K)]\n0,1,2,3.5\n1,2,3,4\n")
+        self.assertLessEqual({"a in m/s²", "T in °C", "q in W/(m²·K)"}, set(self.picture("r.csv").texts))
+        shown = self.tutti("plot", "r.csv", "--size", "80x30").out  # no letters beyond ASCII
+        self.assertIn("q in W/(m2.K)", shown)
+
+    def test_what_moves_comes_first(self):
+        self.rows("r.csv", ("time", "a.p [kg]", "a.c [m]", "a.x [m]", "b.v [m/s]"),
+                  [(t, 3.5, 1.5, t / 2, t / 3) for t in range(4)])
+        texts = [text for text in self.picture("r.csv").texts if text and not text[0].isdigit()]
+        self.assertEqual(texts, ["a in m", "x", "c", "b.v in m/s", "a.p in kg", "time in s"])
+        names = [f"u{i}.{'still' if i < 9 else 'moves'}{i} [m]" for i in range(18)]
+        self.rows("r.csv", ("time", *names), [(t, *(t / 2 if i >= 9 else 1.5 for i in range(18))) for t in range(4)])
+        shown = " ".join(self.picture("r.csv", says="8 of 18").texts)
+        self.assertNotIn("still", shown)
+
+    def test_hours_and_days(self):
+        for seconds, says, ticks in ((3600, "time in s", {"1000", "3000"}), (86400, "time in h", {"3", "12", "24"}),
+                                     (7 * 86400, "time in d", {"1", "6"})):
+            with self.subTest(seconds):
+                self.rows("r.csv", ("time", "T"), [(t * seconds / 8, t / 20) for t in range(9)])
+                self.assertLessEqual({says, *ticks}, set(self.picture("r.csv").texts))
+        self.write("r.csv", "time [h],T\n0,1\n90000,2.5\n")
+        self.assertIn("time in h", self.picture("r.csv").texts)
 
     def test_units_that_differ(self):
         self.tutti("run", kit_fmu("BouncingBall", "3"), "-o", "ball.mat", "--quiet")
@@ -90,8 +130,23 @@ class Panels(PlotTest):
         picture = self.picture("r.csv", "-v", "*", "--title", "It's an <oscillator>", "--size", "500x333")
         self.assertIn("It's an <oscillator>", picture.texts)
         self.assertEqual((picture.width, picture.height), (500, 333))
-        self.assertEqual(len({dash for curve in picture.lines for dash in curve.dashes}), 3)
+        self.assertEqual({dash for curve in picture.lines for dash in curve.dashes}, {None})
         self.assertEqual(len(set().union(*(curve.colours for curve in picture.lines))), 3)
+
+    def test_many_curves_stay_apart(self):
+        """No two have the same colour and the same marks."""
+        names = [f"x{i}" for i in range(20)]
+        self.rows("r.csv", ("time", *names), [(t, *(t + i / 3 for i in range(20))) for t in range(30)])
+        picture = self.picture("r.csv", "-v", "*")
+        samples = {}
+        for curve in picture.curves:
+            if curve.title in names:
+                samples[curve.title] = (frozenset(curve.colours), curve.shapes)
+        self.assertEqual(len(samples), 20)
+        self.assertEqual(len(set(samples.values())), 20)
+        self.assertGreaterEqual(sum(curve.marks for curve in picture.curves), 20 + 2 * 20)
+        few = self.picture("r.csv", "-v", "x1,x2,x3,x4")
+        self.assertEqual(sum(curve.marks for curve in few.curves), 0)
 
     def test_large_numbers(self):
         """Ticks have few digits; what is taken off or out stands beside the axis."""
@@ -103,11 +158,11 @@ class Panels(PlotTest):
     def test_long_names(self):
         name = "building.floor_1.room_17.radiator.valve.position"
         self.rows("r.csv", ("time", name), [(0, 0.5), (1, 1.5)])
-        self.assertLessEqual({name, "position"}, set(self.picture("r.csv").texts))
-        self.rows("r.csv", ("time", "é" * 500, "b"), [(0, 0.5, 1), (1, 1.5, 2)])
-        for options in ([], ["--xy", "b,é*"], ["--xy", "é*,b", "--size", "200x200"]):
+        self.assertIn(name, self.picture("r.csv").texts)
+        self.rows("r.csv", ("time", "begin" + "é" * 500 + "end", "b"), [(0, 0.5, 1), (1, 1.5, 2)])
+        for options in ([], ["--xy", "b,begin*"], ["--xy", "begin*,b", "--size", "200x200"]):
             longest = max(self.picture("r.csv", *options).texts, key=len)
-            self.assertRegex(longest, "^[.][.]é{5,110}$")
+            self.assertRegex(longest, "^begin?é{0,50}…é{0,50}nd$|^beginé{1,50}…é{1,50}end$")
 
 
 class Curves(PlotTest):

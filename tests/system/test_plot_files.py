@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tutti plot` and files: step logs, two results, kinds of pictures, the terminal, and all that can be wrong with them."""
+import colorsys
 import fcntl
 import math
 import os
@@ -64,7 +65,24 @@ class TwoResults(PlotTest):
         first, second = picture.lines
         self.assertEqual(first.dashes[-1], None)
         self.assertNotEqual(second.dashes[-1], None)
-        self.assertNotEqual(first.colours, second.colours)
+        self.assertNotEqual(second.dashes[-1], "2,3")  # which is a jump
+        (own,), (shade,) = first.colours, second.colours
+        self.assertEqual(self.hue(own), self.hue(shade))
+
+    @staticmethod
+    def hue(colour):
+        numbers = [int(number) for number in re.findall(r"\d+", colour)]
+        return round(colorsys.rgb_to_hsv(*numbers)[0], 2)
+
+    def test_colour_is_variable_and_dash_is_result(self):
+        picture = self.picture("coarse.csv", "fine.csv", "-v", "a.*")
+        self.assertEqual([text for text in picture.texts if text.isalpha()], ["a", "x", "y", "coarse", "fine"])
+        x, y, other_x, other_y = picture.lines
+        hues = [self.hue(next(iter(line.colours))) for line in picture.lines]
+        self.assertEqual(hues[:2], hues[2:])
+        self.assertNotEqual(hues[0], hues[1])
+        self.assertEqual((x.dashes[-1], y.dashes[-1]), (None, None))
+        self.assertEqual(other_x.dashes[-1], other_y.dashes[-1])
 
     def test_difference(self):
         picture = self.picture("coarse.csv", "fine.csv", "-v", "a.x", "--difference")
@@ -224,7 +242,7 @@ class Files(PlotTest):
     def test_mistakes(self):
         for arguments, status, says in ((["r.csv", "-o", "out.svg", "-v", "x9"], 2, "'x9'.*did you mean 'x"),
                                         (["r.csv", "-o", "out.svg", "-v", "x0,x9"], 2, "'x9'"),
-                                        (["r.csv"], 2, r"-o OUT\.svg"), (["r.csv", "-o", "a.gif"], 2, r"\.svg.*\.png.*\.pdf"),
+                                        (["r.csv", "-o", "a.gif"], 2, r"\.svg.*\.png.*\.pdf"),
                                         (["nowhere.csv", "-o", "out.svg"], 1, r"nowhere\.csv"),
                                         (["r.csv", "-o", "no/where.svg"], 1, r"no/where\.svg"),
                                         (["r.csv", "-o", "/proc/out.svg"], 1, r"/proc/out\.svg"),
@@ -260,6 +278,23 @@ class Terminal(PlotTest):
             self.assertIn(text, outcome.out)
         self.assertRegex(outcome.out, r"\*{3}.*#{3}|#{3}.*\*{3}")
         self.assertNotRegex(outcome.out, "[\f\033]")
+
+    def test_without_output(self):
+        self.assertEqual(self.tutti("plot", "r.csv").out, self.tutti("plot", "r.csv", "--terminal").out)
+        self.assertEqual(self.tutti("plot", "r.csv", env={"PATH": "/nowhere"}).err, "")  # gnuplot is not needed
+
+    def test_braille(self):
+        """A single curve, or colours, and a terminal that knows the letters: the curve is where its values are."""
+        self.rows("r.csv", ("time", "x"), [(t, t % 10 + 0.5) for t in range(0, 31, 10)] + [(35, 9.5)])
+        out = self.tutti("plot", "r.csv", "--size", "60x16", env={"LC_ALL": "C.UTF-8"}).out
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 16)
+        self.assertLessEqual(max(map(len, lines)), 60)
+        drawn = [line.split("│")[-1].split("┤")[-1] for line in lines[1:-3]]
+        self.assertTrue(all(c == " " or "\u2801" <= c <= "\u28ff" for line in drawn for c in line), out)
+        self.assertGreater(len(drawn[0].rstrip()), 50)  # it ends at the top
+        self.assertRegex(drawn[-1], "^[\u2801-\u28ff]{40}")
+        self.assertIn("┬", lines[-3])
 
     def test_size_and_panels(self):
         outcome = self.tutti("plot", "r.csv", "--terminal", "--size", "60x30", "-v", "a.x", "-v", "a.y")

@@ -95,6 +95,62 @@ static void decades(void **state)
     assert_true(axis.low < axis.high && isfinite(axis.high));
 }
 
+static void a_day_has_hours(void **state)
+{
+    (void)state;
+    struct plot_axis axis = {.scale = PLOT_HOUR};
+    plot_axis_fit(&axis, 0, 86400);
+    assert_near(plot_axis_shown(&axis, 43200), 12, 1e-12);
+    assert_near(plot_tick_step(&axis, 24, 8.5), 3, 1e-12);
+    assert_near(plot_tick_step(&axis, 24, 5), 6, 1e-12);
+    assert_label(axis, "time", "h", "time in h");
+    plot_axis_fit(&axis, 3.6e9, 3.6e9 + 14400); /* late */
+    assert_label(axis, "time", "h", "time - 1000000 in h");
+    assert_near(plot_axis_shown(&axis, 3.6e9 + 7200), 2, 1e-6);
+}
+
+static void ticks_are_at_round_numbers(void **state)
+{
+    (void)state;
+    struct plot_axis axis = {0};
+    plot_axis_fit(&axis, 0, 1);
+    assert_near(plot_tick_step(&axis, 1, 8), 0.2, 1e-12);
+    assert_near(plot_tick_step(&axis, 1, 4), 0.25, 1e-12);
+    assert_near(plot_tick_step(&axis, 30, 10), 5, 1e-12);
+    axis.whole = true;
+    assert_near(plot_tick_step(&axis, 1, 8), 1, 1e-12);
+    assert_near(plot_tick_step(&axis, 8, 3.5), 5, 1e-12);
+}
+
+static void units_are_typeset(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"m", "m"},
+                                           {"m/s2", "m/s²"},
+                                           {"m/s^2", "m/s²"},
+                                           {"degC", "°C"},
+                                           {"deg/s", "°/s"},
+                                           {"W/(m2.K)", "W/(m²·K)"},
+                                           {"kg.m2", "kg·m²"},
+                                           {"rad.s-1", "rad·s⁻¹"},
+                                           {"mm3", "mm³"},
+                                           {"kOhm", "kΩ"},
+                                           {"um", "µm"},
+                                           {"1/min", "1/min"},
+                                           {"mmH2O", "mmH2O"},
+                                           {"kgCO2/s", "kgCO2/s"},
+                                           {"m2.5", "m2.5"},
+                                           {"m1234", "m1234"},
+                                           {"% of 2", "% of 2"},
+                                           {"°C", "°C"},
+                                           {"", ""}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct plot plot = {.options = &unicode};
+        assert_string_equal(plot_typeset_unit(&plot, pairs[i][0]), pairs[i][1]);
+        tutti_arena_fini(&plot.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +160,9 @@ int main(void)
         cmocka_unit_test(constants_have_room_around),
         cmocka_unit_test(extremes),
         cmocka_unit_test(decades),
+        cmocka_unit_test(a_day_has_hours),
+        cmocka_unit_test(ticks_are_at_round_numbers),
+        cmocka_unit_test(units_are_typeset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "own_scratch.h"
 #include "record/dying.h"
 #include "record/full_disk.h"
+#include "record/result.h"
 
 static const struct tutti_record_format *const csv = &tutti_record_csv;
 
@@ -41,6 +42,10 @@ static void test_formats(void **state)
         assert_contains(tutti_err_message(), ".csv");
         assert_contains(tutti_err_message(), bad[i]);
     }
+    assert_int_equal(tutti_record_format_for(&format, "a.Units.csv"), TUTTI_OK);
+    assert_ptr_equal(format, &tutti_record_csv_units);
+    assert_int_equal(tutti_record_format_for(&format, "dir/.units.csv"), TUTTI_OK); /* nothing is before it */
+    assert_ptr_equal(format, csv);
 }
 
 static void test_types(void **state)
@@ -132,6 +137,32 @@ static void test_header(void **state)
     assert_int_equal(csv->row(recorder, 3), TUTTI_OK);
     assert_int_equal(csv->close(recorder), TUTTI_OK);
     assert_file("a.csv", "time\n3\n");
+}
+
+/* Brackets that belong to a name are told from those of a unit. */
+static void test_header_with_units(void **state)
+{
+    (void)state;
+    double x = 1;
+    struct tutti_column columns[] = {COLUMN(FLOAT64, "u.x[1,2]", &x), COLUMN(FLOAT64, "v", &x),
+                                     COLUMN(FLOAT64, "odd [name]", &x), COLUMN(FLOAT64, "n", &x)};
+    columns[0].unit = "m/s2";
+    columns[1].unit = "a,\"b\"";
+    struct tutti_recorder *recorder = NULL;
+    const char *path = scratch_path(&scratch, "a.units.csv");
+    assert_int_equal(tutti_record_csv_units.open(&recorder, path, columns, 4), TUTTI_OK);
+    assert_int_equal(tutti_record_csv_units.row(recorder, 0.5), TUTTI_OK);
+    assert_int_equal(tutti_record_csv_units.close(recorder), TUTTI_OK);
+    assert_file("a.units.csv", "time [s],\"u.x[1,2] [m/s2]\",\"v [a,\"\"b\"\"]\",odd [name] [],n\n0.5,1,1,1,1\n");
+    struct tutti_result *result = NULL;
+    assert_int_equal(tutti_result_open(&result, path, NULL), TUTTI_OK);
+    static const char *const names[] = {"u.x[1,2]", "v", "odd [name]", "n"}, *units[] = {"m/s2", "a,\"b\"", NULL, NULL};
+    assert_string_equal(result->time_unit, "s");
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(result->variables[i].name, names[i]);
+        assert_string_equal(result->variables[i].unit ? result->variables[i].unit : "", units[i] ? units[i] : "");
+    }
+    tutti_result_free(result);
 }
 
 /* Many rows and long texts: past the buffer's end, past its size, and the file still as it must be. */
@@ -403,19 +434,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_formats),
-        TEST(test_types),
-        TEST(test_header),
-        TEST(test_much),
-        TEST(test_wide),
-        TEST(test_flush),
-        TEST(test_emergency_at_any_moment),
-        TEST(test_cannot_open),
-        TEST(test_nothing_is_left_open),
-        TEST(test_full_disk),
-        TEST(test_standard_output),
-        TEST(test_pipe),
-        TEST(test_broken_pipe),
+        TEST(test_formats),     TEST(test_types),
+        TEST(test_header),      TEST(test_header_with_units),
+        TEST(test_much),        TEST(test_wide),
+        TEST(test_flush),       TEST(test_emergency_at_any_moment),
+        TEST(test_cannot_open), TEST(test_nothing_is_left_open),
+        TEST(test_full_disk),   TEST(test_standard_output),
+        TEST(test_pipe),        TEST(test_broken_pipe),
     };
     return cmocka_run_group_tests_name("record/csv", tests, NULL, NULL);
 }
