@@ -21,8 +21,14 @@ static void say(const char *text)
     (void)written; /* nothing can be done about it here */
 }
 
+/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library, as soon as the first thread
+ * is still at work with the last one. Only the first thread knows which FMU it is in. */
 static void on_stop(int number)
 {
+    if (gettid() != getpid()) {
+        tgkill(getpid(), getpid(), number);
+        return;
+    }
     if (!in_run) { /* nothing to save */
         tutti_crash_run();
         _exit(128 + number);

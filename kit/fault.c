@@ -4,6 +4,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum kind {
     NOTHING,
     NOT_A_NUMBER,
     PRINT,
+    THREAD,
     /* Habits: what real FMUs do all the time. */
     FORGET,
     SOLVE,
@@ -43,7 +45,7 @@ static const char *const kind_names[KINDS] = {
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
-    [SLIP] = "slip",        [STAY] = "stay",       [LOSE] = "lose",
+    [THREAD] = "thread",    [SLIP] = "slip",       [STAY] = "stay",     [LOSE] = "lose",
 };
 
 struct fault {
@@ -153,6 +155,13 @@ __attribute__((constructor)) static void load(void)
         flush_to_zero();
 }
 
+static void *sleep_on(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
 /* What a fault does at once; OK if nothing is to be returned. */
 static enum kit_status act(struct kit *k, const struct fault *fault, const char *call)
 {
@@ -174,6 +183,10 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
         printf("fault: %s prints at t = %.17g\n", call, k->time);
         fflush(stdout);
         return KIT_OK;
+    case THREAD: {
+        pthread_t thread;
+        return pthread_create(&thread, NULL, sleep_on, NULL) == 0 ? KIT_OK : KIT_ERROR;
+    }
     default: return KIT_OK;
     }
 }

@@ -4,6 +4,7 @@
 
 Whatever it does, the run ends or goes on as it should: the right exit status, one message that names instance, FMI
 function, time and what the FMU said last, and all rows before the fault in the result."""
+import ctypes
 import os
 import pathlib
 import re
@@ -244,6 +245,27 @@ class Faults(CommandTest):
                     self.assertRegex(outcome.err, rf"(?m)^tutti: error: .*Faulty_fmi{version} .*"
                                                   rf"{PREFIX[version]}DoStep at t = 0\.5; .*kept")
                     self.assertEqual(self.rows(), [0, 0.125, 0.25, 0.375, 0.5])
+
+    def test_signals_that_come_to_a_thread_of_the_fmu(self):
+        """The kernel may choose it, and does where the first thread is still at work with the first signal."""
+        for version in VERSIONS:
+            process = self.start(*self.arguments(version), env={"KIT_FAULT": f"thread DoStep {HALF}; print DoStep {HALF};"
+                                                                             f"hang DoStep {HALF}"})
+            self.await_print(process)
+            threads = set()
+            while not threads - {process.pid}:  # it may still be starting
+                threads = {int(task.name) for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir()
+                           if re.search(r"SigBlk:\s0+\n", (task / "status").read_text("ascii"))}
+            tgkill = ctypes.CDLL(None).tgkill
+            for _ in range(2):
+                tgkill(process.pid, max(threads - {process.pid}), signal.SIGTERM)
+                line = process.stderr.readline()
+                while b"at once" not in line:
+                    self.assertTrue(line, "it has ended")
+                    line = process.stderr.readline()
+            outcome = self.finish(process)
+            self.assertEqual(outcome.status, 128 + signal.SIGTERM)
+            self.assertRegex(line.decode(), rf"^tutti: error: stopped at once; was in .*{PREFIX[version]}DoStep at t = 0\.5; ")
 
     def test_hanging_in_other_calls(self):
         for version in VERSIONS:
