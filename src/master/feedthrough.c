@@ -150,3 +150,34 @@ enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *u
     free(probe.base);
     return err;
 }
+
+/* The references of the component's outputs that follow an input. */
+static size_t find_followers(const struct tutti_wires *wires, uint32_t component, uint32_t input, uint32_t *references)
+{
+    const struct tutti_structure *structure = wires->structure;
+    const struct tutti_digraph *graph = &structure->graph;
+    size_t count = 0;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
+        for (uint32_t k = graph->first[n]; structure->nodes[n].output && k < graph->first[n + 1]; k++)
+            if (graph->needs[k] == input && tutti_feedthrough_is_real(wires, n))
+                references[count++] = wires->slots[n].reference;
+    return count;
+}
+
+enum tutti_err tutti_feedthrough_test(struct tutti_wires *wires, struct tutti_unit *unit, uint32_t component)
+{
+    const struct tutti_structure *structure = wires->structure;
+    uint32_t first = structure->component_first[component], end = structure->component_first[component + 1];
+    uint32_t *references = calloc((size_t)(end - first) + 1, sizeof *references);
+    double *column = calloc((size_t)(end - first) + 1, sizeof *column), seed = 1;
+    enum tutti_err err = references && column ? TUTTI_OK : tutti_fail_memory();
+    for (uint32_t n = first; n < end && !err && (unit->can & TUTTI_CAN_DIRECTIONAL); n++) {
+        bool input = !structure->nodes[n].output && tutti_feedthrough_is_real(wires, n);
+        size_t outputs = input ? find_followers(wires, component, n, references) : 0;
+        if (outputs > 0)
+            err = unit->kind->get_directional(unit, references, outputs, &wires->slots[n].reference, 1, &seed, column);
+    }
+    free(references);
+    free(column);
+    return err == TUTTI_ERR_UNSUPPORTED || err == TUTTI_ERR_DISCARD ? TUTTI_OK : err;
+}

@@ -22,5 +22,9 @@ TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct
                                                const uint32_t *inputs, size_t input_count, const uint32_t *outputs,
                                                size_t output_count, tutti_feedthrough_entry *entry,
                                                tutti_feedthrough_size *size, void *context, bool *exact);
+/* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
+ * tests them there (unit/cs.c). The same place. */
+TUTTI_CHECKED enum tutti_err tutti_feedthrough_test(struct tutti_wires *wires, struct tutti_unit *unit,
+                                                    uint32_t component);
 
 #endif

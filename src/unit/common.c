@@ -66,38 +66,6 @@ enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instan
     return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance, settings, count) : TUTTI_OK;
 }
 
-void tutti_unit_distrust_directional(struct tutti_unit *unit, const struct tutti_log *log, const char *why)
-{
-    unit->can &= ~(uint32_t)TUTTI_CAN_DIRECTIONAL;
-    tutti_log_printf(log, TUTTI_LOG_WARNING, unit->name,
-                     "%s. Differences take the place of the FMU's directional derivatives", why);
-}
-
-enum tutti_err tutti_unit_get_directional(struct tutti_unit *unit, struct tutti_instance *instance,
-                                          const struct tutti_log *log, const uint32_t *unknowns, size_t unknown_count,
-                                          const uint32_t *knowns, size_t known_count, const double *seed,
-                                          size_t seed_count, double *sensitivity, size_t sensitivity_count)
-{
-    if (!(unit->can & TUTTI_CAN_DIRECTIONAL))
-        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU offers no directional derivatives", unit->name);
-    enum tutti_err err = tutti_instance_get_directional(instance, unknowns, unknown_count, knowns, known_count, seed,
-                                                        seed_count, sensitivity, sensitivity_count);
-    if (err == TUTTI_ERR_UNSUPPORTED)
-        tutti_unit_distrust_directional(unit, log, tutti_instance_refusal(instance));
-    for (size_t i = 0; i < sensitivity_count && !err; i++)
-        if (!isfinite(sensitivity[i])) {
-            err = tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: a directional derivative is not a finite number", unit->name);
-            tutti_unit_distrust_directional(unit, log, "a directional derivative is not a finite number");
-        }
-    return err;
-}
-
-bool tutti_unit_contradicts(double derivative, double ahead, double behind)
-{
-    double scale = fmax(fabs(derivative), fmax(fabs(ahead), fabs(behind)));
-    return fabs(ahead - behind) <= 0.02 * scale && fabs(derivative - (ahead + behind) / 2) > 0.2 * scale;
-}
-
 enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
                                           struct tutti_discrete *discrete)
 {
@@ -106,7 +74,7 @@ enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct 
     for (int round = 0; discrete->again && !discrete->terminate; round++) {
         if (round == MOST_EVENT_ROUNDS)
             return tutti_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s",
-                              unit->name, MOST_EVENT_ROUNDS, NUMBER(tutti_instance_time(instance)));
+                              unit->name, MOST_EVENT_ROUNDS, TIME(tutti_instance_time(instance)));
         TRY(tutti_instance_update_discrete(instance, discrete));
         states_changed = states_changed || discrete->states_changed;
         nominals_changed = nominals_changed || discrete->nominals_changed;

@@ -6,6 +6,9 @@
 #include "base/clock.h"
 #include "unit/unit.h"
 
+/* One input at a time, as a rule. Before the first step, where nothing is lost by them. */
+enum { MOST_DIRECTIONAL_TESTS = 8 };
+
 struct cs {
     struct tutti_unit unit;
     struct tutti_instance *instance;
@@ -160,8 +163,16 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
                                       double *sensitivity)
 {
     struct cs *cs = (struct cs *)unit;
-    return tutti_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
-                                      seed, known_count, sensitivity, unknown_count);
+    TRY(tutti_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+                                   seed, known_count, sensitivity, unknown_count));
+    bool allowed = tutti_instance_state(cs->instance) == TUTTI_STATE_INITIALIZATION; /* to set and read */
+    if (!allowed || unit->directional_tests >= MOST_DIRECTIONAL_TESTS)
+        return TUTTI_OK;
+    TRY(tutti_unit_test_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+                                    seed, sensitivity));
+    return unit->can & TUTTI_CAN_DIRECTIONAL
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU's directional derivatives are wrong", unit->name);
 }
 
 /* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance

@@ -370,7 +370,7 @@ static enum tutti_err take_states(struct me *me, bool *changed)
     for (size_t i = 0; i < me->states; i++) {
         if (!isfinite(me->scratch[i]))
             return tutti_fail(TUTTI_ERR_FMU, "%s (%s): state '%s' is not a finite number after the event at t = %s",
-                              me->unit.name, me->unit.fmu->path, tutti_me_state_name(me, i), NUMBER(me->t));
+                              me->unit.name, me->unit.fmu->path, tutti_me_state_name(me, i), TIME(me->t));
         *changed = *changed || me->scratch[i] != me->x[i];
         me->x[i] = me->scratch[i];
     }

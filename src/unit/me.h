@@ -83,7 +83,6 @@ struct me {
     unsigned long seen;                      /* ... when a directional derivative was asked for last: at this point */
     double seen_time, *seen_states;
     bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences ... */
-    bool outputs_tested;  /* ... those of outputs by inputs */
 
     struct me_inputs inputs;
 

@@ -20,7 +20,7 @@ static enum tutti_err no_value(const struct me *me, double t)
 {
     bool refused = tutti_instance_refused(me->instance);
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the derivatives have no value at t = %s%s%s", me->unit.name,
-                      me->unit.fmu->path, NUMBER(t), refused ? "; " : "",
+                      me->unit.fmu->path, TIME(t), refused ? "; " : "",
                       refused ? tutti_instance_refusal(me->instance) : "");
 }
 
@@ -271,81 +271,19 @@ enum tutti_err tutti_me_get_output_derivatives(struct tutti_unit *unit, const ui
     return tutti_me_place_back(me);
 }
 
-/* Unknowns that follow inputs, along a seed: what they are beside the point, and how far that is. */
-struct beside {
-    double *here, *ahead, *behind, distance;
-};
-
-static enum tutti_err look_beside(struct me *me, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
-                                  size_t known_count, const double *seed, double share, struct beside *beside)
-{
-    double *base = malloc((2 * known_count + 1) * sizeof *base), largest = 0, scale = 0;
-    if (!base)
-        return tutti_fail_memory();
-    double *moved = base + known_count;
-    enum tutti_err err = get_reals(me, knowns, known_count, base);
-    for (size_t i = 0; i < known_count; i++) {
-        largest = fmax(largest, fabs(seed[i]));
-        scale = fmax(scale, fabs(base[i]));
-    }
-    double d = largest > 0 ? share * fmax(scale, 1) / largest : 0;
-    for (int side = -1; side <= 1 && !err && d > 0; side += 2) {
-        for (size_t i = 0; i < known_count; i++)
-            moved[i] = base[i] + side * d * seed[i];
-        err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, knowns, known_count, moved, known_count);
-        if (!err)
-            err = get_reals(me, unknowns, unknown_count, side < 0 ? beside->behind : beside->ahead);
-    }
-    if (!err)
-        err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, knowns, known_count, base, known_count);
-    if (!err && beside->here)
-        err = get_reals(me, unknowns, unknown_count, beside->here);
-    beside->distance = d;
-    free(base);
-    return err;
-}
-
 /* d(unknowns) = (g(u + d seed) - g(u - d seed)) / 2 d; both ways, because it is asked for seldom and wanted well. */
 static enum tutti_err inputs_by_differences(struct me *me, const uint32_t *unknowns, size_t unknown_count,
                                             const uint32_t *knowns, size_t known_count, const double *seed,
                                             double *sensitivity)
 {
-    struct beside beside = {.ahead = sensitivity, .behind = malloc((unknown_count + 1) * sizeof(double))};
-    enum tutti_err err = beside.behind
-                             ? look_beside(me, unknowns, unknown_count, knowns, known_count, seed, 6e-6, &beside)
-                             : tutti_fail_memory();
+    struct tutti_beside beside = {.ahead = sensitivity, .behind = malloc((unknown_count + 1) * sizeof(double))};
+    enum tutti_err err = beside.behind ? tutti_unit_look_beside(&me->unit, me->instance, unknowns, unknown_count,
+                                                                knowns, known_count, seed, 6e-6, &beside)
+                                       : tutti_fail_memory();
     for (size_t i = 0; i < unknown_count && !err; i++)
         sensitivity[i] = beside.distance > 0 ? (sensitivity[i] - beside.behind[i]) / (2 * beside.distance) : 0;
     free(beside.behind);
     return err;
-}
-
-/* Outputs by inputs, before they are relied on; with values at hand that the FMU gave. Wrong ones are none any more. */
-static enum tutti_err test_outputs(struct me *me, const uint32_t *unknowns, size_t unknown_count,
-                                   const uint32_t *knowns, size_t known_count, const double *seed,
-                                   const double *sensitivity)
-{
-    double *room = malloc(3 * (unknown_count + 1) * sizeof *room);
-    if (!room)
-        return tutti_fail_memory();
-    struct beside b = {.here = room, .ahead = room + unknown_count, .behind = room + 2 * unknown_count};
-    me->outputs_tested = true;
-    enum tutti_err err = look_beside(me, unknowns, unknown_count, knowns, known_count, seed, 1e-4, &b);
-    for (size_t i = 0; i < unknown_count && !err && b.distance > 0 && (me->unit.can & TUTTI_CAN_DIRECTIONAL); i++) {
-        double ahead = (b.ahead[i] - b.here[i]) / b.distance, behind = (b.here[i] - b.behind[i]) / b.distance;
-        bool told = b.distance * fabs(sensitivity[i]) > 1e-12 * fabs(b.here[i]) || ahead != 0;
-        if (!told || !tutti_unit_contradicts(sensitivity[i], ahead, behind))
-            continue;
-        char why[256];
-        snprintf(
-            why, sizeof why,
-            "the FMU's directional derivatives are wrong: at t = %s one of an output by an input is %.6g, and %.6g "
-            "by differences",
-            NUMBER(me->t), sensitivity[i], (ahead + behind) / 2);
-        tutti_unit_distrust_directional(&me->unit, me->options.log, why);
-    }
-    free(room);
-    return err == TUTTI_ERR_DISCARD ? TUTTI_OK : err; /* not here, then */
 }
 
 enum tutti_err tutti_me_get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
@@ -358,8 +296,9 @@ enum tutti_err tutti_me_get_directional(struct tutti_unit *unit, const uint32_t 
         me->other_counts.directional++;
         err = tutti_unit_get_directional(unit, me->instance, me->options.log, unknowns, unknown_count, knowns,
                                          known_count, seed, known_count, sensitivity, unknown_count);
-        if (!err && !me->outputs_tested)
-            err = test_outputs(me, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
+        if (!err && unit->directional_tests == 0)
+            err = tutti_unit_test_directional(unit, me->instance, me->options.log, unknowns, unknown_count, knowns,
+                                              known_count, seed, sensitivity);
     }
     if (err && err != TUTTI_ERR_UNSUPPORTED)
         return err;

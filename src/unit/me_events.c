@@ -76,7 +76,7 @@ static enum tutti_err no_value(const struct me *me, double t, size_t bad)
     char name[256];
     bool refused = tutti_instance_refused(me->instance);
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): event indicator %s has no value at t = %s%s%s", me->unit.name,
-                      me->unit.fmu->path, indicator_name(me, bad, name, sizeof name), NUMBER(t), refused ? "; " : "",
+                      me->unit.fmu->path, indicator_name(me, bad, name, sizeof name), TIME(t), refused ? "; " : "",
                       refused ? tutti_instance_refusal(me->instance) : "");
 }
 
@@ -266,6 +266,6 @@ enum tutti_err tutti_me_events_note(struct me *me, double t)
         TUTTI_ERR_SOLVER,
         "%s (%s): chattering: %d state events between t = %s and %s, the last by event indicator %s. The "
         "model slides along a switch, or its events pile up; give the switch a hysteresis, or make it smooth",
-        me->unit.name, me->unit.fmu->path, ME_CHATTER_EVENTS, NUMBER(first), NUMBER(t),
+        me->unit.name, me->unit.fmu->path, ME_CHATTER_EVENTS, TIME(first), TIME(t),
         indicator_name(me, me->event_indicator, name, sizeof name));
 }

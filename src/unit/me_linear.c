@@ -193,9 +193,9 @@ static enum tutti_err discards(const struct me *me)
 {
     if (tutti_instance_refused(me->instance)) /* an Error was its answer: in its own words */
         return tutti_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", me->unit.name,
-                          me->unit.fmu->path, NUMBER(me->here_time), tutti_instance_refusal(me->instance));
+                          me->unit.fmu->path, TIME(me->here_time), tutti_instance_refusal(me->instance));
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
-                      me->unit.name, me->unit.fmu->path, NUMBER(me->here_time));
+                      me->unit.name, me->unit.fmu->path, TIME(me->here_time));
 }
 
 /* Derivatives, and outputs if `lower`, where the FMU stands. */

@@ -97,7 +97,7 @@ static enum tutti_eval test_directional(struct me *me, double t, const double *x
         why, sizeof why,
         "the FMU's directional derivatives are wrong: at t = %s that of the derivative of '%s' is %.6g, and %.6g by "
         "differences",
-        NUMBER(t), tutti_me_state_name(me, worst), along[worst], (ahead[worst] - behind[worst]) / (2 * distance));
+        TIME(t), tutti_me_state_name(me, worst), along[worst], (ahead[worst] - behind[worst]) / (2 * distance));
     tutti_unit_distrust_directional(&me->unit, me->options.log, why);
     return drop_directional(me);
 }
@@ -241,10 +241,10 @@ enum tutti_err tutti_me_ode_explain(struct me *me, enum tutti_err err)
     if (me->missed && me->bad_state == SIZE_MAX && me->bad_error)
         snprintf(why, sizeof why, "; %s", tutti_instance_refusal(me->instance));
     else if (me->missed && me->bad_state == SIZE_MAX)
-        snprintf(why, sizeof why, "; the FMU discarded the point at t = %s", NUMBER(me->bad_time));
+        snprintf(why, sizeof why, "; the FMU discarded the point at t = %s", TIME(me->bad_time));
     else if (me->missed)
         snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
-                 tutti_me_state_name(me, me->bad_state), NUMBER(me->bad_time));
+                 tutti_me_state_name(me, me->bad_state), TIME(me->bad_time));
     return tutti_fail(err,
                       "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
                       me->unit.name, me->unit.fmu->path, before, why);

@@ -25,7 +25,7 @@ enum tutti_err tutti_me_place(struct me *me, double t, const double *x, bool *di
         return tutti_fail(TUTTI_ERR_FMU,
                           "%s (%s): the FMU discards the states at t = %s, which solver %s had reached; "
                           "check inputs and parameters there",
-                          me->unit.name, me->unit.fmu->path, NUMBER(t), me->solver ? me->solver->kind->name : "none");
+                          me->unit.name, me->unit.fmu->path, TIME(t), me->solver ? me->solver->kind->name : "none");
     return TUTTI_OK;
 }
 

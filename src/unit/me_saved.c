@@ -141,7 +141,7 @@ enum tutti_err tutti_me_restore(struct tutti_unit *unit, const struct tutti_unit
             "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
             "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
             "never repeats a step",
-            unit->name, unit->fmu->path, NUMBER(saved->t), NUMBER(me->event_time));
+            unit->name, unit->fmu->path, TIME(saved->t), TIME(me->event_time));
     unit->counts.rollbacks++;
     me->t = me->front = saved->t;
     me->next_event = saved->next_event;

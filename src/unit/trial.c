@@ -124,7 +124,7 @@ static enum tutti_err go(const struct trial *trial, struct walk *walk, double ta
         }
         still = walk->t > before ? 0 : still + 1;
         if (still == MOST_STANDSTILLS)
-            return tutti_fail(TUTTI_ERR_FMU, "time stands still at t = %s", NUMBER(walk->t));
+            return tutti_fail(TUTTI_ERR_FMU, "time stands still at t = %s", TIME(walk->t));
     }
     return TUTTI_OK;
 }
@@ -189,8 +189,8 @@ static void tell_difference(const struct trial *trial, double from, double at, c
     tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
                        "%s: the FMU says that it can go back (canGetAndSetFMUState), but '%s' at t = %s is another %s "
                        "t = %s; a run treats it as one that cannot, where it finds that out",
-                       tutti_interface_name(trial->interface), output, NUMBER(at),
-                       back ? "after it went back to" : "if it may be taken back to", NUMBER(from));
+                       tutti_interface_name(trial->interface), output, TIME(at),
+                       back ? "after it went back to" : "if it may be taken back to", TIME(from));
 }
 
 /* Every two steps are made twice. Of Co-Simulation both have to be those of the plain run; a solver of ours begins anew, which

@@ -152,8 +152,9 @@ struct tutti_unit {
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
     bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
-    bool forgets;         /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
-    bool unsteady;        /* ... or only if nobody tells it that it may be taken back beyond the start of a step */
+    unsigned directional_tests; /* of its directional derivatives, so far */
+    bool forgets;               /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
+    bool unsteady; /* ... or only if nobody tells it that it may be taken back beyond the start of a step */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
@@ -211,6 +212,23 @@ void tutti_unit_distrust_directional(struct tutti_unit *unit, const struct tutti
 /* For kinds: does a directional derivative disagree with the differences to both sides of a point? Only if these agree
  * with each other, so that there is neither a kink nor much noise, and far beyond what they may be off. */
 bool tutti_unit_contradicts(double derivative, double ahead, double behind);
+/* Unknowns that follow inputs, along a seed: what they are beside the point, and how far that is. */
+struct tutti_beside {
+    double *here, *ahead, *behind, distance; /* here may be NULL */
+};
+/* For kinds, where reading after setting is allowed: moves the inputs by about `share` of their size to both sides, reads, and
+ * moves them back. */
+TUTTI_CHECKED enum tutti_err tutti_unit_look_beside(struct tutti_unit *unit, struct tutti_instance *instance,
+                                                    const uint32_t *unknowns, size_t unknown_count,
+                                                    const uint32_t *knowns, size_t known_count, const double *seed,
+                                                    double share, struct tutti_beside *beside);
+/* For kinds, at such a place: are the FMU's directional derivatives of outputs by inputs, along this seed, those that
+ * differences show? Those that contradict them are not used any more, and the user is told. */
+TUTTI_CHECKED enum tutti_err tutti_unit_test_directional(struct tutti_unit *unit, struct tutti_instance *instance,
+                                                         const struct tutti_log *log, const uint32_t *unknowns,
+                                                         size_t unknown_count, const uint32_t *knowns,
+                                                         size_t known_count, const double *seed,
+                                                         const double *sensitivity);
 /* For kinds: a do-step, the last one counted, took so long. Says by counts.time_next when to measure again: `all`, at the
  * next one, else so rarely that it costs next to nothing. */
 void tutti_unit_timed(struct tutti_unit *unit, bool all, double seconds);

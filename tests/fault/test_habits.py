@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import JACOBI, ME_VERSIONS, CommandTest, Table, kit_fmu  # noqa: E402
+from command import JACOBI, ME_VERSIONS, CommandTest, Table, kit_fmu, test_fmu  # noqa: E402
 
 BOTH = [(version, interface) for version in ("2", "3") for interface in ("cs", "me")]
 ALL = [("1cs", "cs"), ("1me", "me"), *BOTH]
@@ -142,6 +142,21 @@ class Features(HabitTest):
                              (("--no-directional-derivatives=VanDerPol_fmi2",), False)):
             outcome = self.tutti("run", fmu, "--solver", "radau5", "--stats", "-", "--quiet", *option)
             self.assertEqual(json.loads(outcome.out)["units"][0]["directional_derivatives"] > 0, used, option)
+
+    def test_wrong_derivatives_in_a_loop(self):
+        """a.y = 1 - 3 b.y, b.y = a.y: the first one's derivatives say that its output follows nothing."""
+        system = ("--connect", "a.y=b.u", "--connect", "b.y=a.u", "--set", "a.factor=-3", "--set", "a.offset=1",
+                  "--set", "b.factor=1", "-o", "result.csv")
+        for version in ("2", "3"):
+            units = f"a={test_fmu('LyingRelation', version)}", f"b={test_fmu('Relation', version)}"
+            for options in ((), ("--processes", "2"), ("--coupling", "jacobi", "--correct")):
+                with self.subTest(version=version, options=options):
+                    outcome = self.tutti("run", *units, *system, *options)
+                    self.assertRegex("\n".join(outcome.lines("warning")), "^tutti: warning: a: the FMU's directional "
+                                     "derivatives are wrong: at t = 0 one of an output by an input is 0, and -3 by "
+                                     "differences.*--no-directional-derivatives=a [^\n]*$")
+                    self.assertTrue(all(abs(y - 0.25) < 1e-9 for y in self.result()["b.y"]))
+            self.tutti("run", *units, *system, "--no-directional-derivatives=a", "--quiet")
 
     def test_unknown_unit(self):
         for option in ("--no-event-mode", "--no-directional-derivatives"):

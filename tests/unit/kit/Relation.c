@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Relation - y = offset + factor u + square u^2 + cubic u^3 + root sqrt(u) + (up ? step : 0), and whether y is above a
  * limit: for algebraic loops, linear or not, with Boolean values or not, with a solution or not. PlainRelation, the same
- * source built with RELATION_IS_PLAIN, has no directional derivatives. */
+ * source built with RELATION_IS_PLAIN, has no directional derivatives; LyingRelation (RELATION_LIES) has
+ * those of a relation with the factor 0. */
 #include "kit.h"
 
 #include <math.h>
@@ -44,7 +45,11 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
 {
     struct relation *m = self;
     if (unknown == &m->y && known == &m->u) {
+#ifdef RELATION_LIES
+        *value = m->u * (2 * m->square + 3 * m->u * m->cubic);
+#else
         *value = m->factor + m->u * (2 * m->square + 3 * m->u * m->cubic);
+#endif
         if (m->root != 0)
             *value += m->root / (2 * sqrt(m->u));
     }
@@ -62,7 +67,11 @@ const struct kit_model kit_model = {
     .name = "PlainRelation",
     .features = KIT_FOR_FREE | KIT_EVENT_MODE,
 #else
+#ifdef RELATION_LIES
+    .name = "LyingRelation",
+#else
     .name = "Relation",
+#endif
     .features = KIT_FOR_FREE | KIT_EVENT_MODE | KIT_DIRECTIONAL,
     .partial = partial,
 #endif
