@@ -118,6 +118,40 @@ static void print_counts(const struct tutti_desc *desc)
                desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
 }
 
+/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (master/moving.c); *moving: how
+ * many those are. */
+static uint32_t count_held(const struct tutti_desc *desc, uint32_t *moving, const struct tutti_var **first)
+{
+    uint32_t held = 0;
+    for (uint32_t i = desc->var_count; i-- > 0;) {
+        const struct tutti_var *var = &desc->vars[i];
+        if (var->causality != TUTTI_INPUT || var->variability != TUTTI_CONTINUOUS || !tutti_type_is_float(var->type))
+            continue;
+        bool moves = var->type == TUTTI_TYPE_FLOAT64 && var->dimension_count == 0 && var->intermediate;
+        *moving += moves;
+        held += !moves;
+        if (!moves)
+            *first = var;
+    }
+    return held;
+}
+
+/* For which inputs it holds that they move. */
+static void print_moving(const struct tutti_desc *desc)
+{
+    const struct tutti_var *first = NULL;
+    uint32_t moving = 0, held = count_held(desc, &moving, &first);
+    if (held == 0) {
+        puts("yes");
+        return;
+    }
+    fputs(moving > 0 ? "yes, but not '" : "no: '", stdout);
+    info_put(first->name);
+    printf(held > 1 ? "' and %u more" : "'", held - 1);
+    puts(held > 1 ? ", which are held: only scalars of type Float64 with intermediateUpdate move"
+                  : ", which is held: only scalars of type Float64 with intermediateUpdate move");
+}
+
 static void print_capabilities(const struct tutti_desc *desc)
 {
     const struct tutti_interface *cs = &desc->interfaces[TUTTI_CS];
@@ -129,6 +163,11 @@ static void print_capabilities(const struct tutti_desc *desc)
         if (desc->fmi < capability->since || desc->fmi > capability->until)
             continue;
         bool has = cs->flags & capability->flag;
+        if (has && capability->flag == TUTTI_CAN_INTERMEDIATE) {
+            printf("  %-30s", capability->words);
+            print_moving(desc);
+            continue;
+        }
         printf("  %-30s%s%s%s\n", capability->words, has ? "yes" : "no", has || !capability->without ? "" : ": ",
                has || !capability->without ? "" : capability->without);
     }

@@ -153,7 +153,7 @@ static const struct option run_options[] = {
     {"--nodes", NULL, "LIST",
      "run the units on other machines, where 'tutti node' waits: HOST:PORT,... or a file with a line 'HOST:PORT PUBLICKEY' "
      "for each", .files = "*"},
-    {"--key", NULL, "FILE", "with --nodes: the secret key of whoever runs this ('tutti node --keygen')", .files = "*"},
+    {"--key", NULL, "FILE", "with --nodes: your secret key ('tutti node --keygen')", .files = "*"},
     {"--timeout", NULL, "S", "give up a process or node that gives no sign of life for so many seconds (never)"},
     {"--mode", NULL, "HOW", "when ranks send signals of a step that may be taken back; the result is the same",
      .words = PAIRS({"optimistic", "at once"}, {"prudent", "when it is known to be good"}), .otherwise = "optimistic"},
@@ -249,7 +249,7 @@ static const struct option analyze_options[] = {
 static const struct option node_options[] = {
     {"--listen", NULL, "HOST:PORT", "where runs reach this machine; port 0: any that is free, which is told"},
     {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address", .files = "*"},
-    {"--allow", NULL, "FILE.pub", "the public key of somebody who may use the node; repeatable", .files = "pub"},
+    {"--allow", NULL, "FILE.pub", "the public key of a user who may use the node; repeatable", .files = "pub"},
     {"--offer", NULL, "FILE.fmu",
      "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable",
      .files = "fmu"},
@@ -396,7 +396,7 @@ const struct command commands[] = {
      .files = MODEL_FILES},
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
-     "its own; FMUs are sent once and kept by their content. Whoever may use a node can run any code on it, as the user that "
+     "its own; FMUs are sent once and kept by their content. All who may use a node can run any code on it, as the user that "
      "it runs as: beyond loopback it therefore wants keys, and everything is encrypted. SIGTERM or Ctrl-C ends it.",
      0, 0, node_options, command_node,
      .examples = PAIRS({"tutti node --keygen desk.key", "a pair of keys, once"},
@@ -405,7 +405,7 @@ const struct command commands[] = {
                         "for those who have the key"}),
      .paths = PAIRS({"~/.cache/tutti", "files that runs brought, by their content; --cache names another folder"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",
-     "Prints a script that teaches bash, zsh or fish to complete what is typed behind tutti: commands, options, the words "
+     "Prints a script that teaches bash, zsh or fish to complete what is typed after tutti: commands, options, the words "
      "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "
      "for them.",
      1, 1, completion_options, command_completion,

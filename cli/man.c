@@ -159,7 +159,7 @@ static void print_overview(void)
         putchar('\n');
     }
     puts(".SH OPTIONS");
-    print_pairs((const struct pair[]){{"--help", "list the commands; behind a command: its options"},
+    print_pairs((const struct pair[]){{"--help", "list the commands; after a command: its options"},
                                       {"--version", "print the version"},
                                       {NULL, NULL}});
     puts(".SH EXAMPLES");

@@ -33,7 +33,7 @@ static const struct column {
     {"restarts", SOLVER_COUNT, 3, true, FIELD(solver_restarts)},
     {"rhs", SOLVER_COUNT, 11, true, FIELD(rhs_evaluations)},
     {"Jacobians", SOLVER_COUNT, 9, true, FIELD(jacobian_evaluations)},
-    {" time", SHARE, 13, false, 0},
+    {"loop time", SHARE, 13, false, 0},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 

@@ -23,7 +23,7 @@ enum kit_status kit_set_time(struct kit *k, double t)
     if (t < k->last_event)
         return kit_fail(k, KIT_ERROR, "SetTime: %.17g is before the last event, at %.17g", t, k->last_event);
     if (t > k->stop + kit_time_tolerance(k->stop, 0))
-        return kit_fail(k, KIT_ERROR, "SetTime: %.17g is behind the stop time %.17g", t, k->stop);
+        return kit_fail(k, KIT_ERROR, "SetTime: %.17g is after the stop time %.17g", t, k->stop);
     k->time = t;
     k->stale |= KIT_STALE_POINT;
     return KIT_OK;

@@ -28,12 +28,12 @@ static enum tutti_err check_options(struct tutti_node *node)
     if (!node->loopback && (!options->key || options->allow_count == 0))
         return tutti_fail(
             TUTTI_ERR_ARGUMENT,
-            "--listen %s can be reached from other machines, and whoever uses a node runs code on it: give "
+            "--listen %s can be reached from other machines, and all who may use a node run code on it: give "
             "it a key (--key FILE, made by `tutti node --keygen FILE`) and say whose keys may use it "
             "(--allow FILE.pub); or listen at 127.0.0.1",
             options->listen);
     if (!options->key != (options->allow_count == 0))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, options->key ? "--key without --allow lets nobody in: name the public "
+        return tutti_fail(TUTTI_ERR_ARGUMENT, options->key ? "--key without --allow lets no user in: name the public "
                                                              "keys of those who may use the node"
                                                            : "--allow needs the node's own key, too: --key FILE");
     return options->key ? tutti_key_files_read(options->key, &node->keys) : TUTTI_OK;

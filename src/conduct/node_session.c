@@ -133,7 +133,7 @@ static enum tutti_err take_start(struct tutti_node *node, struct tutti_session *
     if (!err)
         tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "run %u: %u of %d rank%s, for %s at %s",
                          session->run, session->worker_count, session->ranks, session->ranks == 1 ? "" : "s",
-                         session->user[0] ? session->user : "somebody", session->peer);
+                         session->user[0] ? session->user : "a user", session->peer);
     return err;
 }
 
@@ -173,7 +173,7 @@ void tutti_session_take(struct tutti_node *node, struct tutti_session *session, 
     if (!err)
         return;
     tutti_log_printf(node->options->log, TUTTI_LOG_WARNING, NULL, "%s at %s was refused: %s",
-                     session->user[0] ? session->user : "somebody", session->peer, tutti_err_message());
+                     session->user[0] ? session->user : "a user", session->peer, tutti_err_message());
     tutti_node_begin(&node->parcel, TUTTI_NODE_REFUSED);
     tutti_parcel_put_u32(&node->parcel, err);
     tutti_parcel_put_text(&node->parcel, tutti_err_message());

@@ -75,11 +75,10 @@ void tutti_far_close(struct tutti_far *far)
 static enum tutti_err fail_keys(const struct tutti_far *far, bool refused)
 {
     if (refused)
-        return tutti_fail(
-            TUTTI_ERR_LOST,
-            "the node at %s does not let this key in; whoever runs it has to start it with --allow and the "
-            "public key that belongs to --key",
-            far->name);
+        return tutti_fail(TUTTI_ERR_LOST,
+                          "the node at %s does not let this key in; its owner has to start it with --allow and the "
+                          "public key that belongs to --key",
+                          far->name);
     return tutti_fail(TUTTI_ERR_LOST,
                       "the node at %s has another key than the list of nodes says, or was started without a key, or "
                       "something else is at that port; get its public key again",

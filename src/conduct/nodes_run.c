@@ -242,12 +242,13 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
     else if (loss->how == TUTTI_LOSS_EXIT)
         snprintf(how, sizeof how, "ended by itself with status %u: an FMU must not call exit", loss->detail);
     else if (loss->detail == SIGKILL)
-        snprintf(how, sizeof how, "was ended by signal 9 (Killed): somebody did that, or there was no memory left");
+        snprintf(how, sizeof how,
+                 "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
     else
         snprintf(how, sizeof how, "was ended by signal %u (%s): ask the FMU's author, with its inputs and parameters",
                  loss->detail, strsignal((int)loss->detail));
     return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
-                      crew->members[loss->rank].far->name, units, NUMBER(loss->t), how);
+                      crew->members[loss->rank].far->name, units, TIME(loss->t), how);
 }
 
 static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)

@@ -125,9 +125,9 @@ static const char *name_worker(const struct crew *crew, int rank, char *out, siz
     double t = atomic_load(&where->t);
     if (component < system->component_count)
         snprintf(out, size, "worker %d (unit '%s', %s, t = %s)", rank, system->components[component].name,
-                 system->components[component].fmu->path, NUMBER(t));
+                 system->components[component].fmu->path, TIME(t));
     else
-        snprintf(out, size, "worker %d (in no FMU, t = %s)", rank, NUMBER(t));
+        snprintf(out, size, "worker %d (in no FMU, t = %s)", rank, TIME(t));
     return out;
 }
 
@@ -156,7 +156,8 @@ static void lose_dead(struct crew *crew, int rank)
     if (!WIFSIGNALED(status))
         snprintf(how, sizeof how, "ended by itself with status %d: an FMU must not call exit", WEXITSTATUS(status));
     else if (WTERMSIG(status) == SIGKILL)
-        snprintf(how, sizeof how, "was ended by signal 9 (Killed): somebody did that, or there was no memory left");
+        snprintf(how, sizeof how,
+                 "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
     else
         snprintf(how, sizeof how, "was ended by signal %d (%s): ask the FMU's author, with its inputs and parameters",
                  WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -96,7 +96,7 @@ static enum tutti_err meet(struct tutti_tcp *tcp, const struct tutti_route *rout
     struct tutti_wire_hello hello;
     if (!tutti_wire_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello)) {
         if (tcp->strangers++ < WARNINGS)
-            tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "somebody who is no member of the run sent %zu bytes",
+            tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "a program that is no member of the run sent %zu bytes",
                              zmq_msg_size(message));
         return TUTTI_OK;
     }
@@ -105,7 +105,7 @@ static enum tutti_err meet(struct tutti_tcp *tcp, const struct tutti_route *rout
     if (!link) {
         reason = reason == TUTTI_WIRE_FINE ? TUTTI_WIRE_NOT_EXPECTED : reason;
         if (tcp->strangers++ < WARNINGS) {
-            (void)tutti_wire_disagree(reason, "somebody who called", hello.version);
+            (void)tutti_wire_disagree(reason, "the program that called", hello.version);
             tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "%s", tutti_err_message());
         }
         return greet(tcp, route, reason);

@@ -275,7 +275,7 @@ const char *tutti_tcp_event_text(enum tutti_tcp_event event)
 {
     static const char *const texts[] = {
         [TUTTI_TCP_CONNECTED] = "it does not answer",
-        [TUTTI_TCP_REFUSED] = "nobody listens there",
+        [TUTTI_TCP_REFUSED] = "no program listens there",
         [TUTTI_TCP_WRONG_KEY] = "it has another key, or refuses ours",
         [TUTTI_TCP_DISCONNECTED] = "its connection has ended, or nothing has come from it for too long",
     };

@@ -143,7 +143,7 @@ enum tutti_err tutti_wire_disagree(enum tutti_wire_reason reason, const char *wh
                           who);
     case TUTTI_WIRE_OTHER_RUN: return tutti_fail(TUTTI_ERR_FORMAT, "%s belongs to another run", who);
     case TUTTI_WIRE_NOT_EXPECTED:
-        return tutti_fail(TUTTI_ERR_FORMAT, "%s does not expect us, or takes us for somebody who is there already",
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s does not expect us, or takes this rank for one that is there already",
                           who);
     default: return tutti_fail(TUTTI_ERR_FORMAT, "%s sent what no member of a run sends", who);
     }

@@ -42,7 +42,7 @@ static struct when when(const struct tutti_instance *in)
 {
     struct when when = {""};
     if (!isnan(in->time))
-        snprintf(when.text, sizeof when.text, " at t = %s", NUMBER(in->time));
+        snprintf(when.text, sizeof when.text, " at t = %s", TIME(in->time));
     return when;
 }
 
@@ -199,8 +199,6 @@ size_t tutti_instance_where(char *out, size_t size)
     if (in && size > 0) {
         const char *name = function_of(in);
         bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
-        char number[TUTTI_NUMBER_MAX + 1];
-        number[tutti_number_write_double(number, in->time)] = '\0';
         at = put(out, size, at, "instance ");
         at = put(out, size, at, in->options.name);
         at = put(out, size, at, " (");
@@ -209,7 +207,7 @@ size_t tutti_instance_where(char *out, size_t size)
         at = put(out, size, at, name ? name : "a call");
         at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
         at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
-        at = put(out, size, at, isnan(in->time) ? "" : number);
+        at = put(out, size, at, isnan(in->time) ? "" : TIME(in->time));
     }
     if (size > 0)
         out[at] = '\0';

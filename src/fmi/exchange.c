@@ -21,7 +21,7 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, enum tutti_cal
     if (refused && !in->refusal)
         tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
                          "%s returned Error at t = %s, a point that was tried; others are tried instead",
-                         in->binding->call_names[TUTTI_ME][call], NUMBER(in->time));
+                         in->binding->call_names[TUTTI_ME][call], TIME(in->time));
     if (refused)
         tutti_call_refused(in, "returned Error");
     in->deferred = 0; /* an answer, not an error, whatever the FMU calls it */

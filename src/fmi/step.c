@@ -31,7 +31,7 @@ static enum tutti_err look_at_step(struct tutti_instance *in, double t, double e
                       "%s (%s): the FMU says that its step from t = %s to %s came to %s, which is not between; if it "
                       "has steps of its own, use "
                       "--step with a multiple of them",
-                      in->options.name, in->library->file, NUMBER(t), NUMBER(end), NUMBER(said));
+                      in->options.name, in->library->file, TIME(t), TIME(end), TIME(said));
 }
 
 /* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state

@@ -12,6 +12,7 @@
 #include "master/control.h"
 #include "master/coupling.h"
 #include "master/detect.h"
+#include "master/feedthrough.h"
 #include "master/stability.h"
 
 /* What the choices hang on. */
@@ -22,7 +23,7 @@ struct facts {
     const struct tutti_member *stuck; /* cannot go back; NULL: all can */
     const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
-    const struct tutti_member *stairs;   /* has an internal step: outputs stand still in between; NULL: none */
+    const struct tutti_member *stairs;   /* has a fixed internal step: outputs stand still in between; NULL: none */
     const struct tutti_member *opaque;   /* in a loop, and D cannot be had; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals;
     struct tutti_radii stability; /* of the loops that are some */
@@ -162,6 +163,27 @@ static void look_at_loops(struct run *run, struct facts *facts)
     }
 }
 
+/* Own units whose directional derivatives will be relied on are asked here, before anything depends on these: their kind
+ * compares them with differences (unit/cs.c). All ranks hear of those that lose them. */
+static enum tutti_err test_derivatives(struct run *run)
+{
+    double *lost = tutti_arena_array(&run->arena, run->member_count, sizeof *lost);
+    if (!lost)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < run->own_count; m++) {
+        const struct tutti_member *member = run->own[m];
+        bool loops = tutti_structure_is_in_loop(&run->master.running, member->component);
+        if (member->unit->kind->interface == TUTTI_CS && (loops || run->options->correct))
+            TRY(tutti_feedthrough_test(&run->wires, member->unit, member->component));
+        lost[member->component] = !(member->unit->can & TUTTI_CAN_DIRECTIONAL);
+    }
+    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, lost, run->member_count));
+    for (uint32_t m = 0; m < run->member_count; m++)
+        if (lost[m] > 0)
+            run->units[m]->can &= ~(uint32_t)TUTTI_CAN_DIRECTIONAL;
+    return TUTTI_OK;
+}
+
 /* How well units see the tables that drive them, if they do not follow these inside of a step. */
 static enum tutti_err look_at_tables(struct run *run, struct facts *facts)
 {
@@ -223,6 +245,7 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
     }
     TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
     TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
+    TRY(test_derivatives(run));
     look_at_loops(run, facts);
     bool asks = is_auto(run->options->coupling) || is_auto(run->options->extrapolate);
     if (asks)
@@ -256,7 +279,8 @@ static const char *name_of(const struct tutti_member *member)
 static const char *name_rho(const struct facts *facts, char *text, size_t size)
 {
     bool has_rho = facts->stability.known && isfinite(facts->stability.rho);
-    snprintf(text, size, has_rho ? "rho(DL) = %.3g" : "rho(DL) unknown", facts->stability.rho);
+    snprintf(text, size, has_rho ? "algebraic loop, rho(DL) = %.3g" : "algebraic loop, rho(DL) unknown",
+             facts->stability.rho);
     return text;
 }
 
@@ -311,7 +335,7 @@ static enum tutti_err choose_for_loop(struct run *run, const struct facts *facts
         because(run, COUPLING, "outputs depend on each other in a circle (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
-        return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot go back", facts->stuck);
+        return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->stuck);
     return TUTTI_OK;
 }
 
@@ -345,7 +369,7 @@ static enum tutti_err choose_coupling(struct run *run, const struct facts *facts
     else {
         master->coupling = &tutti_coupling_seidel;
         because(run, COUPLING,
-                facts->stability.empty > 0 ? "nothing comes back in the circle of dependencies (rho(DL) = 0)"
+                facts->stability.empty > 0 ? "there is an algebraic loop, but its gain is 0 (rho(DL) = 0)"
                                            : "no outputs depend on each other in a circle (no algebraic loop)");
     }
     return TUTTI_OK;
@@ -367,17 +391,18 @@ static enum tutti_err choose_control(struct run *run, const struct facts *facts)
     else if (!wants_control(run))
         because(run, CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->stairs)
-        because(run, CONTROL, "'%s' has an internal step", name_of(facts->stairs));
+        because(run, CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
     else if (facts->own_step)
         because(run, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck)
-        because(run, CONTROL, "'%s' cannot go back", name_of(facts->stuck));
+        because(run, CONTROL, "'%s' cannot repeat a step", name_of(facts->stuck));
     else if (!facts->has_signals)
         because(run, CONTROL, "no continuous signal to estimate an error by");
     else {
         master->control = &tutti_control_embedded;
-        because(run, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "nobody says a step",
-                facts->coupled ? "all units can go back" : "the FMU, which holds its inputs in a step, can go back");
+        because(run, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "no step is given",
+                facts->coupled ? "all units can repeat a step"
+                               : "the FMU, which holds its inputs in a step, can repeat it");
     }
     return TUTTI_OK;
 }
@@ -394,16 +419,17 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
         because(run, EXTRAPOLATE, "--smooth needs it");
     } else if (run->master.coupling->iterates) {
         *order = 1;
-        because(run, EXTRAPOLATE, "a good first guess for the iteration");
+        because(run, EXTRAPOLATE, "a good first guess for the iteration of each step");
     } else if (facts->stability.loops > 0 && !run->master.corrects)
-        because(run, EXTRAPOLATE, "algebraic loop");
+        because(run, EXTRAPOLATE, "inputs are held: extrapolation could make the algebraic loop unstable");
     else if (!run->master.control->varies)
-        because(run, EXTRAPOLATE, "no error control");
+        because(run, EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
         *order = run->master.per_time ? 2 : 1;
         because(run, EXTRAPOLATE, "errors are controlled: %s",
-                facts->takes_slopes ? "units take slopes of inputs"
-                                    : "no unit takes slopes, so inputs are held in the middle of a step");
+                facts->takes_slopes
+                    ? "inputs move along polynomials in a step"
+                    : "no unit accepts slopes of inputs, which get their values of the middle of a step");
     }
     return TUTTI_OK;
 }
@@ -419,7 +445,7 @@ static enum tutti_err choose_detection(struct run *run, const struct facts *fact
     else if (facts->own_step)
         because(run, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck && (facts->has_outputs || facts->has_events))
-        because(run, EVENTS, "'%s' cannot go back to where an event happened", name_of(facts->stuck));
+        because(run, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->stuck));
     else if (facts->has_outputs) {
         master->detection = &tutti_detection_output;
         because(run, EVENTS, "there are discrete outputs, and all units can repeat a step");
@@ -580,7 +606,7 @@ static void warn_of_idle(const struct run *run)
 static void note_blame(struct tutti_master *master, const struct facts *facts)
 {
     master->blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
-    master->blame_for = facts->stairs     ? "has an internal step"
+    master->blame_for = facts->stairs     ? "has a fixed internal step"
                         : facts->own_step ? "has steps of its own"
                                           : "cannot go back to the beginning of a step";
 }

@@ -147,7 +147,7 @@ static void warn(struct run *run, const struct tutti_unit *unit, double t)
         tutti_log_printf(run->unit_log, TUTTI_LOG_WARNING, unit->name,
                          "--correct: how its outputs follow its inputs cannot be found at t = %s; until it can, they "
                          "are not corrected",
-                         NUMBER(t));
+                         TIME(t));
     run->master.correction->warned = true;
 }
 
@@ -209,7 +209,7 @@ static enum tutti_err solve(struct run *run, const double *d, bool aside, double
         TUTTI_ERR_SOLVER,
         "--correct: the outputs in an algebraic loop do not determine each other in the step from t = %s: "
         "I - D L has no inverse; `tutti graph` shows the loop",
-        NUMBER(run->t));
+        TIME(run->t));
 }
 
 /* The right-hand side becomes that of all ranks; *finite: it is one. */

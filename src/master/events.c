@@ -84,7 +84,7 @@ static enum tutti_err do_not_rest(struct run *run)
     return tutti_fail(TUTTI_ERR_FMU,
                       "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
                       "causes the next",
-                      run->members[(uint32_t)first].unit->name, NUMBER(run->t));
+                      run->members[(uint32_t)first].unit->name, TIME(run->t));
 }
 
 enum tutti_err tutti_events_cross_found(struct run *run)

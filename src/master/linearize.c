@@ -120,7 +120,7 @@ static enum tutti_err check_finite(const struct tutti_unit *unit, double t, cons
                 return tutti_fail(TUTTI_ERR_FMU,
                                   "%s (%s): it cannot be linearised at t = %s: in %s, the derivative of '%s'%s by '%s' "
                                   "is %s",
-                                  unit->name, unit->fmu->path, NUMBER(t), letter, row_names[matrix->rows[k]], prime,
+                                  unit->name, unit->fmu->path, TIME(t), letter, row_names[matrix->rows[k]], prime,
                                   column_names[c], NUMBER(matrix->values[k]));
     return TUTTI_OK;
 }
@@ -208,7 +208,7 @@ static enum tutti_err run_to_point(const struct tutti_linearize_options *options
     return visitor.came
                ? TUTTI_OK
                : tutti_fail(TUTTI_ERR_FMU, "%s: the FMU ended the simulation at t = %s, and so cannot be linearised %s",
-                            run.files[0], NUMBER(stats->stop),
+                            run.files[0], TIME(stats->stop),
                             options->has_at && options->at > stats->stop ? "later" : "there");
 }
 

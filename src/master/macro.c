@@ -136,7 +136,7 @@ static enum tutti_err try_half(const struct run *run, const struct tutti_member 
         return tutti_fail(TUTTI_ERR_FMU,
                           "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
                           "parameters there",
-                          refused->unit->name, refused->unit->fmu->path, NUMBER(run->t));
+                          refused->unit->name, refused->unit->fmu->path, TIME(run->t));
     *target = at > half && at < *target ? at : half;
     return TUTTI_OK;
 }
@@ -263,10 +263,10 @@ static enum tutti_err check_finite(struct run *run, const struct tutti_attempt *
         if (isfinite(((const double *)(void *)wires->signals)[wires->reals[i].place]))
             continue;
         return tutti_fail(TUTTI_ERR_SOLVER,
-                          "t = %s: '%s' is not finite behind the step to %s%s; if its FMU does not do that by itself, "
+                          "t = %s: '%s' is not finite after the step to %s%s; if its FMU does not do that by itself, "
                           "the coupling is not stable: try another --coupling, --correct or a smaller step (tutti "
                           "analyze)",
-                          NUMBER(attempt->from), name_of(run, i, name, sizeof name), NUMBER(attempt->target),
+                          TIME(attempt->from), name_of(run, i, name, sizeof name), TIME(attempt->target),
                           attempt->converged ? "" : ", whose iteration diverges");
     }
     return TUTTI_OK;
@@ -289,7 +289,7 @@ static enum tutti_err count_at_once(struct run *run)
         TUTTI_ERR_FMU,
         "t = %s: the run hardly moves: %d steps in a row ended at an event less than %.3g after their start; "
         "--step-log shows them; use --events none, or a larger --event-tolerance",
-        NUMBER(run->t), MOST_AT_ONCE, 2 * master->event_tolerance);
+        TIME(run->t), MOST_AT_ONCE, 2 * master->event_tolerance);
 }
 
 /* The short step over a located event: whatever happens in it, happens at its end. */
@@ -328,12 +328,12 @@ static void warn(const struct run *run, const struct tutti_attempt *attempt, enu
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
                          "t = %s: the iteration of the step to %s has not converged after %u sweeps; going on with the "
                          "last (use a smaller --step, --max-iterations, --accelerate anderson or --control converge)",
-                         NUMBER(attempt->from), NUMBER(attempt->target), master->most_iterations);
+                         TIME(attempt->from), TIME(attempt->target), master->most_iterations);
     else if (verdict == TUTTI_FORCE && master->forced == 0)
         tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
                          "t = %s: a step of %.3g errs by %.3g times the tolerance in '%s', and a shorter one would not "
                          "be better, or is not allowed (--h-min); going on with it (--step gives fixed steps)",
-                         NUMBER(attempt->from), attempt->target - attempt->from, attempt->error,
+                         TIME(attempt->from), attempt->target - attempt->from, attempt->error,
                          name_of(run, attempt->driver, name, sizeof name));
 }
 
@@ -358,12 +358,12 @@ static enum tutti_err count_forced(struct run *run, const struct tutti_attempt *
             TUTTI_ERR_SOLVER,
             "t = %s: the iteration of %d steps has not converged, however short they are, as in an algebraic "
             "loop; use --accelerate anderson, --max-iterations, or --coupling jacobi --correct",
-            NUMBER(run->t), MOST_FORCED);
+            TIME(run->t), MOST_FORCED);
     return tutti_fail(
         TUTTI_ERR_SOLVER,
         "t = %s: %d steps are not good, the last one by %.3g times the tolerance in '%s': its error does not "
         "fall with the step; use larger tolerances, a finer solver in the unit, or --step for fixed steps",
-        NUMBER(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
+        TIME(run->t), MOST_FORCED, attempt->error, name_of(run, attempt->driver, name, sizeof name));
 }
 
 /* Errors that only fall with the step stay what they are per unit of time. (A kink does that, but not for long.) */
@@ -379,7 +379,7 @@ static void give_up_time(struct run *run, const struct tutti_attempt *attempt)
         run->options->log, TUTTI_LOG_WARNING, NULL,
         "t = %s: errors of '%s' add up to more than the tolerance, however short steps are; from here on the "
         "tolerance is for each step (--error-per step)",
-        NUMBER(attempt->from), name_of(run, attempt->driver, name, sizeof name));
+        TIME(attempt->from), name_of(run, attempt->driver, name, sizeof name));
 }
 
 static enum tutti_err go_on(struct run *run, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
@@ -546,5 +546,5 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
             before = attempt;
     }
     return tutti_fail(TUTTI_ERR_FMU, "t = %s: none of %d attempts at a step was good; --step-log shows them",
-                      NUMBER(run->t), MOST_ATTEMPTS);
+                      TIME(run->t), MOST_ATTEMPTS);
 }

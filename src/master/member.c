@@ -13,7 +13,7 @@ static enum tutti_err stands_still(const struct tutti_member *member, const char
     return tutti_fail(TUTTI_ERR_FMU,
                       "%s (%s): time stands still at t = %s: the FMU %s; check its inputs there, or use another of its "
                       "interfaces (--interface)",
-                      member->unit->name, member->unit->fmu->path, NUMBER(member->t), how);
+                      member->unit->name, member->unit->fmu->path, TIME(member->t), how);
 }
 
 enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member)
@@ -48,10 +48,10 @@ static enum tutti_err refuse(struct run *run, const struct tutti_member *member,
 static enum tutti_err discarded_for_good(const struct tutti_member *member, double target,
                                          const struct tutti_step *step)
 {
-    return tutti_fail(
-        TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
-        member->unit->name, member->unit->fmu->path, NUMBER(member->t), NUMBER(target), NUMBER(step->reached),
-        member->unit->uniform ? "It cannot vary its step: use another --step from the start" : "Use a smaller --step");
+    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
+                      member->unit->name, member->unit->fmu->path, TIME(member->t), TIME(target), TIME(step->reached),
+                      member->unit->uniform ? "It cannot vary its step: use another --step from the start"
+                                            : "Use a smaller --step");
 }
 
 /* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
@@ -93,7 +93,7 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
                               "inputs and parameters there",
-                              unit->name, unit->fmu->path, NUMBER(member->t), goal - member->t);
+                              unit->name, unit->fmu->path, TIME(member->t), goal - member->t);
         goal = half;
     }
 }

@@ -55,14 +55,14 @@ static bool agrees(const struct stage *stage, char *why, size_t size)
     const struct performance *first = &stage->first, *again = &stage->again;
     for (int i = 0; i < first->made || i < again->made; i++) {
         if (i >= first->made || i >= again->made || !is_same_step(&first->steps[i], &again->steps[i])) {
-            snprintf(why, size, "a step from t = %s goes another way when it is repeated", NUMBER(stage->times[i]));
+            snprintf(why, size, "a step from t = %s goes another way when it is repeated", TIME(stage->times[i]));
             return false;
         }
         const char *output =
             i < first->read ? tutti_sampling_differ(&stage->sampling, &first->outputs[i], &again->outputs[i]) : NULL;
         if (output) {
             snprintf(why, size, "'%s' at t = %s is another when the step to it is repeated", output,
-                     NUMBER(stage->times[i + 1]));
+                     TIME(stage->times[i + 1]));
             return false;
         }
     }

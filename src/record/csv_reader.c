@@ -184,7 +184,7 @@ static enum tutti_err scan_separator(struct tutti_csv_reader *rows, const char *
     } else {
         return tutti_fail(
             TUTTI_ERR_FORMAT,
-            "%s:%zu: '%c' behind a closing quote, where a %s or the end of the line must be; a quote inside a "
+            "%s:%zu: '%c' after a closing quote, where a %s or the end of the line must be; a quote inside a "
             "quoted text is written twice",
             rows->name, *line, *p,
             rows->separator == ','   ? "comma"

@@ -169,7 +169,7 @@ static enum tutti_err count_points(struct mat *mat, const struct tutti_log *log)
                          mat->file.path, told, there);
     } else {
         tutti_log_printf(log, TUTTI_LOG_WARNING, NULL,
-                         "%s: %lld bytes behind its %zu points are left out; the run was aborted, or goes on",
+                         "%s: %lld bytes after its %zu points are left out; the run was aborted, or goes on",
                          mat->file.path, (long long)mat->behind, told);
     }
     return TUTTI_OK;

@@ -98,7 +98,7 @@ static enum tutti_err read_trimmed(struct tutti_uri *uri, const char *text)
     if (path[length] == '?')
         return fail_uri(text, "has a query; write %3F if the ? belongs to the file's name");
     if (length == 0 && !(fragment && fragment[1]))
-        return fail_uri(text, "names nothing; name a file, or an id behind the #");
+        return fail_uri(text, "names nothing; name a file, or an id after the #");
     TRY(decode(text, path, length, &uri->path));
     return fragment && fragment[1] ? decode(text, fragment + 1, strlen(fragment + 1), &uri->fragment) : TUTTI_OK;
 }

@@ -171,7 +171,7 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
     edge.ambiguous = first == EITHER && second == EITHER;
     bool backward = first == DESTINATION || second == SOURCE;
     if (!edge.file && edge.transformation && (backward || edge.ambiguous)) {
-        tutti_edge_error(flat, &edge, "a factor or an offset stands behind an output, and '%s' is none",
+        tutti_edge_error(flat, &edge, "a factor or an offset belongs to an output, and '%s' is none",
                          tutti_flat_end_name(flat, &edge.from));
         return flat->err;
     }

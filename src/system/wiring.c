@@ -215,7 +215,7 @@ static enum tutti_err value_through(struct flat *flat, struct edge *edge, struct
     if (edge->to.index_count > 0)
         tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, edge->file, edge->line,
                            "the value of '%s' ends at '%s': values of single elements do not pass connectors of "
-                           "systems; set it behind",
+                           "systems; set the variable of the FMU",
                            tutti_flat_end_name(flat, &edge->from), tutti_flat_end_name(flat, &edge->to));
     else if (!to->value || value->rank > to->value->rank)
         to->value = value;

@@ -154,6 +154,10 @@ class Info(CommandTest):
     def test_capabilities_and_what_is_made_up_for(self):
         lacking = self.tutti("info", kit_fmu("Lacking", "2")).out
         self.assertRegex(lacking, r"inputs that move in a step +no: inputs are held")
+        space = self.tutti("info", self.altered(kit_fmu("StateSpace", "3"), ("<CoSimulation ", "<CoSimulation "
+                           'providesIntermediateUpdate="true" '))).out  # its input is an array
+        self.assertRegex(space, r"Co-Simulation\n[^M]*inputs that move in a step +no: .u., which is held: only scalars")
+        self.assertRegex(self.tutti("info", kit_fmu("Tracker", "3")).out, r"inputs that move in a step +yes\n")
         tracker = self.info(kit_fmu("Tracker", "2"))["interfaces"]["coSimulation"]
         self.assertTrue(tracker["inputDerivatives"] and tracker["state"] and tracker["serialize"])
         self.assertEqual(tracker["maxOutputDerivativeOrder"], 2)

@@ -118,7 +118,7 @@ class Auto(MasterTest):
         for options in (("--rtol", "1e-4"), ("--atol", "1e-6"), ("--h-max", "0.1"), ("--h-min", "1e-3")):
             self.assertEqual(self.settings_of(*PAIR, *options)[:2], ("seidel", "embedded"))
         reasons = self.reasons(*PAIR, "--rtol", "1e-4")
-        self.assertIn("control embedded: a tolerance is given, and all units can go back", reasons)
+        self.assertIn("control embedded: a tolerance is given, and all units can repeat a step", reasons)
         self.assertEqual([reason.split()[0] for reason in reasons], ["coupling", "control", "extrapolate", "events"])
 
     def test_a_step_that_fmus_propose(self):
@@ -132,7 +132,7 @@ class Auto(MasterTest):
     def test_units_that_cannot_go_back(self):
         units = f"a={TRACKER2}", f"old={TRACKER1}", *connect("a.y=old.u"), "--stop", "1"
         self.assertEqual(self.settings_of(*units), ("seidel", "fixed", "0", "none"))
-        self.assertIn("control fixed: 'old' cannot go back", self.reasons(*units, "--rtol", "1e-4"))
+        self.assertIn("control fixed: 'old' cannot repeat a step", self.reasons(*units, "--rtol", "1e-4"))
 
     def test_discrete_outputs(self):
         units = f"switch={SWITCHES2}", f"b={FOLLOWER2}", *connect("switch.x=b.u"), "--stop", "1"

@@ -250,7 +250,7 @@ class Work(FindingTest):
         stairs = self.altered(FOLLOWER3, ("<CoSimulation ", '<CoSimulation fixedInternalStepSize="0.01" '))
         units = f"a={stairs}", f"b={FOLLOWER2}", *connect("a.x=b.u"), "--stop", "1", "--rtol", "1e-4", *CS
         outcome = self.tutti("run", *units, "-o", "none.csv", "--log-level", "info")
-        self.assertIn("auto: control fixed: 'a' has an internal step", outcome.err)
+        self.assertIn("auto: control fixed: 'a' has a fixed internal step", outcome.err)
         self.assertEqual(outcome.err.count("tutti: warning: --rtol does not control the error of the coupling here: 'a' has"),
                          1, outcome.err)
 

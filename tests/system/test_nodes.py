@@ -243,7 +243,7 @@ class Keys(NodesTest):
         cases = [
             ((*node[:2], "0.0.0.0:0", "--cache", self.path("cache")), "can be reached from other machines"),
             ((*node[:2], "0.0.0.0:0", "--key", self.own), "can be reached from other machines"),
-            ((*node, "--key", self.own), "lets nobody in"),
+            ((*node, "--key", self.own), "lets no user in"),
             ((*node, "--allow", self.path("own.pub")), "needs the node's own key"),
             ((*node, "--key", self.path("open"), "--allow", self.path("own.pub")), "chmod 600"),
             (("node", "--listen", "127.0.0.1"), "HOST:PORT"),

@@ -303,7 +303,7 @@ static void lie(struct tutti_wire_head head, size_t body)
     send_fake_hello(NULL, 42, 1);
     send_head(head, body);
     wait_for(0);
-    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "rank 1 at 127.0.0.1:1 is lost: nobody listens there");
+    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "rank 1 at 127.0.0.1:1 is lost: no program listens there");
     tear_down(&nothing);
 }
 
@@ -443,7 +443,7 @@ static void ranks_end_without_their_conductor(void **state)
 
 static void find_nobody(struct tutti_fabric *fabric)
 {
-    expect_failure(open_channel(fabric), TUTTI_ERR_LOST, "rank 0 at 127.0.0.1:1 is lost: nobody listens there");
+    expect_failure(open_channel(fabric), TUTTI_ERR_LOST, "rank 0 at 127.0.0.1:1 is lost: no program listens there");
 }
 
 static void who_does_not_listen_is_lost(void **state)

@@ -506,7 +506,7 @@ static void test_more_behind(void **state)
     bytes_add(&bytes, data_2 + 9, 3 * sizeof(double), false);
     struct tutti_result *result = open_bytes(&bytes);
     assert_whole(result);
-    assert_contains(warnings, "24 bytes behind its 4 points");
+    assert_contains(warnings, "24 bytes after its 4 points");
     tutti_result_free(result);
 }
 
