@@ -528,8 +528,11 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
             continue;
         }
         enum tutti_verdict verdict = master->control->judge(run, &attempt);
+        bool noisy = false;
         if (verdict == TUTTI_REJECT && master->per_time && is_noise_per_time(run, &attempt)) {
             verdict = TUTTI_FORCE;
+            noisy = true;
+            tutti_stepper_scale(&master->stepper, master->learned.noise_h, 1); /* where noise was no more than here */
             master->learned.noise_h = 0;
         } else if (verdict == TUTTI_REJECT && !master->per_time && is_noise(&first, &attempt)) {
             verdict = TUTTI_FORCE;
@@ -537,8 +540,10 @@ enum tutti_err tutti_macro_step(struct run *run, double *target)
         } else if (verdict == TUTTI_ACCEPT)
             forget_noise(run, attempt.target - attempt.from);
         TRY(tutti_step_log_write(run, &attempt, verdict_word(&attempt, verdict)));
-        if (verdict != TUTTI_REJECT)
-            return go_on(run, &attempt, verdict);
+        if (verdict != TUTTI_REJECT) {
+            TRY(go_on(run, &attempt, verdict));
+            return noisy ? tutti_extrapolation_restart(run) : TUTTI_OK;
+        }
         if (!(first.error > 1) || attempt.error < first.error / 2)
             first = attempt; /* since then the error has not become less */
         TRY(try_shorter(run, &attempt, &before, target));

@@ -158,13 +158,32 @@ enum tutti_err tutti_setup_system(struct run *run)
 
 /* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
  * the tolerance. If that is for the whole run, their errors add up as well, over steps that go with its cube root. */
+static const double PER_STEP = 0.1, LEAST = 1e-13; /* no solver is better */
+
+static bool is_per_step(const struct tutti_run_options *options)
+{
+    return options->error_per && strcmp(options->error_per, "step") == 0;
+}
+
 static double share_of(const struct tutti_run_options *options, double tolerance)
 {
-    static const double PER_STEP = 0.1, LEAST = 1e-13; /* no solver is better */
-    if (options->error_per && strcmp(options->error_per, "step") == 0)
+    if (is_per_step(options))
         return PER_STEP;
     tolerance = tolerance > 0 ? tolerance : TUTTI_DEFAULT_RTOL;
     return fmin(fmax(PER_STEP * cbrt(tolerance), LEAST / tolerance), 1);
+}
+
+/* Multistep methods that cannot be taken back begin every step anew, with the order 1: what they do wrong then falls with the
+ * step as slowly as that, and is no more than noise for much smaller tolerances only. */
+static double share_of_solver(const struct run *run, const struct tutti_member *member)
+{
+    static const double ANEW = 1e-3;
+    const struct tutti_solver_kind *solver = member->integration.solver;
+    if (member->share <= 0)
+        return 1;
+    if (is_per_step(run->options) || !solver->multistep || solver->saved_size)
+        return member->share;
+    return fmin(fmax(ANEW * member->share, LEAST / member->integration.rtol), member->share);
 }
 
 /* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
@@ -304,9 +323,9 @@ static enum tutti_err choose_kind(struct run *run, uint32_t c, const struct tutt
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(run) ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool disturbed = member->driven || has_wired_inputs(run, c) || tutti_master_may_control(run);
-    double share = member->share > 0 ? member->share : 1;
     TRY(tutti_integration_resolve(&member->integration, options, &run->times, member->tolerance, disturbed,
                                   tutti_system_is_coupled(run->system)));
+    double share = share_of_solver(run, member);
     member->integration.rtol *= share;
     member->integration.atol *= share;
     return TUTTI_OK;

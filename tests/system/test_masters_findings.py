@@ -244,6 +244,21 @@ class Work(FindingTest):
             self.assertGreaterEqual(self.stats()["forced"], 1000)
             self.assertLess(len(table), 5000)
 
+    def test_a_little_noise(self):
+        """A thousandth of the tolerance: steps became shorter and shorter for it, until there was none for the run any more.
+        It is told, and the tolerance is kept."""
+        for rtol, noise in ((1e-6, 1e-9), (1e-5, 1e-8), (1e-4, 1e-7)):
+            units = *self.NOISY[:-4], "--rtol", str(rtol), "--set", f"a.noise={noise}", "--stop", "10"
+            table, outcome = self.run_warned(*units)
+            warnings = outcome.lines("warning")
+            with self.subTest(rtol=rtol, warnings=warnings):
+                self.assertRegex(warnings[0], "errs by .* in 'a.y', and a shorter one would not be better.*--step gives fixed")
+                self.assertEqual(len(warnings), 1)
+                self.assertLess(self.stats()["forced"], 20)
+                self.assertLess(len(table), 1000)
+                for t, y in zip(table.times, table["a.y"]):
+                    self.assertAlmostEqual(y, 1 - math.exp(-2 * t), delta=rtol)
+
     def test_internal_steps(self):
         """Outputs of an FMU with an internal step are stairs: error control bisected into each. That the tolerance is not
         kept is told."""
