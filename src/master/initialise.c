@@ -112,11 +112,18 @@ static enum tutti_err enter(struct run *run, struct tutti_member *member)
     return member->inputs ? tutti_inputs_set_all(member->inputs, member->unit) : TUTTI_OK;
 }
 
+/* Some FMUs put their inputs back at the end of the initialisation: discrete ones are set once more with the first step, though
+ * nothing changed since. (With event mode it would take an event.) */
 static enum tutti_err leave(struct tutti_member *member)
 {
     if (member->ready)
         return TUTTI_OK;
     member->ready = true;
+    if (!member->unit->has_events) {
+        member->wires->held_changed = true;
+        if (member->inputs)
+            member->inputs->held_changed = true;
+    }
     return member->unit->kind->exit_init(member->unit);
 }
 

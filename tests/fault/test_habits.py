@@ -102,6 +102,17 @@ class Recording(HabitTest):
                 table = self.result()
                 self.assertEqual(table["b.u"], [0, *table["a.counter"][:-1]])
 
+    def test_inputs_that_are_put_back(self):
+        """Discrete inputs are set once more after the initialisation, though nothing changed since: y = n in Resetting."""
+        trajectory = self.write("n.csv", "time,n\n0,7\n1,7\n")
+        for version in ("1cs", "2", "3"):
+            with self.subTest(version=version):
+                table = self.simulate(test_fmu("Resetting", version), "--input", trajectory, "--step", "0.25")
+                self.assertEqual(table["y"][1:], [7] * 4)
+                self.tutti("run", f"a={kit_fmu('Stair', version)}", f"b={test_fmu('Resetting', version)}", "--connect",
+                           "a.counter+5=b.n", "--convert", "--stop", "0.5", "--step", "0.125", *JACOBI)
+                self.assertEqual(self.result()["b.y"][1:], [5] * 4)
+
     def test_local_that_cannot_be_read(self):
         """The run goes on without it."""
         for version, interface in ALL:
