@@ -16,8 +16,10 @@
 /* Findings so far. Variants share files, and what is wrong with a file is said once. */
 struct checker {
     bool runs;                      /* FMUs are run on trial, too */
+    bool strict;                    /* what contradicts FMI is an error also where a run goes on */
     struct tutti_findings findings; /* its counts are of no use: they are before repetitions are sorted out */
     unsigned errors, warnings;
+    struct tutti_findings flaws; /* of descriptions that could be read: a run goes on with these */
     struct tutti_map said;
     struct tutti_arena arena;
 };
@@ -50,6 +52,12 @@ static void report(void *context, enum tutti_severity severity, const char *file
     tutti_text_fini(&all);
 }
 
+static void report_flaw(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+{
+    const struct checker *checker = context;
+    report(context, checker->strict ? severity : TUTTI_FINDING_WARNING, file, line, text);
+}
+
 /* What makes a file unusable is a finding as well; its message names file and line. */
 static void report_failure(struct checker *checker, enum tutti_err err)
 {
@@ -79,16 +87,16 @@ static void check_obstacle(struct checker *checker, const struct tutti_fmu *fmu)
     if (tutti_unit_kind_for(fmu, TUTTI_INTERFACE_AUTO, false, &kind) == TUTTI_OK)
         return;
     tutti_text_printf(&text, "%s (tutti run refuses it)", tutti_err_message());
-    say(checker, TUTTI_FINDING_WARNING, &text);
+    say(checker, TUTTI_FINDING_ERROR, &text);
     tutti_text_fini(&text);
 }
 
 static void check_fmu(struct checker *checker, const char *path)
 {
     struct tutti_fmu *fmu;
-    enum tutti_err err = tutti_fmu_open(&fmu, path, &checker->findings);
+    enum tutti_err err = tutti_fmu_open(&fmu, path, &checker->flaws);
     if (!err)
-        err = tutti_fmu_check(fmu, &checker->findings);
+        err = tutti_fmu_check(fmu, &checker->flaws, &checker->findings);
     if (!err)
         check_obstacle(checker, fmu);
     if (!err && checker->runs)
@@ -107,11 +115,11 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
     if (is_repeated(checker, fmu->path, strlen(fmu->path)))
         return TUTTI_OK;
     TRY(tutti_archive_begin_entry(fmu->archive, "modelDescription.xml", &reader));
-    enum tutti_err err = tutti_desc_read(&desc, fmu->description, &reader, &checker->findings);
+    enum tutti_err err = tutti_desc_read(&desc, fmu->description, &reader, &checker->flaws);
     tutti_archive_end_entry(fmu->archive);
     tutti_desc_free(desc);
     if (!err)
-        err = tutti_fmu_check(fmu, &checker->findings);
+        err = tutti_fmu_check(fmu, &checker->flaws, &checker->findings);
     if (!err)
         check_obstacle(checker, fmu);
     return err;
@@ -181,8 +189,11 @@ static void check_system(struct checker *checker, const char *text)
 int command_check(const struct arguments *arguments)
 {
     const char *name = arguments->operands[0];
-    struct checker checker = {.runs = arguments_value(arguments, "--run") != NULL, .findings = {.report = report}};
-    checker.findings.context = &checker;
+    struct checker checker = {.runs = arguments_value(arguments, "--run") != NULL,
+                              .strict = arguments_value(arguments, "--strict") != NULL,
+                              .findings = {.report = report},
+                              .flaws = {.report = report_flaw}};
+    checker.findings.context = checker.flaws.context = &checker;
     if (system_file_is(name))
         check_system(&checker, name);
     else if (tutti_assembly_is(name))

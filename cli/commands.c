@@ -21,6 +21,7 @@ static const struct option info_options[] = {
 
 static const struct option check_options[] = {
     {"--run", NULL, NULL, "also run each FMU on trial: initialise, step, go back, repeat, compare, ask for derivatives"},
+    {"--strict", NULL, NULL, "what breaks a rule of FMI is an error, also where 'tutti run' goes on with it"},
     {"--quiet", NULL, NULL, "print findings only, no closing line"},
     {NULL},
 };
@@ -318,7 +319,7 @@ const struct command commands[] = {
      "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
      "which is loaded but, without --run, not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
      "every FMU in it. "
-     "One line per finding, 'error:' or 'warning:', with file, line and what is wrong.",
+     "One line per finding, with file, line and what is wrong: 'error:' if it stops a run, else 'warning:'.",
      1, 1, check_options, command_check,
      .examples = PAIRS({"tutti check ball.fmu", "one FMU"},
                        {"tutti check --run ball.fmu", "does it do what it says?"},

@@ -31,6 +31,7 @@ enum kind {
     UNTOLD,
     UNREADY,
     HIDE,
+    IGNORE,
     STRICT,
     FLUSH,
     LOCALE,
@@ -45,7 +46,7 @@ static const char *const kind_names[KINDS] = {
     [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
-    [THREAD] = "thread",    [SLIP] = "slip",       [STAY] = "stay",     [LOSE] = "lose",
+    [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
 };
 
 struct fault {

@@ -121,9 +121,9 @@ static void report_warning(void *context, enum tutti_log_level level, const char
     tutti_findings_add(context, TUTTI_FINDING_WARNING, origin, 0, "%s", text);
 }
 
-enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *findings)
+enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *flaws, struct tutti_findings *findings)
 {
-    TRY(tutti_desc_check(fmu->desc, fmu->description, findings));
+    TRY(tutti_desc_check(fmu->desc, fmu->description, flaws));
     struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
         if (!fmu->desc->interfaces[kind].present ||

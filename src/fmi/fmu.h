@@ -33,7 +33,8 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu);
 TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind,
                                             const struct tutti_log *log);
 
-/* Everything `tutti check` looks at: archive, description, binary, symbols. */
-TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *findings);
+/* Everything `tutti check` looks at: the description, whose `flaws` no run minds; binary, symbols. */
+TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *flaws,
+                                             struct tutti_findings *findings);
 
 #endif

@@ -2,6 +2,7 @@
 #include "unit/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/number.h"
@@ -14,6 +15,7 @@ enum {
     MOST_STANDSTILLS = 1000,
     MOST_ROUNDS = 1000,
     MOST_DERIVATIVES = 64,
+    MOST_STARTS = 64,
     PAIR = 2
 };
 
@@ -347,6 +349,127 @@ static enum tutti_err try_derivatives(struct trial *trial, uint32_t claim, const
     return judge(trial, err, TUTTI_FINDING_WARNING, what);
 }
 
+/* ---- start values ---- */
+
+/* Start values that are given another value, and what they are in the description. */
+struct starts {
+    struct tutti_setting settings[MOST_STARTS];
+    uint32_t references[MOST_STARTS];
+    double described[MOST_STARTS], values[MOST_STARTS], read[MOST_STARTS];
+    size_t count;
+};
+
+static bool is_set(const struct trial *trial, uint32_t variable)
+{
+    for (size_t i = 0; i < trial->setting_count; i++)
+        if (trial->settings[i].variable == variable)
+            return true;
+    return false;
+}
+
+/* A parameter, or a value that the initialisation leaves as it is set. */
+static bool keeps_start(const struct tutti_var *var)
+{
+    if (var->type != TUTTI_TYPE_FLOAT64 || var->dimension_count > 0 || !var->start || var->start_count != 1)
+        return false;
+    if (var->causality == TUTTI_PARAMETER)
+        return var->variability == TUTTI_FIXED || var->variability == TUTTI_TUNABLE;
+    return var->initial == TUTTI_EXACT && var->variability == TUTTI_CONTINUOUS &&
+           (var->causality == TUTTI_LOCAL || var->causality == TUTTI_OUTPUT);
+}
+
+/* A little beside the start value, inside of the bounds; false: there is nothing. */
+static bool move_start(const struct tutti_var *var, double *value)
+{
+    double start = *(const double *)var->start, distance = 0.01 * (start != 0 ? fabs(start) : 1);
+    for (int side = 1; side >= -1; side -= 2) {
+        *value = start + side * distance;
+        bool below = var->bounds && var->bounds->has_min && *value < var->bounds->min;
+        bool above = var->bounds && var->bounds->has_max && *value > var->bounds->max;
+        if (!below && !above && isfinite(*value))
+            return true;
+    }
+    return false;
+}
+
+static void choose_starts(const struct trial *trial, struct starts *starts)
+{
+    const struct tutti_desc *desc = trial->fmu->desc;
+    for (uint32_t v = 0; v < desc->var_count && starts->count < MOST_STARTS; v++) {
+        const struct tutti_var *var = &desc->vars[v];
+        size_t n = starts->count;
+        bool alias = false;
+        for (size_t i = 0; i < n; i++)
+            alias = alias || starts->references[i] == var->reference;
+        if (alias || !keeps_start(var) || is_set(trial, v) || !move_start(var, &starts->values[n]))
+            continue;
+        starts->described[n] = *(const double *)var->start;
+        starts->references[n] = var->reference;
+        starts->settings[n] = (struct tutti_setting){.variable = v, .count = 1, .values = &starts->values[n]};
+        starts->count++;
+    }
+}
+
+/* Those that are what they were in the description. */
+static void tell_ignored(const struct trial *trial, const struct starts *starts)
+{
+    size_t ignored = 0, first = 0;
+    for (size_t i = starts->count; i-- > 0;)
+        if (starts->read[i] == starts->described[i]) {
+            ignored++;
+            first = i;
+        }
+    if (ignored == 0)
+        return;
+    char why[512];
+    int n = snprintf(why, sizeof why, "'%.200s' was set to %s, and is %s after the initialisation",
+                     trial->fmu->desc->vars[starts->settings[first].variable].name, NUMBER(starts->values[first]),
+                     NUMBER(starts->read[first]));
+    if (ignored > 1)
+        snprintf(why + n, sizeof why - (size_t)n, "; %zu more", ignored - 1);
+    find(trial, TUTTI_FINDING_WARNING, "the FMU ignores start values", why);
+}
+
+/* A life with those values, behind the settings of the trial. */
+static enum tutti_err read_starts(struct trial *trial, struct starts *starts, struct tutti_setting *all)
+{
+    struct trial other = {.fmu = trial->fmu,
+                          .interface = trial->interface,
+                          .name = trial->name,
+                          .settings = all,
+                          .setting_count = trial->setting_count + starts->count,
+                          .setup = trial->setup,
+                          .grid = trial->grid};
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, starts->count, starts->count,
+                                starts->references, starts->read,  NULL};
+    struct walk walk = {0};
+    for (size_t i = 0; i < other.setting_count; i++)
+        all[i] = i < trial->setting_count ? trial->settings[i] : starts->settings[i - trial->setting_count];
+    enum tutti_err err = begin(&other, &walk);
+    if (!err)
+        err = walk.unit->kind->get(walk.unit, &block);
+    end(&walk);
+    return err;
+}
+
+/* An FMU that does not initialise with other values says nothing about whether it takes them. */
+static enum tutti_err try_starts(struct trial *trial)
+{
+    struct starts *starts = calloc(1, sizeof *starts);
+    struct tutti_setting *all = calloc(trial->setting_count + MOST_STARTS, sizeof *all);
+    enum tutti_err err = starts && all ? TUTTI_OK : TUTTI_ERR_MEMORY;
+    if (!err)
+        choose_starts(trial, starts);
+    if (!err && starts->count > 0) {
+        err = read_starts(trial, starts, all);
+        if (!err)
+            tell_ignored(trial, starts);
+    }
+    free(starts);
+    free(all);
+    return err == TUTTI_ERR_MEMORY ? tutti_fail_memory() : TUTTI_OK;
+}
+
 /* ---- all of it ---- */
 
 static void set_times(struct trial *trial)
@@ -375,6 +498,7 @@ static enum tutti_err try_interface(struct trial *trial)
     end(&walk);
     if (err)
         return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
+    TRY(try_starts(trial));
     TRY(try_going_back(trial));
     TRY(try_bytes(trial));
     TRY(try_derivatives(trial, TUTTI_CAN_DIRECTIONAL, "directional derivatives fail", ask_directional));

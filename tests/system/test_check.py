@@ -88,8 +88,8 @@ FINDING = re.compile(r"(error|warning): (.+?)(?::(\d+))?: (.*)")
 
 class Check(CommandTest):
     def check(self, fmu, status):
-        """Runs check; returns (severity, file, line, text) of each finding."""
-        outcome = self.tutti("check", fmu, status=status)
+        """Runs check --strict; returns (severity, file, line, text) of each finding."""
+        outcome = self.tutti("check", "--strict", fmu, status=status)
         findings = [FINDING.fullmatch(line) for line in outcome.out.splitlines()]
         self.assertTrue(all(findings), outcome.out)
         errors = sum(finding[1] == "error" for finding in findings)
@@ -126,6 +126,22 @@ class Check(CommandTest):
                     there = [text for severity, file, at, text in findings
                              if severity == "error" and file == f"{broken}/{DESCRIPTION}" and at == line]
                     self.assertTrue(any(re.search(says, text) for text in there), f"line {line}: {findings}")
+
+    def test_errors_are_what_run_refuses(self):
+        """Without --strict: of everything that breaks a rule, it calls those errors with which no run begins."""
+        seen = set()
+        for fmu, table in ((kit_fmu("Tracker", "1cs"), ERRORS_1), (kit_fmu("Tracker", "2"), ERRORS_2),
+                           (kit_fmu("Tracker", "3"), ERRORS_3)):
+            for what, (old, new, _) in table.items():
+                with self.subTest(fmu=fmu[-12:], what=what):
+                    broken = self.break_description(fmu, old, new)[0]
+                    outcome = self.tutti("check", broken, status=None)
+                    run = self.tutti("run", broken, "--stop", "0.1", status=None)
+                    refused = run.status == 1 and "returned NULL" not in run.err  # which is the FMU's own word
+                    self.assertEqual((outcome.status, "error: " in outcome.out), (refused, refused), outcome.out + run.err)
+                    self.assertRegex(outcome.out, "(?m)^(error|warning): ")
+                    seen.add(refused)
+        self.assertEqual(seen, {False, True})
 
     def test_flaws_are_found_and_do_not_stop_a_run(self):
         for version, table in (("2", FLAWS_2), ("3", FLAWS_3)):

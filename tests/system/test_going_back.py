@@ -151,6 +151,8 @@ class Trial(CoupledTest):
             with self.subTest(version=version):
                 said = self.check(fmu, "lose SetFMUstate|SetFMUState")
                 self.assertRegex(said, r"warning: .*: Co-Simulation: .*'y' at t = 0.1 is another after it went back to t = 0;")
+                said = self.check(fmu, "ignore x")
+                self.assertRegex(said, r"warning: .*: Co-Simulation: the FMU ignores start values: 'x' was set to ")
                 said = self.check(fmu, "stay DoStep")
                 self.assertRegex(said, r"warning: .*'y' at t = 0.2 is another if it may be taken back to t = 0;")
                 said = self.check(fmu, "error DoStep 0.5", status=1)
