@@ -5,10 +5,11 @@
 #include <string.h>
 
 enum {
-    LETTER = 9,      /* width of a letter, on average */
-    SAMPLE = 54,     /* of a curve, with its spaces */
-    BETWEEN = 24,    /* a panel's name and its legend */
-    GAP = 10,        /* above a heading, and below */
+    LETTER = 9,   /* width of a letter, on average */
+    SAMPLE = 54,  /* of a curve, with its spaces */
+    BETWEEN = 24, /* a panel's name and its legend */
+    GAP = 10,     /* above a heading, and below */
+    LOG_GAP = 6,
     LEAST = 40,      /* height of a panel */
     LEAST_LINES = 8, /* of a panel made of characters */
     WIDTH = 800,
@@ -109,7 +110,9 @@ bool plot_has_numbers(const struct plot *plot, size_t panel)
 
 int plot_height_above(const struct plot *plot, size_t panel, int width)
 {
-    return plot_heading(&plot->panels[panel], width).lines * PLOT_LINE + (panel > 0 ? 2 : 1) * GAP;
+    /* Logarithmic axes have a number at their upper end. */
+    return plot_heading(&plot->panels[panel], width).lines * PLOT_LINE + (panel > 0 ? 2 : 1) * GAP +
+           (plot->panels[panel].y.log ? LOG_GAP : 0);
 }
 
 int plot_height_around(const struct plot *plot, int width)
