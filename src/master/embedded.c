@@ -27,9 +27,7 @@ static enum tutti_err gauge(struct run *run, double target, unsigned degree, str
     tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
     TRY(tutti_attempt_norm(run, defect, now, target - run->t, TUTTI_NORM_SMOOTH, &foretold, &driver));
     double found = foretold > 0 ? fmin(fmax(attempt->size / foretold, LEAST_GAUGE), MOST_GAUGE) : 1;
-    double before = master->learned.gauged ? master->learned.gauge : found;
-    master->learned.gauge = fmax(found, (before + found) / 2);
-    master->learned.gauged = true;
+    master->learned.gauge = fmax(found, (master->learned.gauge + found) / 2);
     master->learned.gauge_due = GAUGE_EVERY;
     attempt->seen = INFINITY; /* not to be compared with what predictions show */
     return TUTTI_OK;

@@ -25,8 +25,7 @@ struct tutti_step_log;
 struct tutti_learned {
     double noise; /* so much of a difference, in tolerances, does not fall with the step; 0: none is known */
     double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
-    double gauge;               /* an error as a part of what predictions say of it ... */
-    bool gauged;                /* ... and that was measured */
+    double gauge;               /* an error as a part of what predictions say of it */
     unsigned least;             /* steps that could not be shorter, and were not good */
     unsigned gauge_due;         /* ... which is measured again after so many steps */
     double announced, bent_at;  /* a point that a step ends at because a table bends there, or the like: next, last */
