@@ -144,7 +144,7 @@ class Check(SspTest):
         self.package("pair.ssp", GOOD, bad, HEATER, files={"B.ssd": GOOD, "C.ssd": GOOD})
         found = self.check("pair.ssp")
         self.assertEqual(len([line for line in found if "stone" in line and
-                              line.startswith("error: pair.ssp/resources/ChainMass_fmi2.fmu/modelDescription.xml:")]), 1, found)
+                              line.startswith("warning: pair.ssp/resources/ChainMass_fmi2.fmu/modelDescription.xml:")]), 1, found)
 
     def test_binaries_are_loaded(self):
         bad = self.altered(MASS, drop=("binaries/",), name="ChainMass_fmi2.fmu")
