@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/time.h"
@@ -21,6 +22,8 @@ enum {
 
 /* Solvers may begin anew where a unit goes back. */
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
+/* Start values are texts, which tools round. */
+static const double START_TOLERANCE = 1e-5;
 
 struct trial {
     struct tutti_fmu *fmu;
@@ -470,6 +473,80 @@ static enum tutti_err try_starts(struct trial *trial)
     return err == TUTTI_ERR_MEMORY ? tutti_fail_memory() : TUTTI_OK;
 }
 
+/* ---- parameters ---- */
+
+static size_t list_parameters(const struct tutti_desc *desc, uint32_t *variables)
+{
+    size_t count = 0;
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        const struct tutti_var *var = &desc->vars[v];
+        if (var->causality == TUTTI_PARAMETER && var->start && !var->alias && !tutti_type_is_text(var->type))
+            variables[count++] = v;
+    }
+    return count;
+}
+
+static bool is_as_told(const struct tutti_var *var, const void *values, size_t extent)
+{
+    const double *told = var->start, *has = values;
+    if (extent != var->start_count)
+        return true; /* one start value for a whole array, or sizes that are others */
+    if (var->type != TUTTI_TYPE_FLOAT64)
+        return memcmp(var->start, values, extent * tutti_type_size(var->type)) == 0;
+    for (size_t i = 0; i < extent; i++)
+        if (!(fabs(has[i] - told[i]) <= START_TOLERANCE * fabs(told[i])) && !(isnan(has[i]) && isnan(told[i])))
+            return false;
+    return true;
+}
+
+/* FMI lets importers rely on it, and most do; others set all start values themselves, so that nobody notices. */
+static void compare_parameters(const struct trial *trial, const struct tutti_signals *signals,
+                               const uint32_t *variables)
+{
+    const struct tutti_var *vars = trial->fmu->desc->vars, *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < signals->count; i++)
+        if (!is_as_told(&vars[variables[i]], signals->slots[i], signals->extents[i])) {
+            first = first ? first : &vars[variables[i]];
+            count++;
+        }
+    if (first)
+        tutti_findings_add(
+            trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+            "%s: the parameter '%s' (line %u of the description; one of %zu) has another value after the "
+            "initialisation than its start value; a run goes on with what the FMU has: use --set",
+            tutti_interface_name(trial->interface), first->name, first->line, count);
+}
+
+static enum tutti_err read_parameters(const struct trial *trial, struct walk *walk, struct tutti_signals *signals,
+                                      uint32_t *variables)
+{
+    size_t count = list_parameters(trial->fmu->desc, variables);
+    if (count == 0)
+        return TUTTI_OK;
+    TRY(begin(trial, walk));
+    TRY(tutti_unit_signals(walk->unit, variables, count, signals));
+    TRY(tutti_unit_get(walk->unit, signals));
+    compare_parameters(trial, signals, variables);
+    return TUTTI_OK;
+}
+
+static enum tutti_err try_parameters(const struct trial *trial)
+{
+    struct walk walk = {0};
+    struct tutti_signals signals = {0};
+    if (trial->setting_count > 0)
+        return TUTTI_OK; /* which are others on purpose */
+    uint32_t *variables = calloc((size_t)trial->fmu->desc->var_count + 1, sizeof *variables);
+    if (!variables)
+        return tutti_fail_memory();
+    enum tutti_err err = read_parameters(trial, &walk, &signals, variables);
+    tutti_signals_fini(&signals);
+    end(&walk);
+    free(variables);
+    return judge(trial, err, TUTTI_FINDING_WARNING, "reading parameters fails");
+}
+
 /* ---- all of it ---- */
 
 static void set_times(struct trial *trial)
@@ -498,6 +575,7 @@ static enum tutti_err try_interface(struct trial *trial)
     end(&walk);
     if (err)
         return judge(trial, err, TUTTI_FINDING_ERROR, "it does not run");
+    TRY(try_parameters(trial));
     TRY(try_starts(trial));
     TRY(try_going_back(trial));
     TRY(try_bytes(trial));

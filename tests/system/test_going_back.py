@@ -146,6 +146,12 @@ class Trial(CoupledTest):
             for version in ("1cs", "2", "3"):
                 self.assertEqual(self.check(kit_fmu(model, version)), "", f"{model} {version}")
 
+    def test_start_values(self):
+        """Parameters that are not what the description says."""
+        for version in ("1cs", "2", "3"):
+            self.assertRegex(self.check(test_fmu("Resetting", version)),
+                             r"warning: .*: Co-Simulation: the parameter 'p' \(.*; one of 1\) has another value after the initialisation")
+
     def test_bad_ones(self):
         for version, fmu in FAULTY.items():
             with self.subTest(version=version):
