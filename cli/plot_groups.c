@@ -39,18 +39,21 @@ void plot_groups_want(struct plot *plot)
         }
 }
 
-/* The part of a name that variables of one panel share: the unit, or what comes behind it. */
-static const char *shared_part(const char *name, bool by_name, size_t *length)
+/* What variables of one panel have in common, beside their physical unit: the unit of the system, the name in it, or nothing. */
+enum grouping { BY_OWNER, BY_NAME, BY_NOTHING, GROUPINGS };
+
+/* The part of a name that variables of one panel share. */
+static const char *shared_part(const char *name, enum grouping grouping, size_t *length)
 {
-    const char *dot = strrchr(name, '.');
-    *length = by_name ? strlen(dot ? dot + 1 : name) : dot ? (size_t)(dot - name) : 0;
-    return by_name && dot ? dot + 1 : name;
+    const char *dot = strrchr(name, '.'), *own = dot ? dot + 1 : name;
+    *length = grouping == BY_OWNER && dot ? (size_t)(dot - name) : grouping == BY_NAME ? strlen(own) : 0;
+    return grouping == BY_NAME ? own : name;
 }
 
-static bool same_part(const char *a, const char *b, bool by_name)
+static bool same_part(const char *a, const char *b, enum grouping grouping)
 {
     size_t length, other_length;
-    const char *part = shared_part(a, by_name, &length), *other = shared_part(b, by_name, &other_length);
+    const char *part = shared_part(a, grouping, &length), *other = shared_part(b, grouping, &other_length);
     return length == other_length && memcmp(part, other, length) == 0;
 }
 
@@ -82,16 +85,16 @@ static double size_of_name(const struct plot *plot, const struct plot_trace *tra
 {
     double size = 0;
     for (size_t i = 0; i < plot->trace_count; i++)
-        if (plot->traces[i].wanted && same_part(plot->traces[i].name, trace->name, true))
+        if (plot->traces[i].wanted && same_part(plot->traces[i].name, trace->name, BY_NAME))
             size = fmax(size, size_of(plot, &plot->traces[i]));
     return size;
 }
 
 static bool belongs(const struct plot *plot, const struct candidates *group, const struct plot_trace *trace,
-                    double size, bool by_name)
+                    double size, enum grouping grouping)
 {
     const struct plot_trace *first = &plot->traces[group->members[0]];
-    if (!same_part(trace->name, first->name, by_name))
+    if (!same_part(trace->name, first->name, grouping))
         return false;
     if (trace->unit && first->unit)
         return strcmp(trace->unit, first->unit) == 0;
@@ -114,7 +117,7 @@ static void put_moving_first(const struct plot *plot, struct candidates *group)
 }
 
 /* Puts every wanted trace into a group; returns how many groups there are. */
-static size_t group_traces(const struct plot *plot, struct candidates *groups, bool by_name, bool each)
+static size_t group_traces(const struct plot *plot, struct candidates *groups, enum grouping grouping, bool each)
 {
     size_t count = 0;
     for (size_t i = 0; i < plot->trace_count; i++) {
@@ -123,7 +126,7 @@ static size_t group_traces(const struct plot *plot, struct candidates *groups, b
             continue;
         double size = size_of_name(plot, trace);
         size_t g = 0;
-        while (g < count && ((each && !trace->unit) || !belongs(plot, &groups[g], trace, size, by_name)))
+        while (g < count && ((each && !trace->unit) || !belongs(plot, &groups[g], trace, size, grouping)))
             g++;
         count += g == count;
         groups[g].members[groups[g].count++] = i;
@@ -161,7 +164,7 @@ static enum tutti_err take_moving_first(struct plot *plot, struct plot_group *gr
 
 enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS], size_t *count)
 {
-    struct candidates *all = calloc(2 * MOST_CANDIDATES, sizeof *all);
+    struct candidates *all = calloc(GROUPINGS * MOST_CANDIDATES, sizeof *all);
     if (!all)
         return tutti_fail_memory();
     bool single = true;
@@ -170,12 +173,13 @@ enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT
         single = single && !strchr(plot->traces[i].name, '.');
         total += !plot->traces[i].text;
     }
-    size_t found = group_traces(plot, all, false, single && total <= FEW);
+    size_t found = group_traces(plot, all, BY_OWNER, single && total <= FEW);
     const struct candidates *chosen = all;
-    if (found > PLOT_MOST_PANELS && !single) {
-        size_t others = group_traces(plot, all + MOST_CANDIDATES, true, false);
-        chosen = others < found ? all + MOST_CANDIDATES : all;
-        found = others < found ? others : found;
+    for (int next = BY_NAME; next < GROUPINGS && found > PLOT_MOST_PANELS && !single; next++) {
+        struct candidates *others = all + next * MOST_CANDIDATES;
+        size_t count_of_others = group_traces(plot, others, (enum grouping)next, false);
+        chosen = count_of_others < found ? others : chosen;
+        found = count_of_others < found ? count_of_others : found;
     }
     *count = found < PLOT_MOST_PANELS ? found : PLOT_MOST_PANELS;
     enum tutti_err err =

@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    LETTER = 9,   /* width of a letter, on average */
+    LETTER = 9, /* width of a letter, on average */
+    LEGEND_LETTER = 10,
     SAMPLE = 54,  /* of a curve, with its spaces */
     BETWEEN = 24, /* a panel's name and its legend */
     GAP = 10,     /* above a heading, and below */
@@ -76,30 +77,30 @@ size_t plot_legend_entries(const struct plot_panel *panel)
     return count < PLOT_MOST_IN_LEGEND ? count : PLOT_MOST_IN_LEGEND;
 }
 
-static int widest_label(const struct plot_panel *panel)
+/* gnuplot takes all letters of the legend for equally wide, and all entries for as wide as the longest one. */
+static int entry_width(const struct plot_panel *panel)
 {
-    int widest = plot_legend_entries(panel) == PLOT_MOST_IN_LEGEND ? plot_text_width("and 1234 more") : 0;
+    size_t longest = plot_legend_entries(panel) == PLOT_MOST_IN_LEGEND ? plot_letters("and 1234 more") : 0;
     for (size_t i = 0; i < panel->count; i++) {
-        int width = panel->curves[i].label ? plot_text_width(panel->curves[i].label) : 0;
-        widest = width > widest ? width : widest;
+        size_t letters = panel->curves[i].label ? plot_letters(panel->curves[i].label) : 0;
+        longest = letters > longest ? letters : longest;
     }
-    return widest;
+    return (int)longest * LEGEND_LETTER + SAMPLE;
 }
 
 struct plot_heading plot_heading(const struct plot_panel *panel, int width)
 {
-    int name = panel->y.label[0] ? plot_text_width(panel->y.label) + BETWEEN : 0, room = width - PLOT_EDGE - PLOT_RIGHT;
-    int entry = widest_label(panel) + SAMPLE;
-    size_t entries = plot_legend_entries(panel);
+    int name = panel->y.label[0] ? plot_text_width(panel->y.label) + BETWEEN : 0;
+    int entry = entry_width(panel), entries = (int)plot_legend_entries(panel),
+        most = (width - PLOT_LEFT - PLOT_RIGHT) / entry;
     struct plot_heading heading = {.lines = 1, .legend_left = PLOT_EDGE};
     if (entries == 0)
         return heading;
-    bool beside = name + (int)entries * entry <= room;
-    size_t columns = beside ? entries : entry < room ? (size_t)(room / entry) : 1;
-    heading.legend_columns = columns < entries ? columns : entries;
-    heading.legend_lines = (entries + heading.legend_columns - 1) / heading.legend_columns;
+    bool beside = entries <= most && name + entries * entry <= width - PLOT_EDGE - PLOT_RIGHT;
+    int columns = most < 1 ? 1 : most < entries ? most : entries;
+    heading.legend_columns = columns;
     heading.legend_left += beside ? name : 0;
-    heading.lines = (int)heading.legend_lines + (!beside && name > 0);
+    heading.lines = (entries + columns - 1) / columns + (!beside && name > 0);
     return heading;
 }
 

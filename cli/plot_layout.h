@@ -32,8 +32,8 @@ size_t plot_legend_entries(const struct plot_panel *panel);
 /* The texts above a panel: its name, and after or below it the legend. */
 struct plot_heading {
     int lines;
-    size_t legend_columns, legend_lines;
-    int legend_left; /* where the legend begins */
+    int legend_columns; /* 0: there is none */
+    int legend_left;    /* where it begins */
 };
 struct plot_heading plot_heading(const struct plot_panel *panel, int width);
 /* What a panel needs above itself, and all of them around themselves. */

@@ -292,7 +292,7 @@ static void write_frame(FILE *out, const struct plot *plot, size_t i, int top, i
             1 - (double)(top + height) / size.height);
     fprintf(out,
             "set key at screen %.6f,%.6f left bottom horizontal Left reverse noenhanced samplen 2.2 spacing 1.05 "
-            "maxcols %zu\n",
+            "maxcols %d\n",
             (heading.legend_left - 12.0) / size.width, 1 - (top - 8.0) / size.height,
             heading.legend_columns > 0 ? heading.legend_columns : 1);
     fputs("set label 1 ", out);

@@ -22,11 +22,11 @@ try() {
     "$tutti" "$@"
 }
 
-say "1. A car of five FMUs: the front wheels are FMI 1.0 (Model Exchange), the rear wheels FMI 2.0, the body FMI 3.0."
+say "1. A car of five FMUs: front wheels FMI 1.0, rear wheels 2.0, body 3.0."
 try graph car.ssp -o graph.svg
 
 say "2. A simple coupling, all inputs held for 10 ms, explodes; Tutti says so."
-try run car.ssp --coupling jacobi --step 0.01 -o naive.mat --quiet 2>&1 | fold -s -w 100
+try run car.ssp --coupling jacobi --step 0.01 -o naive.mat --quiet 2>&1 | fold -s -w 78
 try plot naive.mat -v front_left.x --size 78x14
 
 say "3. Left to Tutti, it holds, and the summary says why."

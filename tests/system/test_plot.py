@@ -90,6 +90,14 @@ class Panels(PlotTest):
         shown = " ".join(self.picture("r.csv", says="8 of 18").texts)
         self.assertNotIn("still", shown)
 
+    def test_panels_by_physical_unit(self):
+        """Where each unit has names of its own, and panels for all would be too many."""
+        names = [f"u{i}.{kind}{i} [{unit}]" for i in range(5) for kind, unit in (("x", "m"), ("F", "N"))]
+        self.rows("r.csv", ("time", *names), [(t, *(t / 2 + i for i in range(10))) for t in range(4)])
+        picture = self.picture("r.csv")
+        self.assertEqual(len(picture.lines), 10)
+        self.assertLessEqual({"in m", "in N", "u0.x0", "u4.F4"}, set(picture.texts))
+
     def test_hours_and_days(self):
         for seconds, says, ticks in ((3600, "time in s", {"1000", "3000"}), (86400, "time in h", {"3", "12", "24"}),
                                      (7 * 86400, "time in d", {"1", "6"})):
