@@ -17,10 +17,10 @@ enum {
 };
 
 /* Of a terminal's 256, nearest to those of the pictures, and seen on black as on white. */
-static const unsigned char colours[] = {32, 202, 36, 175, 178, 75, 140, 245};
+static const unsigned char colours[] = {32, 202, 36, 175, 178, 75, 140};
 static const char *const symbols[] = {"*", "#", "+", "o", "%", "@", "x", "="};
 static const char *const second_symbols[] = {"'", "~", ":", ",", "^", "&", "-", "\""};
-enum { KINDS = sizeof colours / sizeof *colours };
+enum { COLOURS = sizeof colours / sizeof *colours, SYMBOLS = sizeof symbols / sizeof *symbols };
 
 struct tick {
     double share; /* of the axis */
@@ -67,7 +67,11 @@ static void add_tick(struct ticks *ticks, double share, const char *text)
 static void find_log_ticks(struct ticks *ticks, const struct plot_axis *axis, double most, bool unicode)
 {
     double from = log10(axis->low), to = log10(axis->high), step = fmax(1, ceil((to - from) / most));
-    for (double power = step * ceil(from / step - 1e-9); power <= to + 1e-9; power += step) {
+    double first = ceil(from / step - 1e-9);
+    for (int i = 0; i < MOST_TICKS; i++) {
+        double power = (first + i) * step;
+        if (power > to + 1e-9)
+            break;
         struct tutti_text text = {0};
         if (unicode || fabs(power) > 3.5)
             plot_append_power(&text, (int)lround(power), unicode);
@@ -88,10 +92,12 @@ static void find_ticks(struct ticks *ticks, const struct plot_axis *axis, double
     }
     double low = plot_axis_shown(axis, axis->low), high = plot_axis_shown(axis, axis->high), span = high - low;
     double step = plot_tick_step(axis, span, most);
-    for (double n = ceil((low - margin * span) / step - 1e-9); n * step <= high + margin * span + 1e-9 * step; n++) {
+    double first = ceil((low - margin * span) / step - 1e-9);
+    for (int i = 0; i < MOST_TICKS; i++) {
         char text[TICK_LENGTH];
+        double n = first + i;
         snprintf(text, sizeof text, "%.6g", n == 0 ? 0 : n * step);
-        add_tick(ticks, ((n * step - low) / span + margin) / (1 + 2 * margin), text);
+        add_tick(ticks, ((n * step - low) / span + margin) / (1 + 2 * margin), text); /* unless it is beyond the end */
     }
 }
 
@@ -99,12 +105,12 @@ static void find_ticks(struct ticks *ticks, const struct plot_axis *axis, double
 
 static struct plot_pen pen_of(const struct drawing *drawing, const struct plot_curve *curve)
 {
-    unsigned kind = curve->colour % (KINDS - 1);
+    unsigned symbol = curve->colour % SYMBOLS;
     bool second = curve->result > 0;
     return (struct plot_pen){.colour = !drawing->colour             ? 0
                                        : curve->colour == PLOT_GREY ? GREY
-                                                                    : colours[kind],
-                             .sign = second ? second_symbols[kind] : symbols[kind],
+                                                                    : colours[curve->colour % COLOURS],
+                             .sign = second ? second_symbols[symbol] : symbols[symbol],
                              .on = 5,
                              .off = second && drawing->braille ? 4 : 0};
 }
