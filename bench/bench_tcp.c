@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "fabric/tcp.h"
+#include "fabric/tcp_hub.h"
 #include "fabric/zap.h"
 
 enum { ROUNDS = 5, TRIPS = 4000, RING_TRIPS = 500, MOST_RANKS = 16, DOUBLES = 8 };

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "commands.h"
 #include "console.h"
-#include "master/analyze.h"
+#include "analysis/analyze.h"
 #include "output.h"
 #include "placement.h"
 #include "run_options.h"

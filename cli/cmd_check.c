@@ -8,7 +8,7 @@
 #include "console.h"
 #include "fmi/fmu.h"
 #include "foreign/assembly.h"
-#include "master/words.h"
+#include "job/annotation.h"
 #include "output.h"
 #include "system_file.h"
 #include "unit/trial.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands.h"
 #include "console.h"
-#include "master/save.h"
+#include "api/save.h"
 #include "run_options.h"
 
 int command_new(const struct arguments *arguments)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "commands.h"
 #include "launcher.h"

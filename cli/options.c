@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
 

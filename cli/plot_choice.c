@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "plot.h"
 

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks who includes whom, and that library code neither prints, exits nor touches the process.
 
+Who includes whom: folders in the order of the layers, no cycle between the modules of src/ (a module is x.h and x.c
+together), and at most FILES_AT_MOST files in a folder.
+
 The order of the layers is read from the first table of src/README.md. Prints one line per finding; exit status 1 if there
 is any. `--self-test` makes small trees with one fault each and checks that every fault is found."""
 import pathlib
@@ -10,6 +13,7 @@ import sys
 import tempfile
 
 SOURCE = {".c", ".h", ".cc"}
+FILES_AT_MOST = 40  # in a folder of src/, its subfolders not counted
 KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 
 # Calls that library code does not make, and why. `fprintf` is fine for a file of our own, not for the terminal.
@@ -61,18 +65,26 @@ def layers_of(readme):
     return layers
 
 
-def owner(root, including, quoted, name):
-    """The part of the project that an include names ("src/base", "include", "cli", ...), or None for a system header."""
-    if not quoted:
-        return "include" if name.startswith("tutti/") else None
+def resolve(root, including, name):
+    """The file of the project that a quoted include names, or None."""
     folders = [including.parent, root / "src", root / "kit", root / "cli", root / "include", root]
     if including.is_relative_to(root / "kit"):
         folders.append(root / "src" / "fmi")  # installed, FMI's declarations lie beside the kit
     for base in folders:
         path = (base / name).resolve()
         if path.is_file() and path.is_relative_to(root.resolve()):
-            parts = path.relative_to(root.resolve()).parts
-            return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+            return path
+    return None
+
+
+def owner(root, including, quoted, name):
+    """The part of the project that an include names ("src/base", "include", "cli", ...), or None for a system header."""
+    if not quoted:
+        return "include" if name.startswith("tutti/") else None
+    path = resolve(root, including, name)
+    if path:
+        parts = path.relative_to(root.resolve()).parts
+        return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
     head = name.split("/")[0]
     return "src/" + head if (root / "src" / head).is_dir() else "?"
 
@@ -87,6 +99,58 @@ def check_includes(root, path, allowed, complain):
             complain(path, line, f'"{name}" is not in the project; a generated or system header is included with <>')
         elif part and not allowed(part, name):
             complain(path, line, f"must not include {name} ({part}): see src/README.md")
+
+
+def modules_of(root):
+    """Each module of src/ ("base/str": str.h and str.c) with those that it includes, and where it does so first."""
+    src = (root / "src").resolve()
+    modules = {}
+    for path in sources(src):
+        text = without_comments(path.read_text())
+        uses = modules.setdefault(path.relative_to(src).with_suffix("").as_posix(), {})
+        for match in INCLUDE.finditer(text):
+            target = resolve(root, path, match.group(2)) if match.group(1) == '"' else None
+            if target and target.is_relative_to(src):
+                name = target.relative_to(src).with_suffix("").as_posix()
+                uses.setdefault(name, (path, line_of(text, match.start())))
+    return modules
+
+
+def way(modules, start, end):
+    """A shortest way of includes from one module to another, as a list of both and those between; None: there is none."""
+    came_from, reached = {start: None}, [start]
+    for module in reached:
+        if module == end:
+            steps = []
+            while module is not None:
+                steps.insert(0, module)
+                module = came_from[module]
+            return steps
+        for used in sorted(modules.get(module, ())):
+            if used not in came_from:
+                came_from[used] = module
+                reached.append(used)
+    return None
+
+
+def check_cycles(root, complain):
+    """One finding per set of modules that reach each other; a module of such a set is not looked at again."""
+    modules = modules_of(root)
+    known = set()
+    for module in sorted(modules):
+        for used in sorted(set(modules[module]) - {module}):
+            back = None if module in known or used in known else way(modules, used, module)
+            if back:
+                path, line = modules[module][used]
+                known.update(m for m in modules if way(modules, module, m) and way(modules, m, module))
+                complain(root / path.relative_to(root.resolve()), line, "include cycle: " + " -> ".join([module] + back))
+
+
+def check_sizes(root, complain):
+    for folder in sorted(p for p in (root / "src").rglob("*") if p.is_dir()):
+        count = sum(p.suffix in SOURCE for p in folder.iterdir())
+        if count > FILES_AT_MOST:
+            complain(folder, 1, f"{count} files in one folder, at most {FILES_AT_MOST}: it holds more than one idea")
 
 
 def check_calls(root, path, complain):
@@ -117,6 +181,8 @@ def check(root):
         elif len(parts) == 1:
             complain(path, 1, "a source file belongs into a layer's folder")
         check_calls(root, path, complain)
+    check_cycles(root, complain)
+    check_sizes(root, complain)
     for path in sources(root / "include"):
         check_includes(root, path, lambda part, name: part == "include", complain)
     for path in sources(root / "cli"):
@@ -138,6 +204,11 @@ GOOD = {
     "src/fmi/api2.h": "",
     "src/fmi/desc.h": '#include "base/str.h"\n#include <tutti/err.h>\n',
     "src/unit/unit.h": "",
+    "src/unit/me.h": '#include "unit/part.h"\n',
+    "src/unit/me.c": '#include "unit/me.h"\n#include "unit.h"\n/* #include "unit/user.h" */\n',
+    "src/unit/part.h": "",
+    "src/unit/part.c": '#include "unit/part.h"\n',
+    "src/unit/user.h": '#include "unit/me.h"\n',
     "include/tutti/err.h": '#include <stddef.h>\n#include "err2.h"\n',
     "include/tutti/err2.h": "",
     "cli/main.c": '#include "fmi/desc.h"\n#include "cli.h"\n#include <tutti/err.h>\nint main(void) { printf("x"); }\n',
@@ -145,7 +216,7 @@ GOOD = {
     "kit/kit.c": '#include "kit.h"\n#include "fmi/api2.h"\n#include "api2.h"\n',
     "kit/kit.h": "",
 }
-# One fault each: the file, its text, and what the finding must say.
+# One fault each: the file (or several), its text, and what the finding must say; None: this is no fault.
 FAULTS = [
     ("src/base/x.c", '#include "fmi/desc.h"\n', "src/base/x.c:1: must not include fmi/desc.h"),
     ("src/base/x.c", '\n#include "../fmi/desc.h"\n', "src/base/x.c:2: must not include ../fmi/desc.h"),
@@ -160,6 +231,12 @@ FAULTS = [
     ("src/fmi/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
     ("src/fmi/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
     ("src/fmi/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
+    ("src/unit/part.c", '\n#include "unit/me.h"\n', "src/unit/me.h:1: include cycle: unit/me -> unit/part -> unit/me"),
+    ("src/unit/me.c", '#include "user.h"\n', "src/unit/me.c:1: include cycle: unit/me -> unit/user -> unit/me"),
+    ("src/unit/part.h", '#include "user.h"\n', "cycle: unit/me -> unit/part -> unit/user -> unit/me"),
+    ("src/unit/sub/x.h", '#include "unit/unit.h"\n', None),
+    ({f"src/fmi/f{i}.c": "" for i in range(39)}, "", "src/fmi:1: 41 files in one folder, at most 40"),
+    ({f"src/fmi/sub/f{i}.c": "" for i in range(40)}, "", None),
     ("include/tutti/x.h", '#include "base/str.h"\n', "include/tutti/x.h:1: must not include"),
     ("kit/x.c", '#include "base/str.h"\n', "kit/x.c:1: must not include"),
     ("kit/x.c", '#include "fmi/desc.h"\n', "kit/x.c:1: must not include"),
@@ -181,7 +258,7 @@ def self_test():
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             write_tree(root, GOOD)
-            write_tree(root, {name: text})
+            write_tree(root, name if isinstance(name, dict) else {name: text})
             found = check(root)
         right = not found if expected is None else len(found) == 1 and expected in found[0]
         if not right:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both kinds of archive share: the list of entries, and finding one by its name. */
+/* Opening either kind of archive, its entries sorted, and finding one by its name. */
 #include "archive/archive.h"
 
 #include <assert.h>
@@ -11,43 +11,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "archive/archive_parts.h"
-
-struct tutti_archive *tutti_archive_new(size_t size, const struct tutti_archive_kind *kind, const char *path)
-{
-    struct tutti_archive *archive = calloc(1, size);
-    char *copy = tutti_str_copy(path);
-    if (!archive || !copy) {
-        free(archive);
-        free(copy);
-        return NULL;
-    }
-    archive->kind = kind;
-    archive->path = copy;
-    return archive;
-}
-
-enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name,
-                                 const struct tutti_archive_entry *entry)
-{
-    if (archive->count == TUTTI_ARCHIVE_ENTRIES)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%s: more than %d files; no FMU and no system needs so many", archive->path,
-                          TUTTI_ARCHIVE_ENTRIES);
-    if (archive->count == archive->room) {
-        size_t room = archive->room ? 2 * archive->room : 64;
-        struct tutti_archive_entry *entries = realloc(archive->entries, room * sizeof *entries);
-        if (!entries)
-            return tutti_fail_memory();
-        archive->entries = entries;
-        archive->room = room;
-    }
-    const char *copy = tutti_arena_text(&archive->names, name, strlen(name));
-    if (!copy)
-        return tutti_fail_memory();
-    archive->entries[archive->count] = *entry;
-    archive->entries[archive->count++].name = copy;
-    return TUTTI_OK;
-}
+#include "archive/kind.h"
 
 /* Sorts a folder's contents right behind it ('/' before all other characters), and takes "a" and "a/" for the same, so
  * that names that cannot live side by side come to lie side by side. */
@@ -79,6 +43,77 @@ static bool is_folder(const char *name)
     return name[0] && name[strlen(name) - 1] == '/';
 }
 
+/* Entries that an archive holds twice: some packers do that. If both are the same, byte for byte, one is enough; if not, readers
+ * would disagree on which counts. */
+enum { MOST_COMPARED = 256 << 20 }; /* bytes of all entries that are compared */
+
+/* Reads an entry into `bytes`, or compares it with what is there. */
+static enum tutti_err read_entry(struct tutti_archive *archive, const struct tutti_archive_entry *entry, char *bytes,
+                                 bool compare, bool *same)
+{
+    char piece[16384];
+    size_t at = 0, got = 1;
+    archive->entry = entry;
+    enum tutti_err err = archive->kind->begin(archive);
+    while (!err && got > 0 && *same) {
+        err = archive->kind->read(archive, piece, sizeof piece, &got);
+        *same = !err && at + got <= entry->size && (!compare || memcmp(bytes + at, piece, got) == 0);
+        if (*same && !compare)
+            memcpy(bytes + at, piece, got);
+        at += got;
+    }
+    *same = *same && at == entry->size;
+    tutti_archive_end_entry(archive);
+    return err;
+}
+
+static enum tutti_err compare_contents(struct tutti_archive *archive, const struct tutti_archive_entry *a,
+                              const struct tutti_archive_entry *b, bool *same)
+{
+    *same = a->size == b->size && a->size <= MOST_COMPARED - archive->compared;
+    if (!*same)
+        return TUTTI_OK;
+    archive->compared += a->size;
+    char *bytes = malloc(a->size + 1);
+    if (!bytes)
+        return tutti_fail_memory();
+    enum tutti_err err = read_entry(archive, a, bytes, false, same);
+    if (!err && *same)
+        err = read_entry(archive, b, bytes, true, same);
+    free(bytes);
+    return err;
+}
+
+/* Marks and counts the files, in sorted, that are there under the same name with the same content already. */
+static enum tutti_err find_repeats(struct tutti_archive *archive)
+{
+    for (size_t i = 1, first = 0; i < archive->count; i++) {
+        struct tutti_archive_entry *entry = archive->sorted[i];
+        const char *name = archive->sorted[first]->name;
+        bool same = strcmp(name, entry->name) == 0 && name[0] && name[strlen(name) - 1] != '/';
+        if (same)
+            TRY(compare_contents(archive, archive->sorted[first], entry, &same));
+        if (!same) {
+            first = i;
+            continue;
+        }
+        entry->repeated = true;
+        if (archive->repeats++ == 0)
+            archive->repeated = entry->name;
+    }
+    return TUTTI_OK;
+}
+
+/* Leaves them out; `sorted` is to be made anew. */
+static void drop_repeats(struct tutti_archive *archive)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < archive->count; i++)
+        if (!archive->entries[i].repeated)
+            archive->entries[kept++] = archive->entries[i];
+    archive->count = kept;
+}
+
 static enum tutti_err refuse_clash(const struct tutti_archive *archive, const char *a, const char *b)
 {
     struct tutti_shown first = tutti_str_show(a), second = tutti_str_show(b);
@@ -107,9 +142,9 @@ static enum tutti_err index_entries(struct tutti_archive *archive)
     if (!archive->sorted)
         return tutti_fail_memory();
     sort_entries(archive);
-    TRY(tutti_archive_find_repeats(archive));
+    TRY(find_repeats(archive));
     if (archive->repeats > 0) {
-        tutti_archive_drop_repeats(archive);
+        drop_repeats(archive);
         sort_entries(archive);
     }
     for (size_t i = 1; i < archive->count; i++) {
@@ -181,6 +216,12 @@ uint64_t tutti_archive_size(const struct tutti_archive *archive, size_t index)
 bool tutti_archive_is_program(const struct tutti_archive *archive, size_t index)
 {
     return archive->entries[index].executable;
+}
+
+size_t tutti_archive_repeats(const struct tutti_archive *archive, const char **first)
+{
+    *first = archive->repeated;
+    return archive->repeats;
 }
 
 /* The first entry that does not sort before `name`, or NULL. */

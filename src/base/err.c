@@ -111,3 +111,14 @@ enum tutti_err tutti_fail_unsaid(enum tutti_err err, unsigned long before, const
 {
     return err != TUTTI_OK && record.failures == before ? tutti_fail(err, "%s", words) : err;
 }
+
+void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err)
+{
+    failure->err = err;
+    snprintf(failure->message, sizeof failure->message, "%s", err ? tutti_err_message() : "");
+}
+
+enum tutti_err tutti_failure_return(const struct tutti_failure *failure)
+{
+    return failure->err ? tutti_fail(failure->err, "%s", failure->message) : TUTTI_OK;
+}

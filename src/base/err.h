@@ -26,6 +26,16 @@ enum tutti_err tutti_fail_memory(void);
 /* Put "format: " in front of this thread's message; returns `err`, and does nothing for TUTTI_OK. */
 enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
+/* A failure with its message, kept while something else is done that may fail, too: closing, releasing, telling. */
+struct tutti_failure {
+    enum tutti_err err;
+    char message[4200];
+};
+/* This thread's message, as that of `err`. */
+void tutti_failure_keep(struct tutti_failure *failure, enum tutti_err err);
+/* The message is this thread's again; returns the error. Nothing happens for TUTTI_OK. */
+enum tutti_err tutti_failure_return(const struct tutti_failure *failure);
+
 /* How many failures this thread has recorded so far. */
 unsigned long tutti_fail_count(void);
 /* After a call of code that is not ours: if it failed and has recorded nothing since tutti_fail_count() was `before`, the message

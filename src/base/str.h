@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* base/str.h - text: patterns, nearest names, cleaning of foreign text. */
+/* base/str.h - text: growing ones, patterns, cleaning of foreign text. */
 #ifndef TUTTI_BASE_STR_H
 #define TUTTI_BASE_STR_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "base/err.h"
+#include <tutti/err.h>
 
 /* A growing text. Zeroed is empty; `text` may be NULL then. Growth that fails sets `failed` and drops what follows, so
  * that a series of appends needs one check at its end. */
@@ -24,17 +23,6 @@ void tutti_text_printf(struct tutti_text *text, const char *format, ...) TUTTI_P
 /* Does `name` match the glob `pattern` (* any run, ? one character; everything else, brackets included, is itself,
  * because array elements are named x[1])? */
 bool tutti_str_glob(const char *pattern, const char *name);
-
-/* The Damerau-Levenshtein distance, ignoring case, or `limit` + 1 as soon as it is larger. */
-size_t tutti_str_distance(const char *a, const char *b, size_t limit);
-
-/* Keeps the candidate nearest to `wanted`. Zeroed with `wanted` set is ready; `best` is NULL while nothing is near. */
-struct tutti_nearest {
-    const char *wanted;
-    const char *best;
-    size_t distance;
-};
-void tutti_nearest_offer(struct tutti_nearest *nearest, const char *candidate);
 
 /* Replaces, in place, control characters by spaces and bytes that are not valid UTF-8 by '?'; cuts white space at the
  * end. For text that strangers wrote and people will read in a terminal. */

@@ -11,9 +11,9 @@
 #include "base/str.h"
 #include "conduct/rows.h"
 #include "conduct/sum.h"
-#include "master/observer.h"
-#include "master/tally.h"
-#include "master/tell.h"
+#include "report/observer.h"
+#include "report/tally.h"
+#include "report/rank_reporter.h"
 
 enum { LAST_LINES = 8 };
 

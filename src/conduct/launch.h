@@ -6,7 +6,7 @@
 #define TUTTI_CONDUCT_LAUNCH_H
 
 #include "conduct/conductor.h"
-#include "master/rank.h"
+#include "master/conducted.h"
 
 /* Persistent threads of this process. */
 TUTTI_CHECKED enum tutti_err tutti_conduct_threads(const struct tutti_job *job, int ranks,
@@ -18,7 +18,7 @@ TUTTI_CHECKED enum tutti_err tutti_conduct_processes(const struct tutti_job *job
 /* Nodes on other machines: `tutti node` (conduct/node.h). In this order:
  *
  *     tutti_nodes_open(&nodes, options)                 connects to all of them; what they offer is known
- *     tutti_job_open(&job, tutti_nodes_options(nodes))  with stand-ins for FMUs that nodes offer and do not give away
+ *     tutti_job_open(&job, tutti_nodes_options(nodes), NULL)  with stand-ins for FMUs that nodes offer and do not give away
  *     tutti_nodes_fix(nodes, system)                    adds to options->place where those are; then placement as ever
  *     tutti_nodes_trim(nodes, system, place)            once units are placed: ranks without any are dropped
  *     tutti_conduct_nodes(&job, nodes, conductor)       with tutti_nodes_ranks ranks

@@ -109,7 +109,7 @@ static enum tutti_err run_rank(const struct tutti_job *job, const struct tutti_m
 {
     struct dying dying = {world->module, fabric};
     bool lingers = tutti_crash_add(linger, &dying) == TUTTI_OK; /* first of all, before a result is open */
-    (void)!tutti_rank(job, fabric);
+    (void)!tutti_rank_run(job, fabric);
     enum tutti_err err = world->module->settle(fabric, is_done, inbox);
     if (lingers)
         tutti_crash_remove(linger, &dying);
@@ -143,11 +143,11 @@ static void say_nothing(void *context, enum tutti_log_level level, const char *o
 static enum tutti_err place(const struct tutti_mpi_world *world, struct tutti_job *job, int32_t *places)
 {
     enum tutti_err err = TUTTI_OK;
-    uint32_t units = job->prepared.system->component_count;
+    uint32_t units = job->system->component_count;
     if (!places)
         err = tutti_fail_memory();
     else if (world->rank == 0)
-        err = tutti_place(job->prepared.system, job->prepared.asked, world->ranks, places);
+        err = tutti_place(job->system, job->asked, world->ranks, places);
     TRY(world->module->agree(err));
     job->place = places;
     return world->module->share(places, units * sizeof *places);
@@ -160,7 +160,7 @@ static enum tutti_err run_job(const struct tutti_mpi_world *world, struct tutti_
     struct tutti_conductor *conductor = NULL;
     enum tutti_err err = TUTTI_OK;
     if (world->rank == 0)
-        err = tutti_conductor_new(&conductor, job->prepared.options, job->prepared.result, world->ranks);
+        err = tutti_conductor_new(&conductor, &job->options, job->result, world->ranks);
     TRY(world->module->agree(err));
     err = tutti_conduct_mpi(job, world, conductor);
     *failed = err == TUTTI_ERR_LOST;
@@ -186,9 +186,9 @@ enum tutti_err tutti_run_mpi(const struct tutti_run_options *options, struct tut
         own.progress = NULL;
     }
     bool failed = false;
-    enum tutti_err opened = tutti_job_open(&job, &own), err = world.module->agree(opened);
+    enum tutti_err opened = tutti_job_open(&job, &own, NULL), err = world.module->agree(opened);
     if (!opened) {
-        int32_t *places = calloc(job.prepared.system->component_count, sizeof *places);
+        int32_t *places = calloc(job.system->component_count, sizeof *places);
         if (!err)
             err = place(&world, &job, places);
         if (!err)

@@ -76,7 +76,7 @@ static enum tutti_err fail_zmq(const char *what)
 
 static enum tutti_err bind_router(struct tutti_node *node, const char *endpoint)
 {
-    char bound[TUTTI_TCP_ENDPOINT];
+    char bound[TUTTI_ADDRESS_SIZE];
     size_t size = sizeof bound;
     if (zmq_bind(node->router, endpoint) != 0)
         return tutti_fail(TUTTI_ERR_IO, "cannot listen at %s: %s", node->options->listen, zmq_strerror(zmq_errno()));
@@ -92,7 +92,7 @@ static enum tutti_err bind_router(struct tutti_node *node, const char *endpoint)
 static enum tutti_err open_sockets(struct tutti_node *node)
 {
     int yes = 1;
-    char endpoint[TUTTI_TCP_ENDPOINT];
+    char endpoint[TUTTI_ADDRESS_SIZE];
     tutti_node_address_endpoint(&node->address, endpoint, sizeof endpoint);
     node->context = zmq_ctx_new();
     node->router = node->context ? zmq_socket(node->context, ZMQ_ROUTER) : NULL;

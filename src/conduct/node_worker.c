@@ -17,7 +17,7 @@
 #include "conduct/node_job.h"
 #include "conduct/node_messages.h"
 #include "fabric/tcp.h"
-#include "master/rank.h"
+#include "master/conducted.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
 enum { LAST_SECONDS = 10 };       /* to come to its end, once an FMU has crashed when it was freed */
@@ -108,9 +108,9 @@ static enum tutti_err read_setup(struct worker *worker)
 static enum tutti_err open_job(struct worker *worker)
 {
     worker->told.options.interrupt = &worker->page->interrupt;
-    TRY(tutti_job_open(&worker->job, &worker->told.options));
+    TRY(tutti_job_open(&worker->job, &worker->told.options, NULL));
     worker->opened = true;
-    if (worker->job.prepared.system->component_count != worker->told.place_count)
+    if (worker->job.system->component_count != worker->told.place_count)
         return fail_setup();
     worker->job.place = worker->told.place;
     return TUTTI_OK;
@@ -166,7 +166,7 @@ static enum tutti_err work(struct worker *worker)
     worker->tcp = NULL;
     TRY(tutti_tcp_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
     fabric_in_use = fabric;
-    (void)!tutti_rank(&worker->job, fabric);
+    (void)!tutti_rank_run(&worker->job, fabric);
     fabric_in_use = NULL;
     fabric->kind->close(fabric);
     return TUTTI_OK;

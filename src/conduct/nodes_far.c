@@ -24,7 +24,7 @@ static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
 
 static enum tutti_err connect_to(struct tutti_far *far, void *context, const struct tutti_keys *keys)
 {
-    char endpoint[TUTTI_TCP_ENDPOINT], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
+    char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
     bool loopback;
     tutti_node_address_endpoint(&far->entry->address, endpoint, sizeof endpoint);
     TRY(tutti_address_resolve(endpoint, numeric, &loopback));

@@ -126,8 +126,8 @@ static const char *path_of_input(const struct tutti_run_options *options, const 
 enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const struct tutti_nodes *nodes,
                                       const struct tutti_job *job)
 {
-    const struct tutti_system *system = job->prepared.system;
-    const struct tutti_run_options *options = job->prepared.asked;
+    const struct tutti_system *system = job->system;
+    const struct tutti_run_options *options = job->asked;
     struct tutti_map names = {0};
     *files = (struct tutti_nodes_files){0};
     files->files = calloc(system->file_count + options->input_count + 1, sizeof *files->files);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "conduct/nodes_parts.h"
+#include "fabric/tcp_hub.h"
 
 /* How long we wait for news if there are none. */
 enum { NAP_MS = 20 };
@@ -214,7 +215,7 @@ static enum tutti_err take_ready(struct crew *crew, const struct tutti_far *far,
 /* "unit 'engine', engine.fmu", that it was in; or some of those that it had. */
 static void name_units(const struct crew *crew, const struct tutti_node_lost *loss, char *out, size_t size)
 {
-    const struct tutti_system *system = crew->job->prepared.system;
+    const struct tutti_system *system = crew->job->system;
     size_t n = 0, listed = 0;
     if (loss->component < system->component_count) {
         snprintf(out, size, "unit '%s', %s", system->components[loss->component].name,
@@ -238,7 +239,7 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
     name_units(crew, loss, units, sizeof units);
     if (loss->how == TUTTI_LOSS_HANG)
         snprintf(how, sizeof how, "has given no sign of life for %s s: raise --timeout if the FMU may take that long",
-                 NUMBER(crew->job->prepared.options->timeout));
+                 NUMBER(crew->job->options.timeout));
     else if (loss->how == TUTTI_LOSS_EXIT)
         snprintf(how, sizeof how, "ended by itself with status %u: an FMU must not call exit", loss->detail);
     else if (loss->detail == SIGKILL)
@@ -342,7 +343,7 @@ static void take_reports(struct crew *crew)
 
 static void tell_interrupt(struct crew *crew)
 {
-    const volatile sig_atomic_t *interrupt = crew->job->prepared.options->interrupt;
+    const volatile sig_atomic_t *interrupt = crew->job->options.interrupt;
     if (!interrupt || !*interrupt || crew->interrupted)
         return;
     crew->interrupted = true;

@@ -170,10 +170,10 @@ enum tutti_err tutti_nodes_send(struct tutti_nodes *nodes, const struct tutti_no
                               .files = files,
                               .job = &packed,
                               .id = id,
-                              .options = job->prepared.asked,
+                              .options = job->asked,
                               .piece = malloc(TUTTI_NODE_PIECE)};
-    enum tutti_err err = sending.piece ? tutti_node_job_pack(job->prepared.asked, files->names, files->name_count,
-                                                             job->place, job->prepared.system->component_count, &packed)
+    enum tutti_err err = sending.piece ? tutti_node_job_pack(job->asked, files->names, files->name_count, job->place,
+                                                             job->system->component_count, &packed)
                                        : tutti_fail_memory();
     if (!err)
         err = send_all(&sending);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "master/integration.h"
-#include "master/words.h"
+#include "job/integration.h"
+#include "job/annotation.h"
 #include "plan/partition.h"
 
 /* ---- "UNIT=..." ---- */
@@ -38,9 +39,8 @@ static enum tutti_err fail_unknown(const struct tutti_system *system, const char
     struct tutti_nearest nearest = {.wanted = name.text};
     for (uint32_t c = 0; c < system->component_count && name.text; c++)
         tutti_nearest_offer(&nearest, system->components[c].name);
-    enum tutti_err err = tutti_fail(TUTTI_ERR_ARGUMENT, "--place %s: there is no unit '%s'%s%s%s", text,
-                                    name.text ? name.text : "", nearest.best ? "; did you mean '" : "",
-                                    nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    enum tutti_err err = tutti_fail(TUTTI_ERR_ARGUMENT, "--place %s: there is no unit '%s'%s", text,
+                                    name.text ? name.text : "", tutti_nearest_hint(nearest.best).text);
     tutti_text_fini(&name);
     return err;
 }

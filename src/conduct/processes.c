@@ -84,13 +84,11 @@ static void be_rank(const struct crew *crew, int rank, pid_t parent)
     settle_in(parent);
     /* The interrupt of the options is the conductor's, out of sight from here; that of the area is not. */
     struct tutti_job job = *crew->job;
-    job.prepared.merged = *crew->job->prepared.options;
-    job.prepared.merged.interrupt = tutti_shared_interrupt(crew->drain.area);
-    job.prepared.options = &job.prepared.merged;
+    job.options.interrupt = tutti_shared_interrupt(crew->drain.area);
     struct tutti_fabric *fabric;
     enum tutti_err err = tutti_shared_join(crew->drain.area, rank, &fabric);
     if (err == TUTTI_OK) {
-        err = tutti_rank(&job, fabric);
+        err = tutti_rank_run(&job, fabric);
         fflush(NULL); /* what an FMU printed */
         fabric->kind->close(fabric);
     }
@@ -119,7 +117,7 @@ static enum tutti_err start(struct crew *crew)
 /* "worker 2 (unit 'engine' of engine.fmu, t = 1.25)" */
 static const char *name_worker(const struct crew *crew, int rank, char *out, size_t size)
 {
-    const struct tutti_system *system = crew->job->prepared.system;
+    const struct tutti_system *system = crew->job->system;
     const struct tutti_whereabouts *where = tutti_shared_whereabouts(crew->drain.area, rank);
     uint32_t component = atomic_load(&where->component);
     double t = atomic_load(&where->t);
@@ -310,7 +308,7 @@ static enum tutti_err conduct(struct crew *crew)
 
 enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks, struct tutti_conductor *conductor)
 {
-    const struct tutti_run_options *options = job->prepared.options;
+    const struct tutti_run_options *options = &job->options;
     struct tutti_shared *area = NULL;
     struct crew crew = {.job = job,
                         .workers = calloc((size_t)ranks, sizeof(struct worker)),

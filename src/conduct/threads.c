@@ -26,7 +26,7 @@ static void *be_rank(void *context)
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
     stack_t stack = {.ss_sp = self->signal_stack, .ss_size = SIGNAL_STACK}, before;
     sigaltstack(&stack, &before);
-    self->err = tutti_rank(self->job, self->fabric);
+    self->err = tutti_rank_run(self->job, self->fabric);
     sigaltstack(&before, NULL);
     self->fabric->kind->close(self->fabric);
     self->fabric = NULL;
@@ -130,7 +130,7 @@ enum tutti_err tutti_conduct_threads(const struct tutti_job *job, int ranks, str
         return tutti_fail_memory();
     enum tutti_err err = tutti_shared_new(&area, ranks, "threads");
     if (err == TUTTI_OK)
-        err = tutti_drain_init(&drain, area, conductor, job->prepared.options->interrupt, ranks);
+        err = tutti_drain_init(&drain, area, conductor, job->options.interrupt, ranks);
     if (err == TUTTI_OK)
         err = prepare_all(workers, job, area, ranks);
     if (err == TUTTI_OK)

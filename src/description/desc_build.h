@@ -195,7 +195,6 @@ TUTTI_CHECKED enum tutti_err tutti_build_unit_index(struct tutti_build *build, c
 uint32_t tutti_build_find_display(struct tutti_build *build, uint32_t unit, const char *name);
 
 /* desc_var.c: variables and the entries of the model structure. */
-extern const char *const tutti_causality_words[], *const tutti_variability_words[], *const tutti_initial_words[];
 /* Adds a variable with name, reference, description. */
 TUTTI_CHECKED enum tutti_err tutti_build_new_var(struct tutti_build *build);
 struct tutti_var *tutti_build_var(struct tutti_build *build); /* the last one */

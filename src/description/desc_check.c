@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a description that are not variables, and the names of all. */
-#include "description/desc_check.h"
-
+/* Everything that a description can have wrong with itself: variables, references, model structure, units, types, names. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-void tutti_check_error(struct tutti_check *check, const struct tutti_var *var, const char *format, ...)
+#include "description/desc.h"
+#include "description/desc_report.h"
+
+/* What is known of a variable from other places in the file. */
+enum {
+    ROLE_STATE = 1 << 0,          /* the derivative of some variable is listed */
+    ROLE_DERIVATIVE = 1 << 1,     /* it is listed among the derivatives */
+    ROLE_OUTPUT = 1 << 2,         /* ... the outputs */
+    ROLE_INITIAL = 1 << 3,        /* ... the initial unknowns */
+    ROLE_DIFFERENTIATED = 1 << 4, /* some variable says that it is its derivative */
+};
+
+struct check {
+    const struct tutti_desc *desc;
+    struct tutti_report report;
+    struct tutti_arena arena; /* what the checks need for themselves */
+    uint8_t *roles;           /* of each variable, ROLE_* */
+    int64_t **items;          /* of each type: the values of its items in order, NULL if it has none */
+};
+
+/* Findings about a variable, at its line. The format must be a literal. */
+TUTTI_PRINTF(3, 4)
+static void check_error(struct check *check, const struct tutti_var *var, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -14,12 +34,628 @@ void tutti_check_error(struct tutti_check *check, const struct tutti_var *var, c
     va_end(args);
 }
 
-void tutti_check_warning(struct tutti_check *check, const struct tutti_var *var, const char *format, ...)
+TUTTI_PRINTF(3, 4)
+static void check_warning(struct check *check, const struct tutti_var *var, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     tutti_report_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
     va_end(args);
+}
+
+/* Each variable: causality, variability, initial, start, bounds, type, dimensions, clocks. */
+
+enum { E = 1 << TUTTI_EXACT, A = 1 << TUTTI_APPROX, C = 1 << TUTTI_CALCULATED, NO_INITIAL = 1 << TUTTI_INITIAL_NONE };
+
+/* clang-format off */
+/* The tables of 2.0 (section 2.2.7) and 3.0 (2.4.7.5): which `initial` a combination may have; 0 is no combination. */
+static const uint8_t allowed[TUTTI_INDEPENDENT + 1][TUTTI_CONSTANT + 1] = {
+    /*                              continuous  discrete    tunable fixed  constant */
+    [TUTTI_LOCAL] =                {E | A | C,  E | A | C,  A | C,  A | C, E},
+    [TUTTI_INPUT] =                {NO_INITIAL, NO_INITIAL, 0,      0,     0},
+    [TUTTI_OUTPUT] =               {E | A | C,  E | A | C,  0,      0,     E},
+    [TUTTI_PARAMETER] =            {0,          0,          E,      E,     0},
+    [TUTTI_CALCULATED_PARAMETER] = {0,          0,          A | C,  A | C, 0},
+    [TUTTI_STRUCTURAL_PARAMETER] = {0,          0,          E,      E,     0},
+    [TUTTI_INDEPENDENT] =          {NO_INITIAL, 0,          0,      0,     0},
+};
+/* clang-format on */
+
+/* Says which variability the causality allows. */
+static const char *allowed_variability(enum tutti_causality causality)
+{
+    switch (causality) {
+    case TUTTI_LOCAL: return "any variability";
+    case TUTTI_INPUT: return "discrete or continuous";
+    case TUTTI_OUTPUT: return "constant, discrete or continuous";
+    case TUTTI_INDEPENDENT: return "continuous";
+    default: return "fixed or tunable";
+    }
+}
+
+static bool check_combination(struct check *check, const struct tutti_var *var)
+{
+    uint8_t may = allowed[var->causality][var->variability];
+    if (!may) {
+        check_error(check, var, "causality %s does not go with variability %s, expected %s",
+                    tutti_causality_name(var->causality), tutti_variability_name(var->variability),
+                    allowed_variability(var->causality));
+        return false;
+    }
+    if (!var->initial_given)
+        return true;
+    bool input3 = check->desc->fmi == 3 && var->causality == TUTTI_INPUT;
+    if (input3 ? var->initial != TUTTI_EXACT : !(may & 1 << var->initial)) {
+        check_error(check, var, "initial %s does not go with causality %s and variability %s, expected %s",
+                    tutti_initial_name(var->initial), tutti_causality_name(var->causality),
+                    tutti_variability_name(var->variability),
+                    input3             ? "exact or none"
+                    : may & NO_INITIAL ? "none"
+                    : may == E         ? "exact"
+                                       : "approx or calculated");
+        return false;
+    }
+    return true;
+}
+
+static void check_start(struct check *check, const struct tutti_var *var)
+{
+    if (var->type == TUTTI_TYPE_CLOCK)
+        return;
+    bool given_by_environment = var->causality == TUTTI_INPUT || var->causality == TUTTI_PARAMETER ||
+                                var->causality == TUTTI_STRUCTURAL_PARAMETER;
+    if (check->desc->fmi == 1) {
+        if (!var->start && var->variability == TUTTI_CONSTANT)
+            check_error(check, var, "found no start value, expected one because it is constant");
+        else if (!var->start && var->causality == TUTTI_INPUT)
+            check_warning(check, var, "found no start value, expected one because it is an input");
+        return;
+    }
+    if (var->start) {
+        if (var->causality == TUTTI_INDEPENDENT)
+            check_error(check, var, "found a start value, expected none because it is the independent variable");
+        else if (var->initial == TUTTI_CALCULATED && !given_by_environment && var->variability != TUTTI_CONSTANT)
+            check_error(check, var, "found a start value, expected none because initial is calculated%s",
+                        var->initial_given ? "" : " by default");
+        return;
+    }
+    if (given_by_environment)
+        check_error(check, var, "found no start value, expected one because causality is %s",
+                    tutti_causality_name(var->causality));
+    else if (var->variability == TUTTI_CONSTANT)
+        check_error(check, var, "found no start value, expected one because it is constant");
+    else if (var->initial == TUTTI_EXACT || var->initial == TUTTI_APPROX)
+        check_error(check, var, "found no start value, expected one because initial is %s",
+                    tutti_initial_name(var->initial));
+}
+
+/* A start value as a number; false for types that have no order. */
+static bool start_number(const struct tutti_var *var, uint32_t i, double *out)
+{
+    switch (var->type) {
+    case TUTTI_TYPE_FLOAT64: *out = ((const double *)var->start)[i]; return true;
+    case TUTTI_TYPE_FLOAT32: *out = (double)((const float *)var->start)[i]; return true;
+    case TUTTI_TYPE_INT8: *out = ((const int8_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_UINT8: *out = ((const uint8_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_INT16: *out = ((const int16_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_UINT16: *out = ((const uint16_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_INT32: *out = ((const int32_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_UINT32: *out = ((const uint32_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_INT64:
+    case TUTTI_TYPE_ENUMERATION: *out = (double)((const int64_t *)var->start)[i]; return true;
+    case TUTTI_TYPE_UINT64: *out = (double)((const uint64_t *)var->start)[i]; return true;
+    default: return false;
+    }
+}
+
+static void check_bounds(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_bounds *bounds = var->bounds;
+    if (!bounds)
+        return;
+    if (bounds->min > bounds->max) {
+        const struct tutti_type_def *type = var->type_def == TUTTI_NONE ? NULL : &check->desc->types[var->type_def];
+        if (!type || type->bounds != bounds)
+            check_error(check, var, "min %g is greater than max %g", bounds->min, bounds->max);
+        return;
+    }
+    double value;
+    for (uint32_t i = 0; i < var->start_count && start_number(var, i, &value); i++)
+        if (value < bounds->min || value > bounds->max) {
+            check_error(check, var, "start value %g is outside of min %g and max %g", value, bounds->min, bounds->max);
+            return;
+        }
+}
+
+static bool has_item(const int64_t *values, uint32_t count, int64_t wanted)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (values[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && values[low] == wanted;
+}
+
+static void check_type(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_desc *desc = check->desc;
+    const struct tutti_type_def *type = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
+    if (!type) {
+        if (var->type == TUTTI_TYPE_ENUMERATION)
+            check_error(check, var, "found no declared type, expected one with the items of the enumeration");
+    } else if (type->type != var->type) {
+        check_error(check, var, "its declared type \"%.200s\" (line %u) is %s, expected %s", type->name, type->line,
+                    tutti_type_name(type->type), tutti_type_name(var->type));
+    } else if (var->type == TUTTI_TYPE_ENUMERATION && var->start && check->items[var->type_def]) {
+        for (uint32_t i = 0; i < var->start_count; i++) {
+            int64_t value = ((const int64_t *)var->start)[i];
+            if (has_item(check->items[var->type_def], type->item_count, value))
+                continue;
+            check_error(check, var, "start value %lld is none of the items of \"%.200s\" (line %u)", (long long)value,
+                        type->name, type->line);
+            break;
+        }
+    }
+    bool own_unit = var->unit != TUTTI_NONE && (!type || type->unit != var->unit);
+    if (own_unit && !desc->units[var->unit].defined && desc->fmi > 1)
+        check_error(check, var, "unit is \"%.200s\", expected one that UnitDefinitions defines",
+                    desc->units[var->unit].name);
+}
+
+static void check_dimensions(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_desc *desc = check->desc;
+    uint64_t size = tutti_var_size(var);
+    if (var->dimension_count && var->causality == TUTTI_STRUCTURAL_PARAMETER)
+        check_error(check, var, "found <Dimension>, expected none for a structural parameter");
+    for (unsigned i = 0; i < var->dimension_count; i++) {
+        const struct tutti_dimension *dimension = &var->dimensions[i];
+        if (dimension->start == 0)
+            check_error(check, var, "dimension %u is 0 at the start, expected a positive number", i + 1);
+        if (dimension->variable == TUTTI_NONE)
+            continue;
+        const struct tutti_var *extent = &desc->vars[dimension->variable];
+        if (extent->type != TUTTI_TYPE_UINT64 ||
+            (extent->causality != TUTTI_STRUCTURAL_PARAMETER && extent->variability != TUTTI_CONSTANT))
+            check_error(check, var,
+                        "dimension %u is \"%.200s\" (line %u), expected a UInt64 that is a structural parameter "
+                        "or constant",
+                        i + 1, extent->name, extent->line);
+    }
+    if (size == UINT64_MAX)
+        check_error(check, var, "it has more elements than 64 bits can count");
+    else if (var->start && var->start_count != 1 && var->start_count != size)
+        check_error(check, var, "found %u start values, expected 1 or %llu", var->start_count,
+                    (unsigned long long)size);
+}
+
+static void check_derivative(struct check *check, uint32_t index)
+{
+    const struct tutti_var *var = &check->desc->vars[index];
+    if (var->reinit && !(check->roles[index] & ROLE_DIFFERENTIATED))
+        check_error(check, var, "found reinit, expected a state: no variable is its derivative");
+    if (var->derivative_of == TUTTI_NONE)
+        return;
+    const struct tutti_var *state = &check->desc->vars[var->derivative_of];
+    if (state == var)
+        check_error(check, var, "it is the derivative of itself, expected another variable");
+    else if (!tutti_type_is_float(state->type) || state->variability != TUTTI_CONTINUOUS)
+        check_error(check, var, "it is the derivative of \"%.200s\" (line %u), expected a continuous %s", state->name,
+                    state->line, check->desc->fmi == 3 ? "Float32 or Float64" : "Real");
+    else if (tutti_var_size(state) != tutti_var_size(var))
+        check_error(check, var, "it has %llu elements and its state \"%.200s\" (line %u) has %llu",
+                    (unsigned long long)tutti_var_size(var), state->name, state->line,
+                    (unsigned long long)tutti_var_size(state));
+    if (var->variability != TUTTI_CONTINUOUS)
+        check_error(check, var, "it is a derivative and %s, expected continuous",
+                    tutti_variability_name(var->variability));
+}
+
+static void check_clock(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_clock *clock = var->more->clock;
+    if (var->causality != TUTTI_INPUT && var->causality != TUTTI_OUTPUT && var->causality != TUTTI_LOCAL)
+        check_error(check, var, "a clock with causality %s, expected input, output or local",
+                    tutti_causality_name(var->causality));
+    if (var->variability != TUTTI_DISCRETE)
+        check_error(check, var, "a clock with variability %s, expected discrete",
+                    tutti_variability_name(var->variability));
+    if (clock->interval_variability == TUTTI_INTERVAL_UNKNOWN) {
+        check_error(check, var, "found no intervalVariability, expected one");
+        return;
+    }
+    bool periodic = clock->interval_variability <= TUTTI_INTERVAL_TUNABLE;
+    if (periodic && !(clock->interval > 0) && clock->interval_counter == 0)
+        check_error(check, var, "a periodic clock without a positive intervalDecimal, expected one");
+    if (!periodic && (clock->interval != 0 || clock->interval_counter != 0))
+        check_error(check, var, "found an interval, expected none because the clock is not periodic");
+    if (clock->shift < 0)
+        check_error(check, var, "shiftDecimal is %g, expected 0 or more", clock->shift);
+    if (clock->interval_counter && clock->resolution == 0)
+        check_error(check, var, "found intervalCounter without resolution, expected both");
+    if (check->desc->interfaces[TUTTI_SE].present && var->causality == TUTTI_INPUT && !clock->has_priority)
+        check_error(check, var, "found no priority, expected one for an input clock in Scheduled Execution");
+}
+
+static void check_clocked(struct check *check, const struct tutti_var *var)
+{
+    const struct tutti_desc *desc = check->desc;
+    for (uint32_t i = 0; i < var->clock_count; i++) {
+        const struct tutti_var *clock = &desc->vars[var->more->clocks[i]];
+        if (clock->type != TUTTI_TYPE_CLOCK)
+            check_error(check, var, "clocks names \"%.200s\" (line %u), which is no clock", clock->name, clock->line);
+    }
+    if (var->clock_count && var->variability != TUTTI_DISCRETE && var->variability != TUTTI_TUNABLE)
+        check_error(check, var, "a clocked variable with variability %s, expected discrete or tunable",
+                    tutti_variability_name(var->variability));
+    if (var->previous == TUTTI_NONE)
+        return;
+    const struct tutti_var *previous = &desc->vars[var->previous];
+    if (var->clock_count == 0 || var->variability != TUTTI_DISCRETE)
+        check_error(check, var, "found previous, expected it only at a discrete variable with clocks");
+    if (previous == var)
+        check_error(check, var, "it is its own previous value, expected another variable");
+    else if (previous->type != var->type || previous->variability != TUTTI_DISCRETE ||
+             previous->causality == TUTTI_INPUT)
+        check_error(check, var, "previous is \"%.200s\" (line %u), expected a discrete %s that is no input",
+                    previous->name, previous->line, tutti_type_name(var->type));
+}
+
+static void check_fmi3(struct check *check, const struct tutti_var *var)
+{
+    check_dimensions(check, var);
+    check_clocked(check, var);
+    if (var->type == TUTTI_TYPE_CLOCK)
+        check_clock(check, var);
+    if (var->intermediate && var->variability != TUTTI_CONTINUOUS)
+        check_error(check, var, "found intermediateUpdate, expected it only at a continuous variable");
+    if (var->causality == TUTTI_STRUCTURAL_PARAMETER && var->type != TUTTI_TYPE_UINT64 &&
+        !tutti_type_is_integer(var->type) && var->type != TUTTI_TYPE_BOOLEAN && var->type != TUTTI_TYPE_ENUMERATION)
+        check_warning(check, var, "a structural parameter of type %s, expected UInt64", tutti_type_name(var->type));
+}
+
+static void check_independent(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    const struct tutti_var *first = NULL;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        if (var->causality != TUTTI_INDEPENDENT)
+            continue;
+        if (first)
+            check_error(check, var, "a second independent variable besides \"%.200s\" (line %u), expected one",
+                        first->name, first->line);
+        else
+            first = var;
+        if (!tutti_type_is_float(var->type))
+            check_error(check, var, "the independent variable is %s, expected %s", tutti_type_name(var->type),
+                        desc->fmi == 3 ? "Float64 or Float32" : "Real");
+    }
+    if (!first && desc->fmi == 3)
+        tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                         "found no variable with causality independent, expected one, usually \"time\"");
+}
+
+/* desc_check_vars.c: each variable for itself, against its type, its dimensions and its clocks. */
+static void check_vars(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    check_independent(check);
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const struct tutti_var *var = &desc->vars[i];
+        bool clock = var->type == TUTTI_TYPE_CLOCK;
+        if (desc->fmi == 1 || clock || check_combination(check, var))
+            check_start(check, var);
+        check_bounds(check, var);
+        check_type(check, var);
+        if (desc->fmi > 1)
+            check_derivative(check, i);
+        if (desc->fmi == 3)
+            check_fmi3(check, var);
+        if (!var->multiple_set && var->causality != TUTTI_INPUT)
+            check_warning(check, var, "found canHandleMultipleSetPerTimeInstant, expected it only at inputs");
+    }
+}
+
+/* Value references and aliases, and the lists of the model structure. */
+
+struct entry {
+    uint32_t space, reference, index;
+};
+
+/* 1.0 and 2.0: references are unique for each of the four kinds of values only. 3.0: for all. */
+static uint32_t space_of(const struct tutti_desc *desc, const struct tutti_var *var)
+{
+    if (desc->fmi == 3)
+        return 0;
+    switch (var->type) {
+    case TUTTI_TYPE_FLOAT64: return 0;
+    case TUTTI_TYPE_BOOLEAN: return 2;
+    case TUTTI_TYPE_STRING: return 3;
+    default: return 1;
+    }
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->space != y->space)
+        return x->space < y->space ? -1 : 1;
+    if (x->reference != y->reference)
+        return x->reference < y->reference ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool is_settable(const struct tutti_var *var)
+{
+    return var->causality == TUTTI_INPUT || var->causality == TUTTI_PARAMETER;
+}
+
+/* 2.0: variables with one reference are one value under several names. Each is compared with the first, and with the
+ * first that can be set or has a start value. */
+static void check_aliases2(struct check *check, const struct entry *entries, uint32_t count)
+{
+    const struct tutti_var *vars = check->desc->vars, *first = &vars[entries[0].index];
+    const struct tutti_var *settable = is_settable(first) ? first : NULL;
+    const struct tutti_var *started = first->start && first->variability != TUTTI_CONSTANT ? first : NULL;
+    for (uint32_t i = 1; i < count; i++) {
+        const struct tutti_var *var = &vars[entries[i].index];
+        if (is_settable(var) && settable) {
+            check_error(check, var,
+                        "it has the value reference %u of \"%.200s\" (line %u), and both can be set; expected "
+                        "different references",
+                        var->reference, settable->name, settable->line);
+            continue;
+        }
+        if (is_settable(var))
+            settable = var;
+        if ((var->variability == TUTTI_CONSTANT) != (first->variability == TUTTI_CONSTANT))
+            check_error(check, var,
+                        "it has the value reference %u of \"%.200s\" (line %u), and only one of them is constant",
+                        var->reference, first->name, first->line);
+        if (var->unit != first->unit)
+            check_error(check, var, "it has the value reference %u of \"%.200s\" (line %u), expected the same unit",
+                        var->reference, first->name, first->line);
+        if (var->type != first->type)
+            check_warning(check, var, "it has the value reference %u of \"%.200s\" (line %u), expected the same type",
+                          var->reference, first->name, first->line);
+        if (var->start && var->variability != TUTTI_CONSTANT) {
+            if (started)
+                check_warning(check, var,
+                              "it has the value reference %u of \"%.200s\" (line %u), and both have a start "
+                              "value; expected one",
+                              var->reference, started->name, started->line);
+            else
+                started = var;
+        }
+    }
+}
+
+/* 1.0: the file says which ones are aliases; one of them must be the variable itself. */
+static void check_aliases1(struct check *check, const struct entry *entries, uint32_t count)
+{
+    const struct tutti_var *vars = check->desc->vars, *base = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tutti_var *var = &vars[entries[i].index];
+        if (var->alias)
+            continue;
+        if (base)
+            check_warning(check, var,
+                          "it has the value reference %u of \"%.200s\" (line %u), expected alias or negatedAlias",
+                          var->reference, base->name, base->line);
+        else
+            base = var;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tutti_var *var = &vars[entries[i].index];
+        if (!base)
+            check_error(check, var,
+                        "it is an alias, but no variable of its type has the value reference %u without being one",
+                        var->reference);
+        else if (var->alias && var->type != base->type)
+            check_error(check, var, "it is an alias of \"%.200s\" (line %u), expected the same type", base->name,
+                        base->line);
+        if (var->negated && (var->type == TUTTI_TYPE_BOOLEAN || var->type == TUTTI_TYPE_STRING))
+            check_error(check, var, "it is a negated alias of type %s, expected a number", tutti_type_name(var->type));
+    }
+}
+
+static void check_group(struct check *check, const struct entry *entries, uint32_t count)
+{
+    const struct tutti_var *vars = check->desc->vars;
+    if (entries[0].reference == TUTTI_NONE)
+        return; /* those have none, which the reader reported */
+    if (check->desc->fmi == 1) {
+        check_aliases1(check, entries, count);
+    } else if (check->desc->fmi == 2) {
+        check_aliases2(check, entries, count);
+    } else {
+        for (uint32_t i = 1; i < count; i++)
+            check_error(check, &vars[entries[i].index],
+                        "it has the value reference %u of \"%.200s\" (line %u), expected different references",
+                        entries[i].reference, vars[entries[0].index].name, vars[entries[0].index].line);
+    }
+}
+
+/* desc_check_structure.c: value references and aliases; fills `roles`; the lists of the model structure. */
+static enum tutti_err check_references(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    uint32_t n = desc->var_count;
+    struct entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+    check->roles = tutti_arena_alloc(&check->arena, (size_t)n + 1);
+    if (!entries || !check->roles) {
+        free(entries);
+        return tutti_fail_memory();
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        entries[i] = (struct entry){space_of(desc, &desc->vars[i]), desc->vars[i].reference, i};
+        if (desc->vars[i].derivative_of != TUTTI_NONE)
+            check->roles[desc->vars[i].derivative_of] |= ROLE_DIFFERENTIATED;
+    }
+    qsort(entries, n, sizeof *entries, compare_entries);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1;
+             end < n && entries[end].space == entries[i].space && entries[end].reference == entries[i].reference;)
+            end++;
+        check_group(check, entries + i, end - i);
+    }
+    free(entries);
+    return TUTTI_OK;
+}
+
+/* Marks the variables of a list and reports those that are in it twice. */
+static void mark(struct check *check, const struct tutti_unknowns *list, uint8_t role, const char *what)
+{
+    const struct tutti_var *vars = check->desc->vars;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct tutti_unknown *unknown = &list->items[i];
+        if (list->given && (check->roles[unknown->variable] & role))
+            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what, vars[unknown->variable].name,
+                             "it is listed twice, expected once");
+        check->roles[unknown->variable] |= role;
+    }
+}
+
+static void check_outputs(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    const char *where = desc->fmi == 3 ? "<ModelStructure>" : "<ModelStructure><Outputs>";
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (desc->vars[i].causality == TUTTI_OUTPUT && (!desc->outputs.given || !(check->roles[i] & ROLE_OUTPUT)))
+            check_error(check, &desc->vars[i], "the output is missing in %s, expected all of them there", where);
+    for (uint32_t i = 0; i < desc->outputs.count; i++) {
+        const struct tutti_var *var = &desc->vars[desc->outputs.items[i].variable];
+        if (var->causality != TUTTI_OUTPUT)
+            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output", var->name,
+                             "the variable (line %u) has causality %s, expected output", var->line,
+                             tutti_causality_name(var->causality));
+    }
+}
+
+static void check_derivatives(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    for (uint32_t i = 0; i < desc->derivatives.count; i++) {
+        const struct tutti_unknown *unknown = &desc->derivatives.items[i];
+        const struct tutti_var *var = &desc->vars[unknown->variable];
+        if (var->derivative_of == TUTTI_NONE) {
+            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+                             "the variable (line %u) has no derivative attribute, expected one that names its state",
+                             var->line);
+            continue;
+        }
+        const struct tutti_var *state = &desc->vars[var->derivative_of];
+        if (check->roles[var->derivative_of] & ROLE_STATE)
+            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+                             "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
+                             state->name, state->line);
+        check->roles[var->derivative_of] |= ROLE_STATE;
+        if (state->causality != TUTTI_LOCAL && state->causality != TUTTI_OUTPUT)
+            check_error(check, state, "a state with causality %s, expected local or output",
+                        tutti_causality_name(state->causality));
+    }
+}
+
+/* Why a variable must be among the initial unknowns; NULL if it need not. */
+static const char *initial_reason(const struct check *check, uint32_t index)
+{
+    const struct tutti_var *var = &check->desc->vars[index];
+    bool computed = var->initial == TUTTI_APPROX || var->initial == TUTTI_CALCULATED;
+    if (var->clock_count || var->type == TUTTI_TYPE_CLOCK)
+        return NULL;
+    if (var->causality == TUTTI_CALCULATED_PARAMETER)
+        return "a calculated parameter";
+    if (!computed)
+        return NULL;
+    if (var->causality == TUTTI_OUTPUT)
+        return "an output that is not initial exact";
+    if (check->roles[index] & ROLE_STATE)
+        return "a state that is not initial exact";
+    return check->roles[index] & ROLE_DERIVATIVE ? "a derivative that is not initial exact" : NULL;
+}
+
+static void check_initial(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    bool me = desc->interfaces[TUTTI_ME].present;
+    for (uint32_t i = 0; i < desc->var_count; i++) {
+        const char *reason = initial_reason(check, i);
+        if (!reason || (check->roles[i] & ROLE_INITIAL))
+            continue;
+        if (me || desc->vars[i].causality != TUTTI_LOCAL)
+            check_error(check, &desc->vars[i], "it is missing among the initial unknowns, expected there as %s",
+                        reason);
+        else
+            check_warning(check, &desc->vars[i], "it is missing among the initial unknowns, expected there as %s",
+                          reason);
+    }
+    for (uint32_t i = 0; i < desc->initial_unknowns.count; i++) {
+        const struct tutti_unknown *unknown = &desc->initial_unknowns.items[i];
+        const struct tutti_var *var = &desc->vars[unknown->variable];
+        if (!initial_reason(check, unknown->variable) && var->clock_count == 0)
+            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                             "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
+                             tutti_causality_name(var->causality), tutti_initial_name(var->initial));
+        if (desc->fmi == 2 && i && unknown->variable < desc->initial_unknowns.items[i - 1].variable)
+            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                             "it comes after a variable with a larger index, expected an ascending order");
+    }
+}
+
+/* Factors that are known only after the initialisation say nothing about it. (That factors are for real numbers only is
+ * not held against other types: even reference FMUs have them there.) */
+static void check_initial_kinds(struct check *check)
+{
+    const struct tutti_unknowns *list = &check->desc->initial_unknowns;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct tutti_unknown *unknown = &list->items[i];
+        for (uint32_t k = 0; unknown->kinds && k < unknown->dependency_count; k++) {
+            if (unknown->kinds[k] == TUTTI_DEPENDENT || unknown->kinds[k] == TUTTI_DEPENDENCY_CONSTANT)
+                continue;
+            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
+                             check->desc->vars[unknown->variable].name,
+                             "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
+            break;
+        }
+    }
+}
+
+static void check_fmi3_lists(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    for (uint32_t i = 0; i < desc->clocked_states.count; i++) {
+        const struct tutti_var *var = &desc->vars[desc->clocked_states.items[i].variable];
+        if (var->previous == TUTTI_NONE || var->clock_count == 0)
+            check_error(check, var, "it is listed as a clocked state, expected the attributes previous and clocks");
+    }
+    for (uint32_t i = 0; i < desc->event_indicators.count; i++) {
+        const struct tutti_var *var = &desc->vars[desc->event_indicators.items[i].variable];
+        if (!tutti_type_is_float(var->type) || var->variability != TUTTI_CONTINUOUS ||
+            (var->causality != TUTTI_LOCAL && var->causality != TUTTI_OUTPUT))
+            check_error(check, var,
+                        "it is listed as an event indicator, expected a continuous Float32 or Float64 that is "
+                        "local or output");
+    }
+}
+
+static void check_structure(struct check *check)
+{
+    const struct tutti_desc *desc = check->desc;
+    if (desc->fmi == 1)
+        return;
+    mark(check, &desc->outputs, ROLE_OUTPUT, "output");
+    mark(check, &desc->derivatives, ROLE_DERIVATIVE, "derivative");
+    mark(check, &desc->initial_unknowns, ROLE_INITIAL, "initial unknown");
+    check_outputs(check);
+    check_derivatives(check);
+    check_initial(check);
+    check_initial_kinds(check);
+    check_fmi3_lists(check);
 }
 
 static bool is_identifier(const char *text)
@@ -32,7 +668,7 @@ static bool is_identifier(const char *text)
     return *text != '\0';
 }
 
-static void check_interface(struct tutti_check *check, const struct tutti_interface *interface, const char *name)
+static void check_interface(struct check *check, const struct tutti_interface *interface, const char *name)
 {
     if (!interface->present)
         return;
@@ -52,7 +688,7 @@ static void check_interface(struct tutti_check *check, const struct tutti_interf
                          "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
 }
 
-static void check_root(struct tutti_check *check)
+static void check_root(struct check *check)
 {
     static const char *const names[] = {"CoSimulation", "ModelExchange", "ScheduledExecution"};
     const struct tutti_desc *desc = check->desc;
@@ -83,7 +719,7 @@ static void check_root(struct tutti_check *check)
                          "stepSize is %g, expected a positive number", e->step);
 }
 
-static void check_units(struct tutti_check *check)
+static void check_units(struct check *check)
 {
     const struct tutti_desc *desc = check->desc;
     for (uint32_t i = 0; i < desc->unit_count; i++)
@@ -108,7 +744,7 @@ static int compare_values(const void *a, const void *b)
 }
 
 /* The values in order, so that a start value is found quickly and equal ones lie side by side. */
-static enum tutti_err check_items(struct tutti_check *check, uint32_t index)
+static enum tutti_err check_items(struct check *check, uint32_t index)
 {
     const struct tutti_type_def *type = &check->desc->types[index];
     int64_t *values = tutti_arena_array(&check->arena, type->item_count, sizeof *values);
@@ -135,7 +771,7 @@ static enum tutti_err check_items(struct tutti_check *check, uint32_t index)
     return TUTTI_OK;
 }
 
-static enum tutti_err check_types(struct tutti_check *check)
+static enum tutti_err check_types(struct check *check)
 {
     const struct tutti_desc *desc = check->desc;
     check->items = tutti_arena_array(&check->arena, (size_t)desc->type_count + 1, sizeof *check->items);
@@ -160,7 +796,7 @@ static enum tutti_err check_types(struct tutti_check *check)
     return TUTTI_OK;
 }
 
-static enum tutti_err check_categories(struct tutti_check *check)
+static enum tutti_err check_categories(struct check *check)
 {
     const struct tutti_desc *desc = check->desc;
     struct tutti_map names = {0};
@@ -177,7 +813,7 @@ static enum tutti_err check_categories(struct tutti_check *check)
 }
 
 /* Variables and aliases share one space of names; an alias i is known as var_count + i. */
-static enum tutti_err add_name(struct tutti_check *check, struct tutti_map *names, uint32_t index)
+static enum tutti_err add_name(struct check *check, struct tutti_map *names, uint32_t index)
 {
     const struct tutti_desc *desc = check->desc;
     bool is_alias = index >= desc->var_count;
@@ -197,7 +833,7 @@ static enum tutti_err add_name(struct tutti_check *check, struct tutti_map *name
     return TUTTI_OK;
 }
 
-static enum tutti_err add_names(struct tutti_check *check, struct tutti_map *names)
+static enum tutti_err add_names(struct check *check, struct tutti_map *names)
 {
     const struct tutti_desc *desc = check->desc;
     uint32_t count = desc->var_count + desc->alias_count;
@@ -213,7 +849,7 @@ static enum tutti_err add_names(struct tutti_check *check, struct tutti_map *nam
     return TUTTI_OK;
 }
 
-static enum tutti_err check_names(struct tutti_check *check)
+static enum tutti_err check_names(struct check *check)
 {
     struct tutti_map names = {0};
     enum tutti_err err = add_names(check, &names);
@@ -221,22 +857,22 @@ static enum tutti_err check_names(struct tutti_check *check)
     return err;
 }
 
-static enum tutti_err check_all(struct tutti_check *check)
+static enum tutti_err check_all(struct check *check)
 {
     check_root(check);
     check_units(check);
     TRY(check_types(check));
     TRY(check_categories(check));
     TRY(check_names(check));
-    TRY(tutti_check_references(check));
-    tutti_check_vars(check);
-    tutti_check_structure(check);
+    TRY(check_references(check));
+    check_vars(check);
+    check_structure(check);
     return TUTTI_OK;
 }
 
 enum tutti_err tutti_desc_check(struct tutti_desc *desc, const char *file, struct tutti_findings *findings)
 {
-    struct tutti_check check = {.desc = desc, .report = {.file = file, .findings = findings}};
+    struct check check = {.desc = desc, .report = {.file = file, .findings = findings}};
     enum tutti_err err = check_all(&check);
     tutti_report_end(&check.report);
     tutti_arena_fini(&check.arena);

@@ -6,11 +6,6 @@
 #include "base/number.h"
 #include "description/desc_build.h"
 
-const char *const tutti_causality_words[] = {
-    "local", "input", "output", "parameter", "calculatedParameter", "structuralParameter", "independent", NULL};
-const char *const tutti_variability_words[] = {"continuous", "discrete", "tunable", "fixed", "constant", NULL};
-const char *const tutti_initial_words[] = {"exact", "approx", "calculated", NULL};
-
 enum tutti_err tutti_build_postpone(struct tutti_build *build, enum tutti_pending_kind kind, uint32_t owner,
                                     const char *name)
 {

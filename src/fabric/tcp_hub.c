@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The conductor's end of the tcp fabric: it calls all ranks, gathers what they report, and tells them to stop. */
+#include "fabric/tcp_hub.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/clock.h"
 #include "fabric/address.h"
 #include "fabric/report.h"
-#include "fabric/tcp_rank.h"
+#include "fabric/tcp_socket.h"
 
 static const double LOOK_EVERY = 0.1, LINGER = 0.1; /* seconds */
 enum { AT_ONCE = 1000, UNASKED = 64 << 20 };        /* messages of one wait; bytes that a rank may send without leave */
@@ -18,7 +19,7 @@ struct member {
     enum tutti_err err; /* LOST or FORMAT */
     char *message;      /* ... and why */
     struct tutti_route route;
-    char endpoint[TUTTI_TCP_ENDPOINT], numeric[TUTTI_TCP_ENDPOINT];
+    char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE];
     char *bytes;
     size_t begin, end, room;
     uint64_t received, granted;
@@ -110,7 +111,7 @@ static void meet(struct tutti_tcp_hub *hub, struct member *member, const void *d
 {
     struct tutti_wire_hello hello;
     enum tutti_wire_reason reason;
-    char version[TUTTI_WIRE_VERSION], who[TUTTI_TCP_ENDPOINT + 32];
+    char version[TUTTI_WIRE_VERSION], who[TUTTI_ADDRESS_SIZE + 32];
     snprintf(who, sizeof who, "rank %d at %s", (int)(member - hub->members), address_of(member));
     if (tutti_wire_get_refusal(data, size, &reason, version)) {
         give_up(member, tutti_wire_disagree(reason, who, version));
@@ -145,7 +146,7 @@ static enum tutti_err obey(struct tutti_tcp_hub *hub, struct member *member, con
         tell(hub, member, TUTTI_WIRE_BYE, NULL);
         member->left = true;
     } else if (!good || head.kind != TUTTI_WIRE_PING) {
-        char who[TUTTI_TCP_ENDPOINT + 32];
+        char who[TUTTI_ADDRESS_SIZE + 32];
         snprintf(who, sizeof who, "rank %d at %s", (int)(member - hub->members), address_of(member));
         give_up(member, tutti_wire_disagree(TUTTI_WIRE_FINE, who, ""));
     }
@@ -171,7 +172,7 @@ static enum tutti_err receive(struct tutti_tcp_hub *hub, bool wait, bool *got)
 static enum tutti_err look_around(struct tutti_tcp_hub *hub)
 {
     enum tutti_tcp_event event;
-    char numeric[TUTTI_TCP_ENDPOINT];
+    char numeric[TUTTI_ADDRESS_SIZE];
     while (tutti_tcp_socket_event(&hub->socket, &event, numeric))
         for (int i = 0; i < hub->ranks; i++) {
             struct member *member = &hub->members[i];

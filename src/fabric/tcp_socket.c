@@ -254,17 +254,17 @@ static bool meaning_of(int event, enum tutti_tcp_event *meaning)
 
 /* An event has two parts: 16 bits of number, 32 bits of value; the address. */
 bool tutti_tcp_socket_event(struct tutti_tcp_socket *self, enum tutti_tcp_event *event,
-                            char numeric[TUTTI_TCP_ENDPOINT])
+                            char numeric[TUTTI_ADDRESS_SIZE])
 {
     for (;;) {
         uint8_t first[6];
         uint16_t number;
         if (zmq_recv(self->monitor, first, sizeof first, ZMQ_DONTWAIT) != sizeof first)
             return false;
-        int size = zmq_recv(self->monitor, numeric, TUTTI_TCP_ENDPOINT - 1, ZMQ_DONTWAIT);
+        int size = zmq_recv(self->monitor, numeric, TUTTI_ADDRESS_SIZE - 1, ZMQ_DONTWAIT);
         if (size < 0)
             return false;
-        numeric[size < TUTTI_TCP_ENDPOINT ? size : TUTTI_TCP_ENDPOINT - 1] = '\0';
+        numeric[size < TUTTI_ADDRESS_SIZE ? size : TUTTI_ADDRESS_SIZE - 1] = '\0';
         memcpy(&number, first, sizeof number);
         if (meaning_of(number, event))
             return true;

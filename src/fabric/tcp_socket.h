@@ -10,9 +10,26 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "fabric/tcp.h"
+#include "base/log.h"
+#include "fabric/address.h"
+#include "fabric/keys.h"
 #include "fabric/wire.h"
 #include "fabric/zap.h"
+
+/* What both ends of a link keep to. */
+enum {
+    TUTTI_TCP_LEAVE = 512 * 1024, /* bytes of reports that the hub lets a rank send before it has taken some */
+    TUTTI_TCP_BATCH = 64 * 1024,  /* bytes of reports in a message */
+    TUTTI_TCP_PATIENCE = 30,      /* seconds to get through to somebody who listens */
+};
+
+/* How far a connection has come. */
+enum tutti_tcp_link_state {
+    TUTTI_TCP_UNKNOWN, /* nobody has called */
+    TUTTI_TCP_CALLING, /* we connect */
+    TUTTI_TCP_REACHED, /* connected; its hello is not here yet */
+    TUTTI_TCP_UP,
+};
 
 /* Bytes of a message, at most; the receiver cuts the connection beyond. */
 enum { TUTTI_TCP_GREATEST = 1 << 30 };
@@ -71,7 +88,7 @@ TUTTI_CHECKED enum tutti_err tutti_tcp_socket_receive(struct tutti_tcp_socket *s
 enum tutti_tcp_event { TUTTI_TCP_CONNECTED, TUTTI_TCP_REFUSED, TUTTI_TCP_WRONG_KEY, TUTTI_TCP_DISCONNECTED };
 /* The next one; false: none. */
 bool tutti_tcp_socket_event(struct tutti_tcp_socket *self, enum tutti_tcp_event *event,
-                            char numeric[TUTTI_TCP_ENDPOINT]);
+                            char numeric[TUTTI_ADDRESS_SIZE]);
 /* "its connection has ended": what an event means for those who wait. */
 const char *tutti_tcp_event_text(enum tutti_tcp_event event);
 

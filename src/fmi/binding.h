@@ -8,10 +8,14 @@
 #ifndef TUTTI_FMI_BINDING_H
 #define TUTTI_FMI_BINDING_H
 
-#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "fmi/instance.h"
-#include "fmi/state.h"
+#include "description/desc.h"
+#include "fmi/arguments.h"
+
+struct tutti_library;
 
 /* As in FMI 1.0 and 2.0; 3.0 has no PENDING. */
 enum tutti_status {
@@ -22,59 +26,6 @@ enum tutti_status {
     TUTTI_STATUS_FATAL,
     TUTTI_STATUS_PENDING,
     TUTTI_STATUS_MEMORY /* not the FMU's: a binding has no memory for a conversion */
-};
-
-enum { TUTTI_MESSAGES_KEPT = 6, TUTTI_MESSAGE_SIZE = 512 };
-
-struct tutti_message_texts {
-    char kept[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
-    /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
-    char deferred[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
-};
-
-/* What the FMU said; written from whatever thread the FMU calls back on. */
-struct tutti_messages {
-    pthread_mutex_t lock;
-    unsigned long count;               /* ever */
-    unsigned long passed, dropped;     /* to the log, not to the log */
-    struct tutti_message_texts *texts; /* made for the first message: of thousands of instances most say nothing */
-};
-
-/* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
-struct tutti_instance {
-    const struct tutti_binding *binding;
-    struct tutti_library *library;
-    void *component;         /* the FMU's own */
-    void *const *functions;  /* library->functions, one load nearer */
-    const uint16_t *allowed; /* the state machine of version and interface (state.h) */
-    enum tutti_state state;
-    enum tutti_call call; /* the last one made, for messages and crash reports */
-    enum tutti_type call_type;
-    double time;
-    unsigned deferred; /* messages.texts->deferred that are not told yet */
-    struct tutti_experiment_setup setup;
-    struct tutti_instance_options options; /* name points to a copy */
-    bool event_mode;
-    bool logging_on;               /* as the FMU was told */
-    enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
-    unsigned long warnings;
-    /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */
-    bool has_next_event;
-    double next_event;
-    char *refusal; /* the last Error that did not end all (tutti_call_refused), as a sentence; owned */
-    bool refused;  /* ... was the end of the last call */
-    struct tutti_messages messages;
-    union {
-        char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
-        struct {
-            struct tutti_discrete discrete; /* FMI 1.0 ME: what the initialisation said about events ... */
-            bool pending;                   /* ... and nobody was told */
-            bool outdated;                  /* values were set since */
-        } initial;
-    };
-    struct tutti_instance *next_dead;
-    void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
-    size_t scratch_size;
 };
 
 /* One function of a version's list. */
@@ -167,27 +118,5 @@ struct tutti_binding {
 };
 
 extern const struct tutti_binding tutti_binding_fmi1_cs, tutti_binding_fmi1_me, tutti_binding_fmi2, tutti_binding_fmi3;
-
-/* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name nobody. */
-struct tutti_instance *tutti_instance_current(void);
-
-/* Takes a message of the FMU: keeps it for error reports, and hands it to the log unless it repeats itself or floods.
- * Any text may be NULL or broken. */
-void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
-                            const char *text);
-
-/* Says that the FMU's library lacks the function that is being called; ERROR. */
-enum tutti_status tutti_instance_missing(struct tutti_instance *instance);
-
-/* In a binding, with `fmu(in)` the table of functions: calls one of them on the component, or says that it is missing. */
-#define CALL_FMU(in, function, ...)                                                                                    \
-    (fmu(in)->function ? (enum tutti_status)fmu(in)->function((in)->component, ##__VA_ARGS__)                          \
-                       : tutti_instance_missing(in))
-
-/* Logs the errors that were told during a call which then succeeded. */
-void tutti_instance_log_deferred(struct tutti_instance *instance);
-
-/* At least `size` bytes of scratch, or NULL. */
-void *tutti_instance_scratch(struct tutti_instance *instance, size_t size);
 
 #endif

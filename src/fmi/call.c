@@ -17,7 +17,7 @@ struct tutti_instance *tutti_instance_current(void)
 }
 
 /* The FMI function behind the last call, or NULL. */
-static const char *function_of(const struct tutti_instance *in)
+const char *tutti_call_function(const struct tutti_instance *in)
 {
     return in->binding->call_names[in->library->kind][in->call];
 }
@@ -25,7 +25,7 @@ static const char *function_of(const struct tutti_instance *in)
 /* ... with the type of its values ("fmi3GetFloat64"). */
 static void call_name(const struct tutti_instance *in, char *out, size_t size)
 {
-    const char *name = function_of(in);
+    const char *name = tutti_call_function(in);
     const char *word = in->binding->type_word(in->call_type);
     if (in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET)
         snprintf(out, size, "%s%s", name, word ? word : "");
@@ -125,16 +125,6 @@ void tutti_call_answered(struct tutti_instance *in)
     tutti_instance_log_deferred(in);
 }
 
-bool tutti_instance_refused(const struct tutti_instance *in)
-{
-    return in->refused;
-}
-
-const char *tutti_instance_refusal(const struct tutti_instance *in)
-{
-    return in->refusal ? in->refusal : "";
-}
-
 static void warn_once(struct tutti_instance *in)
 {
     if (in->warnings++ > 0)
@@ -182,39 +172,4 @@ enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, co
     return in->library->can & can ? TUTTI_OK
                                   : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
                                                in->library->file, what);
-}
-
-/* No printf here: the process may be dying. */
-static size_t put(char *out, size_t size, size_t at, const char *text)
-{
-    while (*text && at + 1 < size)
-        out[at++] = *text++;
-    return at;
-}
-
-size_t tutti_instance_where(char *out, size_t size)
-{
-    const struct tutti_instance *in = tutti_call_current;
-    size_t at = 0;
-    if (in && size > 0) {
-        const char *name = function_of(in);
-        bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
-        at = put(out, size, at, "instance ");
-        at = put(out, size, at, in->options.name);
-        at = put(out, size, at, " (");
-        at = put(out, size, at, in->library->file);
-        at = put(out, size, at, ") in ");
-        at = put(out, size, at, name ? name : "a call");
-        at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
-        at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
-        at = put(out, size, at, isnan(in->time) ? "" : TIME(in->time));
-    }
-    if (size > 0)
-        out[at] = '\0';
-    return at;
-}
-
-bool tutti_instance_is_mixed(void)
-{
-    return tutti_call_current && tutti_call_current->library->is_mixed;
 }

@@ -4,7 +4,7 @@
 #ifndef TUTTI_FMI_CALL_H
 #define TUTTI_FMI_CALL_H
 
-#include "fmi/binding.h"
+#include "fmi/component.h"
 
 /* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
 extern _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
@@ -23,6 +23,9 @@ void tutti_call_answered(struct tutti_instance *in);
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status);
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
 void tutti_call_bury(struct tutti_instance *in);
+
+/* The name of the FMI function that was called last, without the type's word; NULL: it has none. */
+const char *tutti_call_function(const struct tutti_instance *in);
 
 static inline bool tutti_call_may(const struct tutti_instance *in, enum tutti_call call)
 {

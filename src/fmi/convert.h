@@ -4,7 +4,7 @@
 #ifndef TUTTI_FMI_CONVERT_H
 #define TUTTI_FMI_CONVERT_H
 
-#include "fmi/binding.h"
+#include "fmi/component.h"
 
 static inline int *tutti_convert_to_int(struct tutti_instance *in, enum tutti_type type, const void *values, size_t n)
 {

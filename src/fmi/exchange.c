@@ -2,6 +2,7 @@
 /* Model Exchange: time, states and derivatives of an instance. What a right-hand side calls is as short as it can be. */
 #include "base/number.h"
 #include "fmi/call.h"
+#include "fmi/instance.h"
 
 /* FMI lets an FMU that returned Error be read and freed only (I3), and has Discard for a point at which it cannot be
  * evaluated. Many FMUs return Error for such a point, too (the square root of a state that the solver tried below 0), and

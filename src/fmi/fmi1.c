@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "fmi/api1.h"
-#include "fmi/binding.h"
+#include "fmi/component.h"
 #include "fmi/convert.h"
 #include "fmi/location.h"
 

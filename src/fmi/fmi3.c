@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fmi/api3.h"
-#include "fmi/binding.h"
+#include "fmi/component.h"
 
 struct functions {
 #define X(name, ret, params, group) ret(*name) params;

@@ -7,6 +7,7 @@
 
 #include "base/crash.h"
 #include "base/floating.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "fmi/call.h"
 
@@ -329,6 +330,51 @@ enum tutti_err tutti_instance_reset(struct tutti_instance *in)
 {
     CALL(in, TUTTI_CALL_RESET, reset, in);
     return TUTTI_OK;
+}
+
+bool tutti_instance_refused(const struct tutti_instance *in)
+{
+    return in->refused;
+}
+
+const char *tutti_instance_refusal(const struct tutti_instance *in)
+{
+    return in->refusal ? in->refusal : "";
+}
+
+/* No printf here: the process may be dying. */
+static size_t put(char *out, size_t size, size_t at, const char *text)
+{
+    while (*text && at + 1 < size)
+        out[at++] = *text++;
+    return at;
+}
+
+size_t tutti_instance_where(char *out, size_t size)
+{
+    const struct tutti_instance *in = tutti_call_current;
+    size_t at = 0;
+    if (in && size > 0) {
+        const char *name = tutti_call_function(in);
+        bool typed = in->call == TUTTI_CALL_SET || in->call == TUTTI_CALL_GET;
+        at = put(out, size, at, "instance ");
+        at = put(out, size, at, in->options.name);
+        at = put(out, size, at, " (");
+        at = put(out, size, at, in->library->file);
+        at = put(out, size, at, ") in ");
+        at = put(out, size, at, name ? name : "a call");
+        at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
+        at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
+        at = put(out, size, at, isnan(in->time) ? "" : TIME(in->time));
+    }
+    if (size > 0)
+        out[at] = '\0';
+    return at;
+}
+
+bool tutti_instance_is_mixed(void)
+{
+    return tutti_call_current && tutti_call_current->library->is_mixed;
 }
 
 void *tutti_instance_scratch(struct tutti_instance *in, size_t size)

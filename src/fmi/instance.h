@@ -13,62 +13,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/log.h"
+#include "description/type.h"
+#include "fmi/arguments.h"
 #include "fmi/library.h"
 #include "fmi/state.h"
-#include "description/type.h"
-
-struct tutti_instance;
-
-/* What an FMI 3.0 FMU tells and asks inside a do-step. */
-struct tutti_intermediate {
-    double time;
-    bool set_requested, get_allowed, step_finished, can_return_early;
-    bool return_early; /* answer: end the step ... */
-    double return_at;  /* ... at this time */
-};
-
-struct tutti_instance_options {
-    const char *name;            /* copied */
-    const struct tutti_log *log; /* borrowed for the instance's life; NULL: silent */
-    bool logging_on;             /* ask the FMU for its debug messages */
-    bool event_mode;             /* use event mode if the FMU has it (3.0 CS); Model Exchange always does */
-    bool early_return;           /* allow it to return early (3.0) */
-    /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
-    const uint32_t *intermediate;
-    size_t intermediate_count;
-    enum tutti_err (*intermediate_update)(void *context, struct tutti_instance *instance,
-                                          struct tutti_intermediate *update);
-    void *intermediate_context;
-};
-
-struct tutti_experiment_setup {
-    double start, stop, tolerance;
-    bool has_stop, has_tolerance;
-};
-
-/* How a do-step ended; a short step is a result, not an error. */
-struct tutti_step {
-    double reached; /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
-    bool discarded; /* the FMU refused or gave up the step ... */
-    bool can_retry; /* ... and stands unchanged at t, ready for a shorter one */
-    bool early;     /* it came back before the end on its own account (3.0) */
-    bool event;     /* event mode must be entered at `reached` (3.0) */
-    bool terminate; /* the FMU asks for the end of the simulation */
-};
-
-/* What came out of one update of the discrete states. */
-struct tutti_discrete {
-    bool again, terminate, nominals_changed, states_changed, has_next_event;
-    double next_event;
-};
-
-/* A saved FMU state, with where the instance stood. Zeroed is none. */
-struct tutti_saved {
-    void *handle;
-    enum tutti_state state;
-    double time;
-};
 
 /* `library` is borrowed for the instance's life. The FMU is not called yet if TUTTI_ERR_UNSUPPORTED comes back. */
 TUTTI_CHECKED enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,

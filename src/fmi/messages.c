@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "fmi/binding.h"
+#include "fmi/component.h"
 
 enum { PASSED_LIMIT = 200, PASSED_LIMIT_DEBUG = 100000 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fmi/call.h"
+#include "fmi/instance.h"
 
 enum tutti_err tutti_instance_save(struct tutti_instance *in, struct tutti_saved *saved)
 {

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "fmi/call.h"
+#include "fmi/instance.h"
 
 /* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
 static bool clamp_reached(const struct tutti_instance *in, double t, double end, double *reached)

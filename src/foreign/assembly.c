@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/number.h"
-#include "foreign/parts.h"
+#include "foreign/formats.h"
 
 /* Capacities are powers of two, so the count tells when there is no room. */
 static void *grow(struct tutti_arena *arena, void **items, size_t *count, size_t size)

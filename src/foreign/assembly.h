@@ -76,6 +76,22 @@ TUTTI_CHECKED enum tutti_err tutti_assembly_read(struct tutti_assembly **out, co
                                                  struct tutti_reader *reader, struct tutti_findings *findings);
 void tutti_assembly_free(struct tutti_assembly *assembly);
 
+/* For the readers of the formats. */
+
+/* A place for one more; NULL when memory is out. */
+struct tutti_assembly_unit *tutti_assembly_add_unit(struct tutti_assembly *assembly);
+struct tutti_assembly_function *tutti_assembly_add_function(struct tutti_assembly *assembly);
+struct tutti_assembly_link *tutti_assembly_add_link(struct tutti_assembly *assembly);
+struct tutti_assembly_value *tutti_assembly_add_value(struct tutti_assembly *assembly);
+/* `value` is copied, `name` is static. */
+TUTTI_CHECKED enum tutti_err tutti_assembly_set(struct tutti_assembly *assembly, const char *name, const char *value,
+                                                unsigned line);
+TUTTI_CHECKED enum tutti_err tutti_assembly_set_number(struct tutti_assembly *assembly, const char *name, double value,
+                                                       unsigned line);
+/* FORMAT: "file:line: words". */
+enum tutti_err tutti_assembly_fail(const struct tutti_assembly *assembly, unsigned line, const char *format, ...)
+    TUTTI_PRINTF(3, 4);
+
 /* The variables of a group, in their order; names are in `arena`. */
 struct tutti_assembly_group {
     const char **variables;

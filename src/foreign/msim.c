@@ -7,7 +7,8 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "foreign/parts.h"
+#include "foreign/assembly.h"
+#include "foreign/formats.h"
 
 enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
 

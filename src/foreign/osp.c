@@ -6,7 +6,8 @@
 
 #include "base/number.h"
 #include "base/str.h"
-#include "foreign/parts.h"
+#include "foreign/assembly.h"
+#include "foreign/formats.h"
 #include "ssp/tree.h"
 
 enum { MOST_TERMS = 100000 };

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "master/accelerate.h"
-#include "master/agree.h"
-#include "master/control.h"
-#include "master/coupling.h"
-#include "master/detect.h"
-#include "master/feedthrough.h"
-#include "master/stability.h"
+#include "job/check_words.h"
+#include "master/control/control.h"
+#include "master/coupling/accelerate.h"
+#include "master/coupling/coupling.h"
+#include "rank/agree.h"
+#include "start/feedthrough.h"
+#include "start/stability.h"
 
 /* What the choices hang on. */
 struct facts {
@@ -87,9 +87,9 @@ static bool gives_tolerance(const struct tutti_run_options *options)
 }
 
 /* Of `auto`: whoever gives a step, or FMUs that propose one, is to have it, unless somebody asks for a tolerance. */
-static bool wants_control(const struct run *run)
+static bool wants_control(const struct tutti_job *job)
 {
-    return !run->options->has_step && (gives_tolerance(run->options) || !run->times.step_proposed);
+    return !job->options.has_step && (gives_tolerance(&job->options) || !job->times.step_proposed);
 }
 
 /* Of one FMU: a tolerance is asked for, or a control that takes units back, or looks at how they move. */
@@ -100,19 +100,19 @@ static bool asks_for_control(const struct tutti_run_options *options)
     return !options->has_step && (options->has_rtol || options->has_atol);
 }
 
-bool tutti_master_may_control_one(const struct run *run)
+bool tutti_master_may_control_one(const struct tutti_job *job)
 {
-    return !tutti_system_is_coupled(run->system) && asks_for_control(run->options);
+    return !tutti_system_is_coupled(job->system) && asks_for_control(&job->options);
 }
 
-bool tutti_master_may_control(const struct run *run)
+bool tutti_master_may_control(const struct tutti_job *job)
 {
     const struct tutti_control *control = NULL;
-    if (!tutti_system_is_coupled(run->system))
+    if (!tutti_system_is_coupled(job->system))
         return false;
-    if (is_auto(run->options->control))
-        return wants_control(run);
-    return tutti_control_find(run->options->control, &control) == TUTTI_OK && control->rejects;
+    if (is_auto(job->options.control))
+        return wants_control(job);
+    return tutti_control_find(job->options.control, &control) == TUTTI_OK && control->rejects;
 }
 
 /* ---- facts ---- */
@@ -153,51 +153,54 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
 }
 
 /* What a loop needs depends on the units in it alone. */
-static void look_at_loops(struct run *run, struct facts *facts)
+static void look_at_loops(struct tutti_master *master, struct facts *facts)
 {
-    for (uint32_t m = 0; m < run->member_count && !facts->opaque; m++) {
-        const struct tutti_unit *unit = run->members[m].unit;
+    struct tutti_rank *rank = master->rank;
+    for (uint32_t m = 0; m < rank->member_count && !facts->opaque; m++) {
+        const struct tutti_unit *unit = rank->members[m].unit;
         bool has_d = unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_DIRECTIONAL) || can_go_back(unit);
-        if (!has_d && tutti_structure_is_in_loop(&run->master.running, m))
-            facts->opaque = &run->members[m];
+        if (!has_d && tutti_structure_is_in_loop(&master->running, m))
+            facts->opaque = &rank->members[m];
     }
 }
 
 /* Own units whose directional derivatives will be relied on are asked here, before anything depends on these: their kind
  * compares them with differences (unit/cs.c). All ranks hear of those that lose them. */
-static enum tutti_err test_derivatives(struct run *run)
+static enum tutti_err test_derivatives(struct tutti_master *master)
 {
-    double *lost = tutti_arena_array(&run->arena, run->member_count, sizeof *lost);
+    struct tutti_rank *rank = master->rank;
+    double *lost = tutti_arena_array(&rank->arena, rank->member_count, sizeof *lost);
     if (!lost)
         return tutti_fail_memory();
-    for (uint32_t m = 0; m < run->own_count; m++) {
-        const struct tutti_member *member = run->own[m];
-        bool loops = tutti_structure_is_in_loop(&run->master.running, member->component);
-        if (member->unit->kind->interface == TUTTI_CS && (loops || run->options->correct))
-            TRY(tutti_feedthrough_test(&run->wires, member->unit, member->component));
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        const struct tutti_member *member = rank->own[m];
+        bool loops = tutti_structure_is_in_loop(&master->running, member->component);
+        if (member->unit->kind->interface == TUTTI_CS && (loops || rank->job->options.correct))
+            TRY(tutti_feedthrough_test(&rank->wires, member->unit, member->component));
         lost[member->component] = !(member->unit->can & TUTTI_CAN_DIRECTIONAL);
     }
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, lost, run->member_count));
-    for (uint32_t m = 0; m < run->member_count; m++)
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, lost, rank->member_count));
+    for (uint32_t m = 0; m < rank->member_count; m++)
         if (lost[m] > 0)
-            run->units[m]->can &= ~(uint32_t)TUTTI_CAN_DIRECTIONAL;
+            rank->units[m]->can &= ~(uint32_t)TUTTI_CAN_DIRECTIONAL;
     return TUTTI_OK;
 }
 
 /* How well units see the tables that drive them, if they do not follow these inside of a step. */
-static enum tutti_err look_at_tables(struct run *run, struct facts *facts)
+static enum tutti_err look_at_tables(struct tutti_master *master, struct facts *facts)
 {
+    struct tutti_rank *rank = master->rank;
     double worst = -INFINITY;
-    if (run->table_count == 0)
+    if (rank->job->table_count == 0)
         return TUTTI_OK;
-    for (uint32_t m = 0; m < run->own_count; m++) {
-        const struct tutti_inputs *inputs = run->own[m]->inputs;
-        if (!inputs || !tutti_inputs_are_held(inputs, run->own[m]->unit->can))
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        const struct tutti_inputs *inputs = rank->own[m]->inputs;
+        if (!inputs || !tutti_inputs_are_held(inputs, rank->own[m]->unit->can))
             continue;
         bool centred = inputs->choice.at == TUTTI_INPUT_AUTO || inputs->choice.at == TUTTI_INPUT_MIDDLE;
         worst = fmax(worst, centred ? -2 : -1);
     }
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &worst, 1));
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &worst, 1));
     facts->table_order = isfinite(worst) ? (unsigned)-worst : 0;
     return TUTTI_OK;
 }
@@ -215,46 +218,48 @@ static bool has_continuous_output(const struct tutti_desc *desc)
 
 /* One FMU: is it to be controlled? One that a tolerance cannot be kept for runs as it did, with a warning; a control that is
  * asked for by name is refused. */
-static void look_at_one(const struct run *run, struct facts *facts)
+static void look_at_one(const struct tutti_master *master, struct facts *facts)
 {
+    const struct tutti_rank *rank = master->rank;
     bool able = !facts->stuck && !facts->own_step && !facts->stairs;
-    facts->has_signals = has_continuous_output(run->system->components[0].fmu->desc);
-    facts->controlled = facts->table_order > 0 && asks_for_control(run->options) &&
-                        (!is_auto(run->options->control) || (able && facts->has_signals));
+    facts->has_signals = has_continuous_output(rank->job->system->components[0].fmu->desc);
+    facts->controlled = facts->table_order > 0 && asks_for_control(&rank->job->options) &&
+                        (!is_auto(rank->job->options.control) || (able && facts->has_signals));
 }
 
-static enum tutti_err find_facts(struct run *run, struct facts *facts)
+static enum tutti_err find_facts(struct tutti_master *master, struct facts *facts)
 {
-    struct tutti_structure *running = &run->master.running;
-    *facts = (struct facts){.coupled = tutti_system_is_coupled(run->system)};
-    for (uint32_t m = 0; m < run->member_count; m++)
-        look_at_member(facts, &run->members[m]);
-    facts->has_outputs = tutti_detect_has_outputs(run);
-    for (uint32_t i = 0; i < run->wires.real_count; i++)
-        facts->has_signals = facts->has_signals || run->wires.reals[i].smooth;
+    struct tutti_rank *rank = master->rank;
+    struct tutti_structure *running = &master->running;
+    *facts = (struct facts){.coupled = tutti_system_is_coupled(rank->job->system)};
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        look_at_member(facts, &rank->members[m]);
+    facts->has_outputs = tutti_detector_finds_outputs(rank);
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        facts->has_signals = facts->has_signals || rank->wires.reals[i].smooth;
     facts->stability.known = true;
-    TRY(look_at_tables(run, facts));
+    TRY(look_at_tables(master, facts));
     if (!facts->coupled) {
-        look_at_one(run, facts);
+        look_at_one(master, facts);
         return TUTTI_OK;
     }
-    if (run->master.stability) {
-        facts->stability = *run->master.stability;
-        look_at_loops(run, facts);
+    if (master->stability) {
+        facts->stability = *master->stability;
+        look_at_loops(master, facts);
         return TUTTI_OK;
     }
-    TRY(tutti_structure_init(running, run->system, TUTTI_PHASE_RUN));
-    TRY(tutti_sequence_init(&run->master.sequence, running, run->options->order));
-    TRY(test_derivatives(run));
-    look_at_loops(run, facts);
-    bool asks = is_auto(run->options->coupling) || is_auto(run->options->extrapolate);
+    TRY(tutti_structure_init(running, rank->job->system, TUTTI_PHASE_RUN));
+    TRY(tutti_sequence_init(&master->sequence, running, rank->job->options.order));
+    TRY(test_derivatives(master));
+    look_at_loops(master, facts);
+    bool asks = is_auto(rank->job->options.coupling) || is_auto(rank->job->options.extrapolate);
     if (asks)
-        TRY(tutti_stability_measure(run, running, &facts->stability));
-    struct tutti_radii *kept = tutti_arena_alloc(&run->arena, sizeof *kept);
+        TRY(tutti_stability_measure(rank, running, &master->sequence, &facts->stability));
+    struct tutti_radii *kept = tutti_arena_alloc(&rank->arena, sizeof *kept);
     if (!kept)
         return tutti_fail_memory();
     *kept = facts->stability;
-    run->master.stability = kept;
+    master->stability = kept;
     return TUTTI_OK;
 }
 
@@ -262,11 +267,12 @@ static enum tutti_err find_facts(struct run *run, struct facts *facts)
 
 enum choice { COUPLING, CONTROL, EXTRAPOLATE, EVENTS };
 
-__attribute__((format(printf, 3, 4))) static void because(struct run *run, enum choice choice, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum choice choice,
+                                                          const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(run->master.reasons[choice], sizeof run->master.reasons[choice], format, arguments);
+    vsnprintf(master->chosen.reasons[choice], sizeof master->chosen.reasons[choice], format, arguments);
     va_end(arguments);
 }
 
@@ -299,43 +305,44 @@ static enum tutti_err refuse_unstable(const struct facts *facts, double radius)
 }
 
 /* A step that is made once, from one point to the next, in a loop. */
-static enum tutti_err choose_explicit(struct run *run, const struct facts *facts, const struct tutti_coupling *coupling,
-                                      const char *why, const struct tutti_member *blame)
+static enum tutti_err choose_explicit(struct tutti_master *master, const struct facts *facts,
+                                      const struct tutti_coupling *coupling, const char *why,
+                                      const struct tutti_member *blame)
 {
+    struct tutti_rank *rank = master->rank;
     char rho[64];
     double radius = coupling == &tutti_coupling_seidel ? facts->stability.seidel[0] : facts->stability.jacobi[0];
     bool known = facts->stability.known && !isnan(radius);
     if (known && !tutti_radius_is_stable(radius))
         return refuse_unstable(facts, radius);
-    run->master.coupling = coupling;
-    because(run, COUPLING, "'%s' %s; outputs depend on each other in a circle (%s)", name_of(blame), why,
+    master->chosen.coupling = coupling;
+    because(master, COUPLING, "'%s' %s; outputs depend on each other in a circle (%s)", name_of(blame), why,
             name_rho(facts, rho, sizeof rho));
     if (!known && facts->stability.loops > 0)
         tutti_log_printf(
-            run->options->log, TUTTI_LOG_WARNING, NULL,
+            rank->log, TUTTI_LOG_WARNING, NULL,
             "there is an algebraic loop, and it is not known whether --coupling %s is stable: '%s' %s; look "
             "at the result, or use --interface me",
             coupling->name, name_of(blame), why);
     return TUTTI_OK;
 }
 
-static enum tutti_err choose_for_loop(struct run *run, const struct facts *facts)
+static enum tutti_err choose_for_loop(struct tutti_master *master, const struct facts *facts)
 {
-    struct tutti_master *master = &run->master;
     char rho[64];
     if (facts->own_step)
-        return choose_explicit(run, facts, &tutti_coupling_jacobi, "has steps of its own", facts->own_step);
+        return choose_explicit(master, facts, &tutti_coupling_jacobi, "has steps of its own", facts->own_step);
     if (!facts->opaque && facts->stability.known) {
-        master->coupling = &tutti_coupling_jacobi;
-        master->corrects = true;
-        because(run, COUPLING, "with --correct: outputs depend on each other in a circle (%s)",
+        master->chosen.coupling = &tutti_coupling_jacobi;
+        master->chosen.corrects = true;
+        because(master, COUPLING, "with --correct: outputs depend on each other in a circle (%s)",
                 name_rho(facts, rho, sizeof rho));
     } else if (!facts->stuck) {
-        master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING, "outputs depend on each other in a circle (%s); steps can be repeated",
+        master->chosen.coupling = &tutti_coupling_relax;
+        because(master, COUPLING, "outputs depend on each other in a circle (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
-        return choose_explicit(run, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->stuck);
+        return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->stuck);
     return TUTTI_OK;
 }
 
@@ -346,87 +353,88 @@ static bool judges_iteration(const struct tutti_run_options *options)
            control->for_iteration;
 }
 
-static enum tutti_err choose_coupling(struct run *run, const struct facts *facts)
+static enum tutti_err choose_coupling(struct tutti_master *master, const struct facts *facts)
 {
-    struct tutti_master *master = &run->master;
-    const struct tutti_run_options *options = run->options;
-    master->corrects = options->correct;
-    master->smooths = options->smooth;
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    master->chosen.corrects = options->correct;
+    master->chosen.smooths = options->smooth;
     if (!is_auto(options->coupling))
-        return tutti_coupling_find(options->coupling, &master->coupling);
-    master->coupling = &tutti_coupling_jacobi;
+        return tutti_coupling_find(options->coupling, &master->chosen.coupling);
+    master->chosen.coupling = &tutti_coupling_jacobi;
     if (!facts->coupled)
-        because(run, COUPLING, "there is one unit");
+        because(master, COUPLING, "there is one unit");
     else if (options->correct || options->smooth)
-        because(run, COUPLING, "--correct and --smooth need it");
+        because(master, COUPLING, "--correct and --smooth need it");
     else if (judges_iteration(options)) {
-        master->coupling = &tutti_coupling_relax;
-        because(run, COUPLING, "--control %s needs steps that are repeated", options->control);
+        master->chosen.coupling = &tutti_coupling_relax;
+        because(master, COUPLING, "--control %s needs steps that are repeated", options->control);
     } else if (facts->stability.loops > 0)
-        return choose_for_loop(run, facts);
+        return choose_for_loop(master, facts);
     else if (facts->own_step)
-        because(run, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
     else {
-        master->coupling = &tutti_coupling_seidel;
-        because(run, COUPLING,
+        master->chosen.coupling = &tutti_coupling_seidel;
+        because(master, COUPLING,
                 facts->stability.empty > 0 ? "there is an algebraic loop, but its gain is 0 (rho(DL) = 0)"
                                            : "no outputs depend on each other in a circle (no algebraic loop)");
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err choose_control(struct run *run, const struct facts *facts)
+static enum tutti_err choose_control(struct tutti_master *master, const struct facts *facts)
 {
-    struct tutti_master *master = &run->master;
-    const struct tutti_run_options *options = run->options;
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
     if (!is_auto(options->control))
-        return tutti_control_find(options->control, &master->control);
-    master->control = &tutti_control_fixed;
-    if (!master->general)
-        because(run, CONTROL, "there is one unit");
+        return tutti_control_find(options->control, &master->chosen.control);
+    master->chosen.control = &tutti_control_fixed;
+    if (!master->chosen.general)
+        because(master, CONTROL, "there is one unit");
     else if (options->has_step)
-        because(run, CONTROL, "--step is given");
-    else if (!wants_control(run) && run->system->foreign)
-        because(run, CONTROL, "the file gives a step for %s, and no tolerance is given", run->system->foreign);
-    else if (!wants_control(run))
-        because(run, CONTROL, "FMUs propose a step, and no tolerance is given");
+        because(master, CONTROL, "--step is given");
+    else if (!wants_control(rank->job) && rank->job->system->foreign)
+        because(master, CONTROL, "the file gives a step for %s, and no tolerance is given", rank->job->system->foreign);
+    else if (!wants_control(rank->job))
+        because(master, CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->stairs)
-        because(run, CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
+        because(master, CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
     else if (facts->own_step)
-        because(run, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck)
-        because(run, CONTROL, "'%s' cannot repeat a step", name_of(facts->stuck));
+        because(master, CONTROL, "'%s' cannot repeat a step", name_of(facts->stuck));
     else if (!facts->has_signals)
-        because(run, CONTROL, "no continuous signal to estimate an error by");
+        because(master, CONTROL, "no continuous signal to estimate an error by");
     else {
-        master->control = &tutti_control_embedded;
-        because(run, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "no step is given",
+        master->chosen.control = &tutti_control_embedded;
+        because(master, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "no step is given",
                 facts->coupled ? "all units can repeat a step"
                                : "the FMU, which holds its inputs in a step, can repeat it");
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err choose_extrapolation(struct run *run, const struct facts *facts, unsigned *order)
+static enum tutti_err choose_extrapolation(struct tutti_master *master, const struct facts *facts, unsigned *order)
 {
-    if (!is_auto(run->options->extrapolate))
-        return tutti_extrapolation_find(run->options->extrapolate, order);
+    struct tutti_rank *rank = master->rank;
+    if (!is_auto(rank->job->options.extrapolate))
+        return tutti_extrapolation_find(rank->job->options.extrapolate, order);
     *order = 0;
     if (!facts->coupled)
-        because(run, EXTRAPOLATE, "there is one unit");
-    else if (run->master.smooths) {
+        because(master, EXTRAPOLATE, "there is one unit");
+    else if (master->chosen.smooths) {
         *order = 1;
-        because(run, EXTRAPOLATE, "--smooth needs it");
-    } else if (run->master.coupling->iterates) {
+        because(master, EXTRAPOLATE, "--smooth needs it");
+    } else if (master->chosen.coupling->iterates) {
         *order = 1;
-        because(run, EXTRAPOLATE, "a good first guess for the iteration of each step");
-    } else if (facts->stability.loops > 0 && !run->master.corrects)
-        because(run, EXTRAPOLATE, "inputs are held: extrapolation could make the algebraic loop unstable");
-    else if (!run->master.control->varies)
-        because(run, EXTRAPOLATE, "steps are fixed, and inputs are held in each");
+        because(master, EXTRAPOLATE, "a good first guess for the iteration of each step");
+    } else if (facts->stability.loops > 0 && !master->chosen.corrects)
+        because(master, EXTRAPOLATE, "inputs are held: extrapolation could make the algebraic loop unstable");
+    else if (!master->chosen.control->varies)
+        because(master, EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
-        *order = run->master.per_time ? 2 : 1;
-        because(run, EXTRAPOLATE, "errors are controlled: %s",
+        *order = master->chosen.per_time ? 2 : 1;
+        because(master, EXTRAPOLATE, "errors are controlled: %s",
                 facts->takes_slopes
                     ? "inputs move along polynomials in a step"
                     : "no unit accepts slopes of inputs, which get their values of the middle of a step");
@@ -434,26 +442,26 @@ static enum tutti_err choose_extrapolation(struct run *run, const struct facts *
     return TUTTI_OK;
 }
 
-static enum tutti_err choose_detection(struct run *run, const struct facts *facts)
+static enum tutti_err choose_detection(struct tutti_master *master, const struct facts *facts)
 {
-    struct tutti_master *master = &run->master;
-    if (!is_auto(run->options->events))
-        return tutti_detection_find(run->options->events, &master->detection);
-    master->detection = &tutti_detection_none;
-    if (!master->general)
-        because(run, EVENTS, "there is one unit, which crosses its own");
+    struct tutti_rank *rank = master->rank;
+    if (!is_auto(rank->job->options.events))
+        return tutti_detection_find(rank->job->options.events, &master->chosen.detection);
+    master->chosen.detection = &tutti_detection_none;
+    if (!master->chosen.general)
+        because(master, EVENTS, "there is one unit, which crosses its own");
     else if (facts->own_step)
-        because(run, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->stuck && (facts->has_outputs || facts->has_events))
-        because(run, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->stuck));
+        because(master, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->stuck));
     else if (facts->has_outputs) {
-        master->detection = &tutti_detection_output;
-        because(run, EVENTS, "there are discrete outputs, and all units can repeat a step");
+        master->chosen.detection = &tutti_detection_output;
+        because(master, EVENTS, "there are discrete outputs, and all units can repeat a step");
     } else if (facts->has_events) {
-        master->detection = &tutti_detection_early;
-        because(run, EVENTS, "there are units with events, and all can repeat a step");
+        master->chosen.detection = &tutti_detection_early;
+        because(master, EVENTS, "there are units with events, and all can repeat a step");
     } else
-        because(run, EVENTS, "no unit has discrete outputs or events");
+        because(master, EVENTS, "no unit has discrete outputs or events");
     return TUTTI_OK;
 }
 
@@ -471,32 +479,30 @@ static enum tutti_err refuse_stuck(const struct tutti_member *stuck, const char 
         stuck->unit->forgets ? " that keeps its word" : "");
 }
 
-static enum tutti_err check_going_back(const struct run *run, const struct facts *facts)
+static enum tutti_err check_going_back(const struct tutti_master *master, const struct facts *facts)
 {
-    const struct tutti_master *master = &run->master;
     if (!facts->stuck)
         return TUTTI_OK;
-    if (master->coupling->iterates)
-        return refuse_stuck(facts->stuck, "--coupling", master->coupling->name,
+    if (master->chosen.coupling->iterates)
+        return refuse_stuck(facts->stuck, "--coupling", master->chosen.coupling->name,
                             can_go_back(facts->stuck->unit) ? "--events early" : "--coupling seidel");
-    if (master->control->rejects)
-        return refuse_stuck(facts->stuck, "--control", master->control->name,
+    if (master->chosen.control->rejects)
+        return refuse_stuck(facts->stuck, "--control", master->chosen.control->name,
                             can_go_back(facts->stuck->unit) ? "--events early" : "--control fixed or quantum");
-    if (master->detection->early)
-        return refuse_stuck(facts->stuck, "--events", master->detection->name, "--events none");
+    if (master->chosen.detection->early)
+        return refuse_stuck(facts->stuck, "--events", master->chosen.detection->name, "--events none");
     return TUTTI_OK;
 }
 
-static enum tutti_err check_own_steps(const struct run *run, const struct facts *facts)
+static enum tutti_err check_own_steps(const struct tutti_master *master, const struct facts *facts)
 {
-    const struct tutti_master *master = &run->master;
-    const char *option = master->coupling->iterates ? "--coupling"
-                         : master->control->varies  ? "--control"
-                         : master->detection->early ? "--events"
-                                                    : NULL;
-    const char *value = master->coupling->iterates ? master->coupling->name
-                        : master->control->varies  ? master->control->name
-                                                   : master->detection->name;
+    const char *option = master->chosen.coupling->iterates ? "--coupling"
+                         : master->chosen.control->varies  ? "--control"
+                         : master->chosen.detection->early ? "--events"
+                                                           : NULL;
+    const char *value = master->chosen.coupling->iterates ? master->chosen.coupling->name
+                        : master->chosen.control->varies  ? master->chosen.control->name
+                                                          : master->chosen.detection->name;
     if (!facts->own_step || !option)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_ARGUMENT,
@@ -506,27 +512,27 @@ static enum tutti_err check_own_steps(const struct run *run, const struct facts 
                       facts->own_step->unit->uniform ? "cannot vary its step" : "has a step of its own");
 }
 
-static enum tutti_err check_together(const struct run *run, const struct facts *facts, unsigned order)
+static enum tutti_err check_together(const struct tutti_master *master, const struct facts *facts, unsigned order)
 {
-    const struct tutti_master *master = &run->master;
-    const struct tutti_run_options *options = run->options;
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
     if (options->has_atol && !(options->atol > 0 && isfinite(options->atol)))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
                           NUMBER(options->atol));
-    if (master->control->for_iteration && !master->coupling->iterates)
+    if (master->chosen.control->for_iteration && !master->chosen.coupling->iterates)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with --coupling relax",
-                          master->control->name);
-    if ((master->corrects || master->smooths) && master->coupling != &tutti_coupling_jacobi)
+                          master->chosen.control->name);
+    if ((master->chosen.corrects || master->chosen.smooths) && !master->chosen.coupling->takes_correction)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with --coupling jacobi, not with %s",
-                          master->corrects ? "--correct" : "--smooth", master->coupling->name);
-    if (master->smooths && order == 0)
+                          master->chosen.corrects ? "--correct" : "--smooth", master->chosen.coupling->name);
+    if (master->chosen.smooths && order == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
-    if (master->control == &tutti_control_quantum && !run->options->has_quantum)
+    if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--control quantum needs --quantum Q: how far an output may move in a step");
-    TRY(check_number(run->options->has_h_max, run->options->h_max, "--h-max"));
-    TRY(check_own_steps(run, facts));
-    return check_going_back(run, facts);
+    TRY(check_number(rank->job->options.has_h_max, rank->job->options.h_max, "--h-max"));
+    TRY(check_own_steps(master, facts));
+    return check_going_back(master, facts);
 }
 
 /* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway, unless
@@ -562,26 +568,27 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
 }
 
 /* One FMU has nobody to be coupled with. */
-static enum tutti_err check_alone(const struct run *run)
+static enum tutti_err check_alone(const struct tutti_master *master)
 {
-    const char *option = coupling_option(run->options, run->master.general);
-    if (option && run->members[0].driven && strcmp(option, "--control") == 0)
+    const struct tutti_rank *rank = master->rank;
+    const char *option = coupling_option(&rank->job->options, master->chosen.general);
+    if (option && rank->members[0].driven && strcmp(option, "--control") == 0)
         return tutti_fail(
             TUTTI_ERR_ARGUMENT,
             "--control %s has nothing to control: there is one FMU, and it follows its inputs inside of a "
             "step, or they change at their rows only; leave it out",
-            run->options->control);
+            rank->job->options.control);
     return option ? tutti_fail(TUTTI_ERR_ARGUMENT,
                                "%s is about units that are coupled, and there is only one; leave it out", option)
                   : TUTTI_OK;
 }
 
 /* Said, but not refused: an annotation may give an option for a choice that somebody replaced. */
-static void warn_of_idle(const struct run *run)
+static void warn_of_idle(const struct tutti_master *master)
 {
-    const struct tutti_master *master = &run->master;
-    const struct tutti_run_options *options = run->options;
-    bool iterates = master->coupling->iterates;
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    bool iterates = master->chosen.coupling->iterates;
     const struct {
         bool idle;
         const char *option, *with;
@@ -589,100 +596,104 @@ static void warn_of_idle(const struct run *run)
         {options->sweeps && !iterates, "--sweeps", "--coupling relax"},
         {options->accelerate && !iterates, "--accelerate", "--coupling relax"},
         {options->max_iterations > 0 && !iterates, "--max-iterations", "--coupling relax"},
-        {options->order && master->coupling == &tutti_coupling_jacobi, "--order", "--coupling seidel or relax"},
-        {options->has_quantum && master->control != &tutti_control_quantum, "--quantum", "--control quantum"},
-        {options->has_divergence && master->control != &tutti_control_diverge, "--divergence", "--control diverge"},
-        {options->error_per && !master->control->bounds_run, "--error-per", "--control embedded or richardson"},
-        {options->has_h_min && !master->control->varies, "--h-min", "a --control that varies the step"},
-        {options->has_event_tolerance && !master->detection->outputs, "--event-tolerance", "--events output"},
+        {options->order && !master->chosen.coupling->waves, "--order", "--coupling seidel or relax"},
+        {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
+        {options->has_divergence && !master->chosen.control->takes_divergence, "--divergence", "--control diverge"},
+        {options->error_per && !master->chosen.control->bounds_run, "--error-per", "--control embedded or richardson"},
+        {options->has_h_min && !master->chosen.control->varies, "--h-min", "a --control that varies the step"},
+        {options->has_event_tolerance && !master->chosen.detection->outputs, "--event-tolerance", "--events output"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].idle)
-            tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%s has no effect here; it goes with %s",
+            tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL, "%s has no effect here; it goes with %s",
                              all[i].option, all[i].with);
 }
 
 /* The unit because of which steps are fixed, and why; NULL: there is none. */
 static void note_blame(struct tutti_master *master, const struct facts *facts)
 {
-    master->blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
-    master->blame_for = facts->stairs     ? "has a fixed internal step"
-                        : facts->own_step ? "has steps of its own"
-                                          : "cannot go back to the beginning of a step";
+    master->chosen.blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
+    master->chosen.blame_for = facts->stairs     ? "has a fixed internal step"
+                               : facts->own_step ? "has steps of its own"
+                                                 : "cannot go back to the beginning of a step";
 }
 
 /* A tolerance was given, and steps are fixed because of a unit. */
-static void warn_of_tolerance(const struct run *run)
+static void warn_of_tolerance(const struct tutti_master *master)
 {
-    bool coupled = tutti_system_is_coupled(run->system);
-    const struct tutti_run_options *options = run->options;
-    const struct tutti_member *blame = run->master.blame;
+    const struct tutti_rank *rank = master->rank;
+    bool coupled = tutti_system_is_coupled(rank->job->system);
+    const struct tutti_run_options *options = &rank->job->options;
+    const struct tutti_member *blame = master->chosen.blame;
     bool asked = options->has_rtol || options->has_atol;
-    if (!asked || !blame || options->has_step || !is_auto(options->control) || run->master.control->varies)
+    if (!asked || !blame || options->has_step || !is_auto(options->control) || master->chosen.control->varies)
         return;
     bool me = blame->unit->kind->interface == TUTTI_CS && blame->unit->fmu->desc->interfaces[TUTTI_ME].present;
-    tutti_log_insist(options->log, TUTTI_LOG_WARNING, NULL,
+    tutti_log_insist(rank->log, TUTTI_LOG_WARNING, NULL,
                      "%s does not control the error of %s here: '%s' %s, so all steps are of %s. Use %sa --step "
                      "that is short enough (half of it should give the same result)",
                      options->has_rtol ? "--rtol" : "--atol", coupled ? "the coupling" : "inputs that are held",
-                     name_of(blame), run->master.blame_for, NUMBER(run->times.step),
+                     name_of(blame), master->chosen.blame_for, NUMBER(rank->times.step),
                      me ? "--interface me, or " : "an FMU that can save its state, or ");
 }
 
-void tutti_master_tell(const struct run *run)
+void tutti_master_tell(const struct tutti_master *master)
 {
-    const struct tutti_master *master = &run->master;
-    unsigned order = master->order;
-    warn_of_tolerance(run);
-    if (!master->general)
+    const struct tutti_rank *rank = master->rank;
+    unsigned order = master->chosen.order;
+    warn_of_tolerance(master);
+    if (!master->chosen.general)
         return;
     const char *const names[] = {"coupling", "control", "extrapolate", "events"};
     char orders[8];
     snprintf(orders, sizeof orders, "%u", order);
-    const char *const values[] = {master->coupling->name, master->control->name, orders, master->detection->name};
-    bool coupled = tutti_system_is_coupled(run->system);
+    const char *const values[] = {master->chosen.coupling->name, master->chosen.control->name, orders,
+                                  master->chosen.detection->name};
+    bool coupled = tutti_system_is_coupled(rank->job->system);
     for (int i = 0; i < 4; i++)
-        if (master->reasons[i][0] && (coupled || i == CONTROL || i == EVENTS))
-            tutti_log_printf(run->options->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
-                             master->reasons[i]);
-    warn_of_idle(run);
+        if (master->chosen.reasons[i][0] && (coupled || i == CONTROL || i == EVENTS))
+            tutti_log_printf(rank->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
+                             master->chosen.reasons[i]);
+    warn_of_idle(master);
 }
 
-bool tutti_master_relies_on_going_back(const struct run *run)
+bool tutti_master_relies_on_going_back(const struct tutti_master *master)
 {
-    if (run->master.goes_back)
+    const struct tutti_rank *rank = master->rank;
+    if (master->chosen.goes_back)
         return true;
-    for (uint32_t m = 0; m < run->member_count && run->master.corrects; m++)
-        if (run->units[m]->kind->interface == TUTTI_CS && !(run->units[m]->can & TUTTI_CAN_DIRECTIONAL))
+    for (uint32_t m = 0; m < rank->member_count && master->chosen.corrects; m++)
+        if (rank->units[m]->kind->interface == TUTTI_CS && !(rank->units[m]->can & TUTTI_CAN_DIRECTIONAL))
             return true;
     return false;
 }
 
-enum tutti_err tutti_master_choose(struct run *run)
+enum tutti_err tutti_master_choose(struct tutti_master *master)
 {
+    struct tutti_rank *rank = master->rank;
     struct facts facts;
-    struct tutti_master *master = &run->master;
-    TRY(find_facts(run, &facts));
-    master->general = facts.coupled || facts.controlled;
-    master->goes_back = false;
-    master->table_order = facts.table_order;
-    TRY(choose_detection(run, &facts));
-    if (!facts.stuck && !master->detection->early) /* then units cross events in the middle of a step */
+    TRY(find_facts(master, &facts));
+    master->chosen.general = facts.coupled || facts.controlled;
+    master->chosen.goes_back = false;
+    master->chosen.table_order = facts.table_order;
+    TRY(choose_detection(master, &facts));
+    if (!facts.stuck && !master->chosen.detection->early) /* then units cross events in the middle of a step */
         facts.stuck = facts.fragile;
-    TRY(choose_coupling(run, &facts));
-    TRY(choose_control(run, &facts));
-    const char *per = run->options->error_per;
-    master->per_time = master->control->bounds_run && !master->smooths && !(per && strcmp(per, "step") == 0);
-    master->by_means = master->per_time;
-    TRY(choose_extrapolation(run, &facts, &master->order));
+    TRY(choose_coupling(master, &facts));
+    TRY(choose_control(master, &facts));
+    const char *per = rank->job->options.error_per;
+    master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
+                              !(per && strcmp(per, "step") == 0);
+    TRY(choose_extrapolation(master, &facts, &master->chosen.order));
     if (!facts.coupled)
-        TRY(check_alone(run));
-    master->blame = NULL;
+        TRY(check_alone(master));
+    master->chosen.blame = NULL;
     if (facts.coupled || facts.table_order > 0)
         note_blame(master, &facts);
-    if (!master->general)
+    if (!master->chosen.general)
         return TUTTI_OK;
-    TRY(check_together(run, &facts, master->order));
-    master->goes_back = master->coupling->iterates || master->control->rejects || master->detection->early;
+    TRY(check_together(master, &facts, master->chosen.order));
+    master->chosen.goes_back = master->chosen.coupling->iterates || master->chosen.control->rejects ||
+                               master->chosen.detection->early;
     return TUTTI_OK;
 }

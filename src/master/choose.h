@@ -3,29 +3,20 @@
 #ifndef TUTTI_MASTER_CHOOSE_H
 #define TUTTI_MASTER_CHOOSE_H
 
-#include "master/loop.h"
-
-/* Are the words of these options (coupling, control, extrapolate, events, sweeps, accelerate) known ones? ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_master_check_words(const struct tutti_run_options *options);
+#include "master/master.h"
 
 /* Before there are units: will errors of steps be estimated, as far as one can tell? */
-bool tutti_master_may_control(const struct run *run);
+bool tutti_master_may_control(const struct tutti_job *job);
 /* ... of one FMU, if a table drives it and it does not follow that inside of a step? */
-bool tutti_master_may_control_one(const struct run *run);
+bool tutti_master_may_control_one(const struct tutti_job *job);
 
 /* With all units computed and none out of its initialisation: makes the choices. ARGUMENT or UNSUPPORTED for what does not go
  * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found
  * then, if units turn out to forget (unit.h). */
-TUTTI_CHECKED enum tutti_err tutti_master_choose(struct run *run);
+TUTTI_CHECKED enum tutti_err tutti_master_choose(struct tutti_master *master);
 /* Do the choices take units back, if only for short steps that find out about derivatives? */
-bool tutti_master_relies_on_going_back(const struct run *run);
+bool tutti_master_relies_on_going_back(const struct tutti_master *master);
 /* Tells the log what `auto` has chosen, and which options have no effect. */
-void tutti_master_tell(const struct run *run);
-/* At the first point: gets ready to step. */
-TUTTI_CHECKED enum tutti_err tutti_master_open(struct run *run);
-/* Opens the channels between ranks that the choices need. Collective. */
-TUTTI_CHECKED enum tutti_err tutti_master_connect(struct run *run);
-/* However far that came; while the units are alive. The error of the step log, if there is one. */
-TUTTI_CHECKED enum tutti_err tutti_master_close(struct run *run);
+void tutti_master_tell(const struct tutti_master *master);
 
 #endif

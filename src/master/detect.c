@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "master/agree.h"
+#include "rank/agree.h"
 
 const struct tutti_detection tutti_detection_none = {.name = "none"};
 const struct tutti_detection tutti_detection_early = {.name = "early", .early = true};
@@ -41,15 +41,16 @@ static size_t list_discretes(const struct tutti_desc *desc, uint32_t *variables)
     return count;
 }
 
-static enum tutti_err open_unit(struct run *run, uint32_t m)
+static enum tutti_err open_unit(struct tutti_detector *detector, uint32_t m)
 {
-    const struct tutti_unit *unit = run->members[m].unit;
+    struct tutti_rank *rank = detector->rank;
+    const struct tutti_unit *unit = rank->members[m].unit;
     const struct tutti_desc *desc = unit->fmu->desc;
     size_t count = list_discretes(desc, NULL);
     if (count == 0)
         return TUTTI_OK;
-    struct tutti_discretes *discretes = &run->master.discretes[m];
-    discretes->variables = tutti_arena_array(&run->arena, count, sizeof *discretes->variables);
+    struct tutti_discretes *discretes = &detector->discretes[m];
+    discretes->variables = tutti_arena_array(&rank->arena, count, sizeof *discretes->variables);
     if (!discretes->variables)
         return tutti_fail_memory();
     list_discretes(desc, discretes->variables);
@@ -57,45 +58,48 @@ static enum tutti_err open_unit(struct run *run, uint32_t m)
     return tutti_unit_signals(unit, discretes->variables, count, &discretes->start);
 }
 
-bool tutti_detect_has_outputs(const struct run *run)
+bool tutti_detector_finds_outputs(const struct tutti_rank *rank)
 {
-    for (uint32_t m = 0; m < run->member_count; m++)
-        if (list_discretes(run->members[m].unit->fmu->desc, NULL) > 0)
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        if (list_discretes(rank->members[m].unit->fmu->desc, NULL) > 0)
             return true;
     return false;
 }
 
-enum tutti_err tutti_detect_open(struct run *run)
+enum tutti_err tutti_detector_open(struct tutti_detector *detector, struct tutti_rank *rank)
 {
-    run->master.discretes = tutti_arena_array(&run->arena, run->member_count, sizeof *run->master.discretes);
-    if (!run->master.discretes)
+    detector->rank = rank;
+    detector->discretes = tutti_arena_array(&rank->arena, rank->member_count, sizeof *detector->discretes);
+    if (!detector->discretes)
         return tutti_fail_memory();
-    for (uint32_t m = 0; m < run->own_count; m++)
-        TRY(open_unit(run, run->own[m]->component));
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        TRY(open_unit(detector, rank->own[m]->component));
     return TUTTI_OK;
 }
 
-void tutti_detect_close(struct run *run)
+void tutti_detector_close(struct tutti_detector *detector)
 {
-    for (uint32_t m = 0; run->master.discretes && m < run->member_count; m++) {
-        tutti_signals_fini(&run->master.discretes[m].now);
-        tutti_signals_fini(&run->master.discretes[m].start);
+    struct tutti_rank *rank = detector->rank;
+    for (uint32_t m = 0; detector->discretes && m < rank->member_count; m++) {
+        tutti_signals_fini(&detector->discretes[m].now);
+        tutti_signals_fini(&detector->discretes[m].start);
     }
-    run->master.discretes = NULL;
+    detector->discretes = NULL;
 }
 
-enum tutti_err tutti_detect_mark(struct run *run)
+enum tutti_err tutti_detector_mark(struct tutti_detector *detector)
 {
-    for (uint32_t m = 0; m < run->member_count && !run->master.discretes_known; m++)
-        if (run->master.discretes[m].start.block_count > 0)
-            TRY(tutti_unit_get(run->members[m].unit, &run->master.discretes[m].start));
-    run->master.discretes_known = true;
+    struct tutti_rank *rank = detector->rank;
+    for (uint32_t m = 0; m < rank->member_count && !detector->known; m++)
+        if (detector->discretes[m].start.block_count > 0)
+            TRY(tutti_unit_get(rank->members[m].unit, &detector->discretes[m].start));
+    detector->known = true;
     return TUTTI_OK;
 }
 
-void tutti_detect_forget(struct run *run)
+void tutti_detector_forget(struct tutti_detector *detector)
 {
-    run->master.discretes_known = false;
+    detector->known = false;
 }
 
 static bool differs(enum tutti_type type, const void *a, const void *b, size_t count)
@@ -112,63 +116,66 @@ static bool differs(enum tutti_type type, const void *a, const void *b, size_t c
     return false;
 }
 
-static bool look_at(struct run *run, uint32_t m)
+static bool look_at(struct tutti_detector *detector, uint32_t m)
 {
-    const struct tutti_discretes *discretes = &run->master.discretes[m];
-    const struct tutti_desc *desc = run->members[m].unit->fmu->desc;
+    struct tutti_rank *rank = detector->rank;
+    const struct tutti_discretes *discretes = &detector->discretes[m];
+    const struct tutti_desc *desc = rank->members[m].unit->fmu->desc;
     for (size_t i = 0; i < discretes->now.count; i++)
         if (differs((enum tutti_type)desc->vars[discretes->variables[i]].type, discretes->now.slots[i],
                     discretes->start.slots[i], discretes->now.extents[i])) {
-            run->master.changed_member = m;
-            run->master.changed_variable = discretes->variables[i];
+            detector->changed_member = m;
+            detector->changed_variable = discretes->variables[i];
             return true;
         }
     return false;
 }
 
-void tutti_detect_count(struct run *run, bool at_once)
+void tutti_detector_count(struct tutti_detector *detector, bool at_once)
 {
+    struct tutti_rank *rank = detector->rank;
     enum { MOST = 10 };
-    struct tutti_discretes *discretes = &run->master.discretes[run->master.changed_member];
-    const struct tutti_unit *unit = run->members[run->master.changed_member].unit;
+    struct tutti_discretes *discretes = &detector->discretes[detector->changed_member];
+    const struct tutti_unit *unit = rank->members[detector->changed_member].unit;
     discretes->in_a_row = at_once ? discretes->in_a_row + 1 : 0;
     if (discretes->in_a_row < MOST)
         return;
     discretes->ignored = true;
     tutti_log_printf(
-        run->options->log, TUTTI_LOG_WARNING, unit->name,
+        rank->log, TUTTI_LOG_WARNING, unit->name,
         "'%s' changes in every step, however short: that is no event; discrete outputs of this unit are not "
         "located any more (--events early or none)",
-        unit->fmu->desc->vars[run->master.changed_variable].name);
+        unit->fmu->desc->vars[detector->changed_variable].name);
 }
 
 /* The first unit with a change, of all ranks. */
-static enum tutti_err agree_on_change(struct run *run, bool *changed)
+static enum tutti_err agree_on_change(struct tutti_detector *detector, bool *changed)
 {
-    struct tutti_master *master = &run->master;
-    double member = *changed ? (double)master->changed_member : INFINITY;
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &member, 1));
-    bool own = *changed && member == master->changed_member;
+    struct tutti_rank *rank = detector->rank;
+    double member = *changed ? (double)detector->changed_member : INFINITY;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &member, 1));
+    bool own = *changed && member == detector->changed_member;
     *changed = member < INFINITY;
     if (!*changed)
         return TUTTI_OK;
-    double variable = own ? (double)master->changed_variable : INFINITY;
-    TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, &variable, 1));
-    master->changed_member = (uint32_t)member;
-    master->changed_variable = (uint32_t)variable;
-    tutti_detect_forget(run);
+    double variable = own ? (double)detector->changed_variable : INFINITY;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &variable, 1));
+    detector->changed_member = (uint32_t)member;
+    detector->changed_variable = (uint32_t)variable;
+    tutti_detector_forget(detector);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_detect_look(struct run *run, bool *changed)
+enum tutti_err tutti_detector_look(struct tutti_detector *detector, bool *changed)
 {
-    for (uint32_t i = 0; i < run->own_count && !*changed; i++) {
-        uint32_t m = run->own[i]->component;
-        struct tutti_discretes *discretes = &run->master.discretes[m];
+    struct tutti_rank *rank = detector->rank;
+    for (uint32_t i = 0; i < rank->own_count && !*changed; i++) {
+        uint32_t m = rank->own[i]->component;
+        struct tutti_discretes *discretes = &detector->discretes[m];
         if (discretes->now.block_count == 0 || discretes->ignored)
             continue;
-        TRY(tutti_unit_get(run->members[m].unit, &discretes->now));
-        *changed = look_at(run, m);
+        TRY(tutti_unit_get(rank->members[m].unit, &discretes->now));
+        *changed = look_at(detector, m);
     }
-    return agree_on_change(run, changed);
+    return agree_on_change(detector, changed);
 }

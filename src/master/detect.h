@@ -3,7 +3,7 @@
 #ifndef TUTTI_MASTER_DETECT_H
 #define TUTTI_MASTER_DETECT_H
 
-#include "master/loop.h"
+#include "rank/rank.h"
 
 /* How discontinuities are found. Whatever the kind, times that FMUs announce are ends of steps. */
 struct tutti_detection {
@@ -28,19 +28,28 @@ struct tutti_discretes {
     bool ignored;        /* they change in every step: no events */
 };
 
+/* What a run knows of them. Zeroed: nothing is looked for. */
+struct tutti_detector {
+    struct tutti_rank *rank;
+    struct tutti_discretes *discretes; /* per member; NULL: changes are not looked for */
+    bool known;                        /* they are still what they were at the mark */
+    uint32_t changed_member;           /* the last change that was seen */
+    uint32_t changed_variable;
+};
+
 /* Lays them out; for units that have none this costs nothing. */
-TUTTI_CHECKED enum tutti_err tutti_detect_open(struct run *run);
-void tutti_detect_close(struct run *run);
-/* Does any unit have some? */
-bool tutti_detect_has_outputs(const struct run *run);
+TUTTI_CHECKED enum tutti_err tutti_detector_open(struct tutti_detector *detector, struct tutti_rank *rank);
+void tutti_detector_close(struct tutti_detector *detector);
+/* Does any unit of a rank have discrete outputs? */
+bool tutti_detector_finds_outputs(const struct tutti_rank *rank);
 /* At the beginning of a macro step: what is there is how it was. Outputs that have not changed are not read again. */
-TUTTI_CHECKED enum tutti_err tutti_detect_mark(struct run *run);
-/* A change that master.changed_* tells was located at the very start of a step (`at_once`), or later. A unit that does nothing
+TUTTI_CHECKED enum tutti_err tutti_detector_mark(struct tutti_detector *detector);
+/* The last change that was seen was located at the very start of a step (`at_once`), or later. A unit that does nothing
  * else is not looked at any more, which is told. */
-void tutti_detect_count(struct run *run, bool at_once);
+void tutti_detector_count(struct tutti_detector *detector, bool at_once);
 /* Events were crossed: they may be others. */
-void tutti_detect_forget(struct run *run);
-/* *changed becomes true if one is another than at the mark. */
-TUTTI_CHECKED enum tutti_err tutti_detect_look(struct run *run, bool *changed);
+void tutti_detector_forget(struct tutti_detector *detector);
+/* *changed becomes true if one is another than at the mark. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_detector_look(struct tutti_detector *detector, bool *changed);
 
 #endif

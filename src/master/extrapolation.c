@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "master/correct.h"
-#include "master/control.h"
-#include "master/loop.h"
-
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
 {
     if (strlen(name) != 1 || name[0] < '0' || name[0] > '0' + TUTTI_MOST_ORDER)
@@ -17,32 +13,33 @@ enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
     return TUTTI_OK;
 }
 
-static double *reals(const struct run *run)
+static double *reals(const struct tutti_extrapolation *e)
 {
-    return calloc((size_t)run->master.outputs.count + 1, sizeof(double));
+    return calloc((size_t)e->outputs->count + 1, sizeof(double));
 }
 
-enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool keep)
+enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tutti_outputs *outputs)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
-    *e = (struct tutti_extrapolation){.order = order, .keeps = keep || order > 0};
+    struct tutti_rank *rank = e->rank = outputs->rank;
+    e->outputs = outputs;
+    e->keeps = e->keeps || e->order > 0;
     if (!e->keeps)
         return TUTTI_OK;
-    for (uint32_t m = 0; m < run->member_count; m++)
-        e->gives = e->gives || run->members[m].unit->output_order > 0;
-    e->references = calloc((size_t)run->wires.real_count + 1, sizeof *e->references);
-    e->values = reals(run);
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        e->gives = e->gives || rank->members[m].unit->output_order > 0;
+    e->references = calloc((size_t)rank->wires.real_count + 1, sizeof *e->references);
+    e->values = reals(e);
     bool all = e->references && e->values;
     for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
-        e->work[o] = reals(run);
+        e->work[o] = reals(e);
         all = all && e->work[o];
         if (e->gives)
-            TRY(tutti_history_init(&e->rates[o], run->wires.real_count));
+            TRY(tutti_history_init(&e->rates[o], rank->wires.real_count));
     }
     if (!all)
         return tutti_fail_memory();
-    TRY(tutti_history_init(&e->history, run->master.outputs.count));
-    return tutti_extrapolation_restart(run);
+    TRY(tutti_history_init(&e->history, e->outputs->count));
+    return tutti_extrapolation_restart(e);
 }
 
 void tutti_extrapolation_close(struct tutti_extrapolation *e)
@@ -58,14 +55,14 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
 }
 
 /* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only behind a step. */
-static enum tutti_err ask(struct run *run, unsigned order, uint32_t first, uint32_t end)
+static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
-    struct tutti_unit *unit = run->units[run->wires.reals[first].component];
-    bool knows = tutti_run_owns(run, run->wires.reals[first].component) && unit->output_order >= (int)order &&
+    struct tutti_rank *rank = e->rank;
+    struct tutti_unit *unit = rank->units[rank->wires.reals[first].component];
+    bool knows = tutti_rank_owns(rank, rank->wires.reals[first].component) && unit->output_order >= (int)order &&
                  (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > unit->counts.auxiliary);
     for (uint32_t i = first; i < end; i++) {
-        const struct tutti_slot *slot = &run->wires.slots[run->wires.reals[i].node];
+        const struct tutti_slot *slot = &rank->wires.slots[rank->wires.reals[i].node];
         knows = knows && slot->count == 1;
         e->references[i - first] = slot->reference;
         e->work[0][i] = NAN;
@@ -75,82 +72,80 @@ static enum tutti_err ask(struct run *run, unsigned order, uint32_t first, uint3
                  : TUTTI_OK;
 }
 
-static enum tutti_err ask_all(struct run *run, unsigned order)
+static enum tutti_err ask_all(struct tutti_extrapolation *e, unsigned order)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
-    const struct tutti_real *all = run->wires.reals;
-    for (uint32_t i = 0, end; i < run->wires.real_count; i = end) {
-        for (end = i + 1; end < run->wires.real_count && all[end].component == all[i].component;)
+    struct tutti_rank *rank = e->rank;
+    const struct tutti_real *all = rank->wires.reals;
+    for (uint32_t i = 0, end; i < rank->wires.real_count; i = end) {
+        for (end = i + 1; end < rank->wires.real_count && all[end].component == all[i].component;)
             end++;
-        TRY(ask(run, order, i, end));
+        TRY(ask(e, order, i, end));
     }
-    TRY(tutti_channels_exchange_rates(run, e->work[0]));
-    if (run->master.correction)
-        TRY(tutti_correction_rates(run, order, e->work[0]));
-    tutti_history_push(&e->rates[order - 1], run->t, e->work[0]);
+    TRY(tutti_channels_exchange_rates(&rank->channels, e->work[0]));
+    if (e->correct)
+        TRY(e->correct(e->context, order, e->work[0]));
+    tutti_history_push(&e->rates[order - 1], rank->t, e->work[0]);
     return TUTTI_OK;
 }
 
 /* Those that units give, else those of the polynomial: where the error is controlled, of one through a point more, whose
  * derivatives at the newest point are nearly as good as given ones. With fixed steps it is 001 eq. 6.29, whose limits of
  * stability are known (001 Table 6.1). */
-void tutti_extrapolation_lay(struct run *run)
+void tutti_extrapolation_lay(struct tutti_extrapolation *e)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
+    struct tutti_rank *rank = e->rank;
     unsigned degree = tutti_extrapolation_order(e);
     if (e->order == 0)
         return;
-    if (run->master.control->varies && e->history.points > degree + 1)
+    if (e->varies && e->history.points > degree + 1)
         degree++;
     tutti_history_at(&e->history, degree, e->history.times[0], NULL, e->work[0], e->work[1]);
     for (unsigned o = 1; o <= e->order; o++) {
         const double *given = e->gives ? e->rates[o - 1].values[0] : NULL;
-        for (uint32_t i = 0; given && i < run->wires.real_count; i++)
+        for (uint32_t i = 0; given && i < rank->wires.real_count; i++)
             if (isfinite(given[i]))
                 e->work[o - 1][i] = given[i];
-        tutti_wires_put_slopes(&run->wires, o, e->work[o - 1]);
+        tutti_wires_put_slopes(&rank->wires, o, e->work[o - 1]);
     }
 }
 
-/* At run->t. A unit that has ended the run is not asked any more. */
-static enum tutti_err push(struct run *run)
+/* At rank->t. A unit that has ended the run is not asked any more. */
+static enum tutti_err push(struct tutti_extrapolation *e)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
-    if (run->ended)
+    struct tutti_rank *rank = e->rank;
+    if (rank->ended)
         return TUTTI_OK;
-    TRY(tutti_outputs_take(run, e->values));
-    tutti_history_push(&e->history, run->t, e->values);
+    TRY(tutti_outputs_take(e->outputs, e->values));
+    tutti_history_push(&e->history, rank->t, e->values);
     for (unsigned o = 1; e->gives && (o == 1 || o <= e->order); o++)
-        TRY(ask_all(run, o));
+        TRY(ask_all(e, o));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_extrapolation_accept(struct run *run)
+enum tutti_err tutti_extrapolation_accept(struct tutti_extrapolation *e)
 {
-    run->master.extrapolation.since++;
-    return run->master.extrapolation.keeps ? push(run) : TUTTI_OK;
+    e->since++;
+    return e->keeps ? push(e) : TUTTI_OK;
 }
 
-enum tutti_err tutti_extrapolation_restart(struct run *run)
+enum tutti_err tutti_extrapolation_restart(struct tutti_extrapolation *e)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
     e->since = 0;
     if (!e->keeps)
         return TUTTI_OK;
     tutti_history_restart(&e->history);
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         tutti_history_restart(&e->rates[o]);
-    return push(run);
+    return push(e);
 }
 
-enum tutti_err tutti_extrapolation_enter_middle(struct run *run)
+enum tutti_err tutti_extrapolation_enter_middle(struct tutti_extrapolation *e)
 {
-    return tutti_extrapolation_accept(run);
+    return tutti_extrapolation_accept(e);
 }
 
-void tutti_extrapolation_leave_middle(struct run *run)
+void tutti_extrapolation_leave_middle(struct tutti_extrapolation *e)
 {
-    struct tutti_extrapolation *e = &run->master.extrapolation;
     e->since--;
     if (!e->keeps)
         return;

@@ -9,16 +9,17 @@
 #ifndef TUTTI_MASTER_EXTRAPOLATION_H
 #define TUTTI_MASTER_EXTRAPOLATION_H
 
-#include "master/history.h"
-#include "master/wires.h"
-
-struct run;
+#include "master/outputs.h"
+#include "signals/history.h"
 
 /* So many points behind the start or an event errors of the first ones, which are of low order, are seen in predictions. */
 enum { TUTTI_FIRST_STEPS = 8 };
 
 struct tutti_extrapolation {
+    struct tutti_rank *rank; /* both are borrowed */
+    struct tutti_outputs *outputs;
     unsigned order;               /* 0, 1, 2 */
+    bool varies;                  /* steps have different sizes */
     unsigned since;               /* so many steps were accepted since the start or the last event */
     bool keeps;                   /* points are kept: for this, or for somebody who compares with predictions */
     struct tutti_history history; /* of wires.reals */
@@ -26,24 +27,27 @@ struct tutti_extrapolation {
     struct tutti_history rates[TUTTI_MOST_ORDER]; /* then: these, NAN where they are not given */
     double *values, *work[TUTTI_MOST_ORDER];
     uint32_t *references; /* for asking a unit */
+    /* Corrects derivatives of an order that units gave at the point reached; NULL: they are right as they are. */
+    enum tutti_err (*correct)(void *context, unsigned order, double *rates);
+    void *context;
 };
 
 /* "0", "1", "2"; ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order);
 
-/* With the units at the first point; `keep`: predictions are wanted whatever the order. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_open(struct run *run, unsigned order, bool keep);
+/* With the units at the first point. In `e` are order, varies, and keeps, if predictions are wanted whatever the order. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tutti_outputs *outputs);
 void tutti_extrapolation_close(struct tutti_extrapolation *extrapolation);
 
-/* The point that the units are at, run->t, is accepted. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_accept(struct run *run);
+/* The point that the units are at, rank->t, is accepted. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_accept(struct tutti_extrapolation *extrapolation);
 /* ... and signals have jumped there. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_restart(struct run *run);
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_restart(struct tutti_extrapolation *extrapolation);
 /* Before a step of the coupling: slopes of the signals from the newest point on, into the wires. */
-void tutti_extrapolation_lay(struct run *run);
-/* run->t is the middle of two half steps; afterwards it is forgotten. */
-TUTTI_CHECKED enum tutti_err tutti_extrapolation_enter_middle(struct run *run);
-void tutti_extrapolation_leave_middle(struct run *run);
+void tutti_extrapolation_lay(struct tutti_extrapolation *extrapolation);
+/* rank->t is the middle of two half steps; afterwards it is forgotten. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_enter_middle(struct tutti_extrapolation *extrapolation);
+void tutti_extrapolation_leave_middle(struct tutti_extrapolation *extrapolation);
 
 /* The order that history and derivatives allow now. */
 unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);

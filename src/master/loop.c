@@ -5,15 +5,55 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "master/agree.h"
-#include "master/control.h"
-#include "master/coupling.h"
-#include "master/detect.h"
+#include "master/control/control.h"
+#include "master/coupling/coupling.h"
+#include "master/events.h"
+#include "master/macro.h"
 #include "master/pace.h"
-#include "master/tell.h"
+#include "rank/agree.h"
+#include "report/observer.h"
+#include "report/rank_reporter.h"
 
 /* So many steps may go by without a look at the clock: little for a fast FMU, bearable if it becomes slow. */
 enum { MOST_BLIND_STEPS = 4096 };
+
+/* ---- getting ready ---- */
+
+/* Who announces times. */
+static enum tutti_err find_announcers(struct tutti_loop *loop)
+{
+    struct tutti_rank *rank = loop->master->rank;
+    loop->announcers = tutti_arena_array(&rank->arena, rank->member_count, sizeof(struct tutti_member *));
+    loop->announced = tutti_arena_array(&rank->arena, rank->member_count, sizeof *loop->announced);
+    if (!loop->announcers || !loop->announced)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        if (rank->members[m].unit->has_events || rank->members[m].driven)
+            loop->announcers[loop->announcer_count++] = &rank->members[m];
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *master, bool steered)
+{
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_times *times = &rank->times;
+    *loop = (struct tutti_loop){
+        .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
+    loop->plain = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
+                  !master->chosen.by_attempts;
+    tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
+    if (times->output_step > 0)
+        tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
+    TRY(find_announcers(loop));
+    return tutti_growth_open(&loop->growth, master->rank);
+}
+
+void tutti_loop_start_watch(struct tutti_loop *loop)
+{
+    loop->watch.loop_start = loop->watch.last_look = loop->watch.last_flush = tutti_clock_now();
+}
+
+/* ---- where the next step ends ---- */
 
 /* The earlier of a and b; b, to the bit, if both mean the same point. */
 static double earlier(double a, double b, double span)
@@ -28,7 +68,7 @@ static double earlier_event(double a, double b, double span)
 }
 
 /* What a unit and its inputs announce. A unit with steps of its own hits that by itself (member.c). */
-static double announced_by(struct run *run, struct tutti_member *member)
+static double announced_by(struct tutti_rank *rank, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
     double event = INFINITY;
@@ -37,233 +77,249 @@ static double announced_by(struct run *run, struct tutti_member *member)
     if (member->has_grid)
         return event;
     if (inputs && isfinite(inputs->kink))
-        event = earlier_event(event, inputs->kink, run->span);
+        event = earlier_event(event, inputs->kink, rank->span);
     if (inputs)
-        event = earlier_event(event, fmin(inputs->row, inputs->event), run->span);
-    return earlier_event(event, member->next_event, run->span);
+        event = earlier_event(event, fmin(inputs->row, inputs->event), rank->span);
+    return earlier_event(event, member->next_event, rank->span);
 }
 
 /* The earliest of all units, of whatever rank: all of them in their order, since times that mean the same point are not
  * compared to the bit. */
-static enum tutti_err find_event(struct run *run, double *event)
+static enum tutti_err find_event(struct tutti_loop *loop, double *event)
 {
+    struct tutti_rank *rank = loop->master->rank;
     *event = INFINITY;
-    for (uint32_t a = 0; a < run->announcer_count; a++) {
-        struct tutti_member *member = run->announcers[a];
-        run->announced[a] = tutti_run_owns(run, member->component) ? announced_by(run, member) : INFINITY;
+    for (uint32_t a = 0; a < loop->announcer_count; a++) {
+        struct tutti_member *member = loop->announcers[a];
+        loop->announced[a] = tutti_rank_owns(rank, member->component) ? announced_by(rank, member) : INFINITY;
     }
-    if (run->announcer_count > 0)
-        TRY(tutti_reduce(run, TUTTI_REDUCE_MIN, run->announced, run->announcer_count));
-    for (uint32_t a = 0; a < run->announcer_count; a++)
-        *event = earlier_event(*event, run->announced[a], run->span);
+    if (loop->announcer_count > 0)
+        TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, loop->announced, loop->announcer_count));
+    for (uint32_t a = 0; a < loop->announcer_count; a++)
+        *event = earlier_event(*event, loop->announced[a], rank->span);
     return TUTTI_OK;
 }
 
 /* Hard ends are not approached in a step that leaves a splinter of one behind it. */
-static double stretch(const struct run *run, double end)
+static double stretch(const struct tutti_loop *loop, double end)
 {
-    double h = run->master.stepper.h, left = end - run->t;
+    const struct tutti_master *master = loop->master;
+    const struct tutti_rank *rank = loop->master->rank;
+    double h = master->memory.stepper.h, left = end - rank->t;
     if (left <= h * (1 + 1e-9))
         return end;
-    return left < 2 * h ? run->t + left / 2 : run->t + h;
+    return left < 2 * h ? rank->t + left / 2 : rank->t + h;
 }
 
 /* R2; the exact times of later lines win over those of earlier ones. */
-static enum tutti_err find_target(struct run *run, double *next)
+static enum tutti_err find_target(struct tutti_loop *loop, double *next)
 {
-    double target = run->communication.next, event;
+    struct tutti_master *master = loop->master;
+    struct tutti_rank *rank = loop->master->rank;
+    double target = loop->communication.next, event;
     *next = target;
-    if (run->plain)
+    if (loop->plain)
         return TUTTI_OK;
-    bool varies = run->master.control->varies;
-    *next = run->master.cross_at;
-    if (run->master.cross_at > run->t)
+    bool varies = master->chosen.control->varies;
+    *next = master->memory.cross_at;
+    if (master->memory.cross_at > rank->t)
         return TUTTI_OK;
     if (varies)
-        target = run->times.stop;
-    if (run->times.output_step > 0)
-        target = earlier(target, run->output.next, run->span);
-    if (run->visit)
-        target = earlier(target, run->visit_at, run->span);
-    if (run->steered)
-        target = earlier(target, run->halt_at, run->span);
-    TRY(find_event(run, &event));
-    struct tutti_learned *learned = &run->master.learned;
-    if (tutti_time_same(learned->announced, run->t, run->span))
-        learned->bent_at = run->t;
+        target = rank->times.stop;
+    if (rank->times.output_step > 0)
+        target = earlier(target, loop->output.next, rank->span);
+    if (rank->job->visit)
+        target = earlier(target, rank->job->visit_at, rank->span);
+    if (loop->steered)
+        target = earlier(target, loop->halt_at, rank->span);
+    TRY(find_event(loop, &event));
+    struct tutti_learned *learned = &master->memory.learned;
+    if (tutti_time_same(learned->announced, rank->t, rank->span))
+        learned->bent_at = rank->t;
     learned->announced = event;
-    target = earlier(target, event, run->span);
-    if (run->master.owed_at > run->t)
-        target = fmin(target, run->master.owed_at);
+    target = earlier(target, event, rank->span);
+    if (master->memory.pending_event_at > rank->t)
+        target = fmin(target, master->memory.pending_event_at);
     if (varies)
-        target = stretch(run, target);
-    *next = tutti_time_same(target, run->times.stop, run->span) ? run->times.stop : target; /* which is never passed */
+        target = stretch(loop, target);
+    *next = tutti_time_same(target, rank->times.stop, rank->span) ? rank->times.stop
+                                                                  : target; /* which is never passed */
     return TUTTI_OK;
 }
 
 /* An FMU that comes back again and again without moving would keep the run here for ever. */
-static enum tutti_err watch_standstill(struct run *run, double before)
+static enum tutti_err watch_standstill(struct tutti_loop *loop, double before)
 {
-    const struct tutti_unit *unit = run->members[0].unit;
-    if (run->t > before) {
-        run->standstills = 0;
+    struct tutti_rank *rank = loop->master->rank;
+    const struct tutti_unit *unit = rank->members[0].unit;
+    if (rank->t > before) {
+        loop->standstills = 0;
         return TUTTI_OK;
     }
-    if (++run->standstills < TUTTI_MOST_STANDSTILLS)
+    if (++loop->standstills < TUTTI_MOST_STANDSTILLS)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): time stands still at t = %s: the FMU came back %d times from there",
-                      unit->name, unit->fmu->path, TIME(run->t), TUTTI_MOST_STANDSTILLS);
-}
-
-enum tutti_err tutti_loop_begin_anew(struct run *run)
-{
-    if (!run->master.by_attempts)
-        return TUTTI_OK;
-    tutti_outputs_forget(run);
-    tutti_detect_forget(run);
-    tutti_stepper_restart(&run->master.stepper);
-    return tutti_extrapolation_restart(run);
+                      unit->name, unit->fmu->path, TIME(rank->t), TUTTI_MOST_STANDSTILLS);
 }
 
 /* What is no number spreads from unit to unit, and nobody can make anything of the rest. At the start it may still become one.
  * Steps that are attempts have their own look at it (macro.c); others only where a row is due, and at the end. */
-static enum tutti_err check_signals(const struct run *run)
+static enum tutti_err check_signals(const struct tutti_rank *rank)
 {
-    const double *signals = (const void *)run->wires.signals;
-    for (uint32_t i = 0; i < run->wires.real_count && run->t > run->times.start; i++) {
-        const struct tutti_real *real = &run->wires.reals[i];
+    const double *signals = (const void *)rank->wires.signals;
+    for (uint32_t i = 0; i < rank->wires.real_count && rank->t > rank->times.start; i++) {
+        const struct tutti_real *real = &rank->wires.reals[i];
         if (__builtin_expect(isfinite(signals[real->place]), 1) || !real->smooth ||
-            !tutti_run_owns(run, real->component))
+            !tutti_rank_owns(rank, real->component))
             continue;
-        const struct tutti_structure_node *node = &run->structure.nodes[real->node];
+        const struct tutti_structure_node *node = &rank->job->structure.nodes[real->node];
         struct tutti_end end = {.component = node->component, .variable = node->variable};
         char name[256];
         return tutti_fail(
             TUTTI_ERR_SOLVER,
             "t = %s: '%s' is not finite, and inputs follow it; if its FMU does not do that by itself, the "
             "coupling is not stable: try another --coupling, --correct or a smaller step (tutti analyze)",
-            TIME(run->t), tutti_system_name(run->system, &end, name, sizeof name));
+            TIME(rank->t), tutti_system_name(rank->job->system, &end, name, sizeof name));
     }
     return TUTTI_OK;
 }
 
 /* At the point reached: events first, else a row if one is due. */
-static enum tutti_err look_around(struct run *run)
+static enum tutti_err look_around(struct tutti_loop *loop)
 {
+    struct tutti_master *master = loop->master;
+    struct tutti_rank *rank = loop->master->rank;
     bool due = true, pending = false, jumped = false;
-    for (uint32_t w = 0; w < run->watched_count; w++)
-        if (tutti_member_present(run, run->watched[w])) {
-            tutti_member_look(run, run->watched[w]);
-            jumped = jumped || (run->watched[w]->inputs && run->watched[w]->inputs->jumped);
+    for (uint32_t w = 0; w < rank->watched_count; w++)
+        if (tutti_member_present(rank, rank->watched[w])) {
+            tutti_member_look(rank, rank->watched[w]);
+            jumped = jumped || (rank->watched[w]->inputs && rank->watched[w]->inputs->jumped);
         }
-    if (run->times.output_step > 0) {
-        double next = run->output.next;
-        due = tutti_time_reached(run->t, next, run->span);
-        tutti_grid_pass(&run->output, run->t);
+    if (rank->times.output_step > 0) {
+        double next = loop->output.next;
+        due = tutti_time_reached(rank->t, next, rank->span);
+        tutti_grid_pass(&loop->output, rank->t);
     }
-    due = due || run->master.event;
-    if (!due && !run->watches && !run->master.by_attempts) /* the end of the run brings a row: all have to know of it */
-        TRY(tutti_agree_point(run, &pending, &jumped));
-    TRY(tutti_events_look(run, &jumped, &pending));
-    bool crossed = pending && !run->ended;
+    due = due || master->memory.event;
+    if (!due && !rank->watches &&
+        !master->chosen.by_attempts) /* the end of the run brings a row: all have to know of it */
+        TRY(tutti_agree_point(rank, &pending, &jumped));
+    TRY(tutti_events_look(rank, &jumped, &pending));
+    bool crossed = pending && !rank->ended;
     if (crossed)
-        TRY(tutti_events_cross_found(run));
+        TRY(tutti_events_cross_found(master));
     if (crossed || jumped)
-        TRY(tutti_loop_begin_anew(run));
-    if (!crossed && (due || run->ended))
-        TRY(tutti_observer_row(&run->observer, run->t));
-    return due && !run->master.by_attempts ? check_signals(run) : TUTTI_OK;
+        TRY(tutti_events_begin_anew(master));
+    if (!crossed && (due || rank->ended))
+        TRY(tutti_observer_row(rank->observer, rank->t));
+    return due && !master->chosen.by_attempts ? check_signals(rank) : TUTTI_OK;
 }
 
 /* Now and then: progress for people, rows to the disk. The number of steps between two looks at the clock follows the
  * speed, so that fast FMUs are not slowed down and slow ones are not out of sight. */
-static enum tutti_err look_at_clock(struct run *run, double h)
+static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
 {
-    double time = tutti_clock_now(), since = time - run->last_look;
-    if (since < 0.02 && run->interval < MOST_BLIND_STEPS)
-        run->interval *= 2;
-    else if (since > 0.1 && run->interval > 1)
-        run->interval /= 2;
-    run->countdown = run->interval;
-    run->last_look = time;
-    if (time - run->last_flush > 1) {
-        run->last_flush = time;
-        TRY(tutti_observer_flush(&run->observer));
+    struct tutti_rank *rank = loop->master->rank;
+    double time = tutti_clock_now(), since = time - loop->watch.last_look;
+    if (since < 0.02 && loop->watch.interval < MOST_BLIND_STEPS)
+        loop->watch.interval *= 2;
+    else if (since > 0.1 && loop->watch.interval > 1)
+        loop->watch.interval /= 2;
+    loop->watch.countdown = loop->watch.interval;
+    loop->watch.last_look = time;
+    if (time - loop->watch.last_flush > 1) {
+        loop->watch.last_flush = time;
+        TRY(tutti_observer_flush(rank->observer));
     }
-    if (time - run->last_progress < 0.1)
+    if (time - loop->watch.last_progress < 0.1)
         return TUTTI_OK;
-    run->last_progress = time;
-    struct tutti_progress progress = {run->times.start,  run->times.stop,       run->t, h,
-                                      run->stats->steps, time - run->loop_start};
-    if (run->reports)
-        return tutti_tell_progress(run->teller, &progress);
-    if (run->options->progress)
-        run->options->progress(run->options->progress_context, &progress);
+    loop->watch.last_progress = time;
+    struct tutti_progress progress = {
+        rank->times.start, rank->times.stop, rank->t, h, rank->stats->steps, time - loop->watch.loop_start};
+    if (rank->reports)
+        return tutti_tell_progress(rank->teller, &progress);
+    if (rank->job->options.progress)
+        rank->job->options.progress(rank->job->options.progress_context, &progress);
     return TUTTI_OK;
 }
 
 /* Where a step has led, for other ranks and those who watch this one. A unit that is alone may come back on the way: the run is
  * where it is, on all ranks; shadows stay at the start. */
-static enum tutti_err tell_point(struct run *run)
+static enum tutti_err tell_point(struct tutti_rank *rank)
 {
-    run->fabric->step = run->stats->steps;
-    if (run->alone)
-        TRY(tutti_reduce(run, TUTTI_REDUCE_MAX, &run->t, 1));
-    run->target = run->t;
-    tutti_run_tell_time(run, run->t);
+    rank->fabric->step = rank->stats->steps;
+    if (rank->alone)
+        TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &rank->t, 1));
+    rank->target = rank->t;
+    tutti_rank_tell_time(rank, rank->t);
     return TUTTI_OK;
 }
 
-static bool may_visit(const struct run *run)
+static bool may_visit(const struct tutti_loop *loop)
 {
-    return run->visit && !run->ended && tutti_time_reached(run->t, run->visit_at, run->span);
+    const struct tutti_rank *rank = loop->master->rank;
+    return rank->job->visit && !rank->ended && tutti_time_reached(rank->t, rank->job->visit_at, rank->span);
 }
 
-static bool goes_on(const struct run *run)
+static bool goes_on(const struct tutti_loop *loop)
 {
-    return run->t < run->times.stop && !run->ended && !(run->reports && tutti_fabric_is_stopped(run->fabric));
+    const struct tutti_rank *rank = loop->master->rank;
+    return rank->t < rank->times.stop && !rank->ended && !(rank->reports && tutti_fabric_is_stopped(rank->fabric));
 }
 
-static enum tutti_err visit(const struct run *run)
+static enum tutti_err visit(const struct tutti_loop *loop)
 {
-    return run->visit->visit(run->visit->context, run->members[0].unit, run->t);
+    const struct tutti_rank *rank = loop->master->rank;
+    return rank->job->visit->visit(rank->job->visit->context, rank->members[0].unit, rank->t);
 }
 
-enum tutti_err tutti_loop(struct run *run)
+/* A step that is good as it comes. */
+static enum tutti_err step_once(struct tutti_master *master, double target)
 {
-    const volatile sig_atomic_t *interrupt = run->options->interrupt;
-    const bool paced = run->options->has_realtime, shared = run->reports;
-    if (may_visit(run))
-        return visit(run);
-    while (goes_on(run)) {
+    struct tutti_outcome outcome = tutti_outcome_begin();
+    TRY(master->chosen.coupling->step(master, master->coupling, target, &outcome));
+    if (__builtin_expect(outcome.why == TUTTI_ENDED, 0))
+        master->rank->ended = &master->rank->members[outcome.who];
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_loop_run(struct tutti_loop *loop)
+{
+    struct tutti_master *master = loop->master;
+    struct tutti_rank *rank = loop->master->rank;
+    const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
+    const bool paced = rank->job->options.has_realtime, shared = rank->reports;
+    if (may_visit(loop))
+        return visit(loop);
+    while (goes_on(loop)) {
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                              TIME(run->t));
-        double before = run->t, target;
-        TRY(find_target(run, &target));
-        run->target = target;
-        TRY(run->master.by_attempts ? tutti_macro_step(run, &target) : run->master.coupling->step(run, target));
-        if (__builtin_expect(run->ended && run->master.by_attempts && target <= before, 0))
+                              TIME(rank->t));
+        double before = rank->t, target;
+        TRY(find_target(loop, &target));
+        rank->target = target;
+        TRY(master->chosen.by_attempts ? tutti_macro_step(master, &target) : step_once(master, target));
+        if (__builtin_expect(rank->ended && master->chosen.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
-        run->stats->steps++;
-        run->t = run->target = run->alone ? run->members[0].t : target;
+        rank->stats->steps++;
+        rank->t = rank->target = rank->alone ? rank->members[0].t : target;
         if (__builtin_expect(shared, 0))
-            TRY(tell_point(run));
-        tutti_grid_pass(&run->communication, run->t);
-        if (!run->plain)
-            TRY(look_around(run));
-        if (tutti_growth_is_due(&run->growth))
-            tutti_growth_look(run);
-        if (__builtin_expect(may_visit(run), 0))
-            return visit(run);
-        if (__builtin_expect(run->t <= before, 0) || run->standstills)
-            TRY(watch_standstill(run, before));
+            TRY(tell_point(rank));
+        tutti_grid_pass(&loop->communication, rank->t);
+        if (!loop->plain)
+            TRY(look_around(loop));
+        if (tutti_growth_is_due(&loop->growth))
+            tutti_growth_look(&loop->growth, rank);
+        if (__builtin_expect(may_visit(loop), 0))
+            return visit(loop);
+        if (__builtin_expect(rank->t <= before, 0) || loop->standstills)
+            TRY(watch_standstill(loop, before));
         if (__builtin_expect(paced, 0))
-            tutti_pace_wait(run);
-        if (__builtin_expect(--run->countdown == 0, 0))
-            TRY(look_at_clock(run, run->t - before));
-        if (__builtin_expect(run->steered, 0))
+            tutti_pace_wait(rank, loop->watch.loop_start);
+        if (__builtin_expect(--loop->watch.countdown == 0, 0))
+            TRY(look_at_clock(loop, rank->t - before));
+        if (__builtin_expect(loop->steered, 0))
             break;
     }
-    return run->t >= run->times.stop ? check_signals(run) : TUTTI_OK;
+    return rank->t >= rank->times.stop ? check_signals(rank) : TUTTI_OK;
 }

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* macro.h - a macro step as attempts see it. */
+/* macro.h - a macro step whose size may have to be found.
+ *
+ * Invariants:
+ *  M1  Every attempt begins at the start of the macro step, with everything as it was there.
+ *  M2  In an accepted step no discrete output has changed where it was looked at, except in the short one across an event.
+ *  M3  Every do-step is counted once: accepted, rejected or auxiliary. */
 #ifndef TUTTI_MASTER_MACRO_H
 #define TUTTI_MASTER_MACRO_H
 
-#include "master/loop.h"
+#include "master/master.h"
 
-/* One step of the coupling from run->t; run->master tells how it went, the same on all ranks. */
-TUTTI_CHECKED enum tutti_err tutti_macro_couple(struct run *run, double target);
-/* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
-TUTTI_CHECKED enum tutti_err tutti_macro_go_back(struct run *run, bool rejected);
-
-/* Which outputs count: all continuous ones; these and discrete Float64 that are connected; connected Float64 only. */
-enum tutti_norm { TUTTI_NORM_SMOOTH, TUTTI_NORM_ALL, TUTTI_NORM_CONNECTED };
-
-/* The weighted norm of a difference of outputs (outputs.h) behind a step of size h, and the output with the largest part: its
- * RMS; or, where the tolerance is for the whole run, the largest one, on the scale of scale.h. */
-TUTTI_CHECKED enum tutti_err tutti_attempt_norm(struct run *run, const double *difference, const double *now, double h,
-                                                enum tutti_norm what, double *norm, uint32_t *driver);
+/* From the rank's time towards `target`, which becomes where it ends: attempt by attempt, until one is good; events in it are
+ * located. For runs whose steps vary or may be taken back; others call the coupling alone. */
+TUTTI_CHECKED enum tutti_err tutti_macro_step(struct tutti_master *master, double *target);
 
 #endif

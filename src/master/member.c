@@ -1,48 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One unit of a run from one point to another, over whatever lies between. */
+#include "master/member.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "master/detect.h"
-#include "master/loop.h"
-
-static enum tutti_err stands_still(const struct tutti_member *member, const char *how)
-{
-    return tutti_fail(TUTTI_ERR_FMU,
-                      "%s (%s): time stands still at t = %s: the FMU %s; check its inputs there, or use another of its "
-                      "interfaces (--interface)",
-                      member->unit->name, member->unit->fmu->path, TIME(member->t), how);
-}
-
-enum tutti_err tutti_member_settle(struct run *run, struct tutti_member *member)
-{
-    struct tutti_unit *unit = member->unit;
-    struct tutti_unit_event event;
-    double announced = member->next_event;
-    TRY(unit->kind->settle(unit, &event));
-    for (int round = 0; tutti_time_reached(member->t, event.next_event, run->span) && !event.terminate; round++) {
-        if (event.next_event > member->t && event.next_event == announced)
-            break; /* a rounding error too early for it: it gets the time that it insists on */
-        if (round == TUTTI_MOST_STANDSTILLS)
-            return stands_still(member, "announces one event after another for it");
-        TRY(unit->kind->enter_event(unit));
-        TRY(unit->kind->settle(unit, &event));
-    }
-    member->next_event = event.next_event;
-    if (event.terminate)
-        run->ended = member;
-    return TUTTI_OK;
-}
-
-/* Where steps can be taken back, all units are, and try a shorter one. */
-static enum tutti_err refuse(struct run *run, const struct tutti_member *member, const struct tutti_step *step)
-{
-    run->master.refused = member;
-    run->master.refused_at = step->reached;
-    return TUTTI_ERR_DISCARD; /* caught below */
-}
+#include "rank/settle.h"
 
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
 static enum tutti_err discarded_for_good(const struct tutti_member *member, double target,
@@ -55,41 +19,46 @@ static enum tutti_err discarded_for_good(const struct tutti_member *member, doub
 }
 
 /* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
-static double step_to(const struct run *run, const struct tutti_member *member, double goal)
+static double step_to(const struct tutti_rank *rank, const struct tutti_member *member, double goal)
 {
-    if (member->unit->uniform && tutti_time_same(member->t + member->grid.step, goal, run->span))
+    if (member->unit->uniform && tutti_time_same(member->t + member->grid.step, goal, rank->span))
         return member->grid.step;
     return tutti_time_step(member->t, goal);
 }
 
 /* How far ahead the unit knows its inputs: coupled ones to the end of the step. */
-static double horizon(const struct run *run, const struct tutti_member *member, double goal)
+static double horizon(const struct tutti_rank *rank, const struct tutti_member *member, double goal)
 {
-    double until = member->wires->moving_blocks || member->wires->held_blocks ? goal : run->times.stop;
+    double until = member->wires->moving_blocks || member->wires->held_blocks ? goal : rank->times.stop;
     return member->inputs ? fmin(until, fmin(member->inputs->kink, member->inputs->event)) : until;
 }
 
-/* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. */
-static enum tutti_err advance(struct run *run, struct tutti_member *member, double target, struct tutti_step *step)
+/* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. Where steps
+ * can be taken back, all units are, and try a shorter one. */
+static enum tutti_err advance(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                              struct tutti_member *member, double target, struct tutti_step *step,
+                              struct tutti_outcome *outcome)
 {
     struct tutti_unit *unit = member->unit;
     double goal = target;
     for (;;) {
         if (member->inputs)
             TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->time, goal));
-        unit->horizon = horizon(run, member, goal);
-        TRY(unit->kind->step(unit, member->t, step_to(run, member, goal), step));
+        unit->horizon = horizon(rank, member, goal);
+        TRY(unit->kind->step(unit, member->t, step_to(rank, member, goal), step));
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;
         if (step->terminate)
             return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
-        if (run->master.goes_back)
-            return refuse(run, member, step);
-        run->own_rejected++;
+        if (rules->goes_back) {
+            tutti_outcome_refused(outcome, member->component, step->reached);
+            return TUTTI_OK;
+        }
+        rank->own_rejected++;
         if (!step->can_retry)
             return discarded_for_good(member, goal, step);
         double half = member->t + (goal - member->t) / 2;
-        if (unit->uniform || goal - member->t < 1e-9 * run->times.step || half <= member->t || half >= goal)
+        if (unit->uniform || goal - member->t < 1e-9 * rank->times.step || half <= member->t || half >= goal)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
                               "inputs and parameters there",
@@ -98,38 +67,43 @@ static enum tutti_err advance(struct run *run, struct tutti_member *member, doub
     }
 }
 
-/* An event in the middle of a step: nobody else is there, so nothing is recorded. */
-static enum tutti_err cross_alone(struct run *run, struct tutti_member *member)
+/* An event in the middle of a step: no other unit is there, so nothing is recorded. */
+static enum tutti_err cross_alone(struct tutti_rank *rank, struct tutti_member *member, struct tutti_outcome *outcome)
 {
+    bool ended = false;
     member->event = false;
     TRY(member->unit->kind->enter_event(member->unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, member->unit));
-    run->own_events++;
-    return tutti_member_settle(run, member);
+    rank->own_events++;
+    TRY(tutti_member_settle(rank, member, &ended));
+    if (ended)
+        tutti_outcome_ended(outcome, member->component, member->t);
+    return TUTTI_OK;
 }
 
 /* Where the unit is after a step: the target to the bit unless it says something else. */
-static void arrive(struct run *run, struct tutti_member *member, double target, const struct tutti_step *step)
+static void arrive(const struct tutti_rank *rank, struct tutti_member *member, double target,
+                   const struct tutti_step *step, struct tutti_outcome *outcome)
 {
-    bool there = step->reached == target || tutti_time_same(step->reached, target, run->span);
+    bool there = step->reached == target || tutti_time_same(step->reached, target, rank->span);
     member->t = there ? target : step->reached;
     if (step->event)
         member->event = true;
     if (step->terminate)
-        run->ended = member;
+        tutti_outcome_ended(outcome, member->component, member->t);
     if (member->has_grid)
         tutti_grid_pass(&member->grid, member->t);
 }
 
-void tutti_member_look(const struct run *run, struct tutti_member *member)
+void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
     if (inputs)
-        tutti_inputs_arrive(inputs, member->unit, member->t, run->span);
+        tutti_inputs_arrive(inputs, member->unit, member->t, rank->span);
     if (!member->unit->has_events)
         return;
-    if ((inputs && inputs->jumped) || tutti_time_reached(member->t, member->next_event, run->span))
+    if ((inputs && inputs->jumped) || tutti_time_reached(member->t, member->next_event, rank->span))
         member->event = true;
 }
 
@@ -140,88 +114,95 @@ static double cut(double target, double event, double span)
 
 /* What is announced is a hard end, also in the middle of a step. A unit that cannot vary its step goes from point to
  * point of its grid, and all that waits for the next one. */
-static double next_goal(const struct run *run, const struct tutti_member *member, double target)
+static double next_goal(const struct tutti_rank *rank, const struct tutti_member *member, double target)
 {
     const struct tutti_inputs *inputs = member->inputs;
     if (member->unit->uniform)
         return target;
     if (inputs && isfinite(inputs->kink))
-        target = cut(target, inputs->kink, run->span);
+        target = cut(target, inputs->kink, rank->span);
     if (inputs)
-        target = cut(target, fmin(inputs->row, inputs->event), run->span);
-    return cut(target, member->next_event, run->span);
+        target = cut(target, fmin(inputs->row, inputs->event), rank->span);
+    return cut(target, member->next_event, rank->span);
 }
 
 /* At an event on the way: does it end the step for all? */
-static bool comes_back(struct run *run, const struct tutti_member *member)
+static bool comes_back(const struct tutti_step_rules *rules, const struct tutti_member *member,
+                       struct tutti_outcome *outcome)
 {
-    struct tutti_master *master = &run->master;
-    if (!master->goes_back || !master->detection->early || master->crosses)
-        return false;
-    if (member->t < master->early)
-        master->early_member = (uint32_t)(member - run->members);
-    master->early = fmin(master->early, member->t);
-    return true;
+    if (rules->stops_at_events)
+        tutti_outcome_early(outcome, member->component, member->t);
+    return rules->stops_at_events;
 }
 
-static enum tutti_err go(struct run *run, struct tutti_member *member, double target)
+/* Is there nothing more to do for this unit in the step? */
+static bool is_over(const struct tutti_member *member, const struct tutti_outcome *outcome)
+{
+    return outcome->why == TUTTI_REFUSED || tutti_outcome_is_end_of(outcome, member->component);
+}
+
+static enum tutti_err go(struct tutti_rank *rank, const struct tutti_step_rules *rules, struct tutti_member *member,
+                         double target, struct tutti_outcome *outcome)
 {
     struct tutti_step step;
     int standstills = 0;
     for (;;) {
-        double before = member->t, goal = next_goal(run, member, target);
-        TRY(advance(run, member, goal, &step));
-        arrive(run, member, goal, &step);
-        if (__builtin_expect(member->t == target || run->alone || run->ended == member, 1))
+        double before = member->t, goal = next_goal(rank, member, target);
+        TRY(advance(rank, rules, member, goal, &step, outcome));
+        if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
+            return TUTTI_OK;
+        arrive(rank, member, goal, &step, outcome);
+        if (__builtin_expect(member->t == target || rank->alone || is_over(member, outcome), 1))
             return TUTTI_OK;
         bool takes = member->t == before && member->unit->takes_news;
-        if (!takes && comes_back(run, member))
+        if (!takes && comes_back(rules, member, outcome))
             return TUTTI_OK;
         standstills = member->t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
-            return stands_still(member, "came back 1000 times from there");
-        tutti_member_look(run, member);
+            return tutti_member_stands_still(member, "came back 1000 times from there");
+        tutti_member_look(rank, member);
         if (member->event)
-            TRY(cross_alone(run, member));
-        if (run->ended == member)
+            TRY(cross_alone(rank, member, outcome));
+        if (is_over(member, outcome))
             return TUTTI_OK;
         if (member->inputs)
             tutti_inputs_look_ahead(member->inputs, member->unit);
     }
 }
 
-/* With inputs of the first half staged, and those of the second one laid out (coupling.h). */
-static enum tutti_err go_by_halves(struct run *run, struct tutti_member *member, double target)
+/* With inputs of the first half staged, and those of the second one laid out (staging.h). */
+static enum tutti_err go_by_halves(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                                   struct tutti_member *member, double target, struct tutti_outcome *outcome)
 {
     const struct tutti_unit_wires *wires = member->wires;
-    double middle = run->t + (target - run->t) / 2;
-    if (middle <= run->t || middle >= target)
-        return go(run, member, target);
+    double middle = rank->t + (target - rank->t) / 2;
+    if (middle <= rank->t || middle >= target)
+        return go(rank, rules, member, target, outcome);
     struct tutti_inputs *inputs = member->inputs;
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_BEGIN;
-    TRY(go(run, member, middle));
-    if (member->t != middle || run->ended == member || (member->event && comes_back(run, member)))
+    TRY(go(rank, rules, member, middle, outcome));
+    if (member->t != middle || is_over(member, outcome) || (member->event && comes_back(rules, member, outcome)))
         return TUTTI_OK;
     if (member->event)
-        TRY(cross_alone(run, member));
-    if (run->ended == member)
+        TRY(cross_alone(rank, member, outcome));
+    if (is_over(member, outcome))
         return TUTTI_OK;
     if (inputs)
-        tutti_inputs_arrive(inputs, member->unit, middle, run->span);
+        tutti_inputs_arrive(inputs, member->unit, middle, rank->span);
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_END;
     if (wires->gather_count == 0)
-        return go(run, member, target);
-    memcpy(run->wires.gathered + wires->gather_first, run->master.second + wires->gather_first,
+        return go(rank, rules, member, target, outcome);
+    memcpy(rank->wires.gathered + wires->gather_first, rules->second + wires->gather_first,
            wires->gather_count * sizeof(double));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         if (wires->moving[b].type == TUTTI_TYPE_FLOAT64)
             TRY(member->unit->kind->set(member->unit, &wires->moving[b]));
-    return go(run, member, target);
+    return go(rank, rules, member, target, outcome);
 }
 
-static enum tutti_err set_inputs(struct run *run, struct tutti_member *member)
+static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member)
 {
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
@@ -232,9 +213,9 @@ static enum tutti_err set_inputs(struct run *run, struct tutti_member *member)
         for (unsigned b = 0; b < wires->held_blocks; b++)
             TRY(unit->kind->set(unit, &wires->held[b]));
     }
-    if (__builtin_expect(run->wires.order > 0, 0)) {
+    if (__builtin_expect(rank->wires.order > 0, 0)) {
         member->staged_at = member->t;
-        TRY(tutti_wires_set_slopes(&run->wires, wires, unit));
+        TRY(tutti_wires_set_slopes(&rank->wires, wires, unit));
     }
     return TUTTI_OK;
 }
@@ -248,20 +229,21 @@ static void time_exchange(struct tutti_unit_counts *counts, double set, double g
     counts->exchanges_timed = counts->do_steps;
 }
 
-enum tutti_err tutti_member_step(struct run *run, struct tutti_member *member, double target)
+enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                                 struct tutti_member *member, double target, struct tutti_outcome *outcome)
 {
     struct tutti_unit *unit = member->unit;
-    if (__builtin_expect(run->master.refused != NULL, 0))
+    if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
         return TUTTI_OK; /* one before it did: the step is taken back anyway */
-    tutti_run_tell_unit(run, member->component);
+    tutti_rank_tell_unit(rank, member->component);
     bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
     double begin = timed ? tutti_clock_now() : 0;
-    TRY(set_inputs(run, member));
+    TRY(set_inputs(rank, member));
     double set = timed ? tutti_clock_now() - begin : 0;
-    enum tutti_err err = member->wires->halves ? go_by_halves(run, member, target) : go(run, member, target);
-    if (__builtin_expect(err == TUTTI_ERR_DISCARD && run->master.refused == member, 0))
+    TRY(member->wires->halves ? go_by_halves(rank, rules, member, target, outcome)
+                              : go(rank, rules, member, target, outcome));
+    if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
         return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: macro.c */
-    TRY(err);
     if (__builtin_expect(!timed, 1))
         return tutti_wires_get(member->wires, unit);
     begin = tutti_clock_now();

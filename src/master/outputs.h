@@ -4,9 +4,7 @@
 #ifndef TUTTI_MASTER_OUTPUTS_H
 #define TUTTI_MASTER_OUTPUTS_H
 
-#include "master/wires.h"
-
-struct run;
+#include "rank/rank.h"
 
 /* One that nobody reads, or an element of one. */
 struct tutti_unread {
@@ -16,6 +14,7 @@ struct tutti_unread {
 };
 
 struct tutti_outputs {
+    struct tutti_rank *rank;
     uint32_t count; /* of all */
     struct tutti_unread *unread;
     uint32_t *unread_first;        /* per component, and one more; NULL: there are none */
@@ -24,15 +23,15 @@ struct tutti_outputs {
 };
 
 /* `unread`: those are wanted, too. */
-TUTTI_CHECKED enum tutti_err tutti_outputs_open(struct run *run, bool unread);
-void tutti_outputs_close(struct run *run);
+TUTTI_CHECKED enum tutti_err tutti_outputs_open(struct tutti_outputs *outputs, struct tutti_rank *rank, bool unread);
+void tutti_outputs_close(struct tutti_outputs *outputs); /* a zeroed one is fine */
 
 /* Units have moved: what was read is old. */
-void tutti_outputs_forget(struct run *run);
+void tutti_outputs_forget(struct tutti_outputs *outputs);
 /* All of them where the units are, at a point at which reading is allowed; one more FMI call per unit and point. */
-TUTTI_CHECKED enum tutti_err tutti_outputs_take(struct run *run, double *values);
+TUTTI_CHECKED enum tutti_err tutti_outputs_take(struct tutti_outputs *outputs, double *values);
 /* Whose output it is. */
-struct tutti_end tutti_outputs_end(const struct run *run, uint32_t output);
+struct tutti_end tutti_outputs_end(const struct tutti_outputs *outputs, uint32_t output);
 
 /* Does the model structure tell that an output follows some input directly? */
 bool tutti_outputs_follow_inputs(const struct tutti_desc *desc, const struct tutti_unknown *output);

@@ -11,20 +11,20 @@
 /* No longer at once: a signal between the look at `interrupt` and the sleep would be slept over. */
 #define LONGEST_SLEEP 0.1
 
-static bool is_interrupted(const struct run *run)
+static bool is_interrupted(const struct tutti_rank *rank)
 {
-    return run->options->interrupt && *run->options->interrupt;
+    return rank->job->options.interrupt && *rank->job->options.interrupt;
 }
 
-void tutti_pace_wait(struct run *run)
+void tutti_pace_wait(const struct tutti_rank *rank, double loop_start)
 {
-    double due = run->loop_start + (run->t - run->times.start) / run->options->realtime;
+    double due = loop_start + (rank->t - rank->times.start) / rank->job->options.realtime;
     double now = tutti_clock_now(), late = now - due;
     if (late > TOLERANCE) {
-        run->stats->overruns++;
-        run->stats->most_late = fmax(run->stats->most_late, late);
+        rank->stats->overruns++;
+        rank->stats->most_late = fmax(rank->stats->most_late, late);
     }
-    while (now < due && !is_interrupted(run)) {
+    while (now < due && !is_interrupted(rank)) {
         double until = fmin(due, now + LONGEST_SLEEP), seconds = floor(until);
         struct timespec wake = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (until - seconds))};
         /* A signal wakes us early; the loop then looks whether it means the end. */
@@ -33,11 +33,11 @@ void tutti_pace_wait(struct run *run)
     }
 }
 
-void tutti_pace_tell(const struct run *run)
+void tutti_pace_tell(const struct tutti_rank *rank)
 {
-    if (run->stats->overruns > 0)
-        tutti_log_printf(run->options->log, TUTTI_LOG_WARNING, NULL,
+    if (rank->stats->overruns > 0)
+        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
                          "%lu of %lu points came later than --realtime %s asks for, the worst by %.3g s",
-                         run->stats->overruns, run->stats->steps, NUMBER(run->options->realtime),
-                         run->stats->most_late);
+                         rank->stats->overruns, rank->stats->steps, NUMBER(rank->job->options.realtime),
+                         rank->stats->most_late);
 }

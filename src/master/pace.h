@@ -3,12 +3,12 @@
 #ifndef TUTTI_MASTER_PACE_H
 #define TUTTI_MASTER_PACE_H
 
-#include "master/loop.h"
+#include "rank/rank.h"
 
-/* At the point reached: waits until it is due, which is (run->t - start) / R after the loop began. Comes back at once, or
+/* At the point reached: waits until it is due, which is (rank->t - start) / R after `loop_start`, on the clock. Comes back at once, or
  * soon, where somebody interrupts the run. A point that is late is counted, and the next ones catch up. */
-void tutti_pace_wait(struct run *run);
+void tutti_pace_wait(const struct tutti_rank *rank, double loop_start);
 /* At the end: warns if points were late. */
-void tutti_pace_tell(const struct run *run);
+void tutti_pace_tell(const struct tutti_rank *rank);
 
 #endif

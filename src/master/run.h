@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* master/run.h - a run with a visitor, for the commands that look at a unit in the middle of it. */
+/* run.h - a rank with all that carries it from start to stop: its master, its loop, what it records. */
 #ifndef TUTTI_MASTER_RUN_H
 #define TUTTI_MASTER_RUN_H
 
-#include <tutti/run.h>
+#include "master/loop.h"
+#include "report/observer.h"
 
-#include "unit/unit.h"
-
-/* Called once, on a Model Exchange unit, at time `at`, after events there; the run then ends. Not called if the FMU ended
- * it before, or there. */
-struct tutti_visit {
-    const char *purpose; /* "linearising": what needs Model Exchange, for a message */
-    bool has_at;
-    double at; /* default: the start time */
-    enum tutti_err (*visit)(void *context, struct tutti_unit *unit, double t);
-    void *context;
+struct tutti_execution {
+    struct tutti_rank rank;
+    struct tutti_observer observer;
+    struct tutti_master master;
+    struct tutti_loop loop;
 };
 
-/* tutti_run; `visit` may be NULL. ARGUMENT if its time is not in the run. */
+/* `rank` is filled in as for tutti_rank_open (start/open.h), all else is zeroed; it stays where it is. To the first row, with
+ * everything chosen and opened; `steered`: a program steps it. Setup time goes into the statistics. */
+TUTTI_CHECKED enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered);
+/* The same, then all steps, and the end of the units. */
+TUTTI_CHECKED enum tutti_err tutti_execution_go(struct tutti_execution *execution);
+/* Words to the log on how it ended, `err` being how. */
+void tutti_execution_tell_end(const struct tutti_execution *execution, enum tutti_err err);
+/* Releases everything, however far it came; returns `err` with its message, or the error of closing the result. */
+TUTTI_CHECKED enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tutti_err err);
+
+/* The run of a job on one rank, in the calling thread. `stats` may be NULL. */
+TUTTI_CHECKED enum tutti_err tutti_run_job(const struct tutti_job *job, struct tutti_run_stats *stats);
+/* The same from files. `visit` may be NULL; ARGUMENT if its time is not in the run. */
 TUTTI_CHECKED enum tutti_err tutti_run_visited(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                                const struct tutti_visit *visit);
 

@@ -13,7 +13,163 @@
 
 #include <stdlib.h>
 
-#include "plan/order_parts.h"
+struct queue {
+    uint64_t *keys; /* a binary heap, smallest first */
+    size_t count, room;
+};
+
+/* What lies behind the outputs of a component. */
+struct search {
+    uint32_t *met, count;     /* blocks */
+    uint32_t *met_by, number; /* per block: the last search that met it; this search */
+    uint32_t *chain;          /* per block */
+    uint64_t patience;        /* edges that may still be followed */
+};
+
+struct schedule {
+    const struct tutti_structure *structure;
+    struct tutti_order *order;
+    uint32_t node_total;          /* nodes in actions so far */
+    struct tutti_digraph needing; /* the graph turned round: who needs node v */
+    uint32_t *missing;            /* per block: needs that are not known */
+    uint32_t *waiting;            /* per component, in the range of its nodes: inputs to be set; then ready outputs */
+    uint32_t *input_waiting, *output_waiting; /* how many of these */
+    uint32_t *output_first;                   /* per component: its first output */
+    uint32_t *outstanding;                    /* outputs in no action yet, those of loops left out */
+    uint64_t *urgency;                        /* per component: its valid key in `evaluate` */
+    uint32_t *unknown_inputs;                 /* per component */
+    uint32_t *fresh;                          /* a stack: known nodes whose dependents have not heard of it */
+    uint32_t fresh_count;
+    /* Components with ready outputs, by outputs that would be left over; keys that are no longer valid are passed over. */
+    struct queue evaluate;
+    struct queue solve; /* blocks */
+    struct search search;
+};
+
+/* A component that might be evaluated for a part of its outputs; see judge. */
+struct candidate {
+    uint32_t component, lost, reached;
+};
+
+static inline bool is_loop(const struct tutti_components *scc, uint32_t block)
+{
+    return scc->first[block + 1] - scc->first[block] > 1;
+}
+
+/* For qsort: numbers, the smallest first. */
+static inline int compare(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Lists a block, unless this search has met it. */
+static void meet(struct search *search, uint32_t block)
+{
+    if (search->met_by[block] == search->number)
+        return;
+    search->met_by[block] = search->number;
+    search->met[search->count++] = block;
+}
+
+/* Lists the outstanding outputs of a component and all that needs them, each block after what it needs. */
+static void search_from(struct schedule *schedule, uint32_t component)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    const struct tutti_components *scc = &structure->scc;
+    const struct tutti_digraph *needing = &schedule->needing;
+    struct search *search = &schedule->search;
+    search->number++;
+    search->count = 0;
+    for (uint32_t i = 0; i < schedule->output_waiting[component]; i++)
+        meet(search, scc->of[schedule->waiting[schedule->output_first[component] + i]]);
+    for (uint32_t node = schedule->output_first[component]; node < structure->component_first[component + 1]; node++)
+        if (schedule->missing[scc->of[node]] > 0 && !is_loop(scc, scc->of[node]))
+            meet(search, scc->of[node]);
+    search->patience -= search->count < search->patience ? search->count : search->patience;
+    for (uint32_t m = 0; m < search->count && search->patience > 0; m++)
+        for (uint32_t k = scc->first[search->met[m]]; k < scc->first[search->met[m] + 1]; k++) {
+            uint32_t from = needing->first[scc->nodes[k]], end = needing->first[scc->nodes[k] + 1];
+            for (uint32_t i = from; i < end; i++)
+                meet(search, scc->of[needing->needs[i]]);
+            search->patience -= end - from < search->patience ? end - from : search->patience;
+        }
+    qsort(search->met, search->count, sizeof *search->met, compare);
+}
+
+static bool is_output_of(const struct tutti_structure *structure, uint32_t block, uint32_t component)
+{
+    const struct tutti_structure_node *node = &structure->nodes[structure->scc.nodes[structure->scc.first[block]]];
+    return !is_loop(&structure->scc, block) && node->output && node->component == component;
+}
+
+/* The longest chain of outputs of the component, each needing the one before, that begins with or behind the block. */
+static uint32_t longest_chain(const struct schedule *schedule, uint32_t block, uint32_t component)
+{
+    const struct tutti_components *scc = &schedule->structure->scc;
+    const struct tutti_digraph *needing = &schedule->needing;
+    const struct search *search = &schedule->search;
+    uint32_t longest = 0;
+    for (uint32_t k = scc->first[block]; k < scc->first[block + 1]; k++)
+        for (uint32_t i = needing->first[scc->nodes[k]]; i < needing->first[scc->nodes[k] + 1]; i++) {
+            uint32_t next = scc->of[needing->needs[i]];
+            if (search->met_by[next] == search->number && search->chain[next] > longest)
+                longest = search->chain[next];
+        }
+    return longest + is_output_of(schedule->structure, block, component);
+}
+
+/* Outputs of other components that wait for the ready ones of this component. Uses up search->chain. */
+static uint32_t count_reached(struct schedule *schedule, uint32_t component)
+{
+    const struct tutti_structure *structure = schedule->structure;
+    const struct tutti_components *scc = &structure->scc;
+    const struct tutti_digraph *needing = &schedule->needing;
+    struct search *search = &schedule->search;
+    uint32_t reached = 0;
+    for (uint32_t m = 0; m < search->count; m++)
+        search->chain[search->met[m]] = schedule->missing[search->met[m]] == 0;
+    for (uint32_t m = 0; m < search->count; m++) {
+        uint32_t block = search->met[m];
+        if (!search->chain[block])
+            continue;
+        reached += structure->nodes[scc->nodes[scc->first[block + 1] - 1]].output &&
+                   !is_output_of(structure, block, component);
+        for (uint32_t k = scc->first[block]; k < scc->first[block + 1]; k++)
+            for (uint32_t i = needing->first[scc->nodes[k]]; i < needing->first[scc->nodes[k] + 1]; i++)
+                search->chain[scc->of[needing->needs[i]]] = 1;
+    }
+    return reached;
+}
+
+/* A component has to be evaluated at least as often as its longest chain of outputs is long, in which each needs the one
+ * before. If all longest chains begin with outputs that are ready, an evaluation now is one of these, and nothing is lost;
+ * else what is lost is the outputs that begin a chain as long and could have come along later. When the search has run
+ * out of patience, nothing is said to be lost. */
+static struct candidate judge(struct schedule *schedule, uint32_t component)
+{
+    struct search *search = &schedule->search;
+    struct candidate candidate = {.component = component};
+    uint32_t longest = 0;
+    if (search->patience == 0)
+        return candidate;
+    search_from(schedule, component);
+    for (uint32_t m = search->count; m-- > 0;) {
+        uint32_t block = search->met[m];
+        search->chain[block] = longest_chain(schedule, block, component);
+        if (schedule->missing[block] == 0 && search->chain[block] > longest)
+            longest = search->chain[block];
+    }
+    for (uint32_t m = 0; m < search->count; m++)
+        candidate.lost += schedule->missing[search->met[m]] > 0 && search->chain[search->met[m]] >= longest &&
+                          is_output_of(schedule->structure, search->met[m], component);
+    if (candidate.lost > 0) {
+        candidate.reached = count_reached(schedule, component);
+        if (candidate.reached == 0)
+            candidate.lost = UINT32_MAX; /* nobody would get on by it */
+    }
+    return candidate;
+}
 
 /* How far choose_partial looks: so many candidates, and over all so many times the size of the graph. */
 enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
@@ -21,7 +177,7 @@ enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
 /* In keys of components that can wait; see invariant 5. */
 #define TOO_EARLY (UINT64_C(1) << 63)
 
-static bool queue_push(struct tutti_order_queue *queue, uint64_t key)
+static bool queue_push(struct queue *queue, uint64_t key)
 {
     if (queue->count == queue->room) {
         size_t room = queue->room ? 2 * queue->room : 64;
@@ -38,7 +194,7 @@ static bool queue_push(struct tutti_order_queue *queue, uint64_t key)
     return true;
 }
 
-static uint64_t queue_pop(struct tutti_order_queue *queue)
+static uint64_t queue_pop(struct queue *queue)
 {
     uint64_t first = queue->keys[0], last = queue->keys[--queue->count];
     size_t at = 0, child;
@@ -54,7 +210,7 @@ static uint64_t queue_pop(struct tutti_order_queue *queue)
     return first;
 }
 
-static void schedule_fini(struct tutti_order_schedule *schedule)
+static void schedule_fini(struct schedule *schedule)
 {
     tutti_digraph_fini(&schedule->needing);
     free(schedule->missing);
@@ -74,7 +230,7 @@ static void schedule_fini(struct tutti_order_schedule *schedule)
 }
 
 /* Who needs each node, and how many needs each block has outside of itself. */
-static enum tutti_err turn_round(struct tutti_order_schedule *schedule)
+static enum tutti_err turn_round(struct schedule *schedule)
 {
     const struct tutti_digraph *graph = &schedule->structure->graph;
     const uint32_t *of = schedule->structure->scc.of;
@@ -96,7 +252,7 @@ static enum tutti_err turn_round(struct tutti_order_schedule *schedule)
     return err;
 }
 
-static void count_outputs(struct tutti_order_schedule *schedule)
+static void count_outputs(struct schedule *schedule)
 {
     const struct tutti_structure *structure = schedule->structure;
     for (uint32_t c = 0; c < structure->system->component_count; c++) {
@@ -106,30 +262,30 @@ static void count_outputs(struct tutti_order_schedule *schedule)
         schedule->output_first[c] = node;
         schedule->unknown_inputs[c] = node - structure->component_first[c];
         for (; node < end; node++)
-            schedule->outstanding[c] += !tutti_order_is_loop(&structure->scc, structure->scc.of[node]);
+            schedule->outstanding[c] += !is_loop(&structure->scc, structure->scc.of[node]);
     }
 }
 
-static enum tutti_err schedule_init(struct tutti_order_schedule *schedule, const struct tutti_structure *structure,
+static enum tutti_err schedule_init(struct schedule *schedule, const struct tutti_structure *structure,
                                     struct tutti_order *order)
 {
     size_t nodes = (size_t)structure->node_count + 1, components = (size_t)structure->system->component_count + 1;
-    *schedule = (struct tutti_order_schedule){
-        .structure = structure,
-        .order = order,
-        .missing = calloc(nodes, sizeof *schedule->missing),
-        .waiting = malloc(nodes * sizeof *schedule->waiting),
-        .input_waiting = calloc(components, sizeof *schedule->input_waiting),
-        .output_waiting = calloc(components, sizeof *schedule->output_waiting),
-        .output_first = malloc(components * sizeof *schedule->output_first),
-        .outstanding = calloc(components, sizeof *schedule->outstanding),
-        .urgency = malloc(components * sizeof *schedule->urgency),
-        .unknown_inputs = calloc(components, sizeof *schedule->unknown_inputs),
-        .fresh = malloc(nodes * sizeof *schedule->fresh),
-        .search = {.met = malloc(nodes * sizeof *schedule->search.met),
-                   .met_by = calloc(nodes, sizeof *schedule->search.met_by),
-                   .chain = malloc(nodes * sizeof *schedule->search.chain),
-                   .patience = (uint64_t)MOST_PASSES * (nodes + structure->graph.first[nodes - 1])}};
+    *schedule =
+        (struct schedule){.structure = structure,
+                          .order = order,
+                          .missing = calloc(nodes, sizeof *schedule->missing),
+                          .waiting = malloc(nodes * sizeof *schedule->waiting),
+                          .input_waiting = calloc(components, sizeof *schedule->input_waiting),
+                          .output_waiting = calloc(components, sizeof *schedule->output_waiting),
+                          .output_first = malloc(components * sizeof *schedule->output_first),
+                          .outstanding = calloc(components, sizeof *schedule->outstanding),
+                          .urgency = malloc(components * sizeof *schedule->urgency),
+                          .unknown_inputs = calloc(components, sizeof *schedule->unknown_inputs),
+                          .fresh = malloc(nodes * sizeof *schedule->fresh),
+                          .search = {.met = malloc(nodes * sizeof *schedule->search.met),
+                                     .met_by = calloc(nodes, sizeof *schedule->search.met_by),
+                                     .chain = malloc(nodes * sizeof *schedule->search.chain),
+                                     .patience = (uint64_t)MOST_PASSES * (nodes + structure->graph.first[nodes - 1])}};
     if (!schedule->missing || !schedule->waiting || !schedule->input_waiting || !schedule->output_waiting ||
         !schedule->output_first || !schedule->outstanding || !schedule->urgency || !schedule->unknown_inputs ||
         !schedule->fresh || !schedule->search.met || !schedule->search.met_by || !schedule->search.chain)
@@ -139,8 +295,8 @@ static enum tutti_err schedule_init(struct tutti_order_schedule *schedule, const
 }
 
 /* An action on `count` nodes. There are never more actions than nodes. */
-static void act(struct tutti_order_schedule *schedule, enum tutti_action_kind kind, uint32_t component,
-                const uint32_t *nodes, uint32_t count)
+static void act(struct schedule *schedule, enum tutti_action_kind kind, uint32_t component, const uint32_t *nodes,
+                uint32_t count)
 {
     struct tutti_order *order = schedule->order;
     order->actions[order->action_count++] = (struct tutti_action){kind, component, schedule->node_total, count};
@@ -148,45 +304,45 @@ static void act(struct tutti_order_schedule *schedule, enum tutti_action_kind ki
         order->nodes[schedule->node_total++] = nodes[i];
 }
 
-static void set_inputs(struct tutti_order_schedule *schedule, uint32_t component)
+static void set_inputs(struct schedule *schedule, uint32_t component)
 {
     uint32_t *inputs = schedule->waiting + schedule->structure->component_first[component];
     uint32_t count = schedule->input_waiting[component];
     if (count == 0)
         return;
-    qsort(inputs, count, sizeof *inputs, tutti_order_compare);
+    qsort(inputs, count, sizeof *inputs, compare);
     act(schedule, TUTTI_ACTION_SET, component, inputs, count);
     schedule->input_waiting[component] = 0;
 }
 
 /* Outputs for which a component would have to be evaluated again, if it were evaluated now. */
-static uint32_t left_over(const struct tutti_order_schedule *schedule, uint32_t component)
+static uint32_t left_over(const struct schedule *schedule, uint32_t component)
 {
     return schedule->outstanding[component] - schedule->output_waiting[component];
 }
 
 /* Would it be initialised before it has all its inputs? */
-static bool is_too_early(const struct tutti_order_schedule *schedule, uint32_t component)
+static bool is_too_early(const struct schedule *schedule, uint32_t component)
 {
     return schedule->unknown_inputs[component] > 0 &&
            schedule->structure->system->components[component].fmu->desc->fmi == 1;
 }
 
-static bool queue_component(struct tutti_order_schedule *schedule, uint32_t component)
+static bool queue_component(struct schedule *schedule, uint32_t component)
 {
     uint64_t key = (uint64_t)left_over(schedule, component) << 32 | component;
     schedule->urgency[component] = is_too_early(schedule, component) ? key | TOO_EARLY : key;
     return queue_push(&schedule->evaluate, schedule->urgency[component]);
 }
 
-static bool output_is_ready(struct tutti_order_schedule *schedule, uint32_t component, uint32_t node)
+static bool output_is_ready(struct schedule *schedule, uint32_t component, uint32_t node)
 {
     schedule->waiting[schedule->output_first[component] + schedule->output_waiting[component]++] = node;
     return queue_component(schedule, component);
 }
 
 /* The last input to become known may make the component ready for more. */
-static bool input_is_known(struct tutti_order_schedule *schedule, uint32_t node)
+static bool input_is_known(struct schedule *schedule, uint32_t node)
 {
     uint32_t component = schedule->structure->nodes[node].component;
     schedule->fresh[schedule->fresh_count++] = node;
@@ -195,16 +351,16 @@ static bool input_is_known(struct tutti_order_schedule *schedule, uint32_t node)
 }
 
 /* Is a key of `evaluate` still true? */
-static bool is_valid(const struct tutti_order_schedule *schedule, uint64_t key)
+static bool is_valid(const struct schedule *schedule, uint64_t key)
 {
     return key == schedule->urgency[(uint32_t)key] && schedule->output_waiting[(uint32_t)key] > 0;
 }
 
 /* All that a block needs is known. */
-static bool block_is_ready(struct tutti_order_schedule *schedule, uint32_t block)
+static bool block_is_ready(struct schedule *schedule, uint32_t block)
 {
     const struct tutti_structure *structure = schedule->structure;
-    if (tutti_order_is_loop(&structure->scc, block))
+    if (is_loop(&structure->scc, block))
         return queue_push(&schedule->solve, block);
     uint32_t node = structure->scc.nodes[structure->scc.first[block]], component = structure->nodes[node].component;
     if (structure->nodes[node].output)
@@ -214,7 +370,7 @@ static bool block_is_ready(struct tutti_order_schedule *schedule, uint32_t block
 }
 
 /* Tells everybody who needs the fresh nodes, and those who need what becomes known by that. */
-static bool spread(struct tutti_order_schedule *schedule)
+static bool spread(struct schedule *schedule)
 {
     const struct tutti_digraph *needing = &schedule->needing;
     while (schedule->fresh_count > 0) {
@@ -228,12 +384,12 @@ static bool spread(struct tutti_order_schedule *schedule)
     return true;
 }
 
-static bool get_outputs(struct tutti_order_schedule *schedule, uint32_t component)
+static bool get_outputs(struct schedule *schedule, uint32_t component)
 {
     uint32_t *outputs = schedule->waiting + schedule->output_first[component];
     uint32_t count = schedule->output_waiting[component];
     set_inputs(schedule, component);
-    qsort(outputs, count, sizeof *outputs, tutti_order_compare);
+    qsort(outputs, count, sizeof *outputs, compare);
     act(schedule, TUTTI_ACTION_GET, component, outputs, count);
     schedule->order->evaluations++;
     schedule->outstanding[component] -= count;
@@ -243,7 +399,7 @@ static bool get_outputs(struct tutti_order_schedule *schedule, uint32_t componen
     return spread(schedule);
 }
 
-static bool solve_loop(struct tutti_order_schedule *schedule, uint32_t block)
+static bool solve_loop(struct schedule *schedule, uint32_t block)
 {
     const struct tutti_structure *structure = schedule->structure;
     const uint32_t *nodes = structure->scc.nodes + structure->scc.first[block];
@@ -260,7 +416,7 @@ static bool solve_loop(struct tutti_order_schedule *schedule, uint32_t block)
     return spread(schedule);
 }
 
-static bool is_better(const struct tutti_order_candidate *a, const struct tutti_order_candidate *b)
+static bool is_better(const struct candidate *a, const struct candidate *b)
 {
     if (a->lost != b->lost)
         return a->lost < b->lost;
@@ -270,10 +426,10 @@ static bool is_better(const struct tutti_order_candidate *a, const struct tutti_
 /* Every component waits for another one, so one has to be evaluated for a part of its outputs. Which choice is the best in
  * the end, only trying them all would tell (tests/unit/plan/test_order.c does). Here: among the first candidates, the one
  * that loses least, and of these the one that most others wait for. */
-static bool choose_partial(struct tutti_order_schedule *schedule, uint32_t *chosen)
+static bool choose_partial(struct schedule *schedule, uint32_t *chosen)
 {
     uint64_t keys[MOST_CANDIDATES];
-    struct tutti_order_candidate best = {.component = TUTTI_NONE, .lost = UINT32_MAX};
+    struct candidate best = {.component = TUTTI_NONE, .lost = UINT32_MAX};
     uint32_t count = 0;
     while (schedule->evaluate.count > 0 && count < MOST_CANDIDATES && best.lost > 0) {
         if (schedule->evaluate.keys[0] >= TOO_EARLY && best.component != TUTTI_NONE)
@@ -283,7 +439,7 @@ static bool choose_partial(struct tutti_order_schedule *schedule, uint32_t *chos
         if (!is_valid(schedule, key))
             continue;
         keys[count++] = key;
-        struct tutti_order_candidate candidate = tutti_order_judge(schedule, component);
+        struct candidate candidate = judge(schedule, component);
         if (is_better(&candidate, &best))
             best = candidate;
     }
@@ -295,7 +451,7 @@ static bool choose_partial(struct tutti_order_schedule *schedule, uint32_t *chos
 }
 
 /* The next component to evaluate; TUTTI_NONE if there is none. */
-static bool choose(struct tutti_order_schedule *schedule, uint32_t *chosen)
+static bool choose(struct schedule *schedule, uint32_t *chosen)
 {
     *chosen = TUTTI_NONE;
     while (schedule->evaluate.count > 0) {
@@ -312,7 +468,7 @@ static bool choose(struct tutti_order_schedule *schedule, uint32_t *chosen)
     return true;
 }
 
-static bool run(struct tutti_order_schedule *schedule)
+static bool run(struct schedule *schedule)
 {
     const struct tutti_structure *structure = schedule->structure;
     for (uint32_t block = 0; block < structure->scc.count; block++)
@@ -347,7 +503,7 @@ static bool is_stale(const struct tutti_structure *structure, uint32_t node, con
 }
 
 /* Every node by itself, in Tarjan's order. set_at, evaluated_at: after which action, from 1. */
-static void list_singly(struct tutti_order_schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
+static void list_singly(struct schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
 {
     const struct tutti_structure *structure = schedule->structure;
     struct tutti_order *order = schedule->order;
@@ -372,7 +528,7 @@ static void list_singly(struct tutti_order_schedule *schedule, uint32_t *set_at,
     }
 }
 
-static enum tutti_err order_singly(struct tutti_order_schedule *schedule)
+static enum tutti_err order_singly(struct schedule *schedule)
 {
     uint32_t *set_at = calloc((size_t)schedule->structure->node_count + 1, sizeof *set_at);
     uint32_t *evaluated_at = calloc((size_t)schedule->structure->system->component_count + 1, sizeof *evaluated_at);
@@ -384,7 +540,7 @@ static enum tutti_err order_singly(struct tutti_order_schedule *schedule)
     return made ? TUTTI_OK : tutti_fail_memory();
 }
 
-static enum tutti_err order_grouped(struct tutti_order_schedule *schedule, const struct tutti_structure *structure,
+static enum tutti_err order_grouped(struct schedule *schedule, const struct tutti_structure *structure,
                                     struct tutti_order *order)
 {
     enum tutti_err err = schedule_init(schedule, structure, order);
@@ -399,7 +555,7 @@ enum tutti_err tutti_order_init(struct tutti_order *order, const struct tutti_st
     size_t nodes = (size_t)structure->node_count + 1;
     *order = (struct tutti_order){.actions = malloc(nodes * sizeof *order->actions),
                                   .nodes = malloc(nodes * sizeof *order->nodes)};
-    struct tutti_order_schedule schedule = {.structure = structure, .order = order};
+    struct schedule schedule = {.structure = structure, .order = order};
     enum tutti_err err = TUTTI_OK;
     if (!order->actions || !order->nodes)
         err = tutti_fail_memory();

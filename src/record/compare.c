@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
 
@@ -58,9 +59,8 @@ static enum tutti_err check_patterns(const struct comparer *comparer)
                 tutti_nearest_offer(&nearest, results[r]->variables[i].name);
             }
         if (!fits)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "no variable of either file fits '%s'%s%s%s",
-                              tutti_str_show(pattern).text, nearest.best ? "; did you mean '" : "",
-                              nearest.best ? tutti_str_show(nearest.best).text : "", nearest.best ? "'?" : "");
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "no variable of either file fits '%s'%s",
+                              tutti_str_show(pattern).text, tutti_nearest_hint(nearest.best).text);
     }
     return TUTTI_OK;
 }

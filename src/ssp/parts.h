@@ -9,10 +9,6 @@
 #include "description/desc_report.h"
 #include "ssp/ssp.h"
 
-/* "ssd", ..., and the address behind it. Static. */
-const char *tutti_space_prefix(enum tutti_space space);
-const char *tutti_space_uri(enum tutti_space space);
-
 /* A document that is being read. */
 struct tutti_parts {
     const char *file;

@@ -6,7 +6,6 @@
 
 #include "base/map.h"
 #include "base/xml.h"
-#include "ssp/parts.h"
 
 /* NAMESPACES: declarations in scope; every element looks through them. TREE_BYTES: a system of some million parts. */
 enum { NAMESPACES = 64 };

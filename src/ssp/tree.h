@@ -24,6 +24,10 @@ enum tutti_space {
     TUTTI_SPACE_SSB,
 };
 
+/* "ssd", ..., and the address behind it. Static. */
+const char *tutti_space_prefix(enum tutti_space space);
+const char *tutti_space_uri(enum tutti_space space);
+
 struct tutti_attribute {
     const char *name, *value; /* name as written, prefix included */
 };

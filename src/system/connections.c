@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "system/flat.h"
 
@@ -23,8 +24,7 @@ static void report(struct flat *flat, const struct written *written, const char 
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, tutti_flat_item(flat, written->system)->body_file->shown,
-                       written->connection->line, "%s%s%s%s", text, nearest ? "; did you mean '" : "",
-                       nearest ? nearest : "", nearest ? "'?" : "");
+                       written->connection->line, "%s%s", text, tutti_nearest_hint(nearest).text);
 }
 
 static void report_element(struct flat *flat, const struct written *written)

@@ -2,6 +2,7 @@
 /* Connectors of items: nodes, and whether they are what the FMU, or the referenced system, has. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "system/flat.h"
 
 /* ---- what a connector says ---- */
@@ -107,9 +108,8 @@ static enum tutti_err add_fmu_connector(struct flat *flat, uint32_t index, uint3
     if (variable == TUTTI_NONE) {
         const char *nearest = tutti_flat_may_guess(flat) ? tutti_desc_nearest(desc, connector->name) : NULL;
         tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
-                           "the connector '%s' is no variable of its FMU%s%s%s",
-                           tutti_flat_path(flat, index, connector->name), nearest ? "; did you mean '" : "",
-                           nearest ? nearest : "", nearest ? "'?" : "");
+                           "the connector '%s' is no variable of its FMU%s",
+                           tutti_flat_path(flat, index, connector->name), tutti_nearest_hint(nearest).text);
         return TUTTI_OK;
     }
     if (!check_connector(flat, index, connector, desc, &desc->vars[variable]))

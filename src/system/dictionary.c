@@ -2,6 +2,7 @@
 /* Signal dictionaries: wires that any system below their own can reach. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "system/flat.h"
 
@@ -100,10 +101,9 @@ static enum tutti_err refer(struct flat *flat, uint32_t index, uint32_t c, struc
         for (size_t i = 0; guess && i < dictionary->entries->count; i++)
             tutti_nearest_offer(&nearest, dictionary->entries->entries[i].name);
         tutti_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
-                           "the connector '%s' is no entry of the signal dictionary '%s'%s%s%s",
+                           "the connector '%s' is no entry of the signal dictionary '%s'%s",
                            tutti_flat_path(flat, index, connector->name), dictionary->declaration->name,
-                           nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                           nearest.best ? "'?" : "");
+                           tutti_nearest_hint(nearest.best).text);
         return TUTTI_OK;
     }
     item->nodes[c] = dictionary->first_node + (uint32_t)entry;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 
 void *tutti_list_push(struct list *list, size_t size)

@@ -1,150 +1,154 @@
 /* SPDX-License-Identifier: MIT */
+/* A loaded system: its names, from text to variables and back, and its end. */
 #include "system/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/flat.h"
+#include "base/nearest.h"
+#include "base/str.h"
+#include "ssp/package.h"
 
-/* The arrays that stay, and who owns them. */
-static enum tutti_err keep(struct flat *flat)
+static const struct tutti_desc *desc_of(const struct tutti_system *system, int64_t component)
 {
-    struct tutti_system *system = flat->system;
-    system->component_count = (uint32_t)flat->components.count;
-    system->components = tutti_arena_array(&system->arena, flat->components.count, sizeof *system->components);
-    if (!system->components)
-        return tutti_fail_memory();
-    if (flat->components.count > 0)
-        memcpy(system->components, flat->components.items, flat->components.count * sizeof *system->components);
-    TRY(tutti_map_reserve(&system->names, system->component_count));
-    for (uint32_t i = 0; i < system->component_count; i++) {
-        int64_t earlier;
-        const struct tutti_component *component = &system->components[i];
-        TRY(tutti_map_add(&system->names, component->name, i, &earlier));
-        if (earlier != TUTTI_MAP_NONE)
-            tutti_findings_add(flat->findings, TUTTI_FINDING_WARNING, component->file, component->line,
-                               "two components have the path '%s'; their results cannot be told apart, so rename one",
-                               component->name);
+    return system->components[component].fmu->desc;
+}
+
+/* No component of the name has such a variable: says what comes near. */
+static enum tutti_err fail_unknown(const struct tutti_system *system, const char *name, const char *option,
+                                   int64_t component, const char *variable)
+{
+    struct tutti_nearest nearest = {.wanted = name};
+    if (component == TUTTI_MAP_NONE && system->single) {
+        component = 0;
+        variable = name;
     }
+    if (component != TUTTI_MAP_NONE) {
+        const char *owner = system->components[component].name;
+        const char *best = tutti_desc_nearest(desc_of(system, component), variable);
+        if (best && system->single)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option,
+                              name, best);
+        if (best)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s.%s'?", option,
+                              name, owner, best);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                          option, name);
+    }
+    for (uint32_t i = 0; i < system->component_count; i++)
+        tutti_nearest_offer(&nearest, system->components[i].name);
+    if (!nearest.best && strrchr(name, '.')) {
+        char *owner = strndup(name, (size_t)(strrchr(name, '.') - name));
+        nearest.wanted = owner;
+        for (uint32_t i = 0; owner && i < system->component_count; i++)
+            tutti_nearest_offer(&nearest, system->components[i].name);
+        free(owner);
+    }
+    if (nearest.best)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no variable of any component; did you mean one of '%s'?",
+                          option, name, nearest.best);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no variable of any component, written COMPONENT.VARIABLE",
+                      option, name);
+}
+
+enum tutti_err tutti_system_find(const struct tutti_system *system, const char *name, const char *option,
+                                 uint32_t *component, uint32_t *variable, struct tutti_indices *element)
+{
+    char *copy = tutti_str_copy(name);
+    if (!copy)
+        return tutti_fail_memory();
+    int64_t longest = TUTTI_MAP_NONE, found = TUTTI_MAP_NONE;
+    const char *rest = NULL;
+    if (system->single && tutti_setting_look_up(desc_of(system, 0), name, variable, element))
+        found = 0;
+    for (size_t i = strlen(copy); i > 0 && found == TUTTI_MAP_NONE; i--) {
+        if (copy[i - 1] != '.')
+            continue;
+        copy[i - 1] = '\0';
+        int64_t owner = tutti_map_find(&system->names, copy);
+        copy[i - 1] = '.';
+        if (owner == TUTTI_MAP_NONE)
+            continue;
+        if (tutti_setting_look_up(desc_of(system, owner), name + i, variable, element))
+            found = owner;
+        else if (longest == TUTTI_MAP_NONE) {
+            longest = owner;
+            rest = name + i;
+        }
+    }
+    free(copy);
+    if (found == TUTTI_MAP_NONE)
+        return fail_unknown(system, name, option, longest, rest);
+    *component = (uint32_t)found;
     return TUTTI_OK;
 }
 
-/* Said by the source, or by the annotation of the system; what else the word may be is looked at where words are read. */
-static bool may_convert(const struct flat *flat)
+/* The first connection to this variable or to one behind it. */
+static uint32_t first_to(const struct tutti_system *system, uint64_t key)
 {
-    const struct tutti_system *system = flat->system;
-    for (size_t i = 0; i < system->word_count; i++)
-        if (strcmp(system->words[i].name, "convert") == 0 && strcmp(system->words[i].value, "true") == 0)
-            return true;
-    return flat->source->convert;
-}
-
-static enum tutti_err build(struct flat *flat)
-{
-    TRY(tutti_command_line_open(flat));
-    flat->convert = may_convert(flat);
-    TRY(tutti_connections_add(flat));
-    TRY(tutti_assemble_connect(flat));
-    TRY(tutti_command_line_connect(flat));
-    TRY(tutti_edges_settle(flat));
-    TRY(tutti_edges_spread_relative(flat));
-    TRY(tutti_bindings_apply(flat));
-    TRY(tutti_assemble_set(flat));
-    TRY(tutti_command_line_set(flat));
-    TRY(tutti_wiring_make(flat));
-    TRY(tutti_arrivals_make(flat));
-    TRY(tutti_probes_make(flat));
-    TRY(tutti_values_settle(flat));
-    TRY(keep(flat));
-    TRY(tutti_files_keep(flat));
-    return flat->err;
-}
-
-/* FMUs, packages and tables go to the system in any case, so that it frees them. */
-static void hand_over(struct flat *flat)
-{
-    struct tutti_system *system = flat->system;
-    system->fmus = flat->fmus.items;
-    system->fmu_count = (uint32_t)flat->fmus.count;
-    system->packages = flat->packages.items;
-    system->package_count = (uint32_t)flat->packages.count;
-    system->tables = flat->tables.items;
-    system->table_count = (uint32_t)flat->tables.count;
-    flat->fmus = flat->packages = flat->tables = (struct list){0};
-}
-
-static void flat_fini(struct flat *flat)
-{
-    for (uint32_t i = 0; i < flat->items.count; i++) {
-        tutti_map_fini(&tutti_flat_item(flat, i)->children);
-        tutti_map_fini(&tutti_flat_item(flat, i)->connectors_by_name);
-        tutti_map_fini(&tutti_flat_item(flat, i)->dictionaries_by_name);
+    uint32_t low = 0, high = system->connection_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct tutti_end *to = &system->connections[middle].to;
+        if (((uint64_t)to->component << 32 | to->variable) < key)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    for (size_t i = 0; i < flat->dictionaries.count; i++)
-        tutti_map_fini(&((struct dictionary *)flat->dictionaries.items)[i].names);
-    struct list *const lists[] = {&flat->items,      &flat->nodes,      &flat->edges,       &flat->feeds,
-                                  &flat->components, &flat->candidates, &flat->dictionaries};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        tutti_list_fini(lists[i]);
-    tutti_map_fini(&flat->signals);
-    tutti_files_fini(flat);
-    tutti_arena_fini(&flat->arena);
+    return low;
 }
 
-/* ---- findings ---- */
-
-/* So many errors, and so many warnings, are told; the others are counted. A system that is used a million times can have
- * the same flaw as often. */
-enum { MOST_TOLD = 20000 };
-
-struct teller {
-    struct tutti_findings *to; /* the caller's, who wants to be told */
-    unsigned told[2];          /* by severity */
-};
-
-static void tell(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
+                                                           uint32_t variable, uint32_t *count)
 {
-    struct teller *teller = context;
-    if (teller->told[severity]++ < MOST_TOLD)
-        teller->to->report(teller->to->context, severity, file, line, text);
+    uint64_t key = (uint64_t)component << 32 | variable;
+    uint32_t first = first_to(system, key);
+    *count = first_to(system, key + 1) - first;
+    return system->connections + first;
 }
 
-/* What was found, and what was not told of it. */
-static void tell_rest(const struct teller *teller, const struct tutti_findings *found,
-                      const struct tutti_system *system)
+/* Is it the destination of one of the connections? Then it is an output of the system, not an input. */
+static bool is_destination(const struct tutti_system *system, const struct tutti_end *end)
 {
-    static const char *const words[] = {[TUTTI_FINDING_ERROR] = "errors", [TUTTI_FINDING_WARNING] = "warnings"};
-    char text[80];
-    teller->to->errors += found->errors;
-    teller->to->warnings += found->warnings;
-    for (int i = 0; i < 2; i++)
-        if (teller->told[i] > MOST_TOLD) {
-            snprintf(text, sizeof text, "%u more %s are not listed", teller->told[i] - MOST_TOLD, words[i]);
-            teller->to->report(teller->to->context, (enum tutti_severity)i, system->path, 0, text);
+    for (uint32_t i = system->connection_count; i > 0; i--) {
+        const struct tutti_connection *connection = &system->connections[i - 1];
+        if (connection->to.component != TUTTI_NONE)
+            return false; /* outputs of the system come last */
+        if (&connection->to == end)
+            return true;
+    }
+    return false;
+}
+
+bool tutti_system_is_coupled(const struct tutti_system *system)
+{
+    bool coupled = system->component_count > 1;
+    for (uint32_t i = 0; i < system->connection_count && !coupled; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        coupled = connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
+                  !connection->at_start_only;
+    }
+    return coupled;
+}
+
+const char *tutti_system_name(const struct tutti_system *system, const struct tutti_end *end, char *out, size_t size)
+{
+    const char *owner = "", *dot = "", *name;
+    if (end->component == TUTTI_NONE) {
+        name = is_destination(system, end) ? system->outputs[end->variable].name : system->inputs[end->variable].name;
+    } else {
+        name = desc_of(system, end->component)->vars[end->variable].name;
+        if (!system->single) {
+            owner = system->components[end->component].name;
+            dot = ".";
         }
-}
-
-enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_system_source *source,
-                                 struct tutti_findings *findings)
-{
-    *out = NULL;
-    struct tutti_system *system = calloc(1, sizeof *system);
-    if (!system)
-        return tutti_fail_memory();
-    struct teller teller = {.to = findings};
-    struct tutti_findings found = {.report = findings && findings->report ? tell : NULL, .context = &teller};
-    struct flat flat = {.system = system, .source = source, .findings = &found};
-    enum tutti_err err = build(&flat);
-    if (findings)
-        tell_rest(&teller, &found, system);
-    hand_over(&flat);
-    flat_fini(&flat);
-    if (err)
-        tutti_system_free(system);
-    else
-        *out = system;
-    return err;
+    }
+    int n = snprintf(out, size, "%s%s%s", owner, dot, name);
+    for (unsigned i = 0; i < end->element.count && n >= 0 && (size_t)n < size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%c%llu%s", i ? ',' : '[', (unsigned long long)end->element.index[i],
+                      i + 1 == end->element.count ? "]" : "");
+    return out;
 }
 
 void tutti_system_free(struct tutti_system *system)

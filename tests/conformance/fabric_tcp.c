@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric/tcp.h"
+#include "fabric/tcp_hub.h"
 #include "fabric_ranks.h"
 
 enum { MOST_RANKS = 8, BITE = 100003 }; /* bytes that are read at once: no divisor of anything */

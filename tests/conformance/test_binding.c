@@ -2,7 +2,7 @@
 /* What every FMI binding must do, run on the kit's FMUs of one version (VERSION is "1cs", "2" or "3"). */
 #include "test.h"
 
-#include "fmi/binding.h"
+#include "fmi/component.h"
 #include "instance.h"
 
 static const int fmi = VERSION[0] - '0';

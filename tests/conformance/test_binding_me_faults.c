@@ -6,7 +6,7 @@
 #include "binding_me.h"
 #include "fmi/api1.h"
 #include "fmi/api2.h"
-#include "fmi/binding.h"
+#include "fmi/component.h"
 
 #define GET_DERIVATIVES BY_VERSION("GetDerivatives", "GetDerivatives", "GetContinuousStateDerivatives")
 #define PREFIX BY_VERSION("fmi", "fmi2", "fmi3")

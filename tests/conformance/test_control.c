@@ -4,7 +4,7 @@
 #include "masters.h"
 #include "masters_log.h"
 
-#include "master/control.h"
+#include "master/control/control.h"
 
 static const char *const couplings[] = {"jacobi", "seidel", "relax"};
 static const char *const orders[] = {"0", "1", "2"};

@@ -5,7 +5,7 @@
  * References are the same equations in one piece, solved by the classical Runge-Kutta method with small steps. */
 #include "masters.h"
 
-#include "master/coupling.h"
+#include "master/coupling/coupling.h"
 
 /* Iterated couplings take units back, which FMI 1.0 Co-Simulation cannot. They are of order 2 where inputs can move inside a
  * step; a unit that cannot have that holds them in the middle of it, which is as good for its states, or, where outputs follow

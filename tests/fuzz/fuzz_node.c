@@ -275,7 +275,7 @@ static void read_address(const char *text)
 {
     static const char scheme[] = "tcp://";
     struct tutti_node_address address, again;
-    char endpoint[TUTTI_TCP_ENDPOINT];
+    char endpoint[TUTTI_ADDRESS_SIZE];
     if (tutti_node_address_read(&address, text, "--listen", true) != TUTTI_OK)
         return;
     (void)tutti_node_address_is_loopback(&address);

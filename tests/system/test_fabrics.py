@@ -162,6 +162,24 @@ class Options(FabricTest):
         self.same(kit_fmu("VanDerPol", "2"), "--interface", "me", fabrics=(threads(1), processes(1)))
 
 
+class Together(FabricTest):
+    """What all ranks have to know, although only one of them reads it."""
+
+    def test_acceleration_begins_with_all_signals(self):
+        """No unit of the other rank reads a.x; the guess of the iteration is made of it all the same."""
+        for accelerate in ("aitken", "anderson"):
+            self.same(*RING, "--coupling", "relax", "--sweeps", "jacobi", "--accelerate", accelerate, "--step", "0.1",
+                      "--max-iterations", "20", "--rtol", "1e-6", fabrics=(threads(2), processes(2)))
+
+    def test_end_in_an_attempt(self):
+        """All ranks know that an FMU ended the run, and go through the end of it together."""
+        for version, control in (("2", "richardson"), ("3", "embedded")):
+            run = (f"a={kit_fmu('Stair', version)}", f"b={kit_fmu('Tracker', '2')}", "--connect", "a.counter=b.u", "--stop", "12",
+                   "--control", control, "--step", "0.7")
+            for _ in range(3):
+                self.same(*run, fabrics=(threads(2), processes(2)))
+
+
 class Modes(FabricTest):
     """Signals are sent before it is known whether a step is good, or after: that costs, and changes nothing."""
 

@@ -5,8 +5,8 @@
 
 #include "fabric/report.h"
 #include "description/desc.h"
-#include "master/sink.h"
-#include "master/tell.h"
+#include "report/sink.h"
+#include "report/rank_reporter.h"
 #include "test.h"
 
 enum { MOST_COLUMNS = 8 };

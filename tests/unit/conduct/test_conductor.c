@@ -2,7 +2,7 @@
 /* Reports of made-up ranks: what the conductor makes of errors, messages, counts, and of bytes that are none of these. */
 #include "conduct/conducted.h"
 
-#include "master/tally.h"
+#include "report/tally.h"
 
 /* ---- errors ---- */
 

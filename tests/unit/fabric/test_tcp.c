@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "fabric/tcp.h"
+#include "fabric/tcp_hub.h"
 #include "fabric/wire.h"
 
 enum { RANKS = 2, WIDTH = 3 };
@@ -160,8 +160,8 @@ static void nothing_leaves_the_machine_without_keys(void **state)
     struct tutti_fabric *fabric;
     assert_fails(tutti_tcp_listen(&tcp, "0.0.0.0", NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     assert_fails(tutti_tcp_listen(&tcp, "::", NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
-    snprintf(world->peers[0].endpoint, TUTTI_TCP_ENDPOINT, "tcp://127.0.0.1:1");
-    snprintf(world->peers[1].endpoint, TUTTI_TCP_ENDPOINT, "tcp://192.0.2.1:1");
+    snprintf(world->peers[0].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1");
+    snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://192.0.2.1:1");
     assert_fails(tutti_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, 0, NULL));
     assert_true(tutti_tcp_port(tcp) > 0);
@@ -294,7 +294,7 @@ static void lie(struct tutti_wire_head head, size_t body)
 {
     void *nothing = NULL;
     assert_int_equal(set_up(&nothing), 0);
-    snprintf(world->peers[1].endpoint, TUTTI_TCP_ENDPOINT, "tcp://127.0.0.1:1"); /* nobody calls a higher rank */
+    snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1"); /* nobody calls a higher rank */
     start_rank(0, hear_nonsense);
     open_hub();
     while (!tutti_tcp_hub_is_here(hub, 0) || tutti_tcp_hub_state(hub, 1) == TUTTI_OK)
@@ -334,7 +334,7 @@ static void another_version_is_named(void **state)
     char name[64], bytes[1000];
     struct tutti_wire_hello hello;
     struct tutti_parcel parcel = {0};
-    size_t size = TUTTI_TCP_ENDPOINT;
+    size_t size = TUTTI_ADDRESS_SIZE;
     fake = zmq_socket(context, ZMQ_ROUTER);
     assert_int_equal(zmq_bind(fake, "tcp://127.0.0.1:*"), 0);
     assert_int_equal(zmq_getsockopt(fake, ZMQ_LAST_ENDPOINT, world->peers[0].endpoint, &size), 0);
@@ -449,7 +449,7 @@ static void find_nobody(struct tutti_fabric *fabric)
 static void who_does_not_listen_is_lost(void **state)
 {
     (void)state;
-    snprintf(world->peers[0].endpoint, TUTTI_TCP_ENDPOINT, "tcp://127.0.0.1:1");
+    snprintf(world->peers[0].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1");
     start_rank(1, find_nobody);
     open_hub();
     wait_for(1);

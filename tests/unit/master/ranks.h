@@ -9,15 +9,15 @@
 
 #include "fabric/report.h"
 #include "fabric/shared.h"
-#include "master/rank.h"
-#include "master/tally.h"
+#include "master/conducted.h"
+#include "report/tally.h"
 
 enum { MOST_RANKS = 4, MOST_COLUMNS = 8, MOST_ROWS = 64 };
 
 /* ---- what a rank reported ---- */
 
 struct told {
-    enum tutti_err returned; /* by tutti_rank */
+    enum tutti_err returned; /* by tutti_rank_run */
     struct tutti_parcel bytes;
     enum tutti_err end;
     char message[512];
@@ -127,7 +127,7 @@ struct worker {
 static inline void *work(void *context)
 {
     struct worker *worker = context;
-    worker->err = tutti_rank(worker->job, worker->fabric);
+    worker->err = tutti_rank_run(worker->job, worker->fabric);
     snprintf(worker->message, sizeof worker->message, "%s", worker->err ? tutti_err_message() : "");
     worker->fabric->kind->close(worker->fabric);
     return NULL;
@@ -155,7 +155,7 @@ static inline void run_ranks(struct outcome *outcome, const struct tutti_run_opt
     struct worker workers[MOST_RANKS];
     pthread_t threads[MOST_RANKS];
     *outcome = (struct outcome){.ranks = ranks};
-    assert_ok(tutti_job_open(&job, options));
+    assert_ok(tutti_job_open(&job, options, NULL));
     job.place = place;
     assert_ok(tutti_job_unpack(&job));
     assert_ok(tutti_shared_new(&area, ranks, "threads"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "master/accelerate.h"
+#include "master/coupling/accelerate.h"
 
 #include "solve/random.h"
 #include "test.h"

@@ -7,7 +7,8 @@
 #include <pthread.h>
 
 #include "fabric/shared.h"
-#include "master/agree.h"
+#include "master/couple.h"
+#include "rank/agree.h"
 
 enum { UNITS = 4 };
 
@@ -35,9 +36,11 @@ static double ended_at(uint32_t unit)
     return 0.6 - 0.01 * unit;
 }
 
-/* A rank's run, as far as it takes part in decisions. */
+/* A rank and its master, as far as they take part in decisions. */
 struct half_run {
-    struct run run;
+    struct tutti_rank rank;
+    struct tutti_master master;
+    struct tutti_outcome outcome;
     struct tutti_member members[UNITS];
     uint32_t positions[UNITS];
 };
@@ -47,13 +50,9 @@ static uint32_t shuffled[UNITS] = {2, 0, 3, 1};
 
 static void begin(struct half_run *half, struct tutti_fabric *fabric, const int32_t *place, bool in_sequence)
 {
-    *half = (struct half_run){0};
-    struct run *run = &half->run;
-    run->fabric = fabric;
-    run->members = half->members;
-    run->member_count = UNITS;
-    run->place = place;
-    run->master.early = INFINITY;
+    *half = (struct half_run){.outcome = tutti_outcome_begin()};
+    half->rank = (struct tutti_rank){.fabric = fabric, .members = half->members, .member_count = UNITS, .place = place};
+    half->master.rank = &half->rank;
     for (uint32_t u = 0; u < UNITS; u++) {
         half->members[u].component = u;
         half->members[u].t = 7; /* where units of others are, a rank does not know */
@@ -62,72 +61,42 @@ static void begin(struct half_run *half, struct tutti_fabric *fabric, const int3
         return;
     for (uint32_t i = 0; i < UNITS; i++)
         half->positions[shuffled[i]] = i;
-    run->master.positions = half->positions;
-    run->master.sequence.components = shuffled;
-    run->master.sequence.count = UNITS;
+    half->master.positions = half->positions;
+    half->master.sequence.components = shuffled;
+    half->master.sequence.count = UNITS;
 }
 
-/* A step of the units of this rank, one after the other: what member.c keeps of it. */
+/* A step of the units of this rank, one after the other, as couplings make it. */
 static void step(struct half_run *half, int number)
 {
-    struct run *run = &half->run;
-    struct tutti_master *master = &run->master;
-    for (uint32_t i = 0; i < UNITS; i++) {
-        uint32_t u = master->positions ? shuffled[i] : i;
-        struct tutti_member *member = &half->members[u];
-        if (!tutti_run_owns(run, u) || master->refused)
+    struct tutti_outcome *outcome = &half->outcome;
+    for (uint32_t i = 0; i < UNITS && outcome->why != TUTTI_REFUSED; i++) {
+        uint32_t u = half->master.positions ? shuffled[i] : i;
+        if (!tutti_rank_owns(&half->rank, u))
             continue;
-        enum word word = word_of(number, u);
-        if (word == REFUSES) {
-            master->refused = member;
-            master->refused_at = refused_at(u);
-        } else if (word == ENDS) {
-            run->ended = member;
-            member->t = ended_at(u);
-        } else if (word == EARLY || word == EARLIER) {
-            double t = word == EARLY ? 0.5 : 0.3;
-            if (t < master->early)
-                master->early_member = u;
-            master->early = fmin(master->early, t);
+        switch (word_of(number, u)) {
+        case REFUSES: tutti_outcome_refused(outcome, u, refused_at(u)); break;
+        case ENDS: tutti_outcome_ended(outcome, u, ended_at(u)); break;
+        case EARLY: tutti_outcome_early(outcome, u, 0.5); break;
+        case EARLIER: tutti_outcome_early(outcome, u, 0.3); break;
+        default: break;
         }
     }
 }
 
-/* What is known behind a step. */
-struct decision {
-    double early, refused_at, ended_at;
-    uint32_t early_member, refused, ended; /* TUTTI_NONE: none */
-};
+static bool is_same(const struct tutti_outcome *a, const struct tutti_outcome *b)
+{
+    return a->why == b->why && (a->why == TUTTI_REACHED || (a->who == b->who && a->at == b->at));
+}
 
 static uint32_t which(const struct tutti_member *member)
 {
     return member ? member->component : TUTTI_NONE;
 }
 
-static struct decision decision_of(const struct half_run *half)
-{
-    const struct run *run = &half->run;
-    const struct tutti_master *master = &run->master;
-    bool early = master->early < INFINITY && !master->refused; /* then nobody asks for it */
-    return (struct decision){
-        .early = early ? master->early : INFINITY,
-        .early_member = early ? master->early_member : TUTTI_NONE,
-        .refused = which(master->refused),
-        .refused_at = master->refused ? master->refused_at : 0,
-        .ended = which(run->ended),
-        .ended_at = run->ended ? run->ended_at : 0,
-    };
-}
-
-static bool is_same(const struct decision *a, const struct decision *b)
-{
-    return a->early == b->early && a->early_member == b->early_member && a->refused == b->refused &&
-           a->refused_at == b->refused_at && a->ended == b->ended && a->ended_at == b->ended_at;
-}
-
 /* ---- one rank alone ---- */
 
-static struct decision decide_alone(int number, bool in_sequence)
+static struct tutti_outcome decide_alone(int number, bool in_sequence)
 {
     static const int32_t all_here[UNITS] = {0};
     struct tutti_fabric *fabric;
@@ -135,9 +104,9 @@ static struct decision decide_alone(int number, bool in_sequence)
     assert_ok(tutti_fabric_local_new(&fabric));
     begin(&half, fabric, all_here, in_sequence);
     step(&half, number);
-    assert_ok(tutti_agree_step(&half.run));
+    assert_ok(tutti_couple_agree(&half.master, &half.outcome));
     fabric->kind->close(fabric);
-    return decision_of(&half);
+    return half.outcome;
 }
 
 /* By hand, so that the rest has something to stand on. Digits of a case: unit 0, 1, 2, 3. */
@@ -146,36 +115,27 @@ static int case_of(enum word a, enum word b, enum word c, enum word d)
     return (int)a + WORDS * ((int)b + WORDS * ((int)c + WORDS * (int)d));
 }
 
+static void check_alone(int number, bool in_sequence, enum tutti_reach why, uint32_t who, double at)
+{
+    struct tutti_outcome outcome = decide_alone(number, in_sequence);
+    assert_int_equal(outcome.why, why);
+    assert_int_equal(outcome.who, who);
+    assert_same_double(outcome.at, at);
+}
+
 static void one_rank_knows_without_asking(void **state)
 {
     (void)state;
-    struct decision none = decide_alone(case_of(FINE, FINE, FINE, FINE), false);
-    assert_same_double(none.early, INFINITY);
-    assert_int_equal(none.refused, TUTTI_NONE);
-    assert_int_equal(none.ended, TUTTI_NONE);
-    struct decision first = decide_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), false);
-    assert_same_double(first.early, 0.3);
-    assert_int_equal(first.early_member, 1);
-    assert_int_equal(decide_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), true).early_member, 2);
-    assert_int_equal(decide_alone(case_of(FINE, REFUSES, REFUSES, FINE), false).refused, 1);
-    assert_int_equal(decide_alone(case_of(FINE, REFUSES, REFUSES, FINE), true).refused, 2);
-    assert_int_equal(decide_alone(case_of(ENDS, ENDS, FINE, ENDS), false).ended, 3);
-    assert_same_double(decide_alone(case_of(ENDS, ENDS, FINE, ENDS), false).ended_at, ended_at(3));
-    assert_int_equal(decide_alone(case_of(ENDS, ENDS, FINE, ENDS), true).ended, 1);
-    /* a step that was refused is taken back: nobody has ended the run in it */
-    assert_int_equal(decide_alone(case_of(ENDS, REFUSES, FINE, ENDS), false).ended, TUTTI_NONE);
-}
-
-static void positions_are_those_of_the_sequence(void **state)
-{
-    (void)state;
-    struct half_run half;
-    begin(&half, NULL, NULL, false);
-    for (uint32_t u = 0; u < UNITS; u++)
-        assert_int_equal(tutti_agree_position(&half.run, u), u);
-    begin(&half, NULL, NULL, true);
-    for (uint32_t i = 0; i < UNITS; i++)
-        assert_int_equal(tutti_agree_position(&half.run, shuffled[i]), i);
+    assert_int_equal(decide_alone(case_of(FINE, FINE, FINE, FINE), false).why, TUTTI_REACHED);
+    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), false, TUTTI_EARLY, 1, 0.3);
+    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), true, TUTTI_EARLY, 2, 0.3);
+    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), false, TUTTI_REFUSED, 1, refused_at(1));
+    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), true, TUTTI_REFUSED, 2, refused_at(2));
+    check_alone(case_of(ENDS, ENDS, FINE, ENDS), false, TUTTI_ENDED, 3, ended_at(3));
+    check_alone(case_of(ENDS, ENDS, FINE, ENDS), true, TUTTI_ENDED, 1, ended_at(1));
+    check_alone(case_of(ENDS, EARLIER, FINE, EARLY), false, TUTTI_ENDED, 0, ended_at(0));
+    /* a step that was refused is taken back: no unit has ended the run in it */
+    check_alone(case_of(ENDS, REFUSES, FINE, ENDS), false, TUTTI_REFUSED, 1, refused_at(1));
 }
 
 /* ---- several ---- */
@@ -345,16 +305,15 @@ static void ask_all(take_part *part)
 
 /* ---- what is asked ---- */
 
-static struct decision expected[2][CASES];
+static struct tutti_outcome expected[2][CASES];
 
 static enum tutti_err decide_step(const struct question *question, struct tutti_fabric *fabric, bool *good)
 {
     struct half_run half;
     begin(&half, fabric, question->place, question->in_sequence);
     step(&half, question->number);
-    TRY(tutti_agree_step(&half.run));
-    struct decision decision = decision_of(&half);
-    *good = is_same(&decision, &expected[question->in_sequence][question->number]);
+    TRY(tutti_couple_agree(&half.master, &half.outcome));
+    *good = is_same(&half.outcome, &expected[question->in_sequence][question->number]);
     return TUTTI_OK;
 }
 
@@ -383,13 +342,11 @@ static enum tutti_err decide_point(const struct question *question, struct tutti
             continue;
         pending = pending || word == EARLY;
         jumped = jumped || word == REFUSES;
-        half.members[u].t = ended_at(u);
         if (word == ENDS)
-            half.run.ended = &half.members[u];
+            half.rank.ended = &half.members[u];
     }
-    TRY(tutti_agree_point(&half.run, &pending, &jumped));
-    *good = pending == any_pending && jumped == any_jumped && which(half.run.ended) == last &&
-            (last == TUTTI_NONE || question->ranks == 1 || half.run.ended_at == ended_at(last));
+    TRY(tutti_agree_point(&half.rank, &pending, &jumped));
+    *good = pending == any_pending && jumped == any_jumped && which(half.rank.ended) == last;
     return TUTTI_OK;
 }
 
@@ -418,9 +375,9 @@ static enum tutti_err find_extremes(const struct question *question, struct tutt
         least[0] = fmin(least[0], value);
         most[0] = fmax(most[0], value);
     }
-    TRY(tutti_agree_any(&half.run, &any));
-    TRY(tutti_reduce(&half.run, TUTTI_REDUCE_MIN, least, 2));
-    TRY(tutti_reduce(&half.run, TUTTI_REDUCE_MAX, most, 2));
+    TRY(tutti_agree_any(&half.rank, &any));
+    TRY(tutti_reduce(&half.rank, TUTTI_REDUCE_MIN, least, 2));
+    TRY(tutti_reduce(&half.rank, TUTTI_REDUCE_MAX, most, 2));
     *good = any == really && least[0] == all_least && most[0] == all_most && least[1] == number && most[1] == -number;
     return TUTTI_OK;
 }
@@ -447,9 +404,9 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
         fabrics[1]->kind->stop(fabrics[1], 0);
         begin(&half, fabrics[0], place, false);
         step(&half, case_of(ENDS, FINE, FINE, FINE));
-        enum tutti_err err = which_one == 0   ? tutti_agree_step(&half.run)
-                             : which_one == 1 ? tutti_agree_point(&half.run, &pending, &jumped)
-                                              : tutti_agree_any(&half.run, &any);
+        enum tutti_err err = which_one == 0   ? tutti_couple_agree(&half.master, &half.outcome)
+                             : which_one == 1 ? tutti_agree_point(&half.rank, &pending, &jumped)
+                                              : tutti_agree_any(&half.rank, &any);
         assert_int_equal(err, TUTTI_ERR_STOPPED);
         for (int r = 0; r < 2; r++)
             fabrics[r]->kind->close(fabrics[r]);
@@ -460,9 +417,11 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rank_knows_without_asking), cmocka_unit_test(positions_are_those_of_the_sequence),
-        cmocka_unit_test(ranks_decide_as_one_would),     cmocka_unit_test(points_are_the_same_for_all),
-        cmocka_unit_test(questions_have_one_answer),     cmocka_unit_test(a_decision_ends_where_the_run_is_stopped),
+        cmocka_unit_test(one_rank_knows_without_asking),
+        cmocka_unit_test(ranks_decide_as_one_would),
+        cmocka_unit_test(points_are_the_same_for_all),
+        cmocka_unit_test(questions_have_one_answer),
+        cmocka_unit_test(a_decision_ends_where_the_run_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

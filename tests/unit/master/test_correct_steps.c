@@ -3,40 +3,71 @@
 #include "mixers.h"
 
 #include "master/choose.h"
-#include "master/control.h"
-#include "master/correct.h"
-#include "master/macro.h"
-#include "master/setup.h"
+#include "master/control/attempt.h"
+#include "master/couple.h"
+#include "master/coupling/correct.h"
+#include "master/events.h"
+#include "master/open.h"
+#include "master/run.h"
 #include "solve/allocations.h"
+#include "start/initialise.h"
+#include "start/open.h"
 
 /* ---- runs, step by step ---- */
 
-/* A run, in pieces, of which nothing is recorded: up to where masters begin ... */
-static void start_units(struct run *run)
+/* A run in pieces. */
+struct pieces {
+    struct tutti_job job;
+    struct tutti_run_stats stats;
+    struct tutti_execution execution;
+};
+
+static void load(struct pieces *run, const struct tutti_run_options *options)
 {
-    bool crossed = false;
-    assert_ok(tutti_setup_system(run));
-    assert_ok(tutti_run_start(run));
-    assert_ok(tutti_events_cross(run, &crossed));
+    *run = (struct pieces){0};
+    assert_ok(tutti_job_open(&run->job, options, NULL));
+    run->execution.rank = (struct tutti_rank){.job = &run->job, .stats = &run->stats};
 }
 
-/* ... and up to the first point. */
-static void start(struct run *run)
+/* Up to the first point. */
+static void start(struct pieces *run, const struct tutti_run_options *options)
 {
-    start_units(run);
-    assert_ok(tutti_master_open(run));
+    load(run, options);
+    assert_ok(tutti_execution_start(&run->execution, false));
+}
+
+/* Up to where the master is opened, of what nothing is recorded. */
+static void start_units(struct pieces *run, const struct tutti_run_options *options)
+{
+    struct tutti_rank *rank = &run->execution.rank;
+    struct tutti_master *master = &run->execution.master;
+    bool crossed = false;
+    load(run, options);
+    master->rank = rank;
+    rank->observer = &run->execution.observer;
+    assert_ok(tutti_rank_open(rank));
+    assert_ok(tutti_start_compute(rank));
+    assert_ok(tutti_master_choose(master));
+    assert_ok(tutti_start_leave(rank));
+    assert_ok(tutti_master_connect(master));
+    assert_ok(tutti_events_cross(master, &crossed));
+}
+
+static void finish(struct pieces *run, enum tutti_err err)
+{
+    assert_int_equal(tutti_execution_close(&run->execution, err), err);
+    tutti_run_stats_fini(&run->stats);
+    tutti_job_close(&run->job);
 }
 
 /* What a run takes. */
 static struct tutti_correction_counts count_work(const struct tutti_run_options *options)
 {
-    struct tutti_run_stats stats = {0};
-    struct run run = {.asked = options, .options = options, .stats = &stats, .countdown = 1, .interval = 1};
-    start(&run);
-    assert_ok(tutti_loop(&run));
-    struct tutti_correction_counts counts = tutti_correction_count(&run);
-    assert_ok(tutti_run_tear_down(&run, TUTTI_OK));
-    tutti_run_stats_fini(&stats);
+    struct pieces run;
+    start(&run, options);
+    assert_ok(tutti_loop_run(&run.execution.loop));
+    struct tutti_correction_counts counts = tutti_correction_count(run.execution.master.correction);
+    finish(&run, TUTTI_OK);
     return counts;
 }
 
@@ -63,36 +94,37 @@ static void work_is_done_once(void **state)
 
 /* ---- going back ---- */
 
-static void accept(struct run *run, double target)
+static void accept(struct tutti_master *master, double target)
 {
-    run->t = target;
-    tutti_correction_accept(run);
-    assert_ok(tutti_extrapolation_accept(run));
+    master->rank->t = target;
+    tutti_correction_accept(master->correction);
+    assert_ok(tutti_extrapolation_accept(&master->extrapolation));
 }
 
 /* Some steps, doubled or plain; with detours: before each, longer and shorter ones that are taken back. Returns the signals. */
 static void step_by_step(const struct tutti_run_options *options, bool detours, double *signals, size_t *count)
 {
-    struct tutti_run_stats stats = {0};
-    struct run run = {.asked = options, .options = options, .stats = &stats, .countdown = 1, .interval = 1};
-    start(&run);
+    struct pieces run;
+    struct tutti_rank *rank = &run.execution.rank;
+    struct tutti_master *master = &run.execution.master;
+    start(&run, options);
     for (int n = 0; n < 30; n++) {
-        double h = n % 3 ? 0.01 : 0.02, target = run.t + h;
+        double h = n % 3 ? 0.01 : 0.02, target = rank->t + h;
         struct tutti_attempt attempt = {0};
-        assert_ok(tutti_snapshot_take(&run.master.start, &run));
+        assert_ok(tutti_snapshot_take(&master->start, rank));
         if (detours) {
-            assert_ok(tutti_attempt_doubled(&run, run.t + 1.7 * h, &attempt));
-            assert_ok(tutti_macro_go_back(&run, true));
-            assert_ok(tutti_attempt_plain(&run, run.t + 0.4 * h, &attempt));
-            assert_ok(tutti_macro_go_back(&run, true));
+            assert_ok(tutti_attempt_doubled(master, rank->t + 1.7 * h, &attempt));
+            assert_ok(tutti_couple_go_back(master, true));
+            assert_ok(tutti_attempt_plain(master, rank->t + 0.4 * h, &attempt));
+            assert_ok(tutti_couple_go_back(master, true));
         }
-        assert_ok(n % 2 ? tutti_attempt_doubled(&run, target, &attempt) : tutti_attempt_plain(&run, target, &attempt));
-        accept(&run, target);
+        assert_ok(n % 2 ? tutti_attempt_doubled(master, target, &attempt)
+                        : tutti_attempt_plain(master, target, &attempt));
+        accept(master, target);
     }
-    *count = run.wires.signal_size / sizeof *signals;
-    memcpy(signals, run.wires.signals, run.wires.signal_size);
-    assert_ok(tutti_run_tear_down(&run, TUTTI_OK));
-    tutti_run_stats_fini(&stats);
+    *count = rank->wires.signal_size / sizeof *signals;
+    memcpy(signals, rank->wires.signals, rank->wires.signal_size);
+    finish(&run, TUTTI_OK);
 }
 
 static void steps_taken_back_leave_no_trace(void **state)
@@ -241,19 +273,16 @@ static void every_allocation_may_fail(void **state)
         e.options.smooth = true;
         e.options.output = NULL;
         for (unsigned long failing = 1; err; failing++) {
-            struct tutti_run_stats stats = {0};
-            struct run run = {
-                .asked = &e.options, .options = &e.options, .stats = &stats, .countdown = 1, .interval = 1};
-            start_units(&run);
+            struct pieces run;
+            start_units(&run, &e.options);
             allocations = 0;
             failing_allocation = failing;
-            err = tutti_master_open(&run);
+            err = tutti_master_open(&run.execution.master);
             failing_allocation = 0;
             /* FMUs of FMI 2.0 take their memory from us. */
             assert_true(err == TUTTI_OK || err == TUTTI_ERR_MEMORY || err == TUTTI_ERR_FMU);
             assert_int_equal(err != TUTTI_OK, allocations >= failing);
-            assert_int_equal(tutti_run_tear_down(&run, err), err);
-            tutti_run_stats_fini(&stats);
+            finish(&run, err);
         }
     }
 }

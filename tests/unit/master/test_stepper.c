@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "master/stepper.h"
+#include "master/control/stepper.h"
 
 #include "test.h"
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/save.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "job/integration.h"
+#include "job/job.h"
+#include "api/save_files.h"
+#include "job/annotation.h"
+#include "ssp/package.h"
+#include "system/write.h"
+
+#define DEFAULT_SSD "SystemStructure.ssd"
+
+struct saver {
+    const struct tutti_run_options *options;
+    const char *output;
+    bool bare; /* an .ssd is to be written */
+    struct tutti_job job;
+    struct tutti_write write;
+    struct tutti_word words[TUTTI_MOST_WORDS];
+    struct tutti_save_files files;
+    struct tutti_text text; /* of the document */
+    struct tutti_arena arena;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcasecmp(text + n - m, end) == 0;
+}
+
+/* ---- what to write ---- */
+
+/* "UNIT=VALUE" as a setting of the unit. */
+static enum tutti_err read_unit_word(struct saver *saver, const char *option, const char *text,
+                                     struct tutti_write_word *word)
+{
+    const struct tutti_system *system = saver->job.system;
+    const char *equals = strrchr(text, '=');
+    char *name = tutti_arena_text(&saver->arena, text, equals ? (size_t)(equals - text) : strlen(text));
+    if (!name)
+        return tutti_fail_memory();
+    int64_t component = tutti_map_find(&system->names, name);
+    word->option = option;
+    word->component = (uint32_t)component;
+    word->value = equals ? equals + 1 : "";
+    if (component != TUTTI_MAP_NONE)
+        return TUTTI_OK;
+    struct tutti_nearest nearest = {.wanted = name};
+    for (uint32_t c = 0; c < system->component_count; c++)
+        tutti_nearest_offer(&nearest, system->components[c].name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s %s: there is no unit '%s'%s%s%s", option, text, name,
+                      nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?" : "");
+}
+
+static enum tutti_err read_unit_step(struct saver *saver, const char *text, struct tutti_write_word *word)
+{
+    const char *equals = strrchr(text, '=');
+    double step;
+    if (!equals || !tutti_number_read_double(equals + 1, strlen(equals + 1), &step))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+    word->name = "step";
+    TRY(read_unit_word(saver, "--step", text, word));
+    return tutti_times_check_multiple(&saver->job.times, step, saver->job.system->components[word->component].name);
+}
+
+/* A feature of the unit that is not to be used. */
+static enum tutti_err read_feature(struct saver *saver, const char *option, const char *unit,
+                                   struct tutti_write_word *word)
+{
+    word->name = option + strlen("--");
+    TRY(read_unit_word(saver, option, unit, word));
+    word->value = "true";
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_rank(struct saver *saver, const char *text, struct tutti_write_word *word)
+{
+    const char *equals = strrchr(text, '=');
+    uint64_t rank;
+    if (!equals || !tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) || rank >= INT32_MAX)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--place takes UNIT=RANK with a rank from 0 on, not '%s'", text);
+    word->name = "rank";
+    return read_unit_word(saver, "--place", text, word);
+}
+
+static enum tutti_err read_unit_words(struct saver *saver)
+{
+    const struct tutti_run_options *options = saver->options;
+    size_t count = options->unit_step_count + options->place_count + options->no_event_mode_unit_count +
+                   options->no_directional_derivatives_unit_count;
+    struct tutti_write_word *words = tutti_arena_array(&saver->arena, count, sizeof *words);
+    if (!words)
+        return tutti_fail_memory();
+    saver->write.unit_words = words;
+    saver->write.unit_word_count = count;
+    for (size_t i = 0; i < options->unit_step_count; i++)
+        TRY(read_unit_step(saver, options->unit_steps[i], words++));
+    for (size_t i = 0; i < options->place_count; i++)
+        TRY(read_rank(saver, options->place[i], words++));
+    for (size_t i = 0; i < options->no_event_mode_unit_count; i++)
+        TRY(read_feature(saver, "--no-event-mode", options->no_event_mode_units[i], words++));
+    for (size_t i = 0; i < options->no_directional_derivatives_unit_count; i++)
+        TRY(read_feature(saver, "--no-directional-derivatives", options->no_directional_derivatives_units[i], words++));
+    return TUTTI_OK;
+}
+
+/* Start and stop: those of the options; in a new document also what the FMUs propose. */
+static void choose_times(struct saver *saver, bool is_new)
+{
+    struct tutti_experiment proposal;
+    tutti_times_propose(saver->job.system, &proposal);
+    saver->write.has_start = saver->options->has_start || (is_new && proposal.has_start && isfinite(proposal.start));
+    saver->write.has_stop = saver->options->has_stop || (is_new && proposal.has_stop && isfinite(proposal.stop));
+    saver->write.start = saver->job.times.start;
+    saver->write.stop = saver->job.times.stop;
+}
+
+/* Whether a component would be integrated by Tutti, and the options for that are good. An FMU that Tutti cannot run may well
+ * be saved. */
+static enum tutti_err check_component(const struct saver *saver, uint32_t c, bool *exchange)
+{
+    const struct tutti_job *job = &saver->job;
+    const struct tutti_component *component = &job->system->components[c];
+    const struct tutti_unit_kind *kind;
+    struct tutti_run_options own = *saver->options;
+    struct tutti_integration unused;
+    enum tutti_interface_choice choice;
+    double step;
+    TRY(tutti_words_of_component(&own, job->system, component, &step));
+    TRY(tutti_interface_choose(&own, &choice));
+    bool solver = own.solver && component->fmu->desc->interfaces[TUTTI_ME].present;
+    if (tutti_unit_kind_for(component->fmu, choice, solver, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
+        return TUTTI_OK;
+    *exchange = true;
+    uint32_t first = job->structure.component_first[c], end = job->structure.component_first[c + 1];
+    bool driven = first < end && !job->structure.nodes[first].output;
+    return tutti_integration_resolve(&unused, &own, &job->times, own.has_rtol ? own.rtol : job->times.tolerance, driven,
+                                     tutti_system_is_coupled(job->system));
+}
+
+/* What a run would refuse, though it would load the FMUs for that. */
+static enum tutti_err check_options(const struct saver *saver)
+{
+    bool exchange = false;
+    for (uint32_t c = 0; c < saver->job.system->component_count; c++)
+        TRY(check_component(saver, c, &exchange));
+    if (exchange)
+        return TUTTI_OK;
+    if (saver->job.options.solver)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
+                          saver->job.options.solver);
+    return tutti_integration_refuse(&saver->job.options, tutti_system_is_coupled(saver->job.system));
+}
+
+static enum tutti_err prepare(struct saver *saver, bool is_new)
+{
+    const struct tutti_run_options *options = saver->options;
+    saver->write.system = saver->job.system;
+    saver->write.set = options->set;
+    saver->write.set_count = options->set_count;
+    saver->write.connect = options->connect;
+    saver->write.connect_count = options->connect_count;
+    TRY(check_options(saver));
+    saver->write.words = saver->words;
+    TRY(tutti_words_given(options, &saver->arena, saver->words, &saver->write.word_count));
+    TRY(read_unit_words(saver));
+    choose_times(saver, is_new);
+    return TUTTI_OK;
+}
+
+/* ---- a new document ---- */
+
+/* "dir/car.ssp" -> "car" */
+static enum tutti_err choose_name(struct saver *saver)
+{
+    const char *last = strrchr(saver->output, '/') ? strrchr(saver->output, '/') + 1 : saver->output;
+    size_t n = strlen(last);
+    saver->write.name = tutti_arena_text(&saver->arena, last, n > 4 ? n - 4 : n);
+    struct tutti_text tool = {0};
+    tutti_text_printf(&tool, "Tutti %s", tutti_version());
+    saver->write.tool = tool.failed ? NULL : tutti_arena_text(&saver->arena, tool.text, tool.length);
+    tutti_text_fini(&tool);
+    return saver->write.name && saver->write.tool ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err save_new(struct saver *saver)
+{
+    const struct tutti_system *system = saver->job.system;
+    TRY(prepare(saver, true));
+    TRY(choose_name(saver));
+    const char **sources = tutti_arena_array(&saver->arena, system->fmu_count, sizeof *sources);
+    if (!sources)
+        return tutti_fail_memory();
+    saver->write.sources = sources;
+    for (uint32_t i = 0; i < system->fmu_count; i++)
+        TRY(saver->bare ? tutti_save_files_beside(&saver->files, system->fmus[i]->path, &sources[i])
+                        : tutti_save_files_resource(&saver->files, system->fmus[i]->path, &sources[i]));
+    struct tutti_tree *tree;
+    TRY(tutti_write_ssd(&tree, &saver->write));
+    tutti_tree_write(tree, &saver->text);
+    tutti_tree_free(tree);
+    if (saver->bare)
+        return tutti_save_files_write_text(saver->output, &saver->text);
+    TRY(tutti_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
+    return tutti_save_files_write(&saver->files);
+}
+
+/* ---- a document that is changed ---- */
+
+/* What stands behind '#' of "[NAME=]PATH#VARIANT", or NULL. */
+static const char *variant_of(const char *text, const char *path)
+{
+    size_t n = strlen(path);
+    if (strncmp(text, path, n) != 0)
+        text = strchr(text, '=') + 1;
+    return text[n] == '#' ? text + n + 1 : NULL;
+}
+
+static enum tutti_err read_ssd(const struct tutti_place *place, struct tutti_ssd **ssd)
+{
+    struct tutti_reader reader;
+    enum tutti_err err = tutti_place_begin_read(place, &reader);
+    if (!err)
+        err = tutti_ssd_read(ssd, place->shown, &reader, NULL);
+    tutti_place_end_read(&reader);
+    return err;
+}
+
+static enum tutti_err put_changed(struct saver *saver, struct tutti_ssd *ssd, const struct tutti_place *place)
+{
+    const char *path = saver->job.system->path;
+    bool from_bare = ends_with(path, ".ssd");
+    TRY(tutti_save_files_check_input(saver->output, path));
+    if (from_bare)
+        TRY(tutti_save_files_move(&saver->files, ssd->tree, path, !saver->bare));
+    else if (saver->bare)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "an .ssd has no room for the files of %s; write an .ssp", path);
+    tutti_tree_write(ssd->tree, &saver->text);
+    if (saver->bare)
+        return tutti_save_files_write_text(saver->output, &saver->text);
+    if (from_bare)
+        TRY(tutti_save_files_text(&saver->files, DEFAULT_SSD, &saver->text));
+    else
+        TRY(tutti_save_files_copy(&saver->files, path, strrchr(place->path, '/') + 1, &saver->text));
+    return tutti_save_files_write(&saver->files);
+}
+
+static enum tutti_err save_changed(struct saver *saver)
+{
+    const char *path = saver->job.system->path;
+    struct tutti_package *package = NULL;
+    struct tutti_place place = {0};
+    struct tutti_ssd *ssd = NULL;
+    TRY(prepare(saver, false));
+    enum tutti_err err = tutti_package_open(&package, path, path);
+    if (!err)
+        err = tutti_package_ssd(package, variant_of(saver->options->files[0], path), &place);
+    if (!err)
+        err = read_ssd(&place, &ssd);
+    if (!err)
+        err = tutti_write_changes(ssd, &saver->write);
+    if (!err)
+        err = put_changed(saver, ssd, &place);
+    tutti_ssd_free(ssd);
+    tutti_place_fini(&place);
+    tutti_package_free(package);
+    return err;
+}
+
+static enum tutti_err save(struct saver *saver)
+{
+    TRY(tutti_job_load(&saver->job, saver->options, NULL));
+    if (saver->job.system->package_count == 0)
+        return save_new(saver);
+    if (saver->options->file_count > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s is a system already; give it alone, or FMUs only",
+                          saver->job.system->path);
+    return save_changed(saver);
+}
+
+enum tutti_err tutti_save(const char *output, const struct tutti_run_options *options)
+{
+    if (!ends_with(output, ".ssp") && !ends_with(output, ".ssd"))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "the file to write is OUT.ssp or OUT.ssd, not '%s'", output);
+    struct tutti_failure failure;
+    struct saver *saver = calloc(1, sizeof *saver);
+    if (!saver)
+        return tutti_fail_memory();
+    saver->options = options;
+    saver->output = saver->files.output = output;
+    saver->bare = ends_with(output, ".ssd");
+    tutti_failure_keep(&failure, save(saver));
+    tutti_save_files_fini(&saver->files);
+    tutti_text_fini(&saver->text);
+    tutti_arena_fini(&saver->arena);
+    tutti_job_close(&saver->job);
+    free(saver);
+    return tutti_failure_return(&failure);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What simulation.c and simulation_values.c share. */
+#ifndef TUTTI_API_SIMULATION_H
+#define TUTTI_API_SIMULATION_H
+
+#include <tutti/simulation.h>
+
+#include "base/str.h"
+#include "api/point.h"
+#include "master/run.h"
+#include "rank/pending_set.h"
+
+/* How far a simulation came. */
+enum tutti_stage { TUTTI_STAGE_OPEN, TUTTI_STAGE_STARTED, TUTTI_STAGE_FAILED, TUTTI_STAGE_FINISHED };
+
+/* A variable that somebody asked for, or an element of one. */
+struct tutti_handle {
+    uint32_t component, variable;
+    struct tutti_indices element;
+    char *name;
+    bool laid;                    /* `signals` are there */
+    struct tutti_signals signals; /* for reading: the whole variable */
+    size_t place, count;          /* what of it is meant */
+    struct tutti_poke *poke;      /* NULL: never set */
+    struct tutti_text text;       /* of a Binary */
+};
+
+struct tutti_simulation {
+    struct tutti_job job;
+    struct tutti_execution execution;
+    struct tutti_run_stats stats;
+    struct tutti_pokes pokes;
+    struct tutti_points points;
+    enum tutti_stage stage;
+    double t;                         /* once it is finished: where it ended */
+    struct tutti_run_options options; /* as given, with what was set since */
+    struct tutti_system *described;   /* as it was before that, for its texts; NULL: nothing was set */
+    const char **set;
+    size_t set_count;
+    size_t *first;                 /* per component: the number of its first variable; and one more */
+    struct tutti_handle **handles; /* per number; NULL: nobody asked yet */
+    size_t handle_count;           /* variables, then elements of arrays */
+    struct tutti_arena arena;
+};
+
+/* STATE: `call` makes no sense where the simulation is. */
+TUTTI_CHECKED static inline enum tutti_err tutti_simulation_refuse(const struct tutti_simulation *simulation,
+                                                                   const char *call)
+{
+    static const char *const stages[] = {"is not started", "is started", "has failed", "is finished"};
+    return tutti_fail(TUTTI_ERR_STATE, "tutti_simulation_%s: the simulation %s", call, stages[simulation->stage]);
+}
+
+/* That, if the simulation is not where `call` makes sense. */
+TUTTI_CHECKED static inline enum tutti_err tutti_simulation_check(const struct tutti_simulation *simulation,
+                                                                  enum tutti_stage stage, const char *call)
+{
+    return simulation->stage == stage ? TUTTI_OK : tutti_simulation_refuse(simulation, call);
+}
+
+/* Lays out the numbers of variables; when the system is loaded. */
+TUTTI_CHECKED enum tutti_err tutti_simulation_number(struct tutti_simulation *simulation);
+void tutti_simulation_forget_handles(struct tutti_simulation *simulation);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* nearest.h - the name that was probably meant, for messages ("did you mean ...?"). */
+#ifndef TUTTI_BASE_NEAREST_H
+#define TUTTI_BASE_NEAREST_H
+
+#include <stddef.h>
+
+/* The Damerau-Levenshtein distance, ignoring case, or `limit` + 1 as soon as it is larger. */
+size_t tutti_nearest_distance(const char *a, const char *b, size_t limit);
+
+/* Keeps the candidate nearest to `wanted`. Zeroed with `wanted` set is ready; `best` is NULL while nothing is near. */
+struct tutti_nearest {
+    const char *wanted;
+    const char *best;
+    size_t distance;
+};
+void tutti_nearest_offer(struct tutti_nearest *nearest, const char *candidate);
+
+/* "; did you mean 'name'?" for the end of a message; "" for NULL, when nothing is near. */
+struct tutti_nearest_hint {
+    char text[128];
+};
+struct tutti_nearest_hint tutti_nearest_hint(const char *name);
+
+#endif

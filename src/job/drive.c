@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/drive.h"
+
+#include <string.h>
+
+/* A column may lead to several inputs, so they are counted first. */
+struct assignment {
+    struct tutti_drive *drive;
+    const struct tutti_system *system;
+    const struct tutti_trajectory_file *files;
+    size_t file; /* at hand */
+    bool placing;
+};
+
+static void add(struct assignment *a, size_t column, const struct tutti_end *end,
+                const struct tutti_conversion *conversion)
+{
+    size_t at = a->drive->counts[end->component]++;
+    if (a->placing)
+        a->drive->inputs[end->component][at] = (struct tutti_trajectory_input){.file = a->file,
+                                                                               .column = column,
+                                                                               .variable = end->variable,
+                                                                               .element = end->element,
+                                                                               .conversion = conversion};
+}
+
+/* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
+static enum tutti_err check_free(const struct assignment *a, const char *name, const struct tutti_end *end)
+{
+    uint32_t count;
+    const struct tutti_connection *connections =
+        tutti_system_connections_to(a->system, end->component, end->variable, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (connections[i].from.component == TUTTI_NONE)
+            continue;
+        char from[256];
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s: column '%s' drives an input that is connected to '%s' as well; leave out one of them%s",
+                          a->files[a->file].name, name,
+                          tutti_system_name(a->system, &connections[i].from, from, sizeof from),
+                          end->element.count ? " (an array is driven or connected, not both)" : "");
+    }
+    return TUTTI_OK;
+}
+
+/* The input of the system itself that has this name; TUTTI_NONE: none. */
+static uint32_t find_port(const struct tutti_system *system, const char *name)
+{
+    for (uint32_t p = 0; p < system->input_count; p++)
+        if (strcmp(system->inputs[p].name, name) == 0)
+            return p;
+    return TUTTI_NONE;
+}
+
+static enum tutti_err drive(struct assignment *a, size_t column, const struct tutti_end *end,
+                            const struct tutti_conversion *conversion)
+{
+    if (!a->placing)
+        TRY(check_free(a, tutti_table_name(a->files[a->file].table, column), end));
+    add(a, column, end, conversion);
+    return TUTTI_OK;
+}
+
+static enum tutti_err drive_port(struct assignment *a, size_t column, uint32_t port)
+{
+    const struct tutti_system *system = a->system;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        if (connection->from.component == TUTTI_NONE && connection->from.variable == port &&
+            connection->to.component != TUTTI_NONE)
+            TRY(drive(a, column, &connection->to, connection->conversion));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err assign_column(struct assignment *a, size_t column)
+{
+    const char *name = tutti_table_name(a->files[a->file].table, column);
+    uint32_t port = find_port(a->system, name);
+    if (port != TUTTI_NONE)
+        return drive_port(a, column, port);
+    struct tutti_end end = {0};
+    TRY(tutti_system_find(a->system, name, a->files[a->file].name, &end.component, &end.variable, &end.element));
+    return drive(a, column, &end, NULL);
+}
+
+static enum tutti_err assign_all(struct assignment *a, size_t count)
+{
+    for (a->file = 0; a->file < count; a->file++)
+        for (size_t column = 0; column < tutti_table_columns(a->files[a->file].table); column++)
+            TRY(assign_column(a, column));
+    for (uint32_t p = 0; p < a->system->input_count; p++) {
+        const struct tutti_port *port = &a->system->inputs[p];
+        a->file = count + port->table;
+        if (port->table != TUTTI_NONE)
+            TRY(drive_port(a, port->column, p));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
+                                  const struct tutti_system *system, const struct tutti_trajectory_file *files,
+                                  size_t count)
+{
+    struct assignment a = {.drive = drive, .system = system, .files = files};
+    drive->inputs = tutti_arena_array(arena, system->component_count, sizeof *drive->inputs);
+    drive->counts = tutti_arena_array(arena, system->component_count, sizeof *drive->counts);
+    if (!drive->inputs || !drive->counts)
+        return tutti_fail_memory();
+    TRY(assign_all(&a, count));
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        if (drive->counts[c] == 0)
+            continue;
+        drive->inputs[c] = tutti_arena_array(arena, drive->counts[c], sizeof **drive->inputs);
+        if (!drive->inputs[c])
+            return tutti_fail_memory();
+        drive->counts[c] = 0;
+    }
+    a.placing = true;
+    return assign_all(&a, count);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* drive.h - which column of which input file drives which input of which unit. */
+#ifndef TUTTI_JOB_DRIVE_H
+#define TUTTI_JOB_DRIVE_H
+
+#include "record/table.h"
+#include "system/system.h"
+#include "system/trajectory.h"
+
+struct tutti_drive {
+    struct tutti_trajectory_input **inputs; /* per component: its columns; NULL: none */
+    size_t *counts;
+};
+
+/* A column is "unit.input" (or a tunable parameter), or the name of an input of the system itself, which may lead to several. ARGUMENT for a name
+ * that is none (with the nearest), and for an input that is connected. `files` are `count` input files, behind them the tables of
+ * the system. Memory is the arena's. */
+TUTTI_CHECKED enum tutti_err tutti_drive_assign(struct tutti_drive *drive, struct tutti_arena *arena,
+                                                const struct tutti_system *system,
+                                                const struct tutti_trajectory_file *files, size_t count);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/integration.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+
+/* So that no event is leapt over in one long step of a solver that has nothing to do. */
+enum { LEAST_STEPS = 50 };
+
+/* The place of `word` among `words` (ended by NULL); the first one if it is NULL. */
+static enum tutti_err choose(const char *option, const char *word, const char *const *words, int *place)
+{
+    struct tutti_text all = {0};
+    *place = 0;
+    for (int i = 0; words[i]; i++) {
+        if (!word || strcmp(word, words[i]) == 0) {
+            *place = word ? i : 0;
+            tutti_text_fini(&all);
+            return TUTTI_OK;
+        }
+        tutti_text_printf(&all, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    enum tutti_err err =
+        tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes %s, not '%s'", option, all.text ? all.text : "", word);
+    tutti_text_fini(&all);
+    return err;
+}
+
+enum tutti_err tutti_interface_choose(const struct tutti_run_options *options, enum tutti_interface_choice *choice)
+{
+    static const char *const words[] = {"auto", "cs", "me", NULL};
+    int place;
+    TRY(choose("--interface", options->interface, words, &place));
+    *choice = (enum tutti_interface_choice)place;
+    if (*choice == TUTTI_INTERFACE_CS && options->solver)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--solver %s is for Model Exchange; with --interface cs the FMU uses its own solver",
+                          options->solver);
+    return TUTTI_OK;
+}
+
+static enum tutti_err only_me(bool given, const char *option)
+{
+    return given ? tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "%s is for Model Exchange; this run uses Co-Simulation, where the FMU has its own solver "
+                              "(--interface me, if the FMU has that)",
+                              option)
+                 : TUTTI_OK;
+}
+
+enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled)
+{
+    TRY(only_me(options->has_atol && !coupled, "--atol"));
+    TRY(only_me(options->has_solver_step, "--solver-step"));
+    TRY(only_me(options->has_h_max && !coupled, "--h-max"));
+    TRY(only_me(options->predictor != NULL, "--predictor"));
+    TRY(only_me(options->jacobian != NULL, "--jacobian"));
+    TRY(only_me(options->filter != NULL, "--filter"));
+    return options->extra ? tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange") : TUTTI_OK;
+}
+
+static enum tutti_err read_words(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                 bool disturbed)
+{
+    static const char *const predictors[] = {"auto",      "restart",     "proceed", "correct-1",
+                                             "correct-2", "correct-all", NULL};
+    static const char *const jacobians[] = {"auto", "sparse", "dense", "plain", NULL};
+    static const char *const filters[] = {"none", "average", NULL};
+    int place;
+    /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
+     * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
+     * would take it for an error of the coupling. */
+    integration->solver = disturbed ? &tutti_solver_bdf : tutti_solver_kinds[0];
+    if (options->solver)
+        TRY(tutti_solver_find(options->solver, &integration->solver));
+    TRY(choose("--predictor", options->predictor, predictors, &place));
+    integration->predictor = (enum tutti_predictor)place;
+    TRY(choose("--jacobian", options->jacobian, jacobians, &place));
+    integration->jacobian = (enum tutti_jacobian_mode)place;
+    TRY(choose("--filter", options->filter, filters, &place));
+    integration->average = place == 1;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options)
+{
+    struct tutti_integration unused = {0};
+    return read_words(&unused, options, false);
+}
+
+static enum tutti_err resolve_tolerances(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                         double tolerance)
+{
+    integration->rtol = tolerance > 0 && isfinite(tolerance) ? tolerance : TUTTI_DEFAULT_RTOL;
+    integration->atol = options->has_atol ? options->atol : integration->rtol / 100;
+    if (!integration->solver->fixed && integration->rtol < DBL_EPSILON)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "a relative tolerance of %s asks for more digits than a number has; use a larger --rtol "
+                          "(1e-12 is very precise)",
+                          NUMBER(integration->rtol));
+    if (!(integration->atol > 0 && isfinite(integration->atol)))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
+                          NUMBER(integration->atol));
+    return TUTTI_OK;
+}
+
+static enum tutti_err resolve_steps(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                    const struct tutti_times *times, bool coupled)
+{
+    if (options->has_solver_step && !integration->solver->fixed)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--solver-step is for fixed-step solvers; %s chooses its own steps (--h-max bounds them)",
+                          integration->solver->name);
+    if (options->has_h_max && integration->solver->fixed && !coupled)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--h-max is for solvers that choose their steps; %s has a fixed one (--solver-step)",
+                          integration->solver->name);
+    integration->h_fixed = options->has_solver_step ? options->solver_step : times->step;
+    integration->h_max = options->has_h_max ? options->h_max : (times->stop - times->start) / LEAST_STEPS;
+    TRY(tutti_times_check_step(times, integration->h_fixed, "--solver-step"));
+    return tutti_times_check_step(times, integration->h_max, "--h-max");
+}
+
+/* A program's own equations: what can be told before anything runs. */
+static enum tutti_err check_extra(const struct tutti_extra *extra)
+{
+    if (!extra)
+        return TUTTI_OK;
+    if (extra->count > INT32_MAX / 2)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%zu extra equations; the limit is %d", extra->count, INT32_MAX / 2);
+    if (extra->count > 0 && !extra->rhs)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations without a right-hand side");
+    if (!extra->structure != !extra->jacobian)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` and `jacobian` go together");
+    if (extra->output_count > 0 && (!extra->output || !extra->output_names))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: %zu outputs without names or without a function",
+                          extra->output_count);
+    for (size_t i = 0; i < extra->output_count; i++)
+        if (!extra->output_names[i])
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: output %zu has no name", i + 1);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_integration_resolve(struct tutti_integration *integration, const struct tutti_run_options *options,
+                                         const struct tutti_times *times, double tolerance, bool disturbed,
+                                         bool coupled)
+{
+    *integration = (struct tutti_integration){0};
+    TRY(read_words(integration, options, disturbed));
+    TRY(check_extra(options->extra));
+    integration->extra = options->extra;
+    TRY(resolve_tolerances(integration, options, tolerance));
+    return resolve_steps(integration, options, times, coupled);
+}

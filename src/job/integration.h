@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* integration.h - how a Model Exchange FMU is to be integrated: from words of options to choices. */
+#ifndef TUTTI_JOB_INTEGRATION_H
+#define TUTTI_JOB_INTEGRATION_H
+
+#include "job/experiment.h"
+#include "unit/unit.h"
+
+/* ARGUMENT for a word that is none of the possible ones, naming these. */
+TUTTI_CHECKED enum tutti_err tutti_interface_choose(const struct tutti_run_options *options,
+                                                    enum tutti_interface_choice *choice);
+/* Fills in defaults and checks, for a Model Exchange unit; `disturbed`: its inputs change on the way, or it is taken back. */
+TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration *integration,
+                                                       const struct tutti_run_options *options,
+                                                       const struct tutti_times *times, double tolerance,
+                                                       bool disturbed, bool coupled);
+/* Of Model Exchange, and of the control of steps, where nobody says another. */
+#define TUTTI_DEFAULT_RTOL 1e-4
+
+/* Are solver, predictor, jacobian and filter words that there are? ARGUMENT, naming these. */
+TUTTI_CHECKED enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options);
+/* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has (`coupled`: or the control of steps). */
+TUTTI_CHECKED enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "job/annotation.h"
+#include "job/check_words.h"
+#include "job/integration.h"
+#include "record/table.h"
+#include "signals/inputs.h"
+
+/* ---- the system ---- */
+
+/* So many warnings about a system are shown. */
+enum { MOST_WARNINGS = 20 };
+
+/* The first error of a system, and the first warnings to the log. */
+struct listener {
+    const struct tutti_log *log;
+    unsigned warnings;
+    char first[2048];
+};
+
+static void listen(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
+{
+    struct listener *listener = context;
+    char where[32] = "";
+    if (line > 0)
+        snprintf(where, sizeof where, ":%u", line);
+    if (severity == TUTTI_FINDING_WARNING && listener->warnings++ < MOST_WARNINGS)
+        tutti_log_printf(listener->log, TUTTI_LOG_WARNING, NULL, "%s%s: %s", file, where, text);
+    else if (severity != TUTTI_FINDING_WARNING && !listener->first[0])
+        snprintf(listener->first, sizeof listener->first, "%s%s: %s", file, where, text);
+}
+
+static enum tutti_err load(struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    struct listener listener = {.log = options->log};
+    struct tutti_findings findings = {.report = listen, .context = &listener};
+    struct tutti_system_source source = {
+        .files = options->files,
+        .file_count = options->file_count,
+        .connect = options->connect,
+        .connect_count = options->connect_count,
+        .convert = options->convert,
+        .set = options->set,
+        .set_count = options->set_count,
+        .record = options->record,
+        .record_count = options->record_count,
+        .aliases = options->aliases,
+        .alias_count = options->alias_count,
+        .log = options->log,
+    };
+    enum tutti_err err = tutti_system_load(&job->system, &source, &findings);
+    if (findings.warnings > MOST_WARNINGS)
+        tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL, "%u more warnings; `tutti check` lists them",
+                         findings.warnings - MOST_WARNINGS);
+    TRY(err);
+    if (findings.errors == 1)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s", listener.first);
+    if (findings.errors > 1)
+        return tutti_fail(TUTTI_ERR_FORMAT, "%s (and %u more error%s; `tutti check` lists them)", listener.first,
+                          findings.errors - 1, findings.errors == 2 ? "" : "s");
+    return job->system->component_count
+               ? TUTTI_OK
+               : tutti_fail(TUTTI_ERR_FORMAT, "%s: there is nothing to simulate: the system has no FMU",
+                            job->system->path);
+}
+
+static enum tutti_err check_visit_takes(const struct tutti_job *job)
+{
+    if (!job->visit)
+        return TUTTI_OK;
+    const struct tutti_component *component = &job->system->components[0];
+    if (job->system->component_count > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes one FMU, not a system", job->visit->purpose);
+    if (!component->fmu->desc->interfaces[TUTTI_ME].present)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: %s needs Model Exchange, which this FMU does not have",
+                          component->fmu->path, job->visit->purpose);
+    return TUTTI_OK;
+}
+
+static enum tutti_err place_visit(struct tutti_job *job)
+{
+    if (!job->visit)
+        return TUTTI_OK;
+    job->visit_at = job->visit->has_at ? job->visit->at : job->times.start;
+    if (job->visit_at >= job->times.start && job->visit_at <= job->times.stop)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "t = %s is not in the run, which goes from %s to %s; --start and --stop change that",
+                      NUMBER(job->visit_at), NUMBER(job->times.start), NUMBER(job->times.stop));
+}
+
+/* The input file may lie elsewhere, too. */
+static const char *where_is(const struct tutti_run_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->alias_count; i++)
+        if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, name) == 0)
+            return options->aliases[i].path;
+    return name;
+}
+
+static enum tutti_err read_tables(struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    const struct tutti_system *system = job->system;
+    job->tables = calloc(options->input_count + system->table_count + 1, sizeof *job->tables);
+    if (!job->tables)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < options->input_count; i++) {
+        TRY(tutti_table_read(&job->tables[i].table, where_is(options, options->inputs[i])));
+        job->tables[i].name = options->inputs[i];
+        job->table_count++;
+    }
+    for (uint32_t i = 0; i < system->table_count; i++)
+        job->tables[job->table_count++] =
+            (struct tutti_trajectory_file){system->tables[i].file, system->tables[i].table};
+    return TUTTI_OK;
+}
+
+/* From options that were given to those that hold. */
+static enum tutti_err settle(struct tutti_job *job)
+{
+    enum tutti_interface_choice choice;
+    struct tutti_inputs_choice inputs;
+    const struct tutti_unit_kind *kind = NULL;
+    if (job->options.file_count == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
+    TRY(tutti_interface_choose(&job->options, &choice));
+    TRY(tutti_inputs_choose(&job->options, &inputs));
+    TRY(load(job));
+    TRY(tutti_words_of_system(&job->options, job->system));
+    TRY(tutti_master_check_words(&job->options));
+    TRY(check_visit_takes(job));
+    if (job->system->single)
+        TRY(tutti_unit_kind_for(job->system->fmus[0], choice, job->options.solver != NULL, &kind));
+    TRY(tutti_times_resolve(&job->times, &job->options, job->system, kind ? kind->interface : TUTTI_CS,
+                            job->options.log));
+    TRY(place_visit(job));
+    TRY(read_tables(job));
+    return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
+}
+
+/* Nothing is left of a job that failed but its message. */
+static enum tutti_err close_failed(struct tutti_job *job, enum tutti_err err)
+{
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    if (err)
+        tutti_job_close(job);
+    return tutti_failure_return(&failure);
+}
+
+enum tutti_err tutti_job_load(struct tutti_job *job, const struct tutti_run_options *options,
+                              const struct tutti_visit *visit)
+{
+    *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
+    return close_failed(job, settle(job));
+}
+
+/* ---- the files of a run ---- */
+
+/* Writing must not destroy what is read, or written. */
+static enum tutti_err check_files(const struct tutti_run_options *options)
+{
+    for (size_t i = 0; i < options->input_count; i++) {
+        const char *input = options->inputs[i];
+        if (tutti_fs_is_same(input, options->output))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
+                              options->output);
+        if (tutti_fs_is_same(input, options->step_log))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of --input; name another",
+                              options->step_log);
+        for (size_t j = 0; j < i; j++)
+            if (tutti_fs_is_same(input, options->inputs[j]))
+                return tutti_fail(TUTTI_ERR_ARGUMENT, "--input '%s' is given twice", input);
+    }
+    if (options->step_log && strcmp(options->step_log, "-") == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
+    if (tutti_fs_is_same(options->step_log, options->output))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of -o; name another", options->step_log);
+    return TUTTI_OK;
+}
+
+/* Taken at the very beginning: code of an FMU may change the folder that the process is in. */
+static enum tutti_err find_result(struct tutti_job *job)
+{
+    const char *output = job->options.output;
+    if (!output)
+        return TUTTI_OK;
+    job->result = strcmp(output, "-") == 0 ? tutti_str_copy("-") : tutti_fs_absolute(output);
+    return job->result ? TUTTI_OK
+                       : tutti_fail(TUTTI_ERR_IO, "'%s': the folder that this program runs in is gone", output);
+}
+
+enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
+                              const struct tutti_visit *visit)
+{
+    *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
+    TRY(check_files(options));
+    enum tutti_err err = find_result(job);
+    return close_failed(job, err ? err : settle(job));
+}
+
+enum tutti_err tutti_job_unpack(const struct tutti_job *job)
+{
+    for (uint32_t f = 0; f < job->system->fmu_count; f++)
+        TRY(tutti_fmu_unpack(job->system->fmus[f]));
+    return TUTTI_OK;
+}
+
+void tutti_job_close(struct tutti_job *job)
+{
+    tutti_structure_fini(&job->structure);
+    for (size_t i = 0; i < job->table_count && i < job->options.input_count; i++) /* others are the system's */
+        tutti_table_free(job->tables[i].table);
+    free(job->tables);
+    tutti_system_free(job->system);
+    free(job->result);
+    *job = (struct tutti_job){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* job.h - what is to be simulated, and how: the system, the options with what the system's annotation adds, times, input tables.
+ * It is made once. All ranks of a run read it, and nothing changes it while they run. */
+#ifndef TUTTI_JOB_JOB_H
+#define TUTTI_JOB_JOB_H
+
+#include <tutti/run.h>
+
+#include "job/experiment.h"
+#include "plan/structure.h"
+#include "system/trajectory.h"
+#include "unit/unit.h"
+
+/* A look at a Model Exchange unit in the middle of a run: called once, at time `at`, after events there; the run then ends. Not
+ * called if the FMU ended it before, or there. */
+struct tutti_visit {
+    const char *purpose; /* "linearising": what needs Model Exchange, for a message */
+    bool has_at;
+    double at; /* default: the start time */
+    enum tutti_err (*visit)(void *context, struct tutti_unit *unit, double t);
+    void *context;
+};
+
+struct tutti_job {
+    const struct tutti_run_options *asked; /* as they were given; borrowed */
+    struct tutti_run_options options;      /* ... with what the system's annotation adds */
+    struct tutti_system *system;
+    struct tutti_structure structure;     /* dependencies of the initial phase */
+    struct tutti_times times;             /* as asked for and proposed; a rank may have to fit the step to its units */
+    struct tutti_trajectory_file *tables; /* the input files, and those of the system */
+    size_t table_count;
+    char *result;                    /* the result file, absolute, or "-"; NULL: none */
+    const struct tutti_visit *visit; /* NULL: none */
+    double visit_at;
+    const int32_t
+        *place; /* per component: its rank; NULL: there is one rank only. Set, and owned, by the launcher of ranks */
+};
+
+/* Loads the system, settles options and times, reads the input files. `options` and `visit` (NULL: none) are borrowed for the
+ * job's life. A fault in the system is an error that names the first and counts the others. */
+TUTTI_CHECKED enum tutti_err tutti_job_load(struct tutti_job *job, const struct tutti_run_options *options,
+                                            const struct tutti_visit *visit);
+/* The same for a run, which writes files: they must not be those that are read. */
+TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
+                                            const struct tutti_visit *visit);
+/* Unpacks the archives of all FMUs, so that ranks that are forked need not do it each for itself. */
+TUTTI_CHECKED enum tutti_err tutti_job_unpack(const struct tutti_job *job);
+/* After a failed load or open there is nothing to close; but it does no harm, nor on a zeroed one. */
+void tutti_job_close(struct tutti_job *job);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/conducted.h"
+
+#include <math.h>
+
+#include "master/count.h"
+#include "master/run.h"
+#include "report/rank_reporter.h"
+
+/* Where the rank is when all is over, for its last words. */
+struct place {
+    double t, target;
+};
+
+/* From the first unit to what was counted. */
+static void go(struct tutti_execution *execution, struct tutti_failure *failure, struct place *place)
+{
+    struct tutti_rank *rank = &execution->rank;
+    struct tutti_fabric *fabric = rank->fabric;
+    tutti_failure_keep(failure, tutti_execution_go(execution));
+    if (failure->err && failure->err != TUTTI_ERR_STOPPED)
+        fabric->kind->stop(fabric, fabric->step); /* others come as far as this one, so that no row is lost */
+    tutti_count(&execution->master);
+    *place = (struct place){rank->t, rank->target};
+    /* Units may have something to say at their end; so the rank's end comes after theirs. */
+    enum tutti_err closing = tutti_execution_close(execution, TUTTI_OK);
+    if (!failure->err)
+        tutti_failure_keep(failure, closing);
+}
+
+/* What all ranks would say alike, the first one says; of its units each says everything. What was not asked for is told, too:
+ * the conductor keeps it as last words of a rank that is lost. */
+enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *fabric)
+{
+    const struct tutti_log *asked = job->options.log;
+    enum tutti_log_level level = asked && asked->level > TUTTI_LOG_INFO ? asked->level : TUTTI_LOG_INFO;
+    struct tutti_run_stats stats = {0};
+    struct tutti_teller *teller;
+    struct place place;
+    struct tutti_failure failure;
+    TRY(tutti_teller_new(&teller, fabric, level));
+    const struct tutti_log *log = tutti_teller_log(teller);
+    struct tutti_execution execution = {.rank = {.job = job,
+                                                 .stats = &stats,
+                                                 .fabric = fabric,
+                                                 .place = fabric->ranks > 1 ? job->place : NULL,
+                                                 .reports = true,
+                                                 .teller = teller,
+                                                 .log = fabric->rank == 0 ? log : NULL,
+                                                 .unit_log = log}};
+    go(&execution, &failure, &place);
+    /* What cannot be told is lost; whatever is wrong there, the conductor will see. */
+    (void)!tutti_tell_tally(teller, &stats);
+    enum tutti_err result = tutti_failure_return(&failure);
+    bool failed = result && result != TUTTI_ERR_STOPPED; /* in the step to `target`, if in one */
+    (void)!tutti_tell_end(teller, result, failed ? fmax(place.t, place.target) : place.t);
+    tutti_teller_free(teller);
+    tutti_run_stats_fini(&stats);
+    return result;
+}

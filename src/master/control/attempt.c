@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/control/attempt.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "master/couple.h"
+
+/* What is not much more than noise is as good, and steps may become a little longer. */
+static const double LIKE_NOISE = 5, OF_NOISE = 0.1;
+struct tutti_attempt tutti_attempt_begin(const struct tutti_rank *rank, double target)
+{
+    return (struct tutti_attempt){
+        .from = rank->t, .target = target, .outcome = tutti_outcome_begin(), .driver = TUTTI_NONE, .converged = true};
+}
+
+/* One step of the coupling, and what it says. */
+static enum tutti_err step(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    TRY(tutti_couple(master, target, &attempt->outcome));
+    attempt->iterations += attempt->outcome.iterations;
+    attempt->converged = attempt->converged && attempt->outcome.converged;
+    if (master->detector.discretes && attempt->outcome.why == TUTTI_REACHED)
+        TRY(tutti_detector_look(&master->detector, &attempt->changed));
+    attempt->changed_at = target;
+    return TUTTI_OK;
+}
+
+/* Of inputs that are held only the mean is right. */
+unsigned tutti_attempt_order(const struct tutti_master *master)
+{
+    bool coupled = tutti_system_is_coupled(master->rank->job->system);
+    unsigned order = coupled ? master->chosen.coupling->order(tutti_extrapolation_order(&master->extrapolation))
+                             : master->chosen.table_order;
+    unsigned most = master->chosen.table_order > 0 ? master->chosen.table_order : master->staging.holds ? 2 : order;
+    return order < most ? order : most;
+}
+
+enum tutti_err tutti_attempt_plain(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    attempt->order = tutti_attempt_order(master);
+    return step(master, target, attempt);
+}
+
+void tutti_attempt_share(const struct tutti_master *master, struct tutti_attempt *attempt)
+{
+    attempt->error = attempt->size;
+    if (!master->norm.per_time)
+        return;
+    attempt->error /= tutti_norm_part(&master->norm, attempt->target - attempt->from);
+    if (attempt->seen <= LIKE_NOISE * master->memory.learned.noise)
+        attempt->error = fmin(attempt->error, OF_NOISE);
+}
+
+enum tutti_err tutti_attempt_estimate(struct tutti_master *master, struct tutti_attempt *attempt,
+                                      const double *difference, const double *now, bool all)
+{
+    double norm, h = attempt->target - attempt->from;
+    uint32_t driver;
+    TRY(tutti_norm_of(&master->norm, difference, now, h, all ? TUTTI_WEIGH_ALL : TUTTI_WEIGH_SMOOTH, &norm, &driver));
+    if (master->norm.per_time && !attempt->estimated)
+        memcpy(master->norm.scale.step, difference, master->outputs.count * sizeof *difference);
+    attempt->estimated = true;
+    if (norm > attempt->size || attempt->driver == TUTTI_NONE)
+        attempt->driver = driver;
+    attempt->size = attempt->seen = fmax(attempt->size, norm);
+    tutti_attempt_share(master, attempt);
+    return TUTTI_OK;
+}
+
+/* The power of the step that the error goes with, less 1. */
+static unsigned power_of(const struct tutti_master *master, const struct tutti_attempt *attempt)
+{
+    return attempt->order - (master->norm.per_time && attempt->order > 0);
+}
+
+enum tutti_verdict tutti_judge_error(struct tutti_master *master, const struct tutti_attempt *attempt)
+{
+    struct tutti_stepper *stepper = &master->memory.stepper;
+    double h = attempt->target - attempt->from;
+    bool good = attempt->converged && (!attempt->estimated || attempt->error <= 1);
+    if (!good && !tutti_stepper_is_least(stepper, h)) {
+        tutti_stepper_reject(stepper, h, attempt->converged ? attempt->error : INFINITY, power_of(master, attempt));
+        return TUTTI_REJECT;
+    }
+    tutti_stepper_accept(stepper, h, good ? attempt->error : 1, power_of(master, attempt));
+    return good ? TUTTI_ACCEPT : TUTTI_FORCE;
+}

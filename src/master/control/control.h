@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* control.h - how the size of macro steps is chosen: what is tried, whether it is good, and how far to go next. To add a kind:
+ * copy fixed.c, list it in TUTTI_CONTROLS, run `ctest -L control`. */
+#ifndef TUTTI_MASTER_CONTROL_CONTROL_H
+#define TUTTI_MASTER_CONTROL_CONTROL_H
+
+#include "base/err.h"
+#include "master/outcome.h"
+
+struct tutti_master;
+
+/* What came of trying a macro step. */
+struct tutti_attempt {
+    double from, target;
+    bool changed;        /* a discrete output is another than at the start, at the end or wherever the attempt looked */
+    double changed_at;   /* ... which a step to this point shows */
+    bool in_second_half; /* ... but no: it is after this point, where a doubled step has its middle */
+    bool estimated;      /* `error` is known */
+    double error;        /* of the step, weighted by the tolerances: at most 1 is good */
+    double size;         /* the same as if this step were the whole run */
+    double seen;         /* the difference that it is made of */
+    unsigned order;      /* `error` goes with the power order + 1 of the step */
+    uint32_t driver;     /* the real with the largest part in it; TUTTI_NONE */
+    struct tutti_outcome outcome; /* of its last step of the coupling */
+    unsigned iterations;          /* of a coupling that iterates, in all its steps; 0: it does not */
+    bool converged;               /* ... and they came to their end; true for others */
+};
+
+enum tutti_verdict { TUTTI_ACCEPT, TUTTI_FORCE /* accepted, because it cannot be shorter */, TUTTI_REJECT };
+
+struct tutti_control {
+    const char *name;      /* "fixed" */
+    bool varies;           /* steps have different sizes, so that all units must be able to */
+    bool rejects;          /* ... and may be taken back, so that all units must be able to */
+    bool for_iteration;    /* makes sense with a coupling that iterates only */
+    bool takes_quantum;    /* --quantum is for it, and it needs that */
+    bool takes_divergence; /* --divergence is for it */
+    bool predicts;         /* needs the points from before */
+    bool estimates;        /* looks at all continuous outputs, also those that nobody reads */
+    bool bounds_run;       /* ... by errors that can be added up over a run */
+    /* From the rank's time to `target` with the coupling, in one piece or more. */
+    enum tutti_err (*attempt)(struct tutti_master *master, double target, struct tutti_attempt *attempt);
+    /* Is it good, and which step to propose next (memory.stepper)? A rejected one is tried again with that. */
+    enum tutti_verdict (*judge)(struct tutti_master *master, const struct tutti_attempt *attempt);
+};
+
+/* All of them: tutti_control_NAME, in NAME.c; slope is in richardson.c. */
+#define TUTTI_CONTROLS(X) X(fixed) X(converge) X(richardson) X(slope) X(embedded) X(diverge) X(quantum)
+#define TUTTI_DECLARE_CONTROL(name) extern const struct tutti_control tutti_control_##name;
+TUTTI_CONTROLS(TUTTI_DECLARE_CONTROL)
+#undef TUTTI_DECLARE_CONTROL
+
+/* By name. ARGUMENT, naming all. */
+TUTTI_CHECKED enum tutti_err tutti_control_find(const char *name, const struct tutti_control **out);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* One step, and its outputs against what the points before it foretold (003 "Coordinated Variable Step"): by Euler's method or
+ * that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the coupling. Right behind
+ * an event, with too few points, a step is doubled instead. */
+#include <math.h>
+
+#include "master/control/attempt.h"
+
+/* Predictions see how outputs bend, which is a bound of what the coupling makes wrong, and often a bad one: units compute their
+ * own share of it rightly. So every now and then a step is doubled, which shows the error itself; what it is of the other goes
+ * for the steps that follow. */
+enum { GAUGE_EVERY = 16 };
+static const double LEAST_GAUGE = 0.02, MOST_GAUGE = 50;
+/* ... as long as errors are what bounds the steps. */
+static const double WORTH_IT = 0.15;
+
+static enum tutti_err gauge(struct tutti_master *master, double target, unsigned degree, struct tutti_attempt *attempt)
+{
+    struct tutti_rank *rank = master->rank;
+    double *defect = master->values[2], *now = master->values[0], foretold;
+    uint32_t driver;
+    TRY(tutti_attempt_compared(master, target, attempt));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
+    TRY(tutti_norm_of(&master->norm, defect, now, target - rank->t, TUTTI_WEIGH_SMOOTH, &foretold, &driver));
+    double found = foretold > 0 ? fmin(fmax(attempt->size / foretold, LEAST_GAUGE), MOST_GAUGE) : 1;
+    master->memory.learned.gauge = fmax(found, (master->memory.learned.gauge + found) / 2);
+    master->memory.learned.gauge_due = GAUGE_EVERY;
+    attempt->seen = INFINITY; /* not to be compared with what predictions show */
+    return TUTTI_OK;
+}
+
+static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    struct tutti_rank *rank = master->rank;
+    double *defect = master->values[0], *now = master->values[1];
+    unsigned degree = tutti_attempt_order(master);
+    degree = degree < TUTTI_HISTORY_DEGREE ? degree : TUTTI_HISTORY_DEGREE;
+    if (master->extrapolation.history.points <= degree)
+        return tutti_attempt_doubled(master, target, attempt);
+    if (master->norm.per_time && master->memory.learned.gauge_due == 0 &&
+        master->memory.stepper.error_before > WORTH_IT && target - rank->t > 1e-9 * rank->span)
+        return gauge(master, target, degree, attempt);
+    TRY(tutti_attempt_plain(master, target, attempt));
+    attempt->order = degree;
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, now));
+    double scale = tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
+    for (uint32_t i = 0; master->norm.per_time && i < master->outputs.count; i++)
+        defect[i] *= master->memory.learned.gauge;
+    TRY(tutti_attempt_estimate(master, attempt, defect, now, false));
+    attempt->seen = attempt->size / (scale * (master->norm.per_time ? master->memory.learned.gauge : 1));
+    tutti_attempt_share(master, attempt);
+    return TUTTI_OK;
+}
+
+const struct tutti_control tutti_control_embedded = {.name = "embedded",
+                                                     .varies = true,
+                                                     .estimates = true,
+                                                     .bounds_run = true,
+                                                     .rejects = true,
+                                                     .predicts = true,
+                                                     .attempt = attempt,
+                                                     .judge = tutti_judge_error};

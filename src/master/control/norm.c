@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/control/norm.h"
+
+#include <math.h>
+
+#include "base/str.h"
+#include "rank/agree.h"
+
+/* The part of a run's tolerance that each of the first steps may take. */
+static const double BEGINNING = 0.002;
+/* ... and any step, so that nothing is asked for that is lost in rounding. */
+static const double LEAST_PART = 1e-5;
+/* ... and the part of it that an output which gathers no errors may be off by. */
+static const double DIRECT = 0.1;
+/* In the first steps, with inputs held, it follows them late; right at the start ranges are still small. */
+static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
+
+enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outputs *outputs,
+                               const struct tutti_extrapolation *extrapolation)
+{
+    struct tutti_rank *rank = outputs->rank;
+    norm->outputs = outputs;
+    norm->extrapolation = extrapolation;
+    norm->partial = tutti_arena_array(&rank->arena, rank->job->system->component_count, 3 * sizeof *norm->partial);
+    norm->before = tutti_arena_array(&rank->arena, outputs->count, sizeof *norm->before);
+    if (!norm->partial || !norm->before)
+        return tutti_fail_memory();
+    return norm->per_time ? tutti_scale_open(&norm->scale, outputs) : TUTTI_OK;
+}
+
+double tutti_norm_part(const struct tutti_norm *norm, double h)
+{
+    return fmax(h / norm->outputs->rank->span,
+                tutti_extrapolation_begins(norm->extrapolation) ? BEGINNING : LEAST_PART);
+}
+
+/* One unit's share. */
+struct weighing {
+    enum tutti_weighed what;
+    uint32_t driver;
+    double worst;
+    double rate; /* 1 / step */
+    double part; /* of the tolerance that the step may take */
+};
+
+static double direct_part(const struct tutti_norm *norm)
+{
+    if (!tutti_extrapolation_begins(norm->extrapolation))
+        return DIRECT;
+    return tutti_scale_is_early(&norm->scale) ? DIRECT_START : DIRECT_BEGINNING;
+}
+
+static double weigh(const struct tutti_norm *norm, uint32_t i, double nominal, const double *difference,
+                    const double *now, struct weighing *weighing)
+{
+    double size = fmax(fabs(now[i]), fabs(norm->before[i]));
+    if (norm->per_time)
+        size = tutti_scale_of(&norm->scale, i, now[i], weighing->rate * (now[i] - norm->before[i]));
+    double e = difference[i] == 0 ? 0 : fabs(difference[i] / (norm->rtol * size + norm->atol * nominal));
+    if (norm->per_time && norm->scale.direct[i])
+        e *= fmin(weighing->part / direct_part(norm), 1);
+    e = isnan(e) ? INFINITY : e;
+    if (e > weighing->worst) {
+        weighing->worst = e;
+        weighing->driver = i;
+    }
+    return e * e;
+}
+
+/* The sum over one unit's outputs. */
+static double add_unit(const struct tutti_norm *norm, uint32_t component, const double *difference, const double *now,
+                       struct weighing *weighing)
+{
+    const struct tutti_rank *rank = norm->outputs->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    const struct tutti_outputs *outputs = norm->outputs;
+    double sum = 0;
+    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++)
+        if (weighing->what != TUTTI_WEIGH_SMOOTH || wires->reals[i].smooth)
+            sum += weigh(norm, i, wires->reals[i].nominal, difference, now, weighing);
+    if (weighing->what == TUTTI_WEIGH_CONNECTED || !outputs->unread_first)
+        return sum;
+    for (uint32_t u = outputs->unread_first[component]; u < outputs->unread_first[component + 1]; u++)
+        sum += weigh(norm, wires->real_count + u, outputs->unread[u].nominal, difference, now, weighing);
+    return sum;
+}
+
+/* So many values are weighed, of all ranks. */
+static uint32_t count_weighed(const struct tutti_norm *norm, enum tutti_weighed what)
+{
+    const struct tutti_rank *rank = norm->outputs->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    uint32_t count = what == TUTTI_WEIGH_CONNECTED ? 0 : norm->outputs->count - wires->real_count;
+    for (uint32_t i = 0; i < wires->real_count; i++)
+        count += what != TUTTI_WEIGH_SMOOTH || wires->reals[i].smooth;
+    return count;
+}
+
+/* The same bits wherever units are: a sum per unit, made by its rank, then the sum of these in the order of units. */
+enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *difference, const double *now, double h,
+                             enum tutti_weighed what, double *value, uint32_t *driver)
+{
+    struct tutti_rank *rank = norm->outputs->rank;
+    uint32_t components = rank->job->system->component_count, count = count_weighed(norm, what);
+    double *partial = norm->partial, *worst = partial + components, *who = worst + components;
+    double sum = 0, most = 0, part = tutti_norm_part(norm, h);
+    for (uint32_t c = 0; c < components; c++) {
+        struct weighing weighing = {.what = what, .driver = TUTTI_NONE, .rate = 1 / h, .part = part};
+        partial[c] = tutti_rank_owns(rank, c) ? add_unit(norm, c, difference, now, &weighing) : 0;
+        worst[c] = weighing.worst;
+        who[c] = weighing.driver == TUTTI_NONE ? -1 : (double)weighing.driver;
+    }
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, partial, (size_t)3 * components));
+    *driver = TUTTI_NONE;
+    for (uint32_t c = 0; c < components; c++) {
+        sum += partial[c];
+        if (worst[c] > most) {
+            most = worst[c];
+            *driver = (uint32_t)who[c];
+        }
+    }
+    /* Of many outputs each is to be right: a mean hides the one that is not. */
+    *value = norm->per_time ? most : count ? sqrt(sum / count) : 0;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_norm_estimate_run(const struct tutti_norm *norm)
+{
+    const struct tutti_scale *scale = &norm->scale;
+    struct tutti_rank *rank = norm->outputs ? norm->outputs->rank : NULL;
+    uint32_t driver;
+    char name[256];
+    if (!rank || !norm->per_time || rank->stats->steps == 0)
+        return TUTTI_OK;
+    TRY(tutti_norm_of(norm, scale->sum, scale->high, INFINITY, TUTTI_WEIGH_SMOOTH, &rank->stats->estimated_error,
+                      &driver));
+    if (driver == TUTTI_NONE)
+        return TUTTI_OK;
+    struct tutti_end end = tutti_outputs_end(norm->outputs, driver);
+    rank->stats->estimated_size = tutti_rank_owns(rank, end.component) ? scale->sum[driver] : 0;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &rank->stats->estimated_size, 1));
+    tutti_system_name(rank->job->system, &end, name, sizeof name);
+    rank->stats->estimated_in = tutti_str_copy(name);
+    return rank->stats->estimated_in ? TUTTI_OK : tutti_fail_memory();
+}

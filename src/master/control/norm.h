@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* norm.h - how large an error is: a difference of outputs weighed by the tolerances, and, where these hold for the whole run, by
+ * the part of it that a step may take. */
+#ifndef TUTTI_MASTER_CONTROL_NORM_H
+#define TUTTI_MASTER_CONTROL_NORM_H
+
+#include "master/control/scale.h"
+#include "master/extrapolation.h"
+#include "master/outputs.h"
+
+/* Which outputs count: all continuous ones; these and discrete Float64 that are connected; connected Float64 only. */
+enum tutti_weighed { TUTTI_WEIGH_SMOOTH, TUTTI_WEIGH_ALL, TUTTI_WEIGH_CONNECTED };
+
+struct tutti_norm {
+    const struct tutti_outputs *outputs;             /* these two are borrowed */
+    const struct tutti_extrapolation *extrapolation; /* tells how long ago signals began, or jumped */
+    double rtol, atol;                               /* of error control and iteration */
+    bool
+        per_time; /* errors are bounded per unit of time, on the scale that signals have in this run, as long as that can be
+                      done */
+    struct tutti_scale scale; /* then: that one */
+    double *before;           /* outputs at the start of the macro step */
+    double *partial;          /* per component, of a sum over outputs: sum, largest, which */
+};
+
+/* Room in the rank's arena; tolerances are set before. */
+TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outputs *outputs,
+                                             const struct tutti_extrapolation *extrapolation);
+
+/* How much of the run's tolerance a step may take: as much as it is of the run. After the start and after events, where steps
+ * have to be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
+double tutti_norm_part(const struct tutti_norm *norm, double h);
+
+/* The weighted norm of a difference of outputs after a step of size h, and the output with the largest part (TUTTI_NONE: none):
+ * its root mean square (002 eq. 5, with the mean inside of the root); or, per unit of time, the largest one. `now` says how
+ * large outputs are. The same bits wherever units are. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *difference, const double *now,
+                                           double h, enum tutti_weighed weighed, double *value, uint32_t *driver);
+
+/* After the last step: the estimated error of the run, into the rank's statistics. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_norm_estimate_run(const struct tutti_norm *norm);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps by quantisation (000 eq. 4.5): the next one ends when the first output would have moved by a quantum, if all went on
+ * as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
+#include <math.h>
+
+#include "rank/agree.h"
+#include "master/control/attempt.h"
+
+static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    struct tutti_rank *rank = master->rank;
+    double *now = master->values[0], most = 0;
+    TRY(tutti_attempt_plain(master, target, attempt));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, now));
+    for (uint32_t i = 0; i < master->outputs.count; i++) {
+        double quanta = fabs(now[i] - master->norm.before[i]) / master->quantum;
+        bool smooth = i >= rank->wires.real_count || rank->wires.reals[i].smooth;
+        bool own = tutti_rank_owns(rank, tutti_outputs_end(&master->outputs, i).component);
+        if (own && smooth && quanta > most) {
+            most = quanta;
+            attempt->driver = i;
+        }
+    }
+    double driver = attempt->driver, found = most;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &most, 1));
+    if (found < most)
+        driver = TUTTI_NONE;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &driver, 1));
+    attempt->driver = (uint32_t)driver;
+    attempt->estimated = true;
+    attempt->error = most;
+    return TUTTI_OK;
+}
+
+static enum tutti_verdict judge(struct tutti_master *master, const struct tutti_attempt *attempt)
+{
+    double h = attempt->target - attempt->from;
+    tutti_stepper_scale(&master->memory.stepper, h, attempt->error > 0 ? 1 / attempt->error : INFINITY);
+    return TUTTI_ACCEPT;
+}
+
+const struct tutti_control tutti_control_quantum =
+    {.name = "quantum", .varies = true, .takes_quantum = true, .estimates = true, .attempt = attempt, .judge = judge};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Step doubling: a step in one piece against the same in two (001 section 9.1.3, 002 section 4). With a method of order p, the
+ * two halves, which stay, err by |y_half - y_full| / (2^p - 1).
+ *
+ * `slope` adds a test of the slopes of both (002 eq. 7), which sees what the values do not: jumps that both have passed. It
+ * looks at discrete reals, too. */
+#include <math.h>
+
+#include "master/control/attempt.h"
+#include "master/couple.h"
+
+/* 002 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
+static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_attempt *attempt, const double *full,
+                                  const double *middle, const double *half)
+{
+    double before = attempt->error, *difference = master->values[3];
+    for (uint32_t i = 0; i < master->outputs.count; i++)
+        difference[i] = full[i] - master->norm.before[i] - 2 * (half[i] - middle[i]);
+    TRY(tutti_attempt_estimate(master, attempt, difference, half, true));
+    if (attempt->error > before)
+        attempt->order = 1;
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_whole(struct tutti_master *master, double target, struct tutti_attempt *attempt,
+                                 double *full)
+{
+    TRY(tutti_attempt_plain(master, target, attempt));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, full));
+    return tutti_couple_go_back(master, false);
+}
+
+/* Both halves; rank->t stands in the middle for the second of them. */
+static enum tutti_err make_halves(struct tutti_master *master, double target, struct tutti_attempt *attempt,
+                                  double *middle)
+{
+    struct tutti_rank *rank = master->rank;
+    double start = rank->t, half = start + (target - start) / 2;
+    TRY(tutti_attempt_plain(master, half, attempt));
+    for (uint32_t m = 0; m < rank->own_count; m++) /* an event that is just there: all have to cross it first */
+        if (rank->own[m]->event && attempt->outcome.why == TUTTI_REACHED)
+            tutti_outcome_early(&attempt->outcome, rank->own[m]->component, half);
+    TRY(tutti_couple_agree(master, &attempt->outcome));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_couple_send(master));
+    if (middle)
+        TRY(tutti_outputs_take(&master->outputs, middle));
+    rank->t = half;
+    for (uint32_t w = 0; w < rank->watched_count; w++) /* input files go on from there, too */
+        if (rank->watched[w]->inputs)
+            tutti_inputs_arrive(rank->watched[w]->inputs, rank->watched[w]->unit, half, rank->span);
+    TRY(tutti_extrapolation_enter_middle(&master->extrapolation));
+    enum tutti_err err = tutti_attempt_plain(master, target, attempt);
+    tutti_extrapolation_leave_middle(&master->extrapolation);
+    rank->t = start;
+    attempt->in_second_half = attempt->changed;
+    attempt->changed_at = attempt->changed ? half : target;
+    return err;
+}
+
+static enum tutti_err doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt, bool slopes)
+{
+    struct tutti_rank *rank = master->rank;
+    double room = rank->t + (target - rank->t) / 2;
+    if (room <= rank->t || room >= target || target - rank->t < 1e-12 * rank->span)
+        return tutti_attempt_plain(master, target, attempt);
+    double *full = master->values[0], *half = master->values[1], *middle = master->values[2];
+    TRY(make_whole(master, target, attempt, full));
+    unsigned order = attempt->order;
+    if (!tutti_attempt_is_over(attempt))
+        TRY(make_halves(master, target, attempt, slopes ? middle : NULL));
+    attempt->order = order;
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, half));
+    double *difference = master->values[3];
+    for (uint32_t i = 0; i < master->outputs.count; i++)
+        difference[i] = (half[i] - full[i]) / (exp2(order) - 1);
+    TRY(tutti_attempt_estimate(master, attempt, difference, half, slopes));
+    return slopes ? test_slopes(master, attempt, full, middle, half) : TUTTI_OK;
+}
+
+enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    double *half = master->values[1], *full = master->values[0], *difference = master->values[3];
+    double factor = exp2(tutti_attempt_order(master));
+    TRY(make_halves(master, target, attempt, NULL));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, half));
+    TRY(tutti_couple_go_back(master, false));
+    TRY(tutti_attempt_plain(master, target, attempt));
+    if (tutti_attempt_is_over(attempt))
+        return TUTTI_OK;
+    TRY(tutti_outputs_take(&master->outputs, full));
+    for (uint32_t i = 0; i < master->outputs.count; i++)
+        difference[i] = (half[i] - full[i]) * factor / (factor - 1);
+    return tutti_attempt_estimate(master, attempt, difference, full, false);
+}
+
+enum tutti_err tutti_attempt_doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    return doubled(master, target, attempt, false);
+}
+
+static enum tutti_err attempt_with_slopes(struct tutti_master *master, double target, struct tutti_attempt *attempt)
+{
+    return doubled(master, target, attempt, true);
+}
+
+const struct tutti_control tutti_control_richardson = {.name = "richardson",
+                                                       .varies = true,
+                                                       .estimates = true,
+                                                       .bounds_run = true,
+                                                       .rejects = true,
+                                                       .attempt = tutti_attempt_doubled,
+                                                       .judge = tutti_judge_error};
+
+const struct tutti_control tutti_control_slope = {.name = "slope",
+                                                  .varies = true,
+                                                  .estimates = true,
+                                                  .rejects = true,
+                                                  .attempt = attempt_with_slopes,
+                                                  .judge = tutti_judge_error};

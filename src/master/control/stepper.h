@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* stepper.h - from the error of a step to the size of the next one: a PI controller that knows the order of the method
+ * (Hairer, Wanner: Solving ODEs II, section IV.2, after Gustafsson).
+ *
+ * With q = order + 1 and e = error / SAFETY^q, so that steps settle where e = 1:
+ *     accepted: h_next = h * e^(-0.7 / q) * e_before^(0.4 / q)
+ *     rejected: h_next = h * e^(-1 / q)
+ * bounded by SHRINK and GROW as factors, and by h_min and h_max. The step behind a rejected one does not grow. */
+#ifndef TUTTI_MASTER_CONTROL_STEPPER_H
+#define TUTTI_MASTER_CONTROL_STEPPER_H
+
+#include <stdbool.h>
+
+#define TUTTI_STEPPER_SAFETY 0.92
+#define TUTTI_STEPPER_SHRINK 0.2
+#define TUTTI_STEPPER_GROW 2.0
+
+struct tutti_stepper {
+    double h;     /* the proposal for the next step */
+    double first; /* where it begins, and begins again behind events */
+    double h_min, h_max;
+    double error_before; /* e of the last accepted step; 0: there is none */
+    bool rejected;       /* the last attempt was */
+    bool steady; /* good steps stay as they are unless they could be much longer: errors that depend on their size, and
+                            are no errors of the run, then go on smoothly, too */
+};
+
+void tutti_stepper_init(struct tutti_stepper *stepper, double first, double h_min, double h_max);
+/* Behind an event. */
+void tutti_stepper_restart(struct tutti_stepper *stepper);
+/* A step of size `h` with this error is accepted. A step that was cut short (h < proposal) takes nothing back. */
+void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order);
+/* A step of size `h` is rejected. */
+void tutti_stepper_reject(struct tutti_stepper *stepper, double h, double error, unsigned order);
+/* Steps longer than h are refused by a unit. */
+void tutti_stepper_refuse(struct tutti_stepper *stepper, double h);
+/* The next step is `factor` times h, within the bounds. */
+void tutti_stepper_scale(struct tutti_stepper *stepper, double h, double factor);
+/* Can a step of size h not be shorter? */
+bool tutti_stepper_is_least(const struct tutti_stepper *stepper, double h);
+
+#endif

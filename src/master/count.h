@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* count.h - what a rank did, as statistics. */
+#ifndef TUTTI_MASTER_COUNT_H
+#define TUTTI_MASTER_COUNT_H
+
+#include "master/master.h"
+
+/* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
+ * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
+void tutti_count(const struct tutti_master *master);
+
+#endif

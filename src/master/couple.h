@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* couple.h - one step of the coupling that was chosen, with what belongs to it, and the way back. */
+#ifndef TUTTI_MASTER_COUPLE_H
+#define TUTTI_MASTER_COUPLE_H
+
+#include "master/coupling/coupling.h"
+#include "master/master.h"
+
+/* From the rank's time to `target`, with slopes of the signals laid out; the outcome is the same on all ranks. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_couple(struct tutti_master *master, double target, struct tutti_outcome *outcome);
+
+/* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
+TUTTI_CHECKED enum tutti_err tutti_couple_go_back(struct tutti_master *master, bool rejected);
+
+/* Where the exchange was deferred (003): signals of a step that turned out to be good go to the ranks that read them.
+ * Collective. */
+TUTTI_CHECKED enum tutti_err tutti_couple_send(struct tutti_master *master);
+
+/* For couplings. Collective: the outcome of all ranks. Of several units it is the one that one rank alone, which steps unit
+ * after unit, would have seen. */
+TUTTI_CHECKED enum tutti_err tutti_couple_agree(struct tutti_master *master, struct tutti_outcome *outcome);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* accelerate.h - the next guess of a fixed-point iteration z = G(z), from those before it. */
+#ifndef TUTTI_MASTER_COUPLING_ACCELERATE_H
+#define TUTTI_MASTER_COUPLING_ACCELERATE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum { TUTTI_ANDERSON_DEPTH = 3 };
+
+enum tutti_acceleration { TUTTI_ACCELERATE_NONE, TUTTI_ACCELERATE_AITKEN, TUTTI_ACCELERATE_ANDERSON };
+
+struct tutti_accelerator {
+    enum tutti_acceleration kind;
+    size_t count;
+    unsigned iteration;
+    double factor;                           /* Aitken's, of the last guess */
+    double *guess[TUTTI_ANDERSON_DEPTH + 1]; /* and the residuals G(z) - z there, the newest first */
+    double *residual[TUTTI_ANDERSON_DEPTH + 1];
+    double *matrix, *right; /* of Anderson's least squares */
+};
+
+/* "none", "aitken", "anderson"; ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_acceleration_find(const char *name, enum tutti_acceleration *kind);
+
+TUTTI_CHECKED enum tutti_err tutti_accelerator_init(struct tutti_accelerator *accelerator, enum tutti_acceleration kind,
+                                                    size_t count);
+void tutti_accelerator_fini(struct tutti_accelerator *accelerator); /* a zeroed one is fine */
+/* A new iteration begins. */
+void tutti_accelerator_restart(struct tutti_accelerator *accelerator);
+/* `guess` gave `image`: puts the next guess into `guess`. `weights`: how large each component counts (1 / weight is its
+ * size in norms). */
+void tutti_accelerator_next(struct tutti_accelerator *accelerator, double *guess, const double *image,
+                            const double *weights);
+
+#endif

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/coupling/correct.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "rank/agree.h"
+#include "master/coupling/feedback.h"
+
+enum { MOST_STEPS = 20 }; /* that a D found by trying is used for */
+
+/* Of the D of a unit. */
+struct age {
+    unsigned steps; /* since it was measured */
+    double drift;   /* its relative change per step, as far as is known */
+    bool known;
+};
+
+/* What is known at a point. */
+struct moment {
+    double at;
+    bool goes_on;   /* inputs go on from `ends` */
+    double *ends;   /* per place in wires.gathered: where the input is */
+    double *d;      /* per entry of D */
+    double *inputs; /* per column of D: those that the outputs in the signals belong to */
+    struct age *ages;
+    double size;  /* of the last correction, in units of the tolerance */
+    double *seen; /* per real: the largest output so far, as the unit gave it */
+};
+
+struct tutti_correction {
+    struct tutti_rank *rank; /* these four are borrowed */
+    struct tutti_staging *staging;
+    struct tutti_extrapolation *extrapolation;
+    const struct tutti_norm *norm;
+    bool corrects, smooths;
+    struct tutti_sensitivity sensitivity;
+    struct moment accepted, tried; /* C1 */
+    struct tutti_feedback feedback;
+    double h;               /* of the last step */
+    double *d;              /* room for D */
+    double *right;          /* per real */
+    double *first, *second; /* likewise: derivatives */
+    unsigned long measured; /* D of a unit, by short steps */
+    bool warned, limited;
+    struct tutti_arena arena;
+};
+
+/* ---- getting ready ---- */
+
+static enum tutti_err make_moment(const struct tutti_correction *c, struct tutti_arena *arena, struct moment *moment)
+{
+    const struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    moment->at = rank->t;
+    moment->ends = tutti_arena_array(arena, rank->wires.gather_count, sizeof *moment->ends);
+    moment->d = tutti_arena_array(arena, s->entry_count, sizeof *moment->d);
+    moment->inputs = tutti_arena_array(arena, s->column_count, sizeof *moment->inputs);
+    moment->ages = tutti_arena_array(arena, s->unit_count, sizeof *moment->ages);
+    moment->seen = tutti_arena_array(arena, rank->wires.real_count, sizeof *moment->seen);
+    bool all = moment->ends && moment->d && moment->inputs && moment->ages && moment->seen;
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+static void copy_moment(const struct tutti_correction *c, struct moment *to, const struct moment *from)
+{
+    const struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    memcpy(to->ends, from->ends, rank->wires.gather_count * sizeof *to->ends);
+    memcpy(to->d, from->d, s->entry_count * sizeof *to->d);
+    memcpy(to->inputs, from->inputs, s->column_count * sizeof *to->inputs);
+    memcpy(to->ages, from->ages, s->unit_count * sizeof *to->ages);
+    memcpy(to->seen, from->seen, rank->wires.real_count * sizeof *to->seen);
+    to->at = from->at;
+    to->goes_on = from->goes_on;
+    to->size = from->size;
+}
+
+static enum tutti_err make_room(struct tutti_correction *c)
+{
+    const struct tutti_rank *rank = c->rank;
+    double **const rooms[] = {&c->right, &c->first, &c->second};
+    c->d = tutti_arena_array(&c->arena, c->sensitivity.entry_count, sizeof *c->d);
+    bool all = c->d != NULL;
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        *rooms[i] = tutti_arena_array(&c->arena, c->norm->outputs->count, sizeof(double));
+        all = all && *rooms[i];
+    }
+    return all ? tutti_feedback_init(&c->feedback, &c->sensitivity, rank->wires.real_count) : tutti_fail_memory();
+}
+
+static enum tutti_err check_members(const struct tutti_rank *rank, const char *option, bool correct)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_member *member = &rank->members[m];
+        if (member->has_grid)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s needs units that step together, and '%s' (%s) %s", option,
+                              member->unit->name, member->unit->fmu->path,
+                              member->unit->uniform ? "cannot vary its step" : "has a step of its own");
+        if (correct && member->unit->kind->interface == TUTTI_ME && member->integration.average)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "--correct is about outputs at the end of a step, and those of '%s' are averages over it",
+                              member->unit->name);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- D ---- */
+
+/* How much two columns of D differ, relative to the larger one. Less than differences can tell is nothing. */
+static double change_of(const double *d, const double *before, uint32_t first, uint32_t end)
+{
+    const double noise = 1e-6;
+    double size = 0, change = 0;
+    for (uint32_t e = first; e < end; e++) {
+        size = fmax(size, fmax(fabs(d[e]), fabs(before[e])));
+        change = fmax(change, fabs(d[e] - before[e]));
+    }
+    return change > noise * size ? change / size : 0;
+}
+
+/* The unit's D is kept, with how fast it changes. */
+static void keep(struct tutti_correction *c, uint32_t u)
+{
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    const struct tutti_sensitivity_unit *unit = &s->units[u];
+    struct moment *now = &c->tried;
+    struct age *age = &now->ages[u];
+    double change = 0;
+    for (uint32_t k = unit->column_first; k < unit->column_first + unit->column_count; k++)
+        change = fmax(change, change_of(c->d, now->d, s->columns[k].first, s->columns[k + 1].first));
+    uint32_t first = s->columns[unit->column_first].first;
+    uint32_t end = s->columns[unit->column_first + unit->column_count].first;
+    memcpy(now->d + first, c->d + first, (end - first) * sizeof *c->d);
+    bool compares = age->known && age->steps > 0;
+    *age = (struct age){.known = true, .drift = compares ? change / age->steps : 1};
+}
+
+/* Is it time to measure a D that has to be tried? It is expected to be wrong by drift * steps of itself, and makes
+ * corrections of the tolerance's `size` wrong by as much: a hundredth of the tolerance is allowed, and of D itself, so that
+ * the correction goes on doing its work. */
+static bool is_due(const struct moment *moment, const struct age *age)
+{
+    return !age->known || age->steps >= MOST_STEPS || age->drift * age->steps * fmax(moment->size, 1) > 0.01;
+}
+
+static void warn(struct tutti_correction *c, const struct tutti_unit *unit, double t)
+{
+    struct tutti_rank *rank = c->rank;
+    if (!c->warned)
+        tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, unit->name,
+                         "--correct: how its outputs follow its inputs cannot be found at t = %s; until it can, they "
+                         "are not corrected",
+                         TIME(t));
+    c->warned = true;
+}
+
+static enum tutti_err measure_unit(struct tutti_correction *c, uint32_t u)
+{
+    struct tutti_rank *rank = c->rank;
+    bool done;
+    TRY(tutti_sensitivity_measure(&c->sensitivity, rank, u, c->h, c->d, &done));
+    const struct tutti_sensitivity_unit *unit = &c->sensitivity.units[u];
+    if (done)
+        keep(c, u);
+    else if (!c->tried.ages[u].known && !unit->unknown)
+        warn(c, unit->member->unit, unit->member->t);
+    c->measured += done && !unit->directional;
+    return TUTTI_OK;
+}
+
+/* Where units are; `all`: whatever their age. */
+static enum tutti_err measure(struct tutti_correction *c, bool all)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    for (uint32_t u = 0; u < s->unit_count; u++)
+        if (s->units[u].member && (all || s->units[u].directional || is_due(&c->tried, &c->tried.ages[u])))
+            TRY(measure_unit(c, u));
+    if (rank->fabric->ranks == 1)
+        return TUTTI_OK;
+    for (uint32_t k = 0; k < s->column_count; k++)
+        for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
+            if (!s->units[s->columns[k].unit].member)
+                c->tried.d[e] = -INFINITY;
+    return tutti_reduce(rank, TUTTI_REDUCE_MAX, c->tried.d, s->entry_count);
+}
+
+/* What the connections bring to an input from the present signals. */
+static enum tutti_err brought(const struct tutti_rank *rank, const struct tutti_sensitivity_column *column,
+                              double *value)
+{
+    const struct tutti_wire *wire = column->wire;
+    *value = rank->wires.gathered[column->place];
+    if (!wire)
+        return TUTTI_OK;
+    size_t size = tutti_type_size(wire->conversion->from);
+    return tutti_convert(wire->conversion, rank->wires.signals + wire->from + column->element * size, value, 1);
+}
+
+/* ---- solving ---- */
+
+static enum tutti_err solve(struct tutti_correction *c, const double *d, bool aside, double *right)
+{
+    struct tutti_rank *rank = c->rank;
+    bool singular, nothing = true;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        nothing = nothing && right[i] == 0;
+    if (nothing)
+        return TUTTI_OK;
+    TRY(tutti_feedback_solve(&c->feedback, d, aside, right, &singular));
+    if (!singular)
+        return TUTTI_OK;
+    return tutti_fail(
+        TUTTI_ERR_SOLVER,
+        "--correct: the outputs in an algebraic loop do not determine each other in the step from t = %s: "
+        "I - D L has no inverse; `tutti graph` shows the loop",
+        TIME(rank->t));
+}
+
+/* The right-hand side becomes that of all ranks; *finite: it is one. */
+static enum tutti_err share(struct tutti_correction *c, double *right, bool *finite)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    if (rank->fabric->ranks > 1) {
+        for (uint32_t i = 0; i < wires->real_count; i++)
+            if (!tutti_rank_owns(rank, wires->reals[i].component))
+                right[i] = -INFINITY;
+        TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, right, wires->real_count));
+    }
+    *finite = true;
+    for (uint32_t i = 0; i < wires->real_count; i++)
+        *finite = *finite && isfinite(right[i]);
+    return TUTTI_OK;
+}
+
+/* Adds the correction to the signals; its size is the largest part of it, relative to the tolerance. */
+static double add(struct tutti_correction *c, const double *correction)
+{
+    struct tutti_rank *rank = c->rank;
+    double *signals = (double *)(void *)rank->wires.signals, size = 0;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
+        const struct tutti_real *real = &rank->wires.reals[i];
+        if (correction[i] == 0)
+            continue;
+        signals[real->place] += correction[i];
+        double tolerance = c->norm->rtol * fabs(signals[real->place]) + c->norm->atol * real->nominal;
+        size = fmax(size, fabs(correction[i]) / tolerance);
+    }
+    return size;
+}
+
+static void warn_of_limit(struct tutti_correction *c, uint32_t real)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[real].node];
+    struct tutti_end end = {.component = node->component, .variable = node->variable};
+    char name[256];
+    if (!c->limited)
+        tutti_log_printf(rank->log, TUTTI_LOG_WARNING, NULL,
+                         "--correct: t = %s: '%s' would be corrected by far more than it ever was; corrections are "
+                         "limited there. A shorter --step, or --coupling relax, makes them smaller",
+                         TIME(rank->t), tutti_system_name(rank->job->system, &end, name, sizeof name));
+    c->limited = true;
+}
+
+/* A linear correction of something that is not linear may lead anywhere. One that leads a hundred times as far as the output
+ * ever was is shortened to that, all of it: the next steps go on from there. */
+static void limit(struct tutti_correction *c, double *correction)
+{
+    struct tutti_rank *rank = c->rank;
+    struct moment *now = &c->tried;
+    const double *signals = (const void *)rank->wires.signals;
+    double share = 1;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
+        const struct tutti_real *real = &rank->wires.reals[i];
+        now->seen[i] = fmax(now->seen[i], fabs(signals[real->place]));
+        double most = 100 * fmax(now->seen[i], real->nominal);
+        if (fabs(correction[i]) * share > most) {
+            share = most / fabs(correction[i]);
+            worst = i;
+        }
+    }
+    if (share == 1)
+        return;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        correction[i] *= share;
+    warn_of_limit(c, worst);
+}
+
+/* From outputs that belong to moment.inputs to those that belong to what the connections bring. Values that are no numbers
+ * stay as they are. */
+static enum tutti_err correct(struct tutti_correction *c)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    struct moment *now = &c->tried;
+    memset(c->right, 0, rank->wires.real_count * sizeof *c->right);
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        double value;
+        TRY(brought(rank, &s->columns[k], &value));
+        for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first && s->units[s->columns[k].unit].member; e++)
+            c->right[s->rows[e]] += now->d[e] * (value - now->inputs[k]);
+    }
+    bool finite;
+    TRY(share(c, c->right, &finite));
+    if (!finite)
+        return TUTTI_OK;
+    TRY(solve(c, now->d, false, c->right));
+    limit(c, c->right);
+    now->size = add(c, c->right);
+    for (uint32_t k = 0; k < s->column_count; k++)
+        TRY(brought(rank, &s->columns[k], &now->inputs[k]));
+    return TUTTI_OK;
+}
+
+static bool has_nothing_to_correct(const struct tutti_correction *c)
+{
+    const struct tutti_rank *rank = c->rank;
+    return !c->corrects || c->sensitivity.entry_count == 0 || rank->ended;
+}
+
+/* ---- derivatives ---- */
+
+/* Those that outputs without given ones will be extrapolated with. */
+static void lay_rates(struct tutti_correction *c, unsigned order, double *rates)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_extrapolation *e = c->extrapolation;
+    unsigned most = e->order > 0 ? e->order : 1;
+    unsigned degree = e->history.points > most ? most : e->history.points - 1;
+    tutti_history_at(&e->history, degree, e->history.times[0], NULL, c->first, c->second);
+    const double *laid = order == 1 ? c->first : c->second;
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        rates[i] = isfinite(rates[i]) ? rates[i] : laid[i];
+}
+
+/* Where an output gives none, it is taken as it is: a row of D without entries. */
+static void mask(const struct tutti_correction *c, const double *rates, double *d)
+{
+    for (uint32_t e = 0; e < c->sensitivity.entry_count; e++)
+        d[e] = isfinite(rates[c->sensitivity.rows[e]]) ? c->tried.d[e] : 0;
+}
+
+/* Derivatives (order 1, 2) of all reals that units give at the point reached, NAN where they do not: corrected likewise (Alg. 6
+ * lines 14, 16), with those that the history has for the others. */
+static enum tutti_err correct_rates(void *context, unsigned order, double *rates)
+{
+    struct tutti_correction *c = context;
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    double *full = c->extrapolation->values;
+    bool finite;
+    if (has_nothing_to_correct(c) || c->extrapolation->history.points == 0)
+        return TUTTI_OK;
+    mask(c, rates, c->d);
+    memcpy(full, rates, rank->wires.real_count * sizeof *full);
+    lay_rates(c, order, full);
+    memset(c->right, 0, rank->wires.real_count * sizeof *c->right);
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        const struct tutti_sensitivity_column *column = &s->columns[k];
+        const struct tutti_member *member = s->units[column->unit].member;
+        if (!member)
+            continue;
+        double rate = column->source == TUTTI_NONE ? 0 : tutti_feedback_factor(column) * full[column->source];
+        rate -= tutti_sensitivity_input(s, rank, member, column->place, order);
+        for (uint32_t e = column->first; e < column[1].first; e++)
+            c->right[s->rows[e]] += c->d[e] * rate;
+    }
+    TRY(share(c, c->right, &finite));
+    if (!finite)
+        return TUTTI_OK;
+    TRY(solve(c, c->d, true, c->right));
+    for (uint32_t i = 0; i < rank->wires.real_count; i++)
+        rates[i] += c->right[i];
+    return TUTTI_OK;
+}
+
+/* ---- smoothing ---- */
+
+/* Eq. 6.71d, e: from where the input is, along a line to where it would have gone. */
+static void smooth_input(struct tutti_wires *wires, struct moment *now, uint32_t place, double h)
+{
+    if (now->goes_on) {
+        double slope = (tutti_wires_moved(wires, place, h) - now->ends[place]) / h;
+        wires->gathered[place] = now->ends[place];
+        wires->gathered_slopes[0][place] = slope;
+        if (wires->order > 1)
+            wires->gathered_slopes[1][place] = 0;
+    }
+    now->ends[place] = tutti_wires_moved(wires, place, h);
+}
+
+/* ---- from step to step ---- */
+
+/* What was tried is what is known at rank->t if it ended there: it was accepted, or is the first of two half steps. */
+static void begin_here(struct tutti_correction *c)
+{
+    struct tutti_rank *rank = c->rank;
+    if (c->tried.at != rank->t)
+        copy_moment(c, &c->tried, &c->accepted);
+}
+
+enum tutti_err tutti_correction_before(struct tutti_correction *c, double target)
+{
+    struct tutti_rank *rank = c->rank;
+    begin_here(c);
+    c->tried.at = target;
+    c->h = target - rank->t;
+    for (uint32_t i = 0; c->smooths && i < rank->wires.gather_count; i++)
+        if (c->sensitivity.moves[i])
+            smooth_input(&rank->wires, &c->tried, i, c->h);
+    c->tried.goes_on = c->smooths;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_correction_after(struct tutti_correction *c, const struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    if (has_nothing_to_correct(c) || outcome->why != TUTTI_REACHED)
+        return TUTTI_OK;
+    for (uint32_t u = 0; u < s->unit_count; u++)
+        c->tried.ages[u].steps++;
+    TRY(measure(c, false));
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        const struct tutti_member *member = s->units[s->columns[k].unit].member;
+        if (member)
+            c->tried.inputs[k] = tutti_sensitivity_input(s, rank, member, s->columns[k].place, 0);
+    }
+    return correct(c);
+}
+
+void tutti_correction_accept(struct tutti_correction *c)
+{
+    if (c)
+        copy_moment(c, &c->accepted, &c->tried);
+}
+
+/* Units that crossed an event got their inputs there; to others belongs what was corrected last. */
+enum tutti_err tutti_correction_restart(struct tutti_correction *c)
+{
+    if (!c)
+        return TUTTI_OK;
+    const struct tutti_rank *rank = c->rank;
+    begin_here(c);
+    c->tried.goes_on = false;
+    if (!has_nothing_to_correct(c)) {
+        const struct tutti_sensitivity *s = &c->sensitivity;
+        TRY(measure(c, true));
+        for (uint32_t k = 0; k < s->column_count; k++) {
+            const struct tutti_member *member = s->units[s->columns[k].unit].member;
+            if (member && member->staged_at == rank->t)
+                c->tried.inputs[k] = rank->wires.gathered[s->columns[k].place];
+        }
+        TRY(correct(c));
+    }
+    tutti_correction_accept(c);
+    return TUTTI_OK;
+}
+
+/* ---- ways back ---- */
+
+struct tutti_correction_kept {
+    struct moment accepted;
+    double h;
+    struct tutti_arena arena;
+};
+
+enum tutti_err tutti_correction_keep(const struct tutti_correction *c, struct tutti_correction_kept **kept)
+{
+    if (!c)
+        return TUTTI_OK;
+    const struct tutti_rank *rank = c->rank;
+    if (!*kept) {
+        *kept = calloc(1, sizeof **kept);
+        if (!*kept)
+            return tutti_fail_memory();
+        TRY(make_moment(c, &(*kept)->arena, &(*kept)->accepted));
+    }
+    /* Where steps are never taken back, nobody says that they are accepted. */
+    copy_moment(c, &(*kept)->accepted, c->tried.at == rank->t ? &c->tried : &c->accepted);
+    (*kept)->h = c->h;
+    return TUTTI_OK;
+}
+
+void tutti_correction_bring_back(struct tutti_correction *c, const struct tutti_correction_kept *kept)
+{
+    if (!c)
+        return;
+    copy_moment(c, &c->accepted, &kept->accepted);
+    c->tried.at = NAN; /* whatever it is, it is not of this point: C1 */
+    c->h = kept->h;
+}
+
+void tutti_correction_kept_free(struct tutti_correction_kept *kept)
+{
+    if (!kept)
+        return;
+    tutti_arena_fini(&kept->arena);
+    free(kept);
+}
+
+/* ---- beginning and end ---- */
+
+/* Inputs that cannot move are held where that is best for states: outputs are corrected.
+ *
+ * At the first point all is consistent; D is found there, so that the first step has one whatever happens in it, and the
+ * derivatives that units gave there are corrected, too. */
+static enum tutti_err begin(struct tutti_correction *c)
+{
+    struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    if (has_nothing_to_correct(c))
+        return TUTTI_OK;
+    for (uint32_t k = 0; c->staging->where && k < s->column_count; k++)
+        c->staging->where[s->columns[k].place] = 0.5;
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        rank->members[m].staged_at = rank->t;
+    TRY(tutti_wires_gather_all(&rank->wires));
+    TRY(measure(c, true));
+    for (uint32_t k = 0; k < s->column_count; k++)
+        TRY(brought(rank, &s->columns[k], &c->tried.inputs[k]));
+    tutti_correction_accept(c);
+    return tutti_extrapolation_accept(c->extrapolation);
+}
+
+enum tutti_err tutti_correction_open(struct tutti_correction **out, struct tutti_staging *staging,
+                                     struct tutti_extrapolation *extrapolation, const struct tutti_norm *norm,
+                                     bool correct_outputs, bool smooth_inputs, double h)
+{
+    struct tutti_rank *rank = staging->rank;
+    TRY(check_members(rank, correct_outputs ? "--correct" : "--smooth", correct_outputs));
+    struct tutti_correction *c = *out = calloc(1, sizeof *c);
+    if (!c)
+        return tutti_fail_memory();
+    *c = (struct tutti_correction){.rank = rank,
+                                   .staging = staging,
+                                   .extrapolation = extrapolation,
+                                   .norm = norm,
+                                   .corrects = correct_outputs,
+                                   .smooths = smooth_inputs,
+                                   .h = h};
+    TRY(tutti_sensitivity_init(&c->sensitivity, rank, staging->running, correct_outputs));
+    if (c->sensitivity.entry_count > 0)
+        TRY(make_room(c));
+    TRY(make_moment(c, &c->arena, &c->accepted));
+    TRY(make_moment(c, &c->arena, &c->tried));
+    extrapolation->correct = correct_rates;
+    extrapolation->context = c;
+    return begin(c);
+}
+
+void tutti_correction_close(struct tutti_correction *c)
+{
+    if (!c)
+        return;
+    tutti_sensitivity_fini(&c->sensitivity);
+    tutti_feedback_fini(&c->feedback);
+    tutti_arena_fini(&c->arena);
+    free(c);
+}
+
+struct tutti_correction_counts tutti_correction_count(const struct tutti_correction *c)
+{
+    return (struct tutti_correction_counts){c ? c->feedback.factorizations : 0, c ? c->measured : 0};
+}

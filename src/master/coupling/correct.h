@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (001 Alg. 5, 6, 7).
+ *
+ * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit coupling
+ * unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) mends that (eq. 6.54, 6.64):
+ *     z = y - D u_est,  y' = z + D c(y')
+ * with D = dg/du (sensitivity.h), c the connections, L = dc/dy, and u_est the inputs as they were at the end of the step. What
+ * is solved is the same as a difference, which asks no offset of a conversion for its share:
+ *     (I - D L) (y' - y) = D (c(y) - u_est)
+ * Smoothing lets inputs go on from where they are instead of jumping (eq. 6.71).
+ *
+ * Invariants:
+ *  C1  What is known at an accepted point, and what a step that is tried makes of it, are kept apart: a step that is taken
+ *      back leaves no trace, not in a bit. A middle of two half steps goes on from what the first one made.
+ *  C2  I - D L is factorised only when D has changed.
+ *  C3  D of a unit with directional derivatives (or Model Exchange) is that of the end of the step. Where it has to be tried by
+ *      short steps it is kept as long as it was found to change little: see is_due. */
+#ifndef TUTTI_MASTER_COUPLING_CORRECT_H
+#define TUTTI_MASTER_COUPLING_CORRECT_H
+
+#include "master/control/norm.h"
+#include "master/coupling/staging.h"
+#include "master/outcome.h"
+
+struct tutti_correction;
+
+/* What it took so far. */
+struct tutti_correction_counts {
+    unsigned long factorizations; /* of I - D L */
+    unsigned long measured;       /* D of a unit, by short steps */
+};
+
+/* With the units at the first point; `correct` and `smooth` say which of both (one at least), `h` is the size of the first
+ * step. Smoothing needs extrapolation of order 1 or 2, whose derivatives are corrected, too. ARGUMENT where units have steps of
+ * their own; UNSUPPORTED where D cannot be had, naming the unit. Close also after a failure, while the units are alive. What it
+ * is given is borrowed. */
+TUTTI_CHECKED enum tutti_err tutti_correction_open(struct tutti_correction **out, struct tutti_staging *staging,
+                                                   struct tutti_extrapolation *extrapolation,
+                                                   const struct tutti_norm *norm, bool correct, bool smooth, double h);
+void tutti_correction_close(struct tutti_correction *correction); /* NULL is fine */
+
+/* Between staging and stepping, from the rank's time to `target`: smoothing moves the staged inputs. */
+TUTTI_CHECKED enum tutti_err tutti_correction_before(struct tutti_correction *correction, double target);
+/* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. */
+TUTTI_CHECKED enum tutti_err tutti_correction_after(struct tutti_correction *correction,
+                                                    const struct tutti_outcome *outcome);
+
+/* The step made last is accepted. NULL is fine, here and in what follows: there is no correction. */
+void tutti_correction_accept(struct tutti_correction *correction);
+/* Signals have jumped where all units are: D is found anew, outputs are corrected, inputs jump. */
+TUTTI_CHECKED enum tutti_err tutti_correction_restart(struct tutti_correction *correction);
+
+/* What is known at an accepted point, kept to go back there: into *kept, which is made if it is NULL. */
+struct tutti_correction_kept;
+TUTTI_CHECKED enum tutti_err tutti_correction_keep(const struct tutti_correction *correction,
+                                                   struct tutti_correction_kept **kept);
+void tutti_correction_bring_back(struct tutti_correction *correction, const struct tutti_correction_kept *kept);
+void tutti_correction_kept_free(struct tutti_correction_kept *kept);
+
+struct tutti_correction_counts tutti_correction_count(const struct tutti_correction *correction);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c, list it in TUTTI_COUPLINGS, run
+ * `ctest -L coupling`. */
+#ifndef TUTTI_MASTER_COUPLING_COUPLING_H
+#define TUTTI_MASTER_COUPLING_COUPLING_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "master/outcome.h"
+
+struct tutti_master;
+
+struct tutti_coupling {
+    const char *name; /* "jacobi" */
+    /* What it does, for those who choose and prepare. */
+    bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
+    bool waves;    /* steps units one after the other, in the order of plan/sequence.h */
+    bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
+    bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (003) */
+    size_t size;             /* of its own state, which is zeroed before open; 0: it has none */
+    /* Before the first step, with the units there. NULL: nothing to prepare. */
+    enum tutti_err (*open)(struct tutti_master *master, void *self);
+    void (*close)(struct tutti_master *master, void *self); /* also after a failed open; NULL: nothing to release */
+    /* From the rank's time to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's
+     * outputs at `target` are in the signals, unless `outcome`, which was begun, says otherwise. */
+    enum tutti_err (*step)(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome);
+    /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
+     * power order + 1. */
+    unsigned (*order)(unsigned extrapolation);
+};
+
+/* All of them: tutti_coupling_NAME, in NAME.c. */
+#define TUTTI_COUPLINGS(X) X(jacobi) X(seidel) X(relax)
+#define TUTTI_DECLARE_COUPLING(name) extern const struct tutti_coupling tutti_coupling_##name;
+TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
+#undef TUTTI_DECLARE_COUPLING
+
+/* By name. ARGUMENT, naming all. */
+TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
+
+#endif

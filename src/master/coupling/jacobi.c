@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Explicit Jacobi (000 section 4.2, 001 Alg. 3): all units step at once, each with the others' outputs from the beginning of
+ * the step: held, or extrapolated. */
+#include "master/couple.h"
+#include "master/coupling/correct.h"
+
+/* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit
+ * in the middle of a step of its own keeps what it saw at its beginning. */
+static enum tutti_err stage(struct tutti_rank *rank)
+{
+    if (rank->wires.plain && rank->wires.part_count == 0)
+        return TUTTI_OK; /* nothing is read: a single FMU */
+    if (__builtin_expect(!rank->has_grids, 1))
+        return tutti_wires_gather_all(&rank->wires);
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (tutti_member_present(rank, rank->own[m]))
+            TRY(tutti_wires_gather(&rank->wires, rank->own[m]->wires));
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    (void)self;
+    TRY(stage(rank));
+    for (uint32_t m = 0; __builtin_expect(rank->wires.order > 0, 0) && m < rank->own_count; m++)
+        if (tutti_member_present(rank, rank->own[m]))
+            tutti_staging_hold(&master->staging, rank->own[m], target);
+    if (__builtin_expect(master->correction != NULL, 0))
+        TRY(tutti_correction_before(master->correction, target));
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (tutti_member_due(rank, rank->own[m], target))
+            TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
+    if (__builtin_expect(master->defers_exchange, 0)) {
+        master->exchange_deferred = true; /* sent if the step is good: tutti_couple_send */
+        return TUTTI_OK;
+    }
+    TRY(tutti_channels_exchange(&rank->channels));
+    if (__builtin_expect(master->correction == NULL, 1))
+        return TUTTI_OK;
+    TRY(tutti_couple_agree(master, outcome));
+    return tutti_correction_after(master->correction, outcome);
+}
+
+static unsigned order(unsigned extrapolation)
+{
+    return extrapolation + 1;
+}
+
+const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi",
+                                                     .takes_correction = true,
+                                                     .may_defer_exchange = true,
+                                                     .step = step,
+                                                     .order = order};

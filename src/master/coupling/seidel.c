@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Explicit Gauss-Seidel (000 Alg. 1, 002 section 3.1): units step one after the other, each with the outputs that those
+ * before it have at the end of the step, and with those that the others had at its beginning. The order is that of
+ * plan/sequence.h; units that do not wait for each other step at once.
+ *
+ * With extrapolation, outputs of those before move from the beginning of the step to its end (interpolation), and outputs of
+ * those behind go on as they did. */
+#include <string.h>
+
+#include "master/couple.h"
+
+static bool is_own(const struct tutti_master *master, uint32_t i)
+{
+    const struct tutti_rank *rank = master->rank;
+    return tutti_rank_owns(rank, master->sequence.components[i]);
+}
+
+static enum tutti_err step_wave(struct tutti_master *master, uint32_t wave, double target,
+                                struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_sequence *sequence = &master->sequence;
+    uint32_t first = sequence->wave_first[wave], end = sequence->wave_first[wave + 1];
+    double h = target - rank->t;
+    rank->wires.source = rank->wires.order > 0 ? master->staging.begin : rank->wires.signals;
+    for (uint32_t i = first; i < end; i++)
+        if (is_own(master, i) && tutti_member_present(rank, &rank->members[sequence->components[i]]))
+            TRY(tutti_staging_stage(&master->staging, &rank->members[sequence->components[i]], target));
+    rank->wires.source = rank->wires.signals;
+    for (uint32_t i = first; i < end; i++)
+        if (is_own(master, i) && tutti_member_due(rank, &rank->members[sequence->components[i]], target))
+            TRY(tutti_member_step(rank, &master->rules, &rank->members[sequence->components[i]], target, outcome));
+    TRY(tutti_channels_exchange_wave(&rank->channels, wave));
+    for (uint32_t i = first; rank->wires.order > 0 && i < end; i++)
+        tutti_staging_pass_on(&master->staging, sequence->components[i], h);
+    return TUTTI_OK;
+}
+
+static enum tutti_err step(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    (void)self;
+    if (rank->wires.order > 0)
+        memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
+    for (uint32_t w = 0; w < master->sequence.wave_count; w++)
+        TRY(step_wave(master, w, target, outcome));
+    return TUTTI_OK;
+}
+
+static unsigned order(unsigned extrapolation)
+{
+    return extrapolation + 1;
+}
+
+const struct tutti_coupling tutti_coupling_seidel = {.name = "seidel", .waves = true, .step = step, .order = order};

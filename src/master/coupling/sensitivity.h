@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* sensitivity.h - D of a running system (001 eq. 5.8, 6.54): how the continuous outputs of its units follow their continuous
+ * inputs where they are, between two steps.
+ *
+ * Of a unit that has directional derivatives, its own are taken; a Model Exchange unit always has some (by differences, which
+ * its mode allows). A Co-Simulation FMU without them must not be read after its inputs are set, before it has made a step:
+ * it is saved, makes a very short step with the inputs as they are, and one more per input with that moved a little, and is
+ * restored each time. */
+#ifndef TUTTI_MASTER_COUPLING_SENSITIVITY_H
+#define TUTTI_MASTER_COUPLING_SENSITIVITY_H
+
+#include "rank/rank.h"
+
+/* A column of D: a connected Float64 input, or an element of one, that some output follows at once. */
+struct tutti_sensitivity_column {
+    uint32_t place;                /* in wires.gathered */
+    uint32_t unit;                 /* whose input it is: tutti_sensitivity.units */
+    uint32_t reference;            /* of the variable */
+    double size;                   /* of its values where they count */
+    const struct tutti_wire *wire; /* brings its value ... */
+    uint32_t element;              /* ... as this one of its values */
+    uint32_t source;               /* ... which is this real; TUTTI_NONE: of another type */
+    bool sums;                     /* ... and further wires add theirs */
+    uint32_t first;                /* of its entries */
+};
+
+struct tutti_sensitivity_unit {
+    struct tutti_member *member; /* NULL: another rank's */
+    bool directional;            /* else short steps are tried */
+    bool unknown;                /* ... or nothing is: its D cannot be had, and is taken for 0 */
+    uint32_t column_first, column_count;
+    struct tutti_unit_saved *saved;
+};
+
+struct tutti_sensitivity {
+    struct tutti_sensitivity_column *columns; /* by place; and one more, for where the last one's entries end */
+    uint32_t column_count;
+    struct tutti_sensitivity_unit *units; /* those with columns */
+    uint32_t unit_count;
+    /* Entries, column by column, by row. Their values are the caller's. */
+    uint32_t *rows;       /* wires.reals */
+    uint32_t *references; /* of the output */
+    double *again;        /* room for values */
+    uint32_t entry_count;
+    bool *moves;                                      /* per place in wires.gathered: inside a step */
+    double *base, *moved;                             /* room for the outputs of a unit */
+    double *staged, *staged_slopes[TUTTI_MOST_ORDER]; /* ... its inputs, while others are tried */
+    struct tutti_arena arena;
+};
+
+/* The pattern, from the dependencies that the running system's model structures tell; without `entries` only which inputs
+ * move. UNSUPPORTED, naming the unit, where there is no way to the values of a unit in an algebraic loop. A zeroed one is fine for fini, which units must
+ * still be alive for. */
+TUTTI_CHECKED enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct tutti_rank *rank,
+                                                    const struct tutti_structure *running, bool entries);
+void tutti_sensitivity_fini(struct tutti_sensitivity *sensitivity);
+
+/* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done is
+ * false, and what is in `values` counts for nothing, where they cannot be had: at an event, at the end of the run, outside a
+ * domain, on a jump. Steps that are tried count as auxiliary. */
+TUTTI_CHECKED enum tutti_err tutti_sensitivity_measure(struct tutti_sensitivity *sensitivity, struct tutti_rank *rank,
+                                                       uint32_t unit, double h, double *values, bool *done);
+
+/* The staged input at a place as it is where the member is now, or its derivative of order 1 or 2 there. */
+double tutti_sensitivity_input(const struct tutti_sensitivity *sensitivity, const struct tutti_rank *rank,
+                               const struct tutti_member *member, uint32_t place, unsigned derivative);
+
+#endif

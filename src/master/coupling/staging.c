@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/coupling/staging.h"
+
+#include <string.h>
+
+enum tutti_err tutti_staging_open(struct tutti_staging *staging, struct tutti_rank *rank)
+{
+    staging->rank = rank;
+    staging->begin = tutti_arena_alloc(&rank->arena, rank->wires.signal_size);
+    return staging->begin ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* The end of this input counts. */
+static void place_input(struct tutti_staging *staging, uint32_t component, uint32_t variable)
+{
+    struct tutti_rank *rank = staging->rank;
+    const double *first = rank->wires.gathered;
+    uint32_t node = tutti_structure_find(&rank->job->structure, component, variable, false);
+    if (node == TUTTI_NONE)
+        return;
+    const struct tutti_slot *slot = &rank->wires.slots[node];
+    const double *values = slot->values;
+    if (slot->type != TUTTI_TYPE_FLOAT64 || values < first || values >= first + rank->wires.gather_count)
+        return;
+    for (uint32_t e = 0; e < slot->count; e++)
+        staging->where[values - first + e] = 1;
+}
+
+/* Inputs of one unit that a connected output follows. */
+static void place_unit(struct tutti_staging *staging, uint32_t component)
+{
+    const struct tutti_structure *running = staging->running;
+    for (uint32_t n = running->component_first[component]; n < running->component_first[component + 1]; n++)
+        for (uint32_t k = running->graph.first[n]; running->nodes[n].output && k < running->graph.first[n + 1]; k++)
+            place_input(staging, component, running->nodes[running->graph.needs[k]].variable);
+}
+
+/* ... or any output: it is to be as right as all others. Of which nothing is told may follow anything. */
+static void place_with_unread(struct tutti_staging *staging, uint32_t component)
+{
+    struct tutti_rank *rank = staging->rank;
+    const struct tutti_desc *desc = rank->job->system->components[component].fmu->desc;
+    struct tutti_unit_wires *unit = &rank->wires.units[component];
+    uint32_t end = unit->gather_first + unit->gather_count;
+    for (uint32_t i = 0; i < desc->outputs.count; i++) {
+        const struct tutti_unknown *output = &desc->outputs.items[i];
+        for (uint32_t g = unit->gather_first; !output->has_dependencies && g < end; g++)
+            staging->where[g] = 1;
+        for (uint32_t d = 0; d < output->dependency_count; d++)
+            place_input(staging, component, output->dependencies[d]);
+    }
+    for (uint32_t g = unit->gather_first; g < end; g++)
+        unit->halves = unit->halves || staging->where[g] == 1;
+    staging->holds = staging->holds || unit->gather_count > 0;
+}
+
+/* What acts on states counts by its mean, what acts on outputs by where it ends. Only told dependencies tell. */
+enum tutti_err tutti_staging_place(struct tutti_staging *staging)
+{
+    struct tutti_rank *rank = staging->rank;
+    double *where = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof *where);
+    double *second = tutti_arena_array(&rank->arena, rank->wires.gather_count, sizeof *second);
+    if (!where || !second)
+        return tutti_fail_memory();
+    staging->where = where;
+    staging->second = second;
+    for (uint32_t i = 0; i < rank->wires.gather_count; i++)
+        where[i] = 0.5;
+    for (uint32_t c = 0; c < rank->job->system->component_count; c++)
+        if (!rank->wires.units[c].slopes && staging->by_means)
+            place_with_unread(staging, c);
+        else if (!rank->wires.units[c].slopes && !tutti_structure_is_assumed(staging->running, c))
+            place_unit(staging, c);
+    return TUTTI_OK;
+}
+
+/* The mean of a moving input from `a` to `b` of the step. */
+static double mean(const struct tutti_wires *wires, uint32_t place, double a, double b)
+{
+    double value = wires->gathered[place] + wires->gathered_slopes[0][place] * (a + b) / 2;
+    return wires->order < 2 ? value : value + wires->gathered_slopes[1][place] * (a * a + a * b + b * b) / 6;
+}
+
+/* With the right mean in every step, and the right end where outputs follow: both halves together have that mean. */
+static void hold_means(struct tutti_staging *staging, const struct tutti_unit_wires *unit, double h)
+{
+    struct tutti_rank *rank = staging->rank;
+    struct tutti_wires *wires = &rank->wires;
+    for (uint32_t i = unit->gather_first; i < unit->gather_first + unit->gather_count; i++) {
+        double whole = mean(wires, i, 0, h), first = mean(wires, i, 0, h / 2), second = mean(wires, i, h / 2, h);
+        if (staging->where[i] == 1) {
+            second = tutti_wires_moved(wires, i, h);
+            first = 2 * whole - second;
+        }
+        staging->second[i] = second;
+        wires->gathered[i] = unit->halves ? first : whole;
+    }
+}
+
+void tutti_staging_hold(struct tutti_staging *staging, const struct tutti_member *member, double target)
+{
+    struct tutti_rank *rank = staging->rank;
+    const struct tutti_unit_wires *wires = member->wires;
+    double h = (member->has_grid ? member->grid.next : target) - rank->t;
+    if (rank->wires.order == 0 || wires->slopes)
+        return;
+    if (staging->by_means) {
+        hold_means(staging, wires, h);
+        return;
+    }
+    for (uint32_t i = wires->gather_first; i < wires->gather_first + wires->gather_count; i++)
+        rank->wires.gathered[i] = tutti_wires_moved(&rank->wires, i, staging->where[i] * h);
+}
+
+enum tutti_err tutti_staging_stage(struct tutti_staging *staging, struct tutti_member *member, double target)
+{
+    struct tutti_rank *rank = staging->rank;
+    TRY(tutti_wires_gather(&rank->wires, member->wires));
+    tutti_staging_hold(staging, member, target);
+    return member->unit->has_events || member->wires->held_count == 0
+               ? TUTTI_OK
+               : tutti_wires_gather_held(&rank->wires, member->wires);
+}
+
+/* A line between both ends; where a slope at the beginning is known to order 2, the parabola with that slope. */
+void tutti_staging_pass_on(struct tutti_staging *staging, uint32_t component, double h)
+{
+    struct tutti_rank *rank = staging->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    const double *now = (const void *)wires->signals;
+    double *begin = (void *)staging->begin;
+    for (unsigned b = 0; b < wires->units[component].output_blocks; b++) { /* what cannot move has moved */
+        const struct tutti_block *block = &wires->units[component].outputs[b];
+        if (block->type != TUTTI_TYPE_FLOAT64 && !block->owned)
+            memcpy(staging->begin + ((const char *)block->values - wires->signals), block->values,
+                   block->value_count * tutti_type_size(block->type));
+    }
+    bool parabola = wires->order == 2 && tutti_extrapolation_order(staging->extrapolation) == 2;
+    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++) {
+        const struct tutti_real *real = &wires->reals[i];
+        double *slope = &wires->slopes[0][real->place], move = now[real->place] - begin[real->place];
+        if (!real->smooth) {
+            begin[real->place] = now[real->place];
+            continue;
+        }
+        if (parabola)
+            wires->slopes[1][real->place] = 2 * (move - h * *slope) / (h * h);
+        else
+            *slope = move / h;
+        if (!parabola && wires->order == 2)
+            wires->slopes[1][real->place] = 0;
+    }
+}

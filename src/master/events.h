@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* events.h - events at a point that all units have reached: what one of them changes there may be an event for the next, so they
+ * are crossed round by round until all rest. All of it is collective. */
+#ifndef TUTTI_MASTER_EVENTS_H
+#define TUTTI_MASTER_EVENTS_H
+
+#include "master/master.h"
+
+/* At the point reached, with outputs exchanged: is an event due there for any unit (member->event, discrete inputs that
+ * changed), whichever rank has it? Also agrees on *jumped and rank->ended. */
+TUTTI_CHECKED enum tutti_err tutti_events_look(struct tutti_rank *rank, bool *jumped, bool *pending);
+/* Crosses the events that were found, with a row before and one after. */
+TUTTI_CHECKED enum tutti_err tutti_events_cross_found(struct tutti_master *master);
+/* Looks, and crosses what is found; *crossed says whether there was any. */
+TUTTI_CHECKED enum tutti_err tutti_events_cross(struct tutti_master *master, bool *crossed);
+/* A program has set values (pending_set.h), and a step is about to begin: all units that are at the rank's time take theirs. */
+TUTTI_CHECKED enum tutti_err tutti_events_take_pending(struct tutti_master *master);
+/* Signals have jumped where the units are: what was known of how they move is forgotten. */
+TUTTI_CHECKED enum tutti_err tutti_events_begin_anew(struct tutti_master *master);
+
+#endif

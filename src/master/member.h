@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* member.h - one unit of a rank from one point to another, over whatever lies between. */
+#ifndef TUTTI_MASTER_MEMBER_H
+#define TUTTI_MASTER_MEMBER_H
+
+#include "master/outcome.h"
+#include "rank/rank.h"
+
+/* What holds for the steps of all units. */
+struct tutti_step_rules {
+    bool goes_back; /* a step that a unit refuses is taken back, for all */
+    bool
+        stops_at_events; /* a unit that comes back with an event ends the step for all; else it crosses the event alone */
+    const double
+        *second; /* per gathered input: what it is in the second half of steps that are made in two (staging.h) */
+};
+
+/* Hands the staged inputs to the unit, steps it to `target` and reads its outputs. A unit that comes back on the way (an
+ * event, a discarded step) crosses the event and goes on, unless the rules say that the step ends there; only where it is
+ * alone may it stay there. */
+TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                                               struct tutti_member *member, double target,
+                                               struct tutti_outcome *outcome);
+/* Where the member came to: does its input file jump there, or does it have an event to cross? */
+void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member);
+
+#endif

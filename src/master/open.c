@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "master/open.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/integration.h"
+#include "master/control/control.h"
+#include "master/coupling/correct.h"
+#include "master/coupling/coupling.h"
+#include "report/step_log.h"
+
+static enum tutti_err make_room(struct tutti_master *master)
+{
+    bool all = true;
+    for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
+        master->values[i] = tutti_arena_array(&master->rank->arena, master->outputs.count, sizeof(double));
+        all = all && master->values[i];
+    }
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+static void set_numbers(struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    struct tutti_memory *memory = &master->memory;
+    double tolerance = rank->times.tolerance > 0 ? rank->times.tolerance : TUTTI_DEFAULT_RTOL;
+    double h_max = options->has_h_max ? options->h_max : fmax(rank->span / 10, rank->times.step);
+    double h_min = options->has_h_min ? options->h_min : 1e-8 * rank->span;
+    master->norm.rtol = options->has_rtol ? options->rtol : tolerance;
+    master->norm.atol = options->has_atol ? options->atol : master->norm.rtol / 100;
+    master->norm.per_time = master->chosen.per_time;
+    tutti_stepper_init(&memory->stepper, rank->times.step, fmin(h_min, h_max), h_max);
+    memory->stepper.steady = master->chosen.per_time;
+    master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
+                                                           : master->norm.rtol * memory->stepper.first;
+    memory->learned.gauge = 1;
+    memory->learned.announced = memory->learned.bent_at = -INFINITY;
+    master->quantum = options->quantum;
+    master->divergence = options->has_divergence ? options->divergence : 1e-3;
+    master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
+    memory->cross_at = memory->crossed_here = -INFINITY;
+    memory->pending_event_at = memory->passed_event_at = -INFINITY;
+}
+
+/* Do units step one after the other? An iteration may also sweep over all of them at once. */
+static bool uses_waves(const struct tutti_master *master)
+{
+    const struct tutti_coupling *coupling = master->chosen.coupling;
+    const char *sweeps = master->rank->job->options.sweeps;
+    return coupling->waves && !(coupling->iterates && sweeps && strcmp(sweeps, "jacobi") == 0);
+}
+
+static bool defers_exchange(const struct tutti_master *master)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    const char *mode = master->rank->job->options.mode;
+    return mode && strcmp(mode, "prudent") == 0 && chosen->coupling->may_defer_exchange && chosen->goes_back &&
+           !chosen->corrects && !chosen->smooths;
+}
+
+/* Iterations and corrections are computed by every rank alike, from the same values: all of them. */
+enum tutti_err tutti_master_connect(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    if (!master->chosen.general)
+        return tutti_channels_open(&rank->channels, false, NULL);
+    bool waves = uses_waves(master);
+    master->defers_exchange = defers_exchange(master);
+    if (waves) {
+        uint32_t *positions = tutti_arena_array(&rank->arena, rank->job->system->component_count, sizeof *positions);
+        if (!positions)
+            return tutti_fail_memory();
+        for (uint32_t i = 0; i < master->sequence.count; i++)
+            positions[master->sequence.components[i]] = i;
+        master->positions = positions;
+    }
+    bool all = master->chosen.coupling->iterates || master->chosen.corrects;
+    TRY(tutti_channels_open(&rank->channels, all, waves ? &master->sequence : NULL));
+    return all ? tutti_channels_exchange(&rank->channels)
+               : TUTTI_OK; /* at the start, ranks heard what they read only */
+}
+
+static enum tutti_err open_coupling(struct tutti_master *master)
+{
+    const struct tutti_coupling *coupling = master->chosen.coupling;
+    if (coupling->size > 0)
+        master->coupling = calloc(1, coupling->size);
+    if (coupling->size > 0 && !master->coupling)
+        return tutti_fail_memory();
+    return coupling->open ? coupling->open(master, master->coupling) : TUTTI_OK;
+}
+
+/* What moves inside a step, and how. */
+static enum tutti_err open_signals(struct tutti_master *master, unsigned order)
+{
+    struct tutti_rank *rank = master->rank;
+    master->staging.running = &master->running;
+    master->staging.extrapolation = &master->extrapolation;
+    master->staging.by_means = master->chosen.per_time;
+    TRY(tutti_staging_open(&master->staging, rank));
+    TRY(tutti_wires_let_move(&rank->wires, order, rank->units));
+    if (order > 0)
+        TRY(tutti_staging_place(&master->staging));
+    master->rules.second = master->staging.second;
+    master->extrapolation = (struct tutti_extrapolation){.order = master->chosen.order,
+                                                         .keeps = master->chosen.control->predicts,
+                                                         .varies = master->chosen.control->varies};
+    return tutti_extrapolation_open(&master->extrapolation, &master->outputs);
+}
+
+enum tutti_err tutti_master_open(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct tutti_chosen *chosen = &master->chosen;
+    const char *step_log = rank->job->options.step_log;
+    set_numbers(master);
+    if (!master->chosen.general)
+        return TUTTI_OK;
+    rank->alone = false; /* an event of the only unit does not end a step that is judged as a whole */
+    master->rules = (struct tutti_step_rules){.goes_back = chosen->goes_back,
+                                              .stops_at_events = chosen->goes_back && chosen->detection->early};
+    TRY(tutti_outputs_open(&master->outputs, rank, chosen->control->estimates));
+    TRY(tutti_norm_open(&master->norm, &master->outputs, &master->extrapolation));
+    TRY(make_room(master));
+    unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
+    TRY(open_signals(master, order));
+    TRY(open_coupling(master));
+    if (chosen->corrects || chosen->smooths)
+        TRY(tutti_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm,
+                                  chosen->corrects, chosen->smooths, master->memory.stepper.first));
+    if (chosen->detection->outputs)
+        TRY(tutti_detector_open(&master->detector, rank));
+    chosen->by_attempts = chosen->goes_back || chosen->control->varies || order > 0 || step_log;
+    return step_log ? tutti_step_log_open(&master->log, rank, step_log) : TUTTI_OK;
+}
+
+enum tutti_err tutti_master_close(struct tutti_master *master)
+{
+    const struct tutti_coupling *coupling = master->chosen.coupling;
+    enum tutti_err err = tutti_step_log_close(master->log);
+    master->log = NULL;
+    if (master->coupling && coupling->close)
+        coupling->close(master, master->coupling);
+    free(master->coupling);
+    tutti_correction_close(master->correction);
+    tutti_detector_close(&master->detector);
+    tutti_outputs_close(&master->outputs);
+    tutti_extrapolation_close(&master->extrapolation);
+    tutti_snapshot_fini(&master->start, master->rank);
+    tutti_sequence_fini(&master->sequence);
+    tutti_structure_fini(&master->running);
+    return err;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* open.h - what the choices of a master need before the first step, and its end. */
+#ifndef TUTTI_MASTER_OPEN_H
+#define TUTTI_MASTER_OPEN_H
+
+#include "master/master.h"
+
+/* Opens the channels between ranks that the choices need. Collective. */
+TUTTI_CHECKED enum tutti_err tutti_master_connect(struct tutti_master *master);
+/* At the first point: gets ready to step. */
+TUTTI_CHECKED enum tutti_err tutti_master_open(struct tutti_master *master);
+/* However far that came; while the units are alive. The error of the step log, if there is one. */
+TUTTI_CHECKED enum tutti_err tutti_master_close(struct tutti_master *master);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "rank/agree.h"
+
+enum tutti_err tutti_reduce(struct tutti_rank *rank, enum tutti_reduction reduction, double *values, size_t count)
+{
+    return rank->fabric->kind->reduce(rank->fabric, reduction, values, count);
+}
+
+enum tutti_err tutti_agree_any(struct tutti_rank *rank, bool *any)
+{
+    double value = *any;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &value, 1));
+    *any = value > 0;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_agree_point(struct tutti_rank *rank, bool *pending, bool *jumped)
+{
+    double most[] = {*pending, *jumped, rank->ended ? (double)rank->ended->component : -1};
+    if (rank->fabric->ranks == 1)
+        return TUTTI_OK;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, 3));
+    *pending = most[0] > 0;
+    *jumped = most[1] > 0;
+    if (most[2] >= 0)
+        rank->ended = &rank->members[(uint32_t)most[2]];
+    return TUTTI_OK;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* moving.h - inputs that an FMU of FMI 3.0 asks for inside of a step (intermediate update): those that a file drives, and
+ * connected ones, which move as the wires say. */
+#ifndef TUTTI_RANK_MOVING_H
+#define TUTTI_RANK_MOVING_H
+
+#include "rank/rank.h"
+
+/* Before the unit of a component is made: fills in options->moving*. *connected: some are connected inputs. */
+TUTTI_CHECKED enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component,
+                                               struct tutti_unit_options *options, bool *connected);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* rank.h - a rank of a run: its units, the signals between them, its clock, and the fabric by which it hears of other ranks.
+ *
+ * Every rank has the whole system: all members, of which it calls its own; those of other ranks are shadows (unit/shadow.h).
+ * Code that works on a rank touches its own units only; what it knows of others came by exchange or reduce. */
+#ifndef TUTTI_RANK_RANK_H
+#define TUTTI_RANK_RANK_H
+
+#include <tutti/run.h>
+
+#include "base/time.h"
+#include "fabric/fabric.h"
+#include "job/job.h"
+#include "signals/channels.h"
+#include "signals/inputs.h"
+#include "signals/wires.h"
+
+struct tutti_observer;
+struct tutti_pokes;
+struct tutti_teller;
+
+/* How often an FMU may come back without moving in time before it is called stuck. */
+enum { TUTTI_MOST_STANDSTILLS = 1000 };
+
+/* A unit of a rank; what every step touches comes first. */
+struct tutti_member {
+    struct tutti_unit *unit; /* a shadow if it is another rank's */
+    struct tutti_unit_wires *wires;
+    struct tutti_inputs *inputs; /* that a file drives; NULL: none */
+    double t;                    /* where it is: at the rank's time, or before it in the middle of a step of its own */
+    double next_event;           /* that it announced; INFINITY: none */
+    bool event;                  /* to be crossed at this point */
+    bool poked;                  /* a program has set some of its inputs or parameters (pending_set.h) */
+    bool has_grid;               /* steps of a size of its own, or of one size only */
+    bool ready;                  /* initialised */
+    bool driven;                 /* a file has inputs for it; `inputs` only on its own rank */
+    bool step_from_file;         /* own_step, by an annotation */
+    double staged_at;            /* when its inputs were staged, if they move: from there on */
+    struct tutti_grid grid;
+    uint32_t component;
+    double own_step;  /* that it is to have; 0: the communication step */
+    double tolerance; /* for its solver, its own or ours; 0: none */
+    double share;     /* ... times this, where errors of macro steps are estimated; 0: all of it */
+    struct tutti_integration integration;
+};
+
+struct tutti_rank {
+    const struct tutti_job *job;
+    struct tutti_run_stats *stats;
+    struct tutti_arena arena;
+
+    /* Among others. */
+    struct tutti_fabric *fabric;
+    bool owns_fabric;
+    bool reports;                        /* a conductor listens: rows, messages and counts go there */
+    struct tutti_teller *teller;         /* ... by this (report/rank_reporter.h); NULL: none does */
+    struct tutti_whereabouts *heartbeat; /* the fabric's */
+    const int32_t *place;                /* per component: its rank; NULL: there is one rank only */
+    const struct tutti_log *log;         /* for what all ranks would say alike: silent on all but the first */
+    const struct tutti_log *unit_log;    /* for what own units say */
+
+    /* Units. */
+    struct tutti_unit **units;    /* per component; shadows for those of other ranks */
+    struct tutti_member *members; /* per component */
+    uint32_t member_count;
+    struct tutti_member **own; /* members of this rank, in the order of components */
+    uint32_t own_count;
+    struct tutti_member **watched; /* own members with more to do than to step: events, input files, discrete inputs */
+    uint32_t watched_count;
+    bool watches;          /* any rank has one */
+    bool has_grids;        /* some member has one */
+    bool alone;            /* one member, with the steps of the run: the rank is where it is, also on the way */
+    bool estimates_errors; /* of steps, as far as that is known before there are units */
+    bool controls_one;     /* ... of one FMU, if a table drives it that it does not follow inside of a step */
+
+    /* Signals between them. */
+    struct tutti_wires wires;
+    struct tutti_channels channels;
+    struct tutti_observer *observer; /* records rows of them; NULL: none does */
+    struct tutti_pokes *pokes;       /* values that a program sets between steps; NULL: none does */
+    double kept_from;                /* units may be taken back to there (<tutti/simulation.h>); INFINITY: not at all */
+
+    /* The clock. */
+    struct tutti_times times;
+    double span; /* stop - start: the scale for comparing times */
+    double t;
+    double target;                    /* where the step that is being made is to lead; after it: t */
+    const struct tutti_member *ended; /* this one's FMU has ended the run; NULL: not */
+
+    /* Of own units alone, which other ranks do not know of: steps that a unit repeated, events that it crossed by itself. */
+    unsigned long own_rejected, own_events;
+};
+
+static inline bool tutti_rank_owns(const struct tutti_rank *rank, uint32_t component)
+{
+    return !rank->place || rank->place[component] == rank->fabric->rank;
+}
+
+/* For those who watch this rank from outside (fabric.h): it calls this unit now ... */
+static inline void tutti_rank_tell_unit(struct tutti_rank *rank, uint32_t component)
+{
+    atomic_store_explicit(&rank->heartbeat->component, component, memory_order_relaxed);
+}
+/* ... and has come there. */
+static inline void tutti_rank_tell_time(struct tutti_rank *rank, double t)
+{
+    struct tutti_whereabouts *heartbeat = rank->heartbeat;
+    uint64_t beat = atomic_load_explicit(&heartbeat->beat, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->t, t, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->step, rank->fabric->step, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->beat, beat + 1, memory_order_relaxed);
+}
+
+/* Does a macro step that ends at `target` end a step of this member? */
+static inline bool tutti_member_due(const struct tutti_rank *rank, const struct tutti_member *member, double target)
+{
+    return !member->has_grid || tutti_time_reached(target, member->grid.next, rank->span);
+}
+/* Is the member at the rank's time, not in the middle of a step of its own? */
+static inline bool tutti_member_present(const struct tutti_rank *rank, const struct tutti_member *member)
+{
+    return !member->has_grid || member->t == rank->t;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "rank/snapshot.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "signals/texts.h"
+
+static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_rank *rank)
+{
+    struct tutti_arena *arena = &snapshot->arena;
+    uint32_t count = rank->member_count;
+    snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
+    snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
+    snapshot->inputs = rank->job->table_count > 0 ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
+    snapshot->signals = tutti_arena_alloc(arena, rank->wires.signal_size);
+    snapshot->staged = tutti_arena_alloc(arena, rank->wires.staged_size);
+    snapshot->gathered = tutti_arena_array(arena, rank->wires.gather_count, sizeof *snapshot->gathered);
+    snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
+    bool all = snapshot->saved && snapshot->members && (rank->job->table_count == 0 || snapshot->inputs) &&
+               snapshot->signals && snapshot->staged && snapshot->gathered && snapshot->held_changed;
+    for (unsigned o = 0; o < rank->wires.order; o++) {
+        snapshot->gathered_slopes[o] = tutti_arena_array(arena, rank->wires.gather_count, sizeof(double));
+        all = all && snapshot->gathered_slopes[o];
+    }
+    if (!all)
+        return tutti_fail_memory();
+    TRY(tutti_texts_init(&snapshot->texts, &rank->wires, arena));
+    snapshot->made = true;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti_rank *rank)
+{
+    if (!snapshot->made)
+        TRY(make(snapshot, rank));
+    for (uint32_t i = 0; i < rank->own_count; i++) {
+        struct tutti_member *member = rank->own[i];
+        uint32_t m = member->component;
+        double before = tutti_clock_now();
+        TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
+        member->unit->counts.save_seconds += tutti_clock_now() - before;
+        if (snapshot->inputs && member->inputs)
+            snapshot->inputs[m] = *member->inputs;
+        snapshot->held_changed[m] = member->wires->held_changed;
+    }
+    memcpy(snapshot->members, rank->members, rank->member_count * sizeof *rank->members);
+    memcpy(snapshot->signals, rank->wires.signals, rank->wires.signal_size);
+    memcpy(snapshot->staged, rank->wires.staged, rank->wires.staged_size);
+    memcpy(snapshot->gathered, rank->wires.gathered, rank->wires.gather_count * sizeof(double));
+    for (unsigned o = 0; o < rank->wires.order; o++)
+        memcpy(snapshot->gathered_slopes[o], rank->wires.gathered_slopes[o], rank->wires.gather_count * sizeof(double));
+    TRY(tutti_texts_keep(snapshot->texts, &rank->wires));
+    snapshot->t = rank->t;
+    snapshot->events_located = rank->stats->events_located;
+    snapshot->own_events = rank->own_events;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank)
+{
+    memcpy(rank->wires.signals, snapshot->signals, rank->wires.signal_size);
+    memcpy(rank->wires.staged, snapshot->staged, rank->wires.staged_size);
+    memcpy(rank->wires.gathered, snapshot->gathered, rank->wires.gather_count * sizeof(double));
+    for (unsigned o = 0; o < rank->wires.order; o++)
+        memcpy(rank->wires.gathered_slopes[o], snapshot->gathered_slopes[o], rank->wires.gather_count * sizeof(double));
+    memcpy(rank->members, snapshot->members, rank->member_count * sizeof *rank->members);
+    for (uint32_t i = 0; i < rank->own_count; i++) {
+        struct tutti_member *member = rank->own[i];
+        uint32_t m = member->component;
+        double before = tutti_clock_now();
+        TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
+        member->unit->counts.restore_seconds += tutti_clock_now() - before;
+        if (member->inputs)
+            *member->inputs = snapshot->inputs[m];
+        member->wires->held_changed = snapshot->held_changed[m];
+    }
+    TRY(tutti_wires_renew(&rank->wires, rank->units));
+    if (rank->channels.texts) /* those of other ranks are pointers, too */
+        TRY(tutti_channels_exchange(&rank->channels));
+    TRY(tutti_texts_bring_back(snapshot->texts, &rank->wires));
+    rank->t = snapshot->t;
+    rank->stats->events_located = snapshot->events_located;
+    rank->own_events = snapshot->own_events;
+    rank->ended = NULL;
+    return TUTTI_OK;
+}
+
+void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; snapshot->made && m < rank->member_count; m++)
+        if (rank->members[m].unit)
+            rank->members[m].unit->kind->discard(rank->members[m].unit, snapshot->saved[m]);
+    tutti_texts_fini(snapshot->texts);
+    tutti_arena_fini(&snapshot->arena);
+    *snapshot = (struct tutti_snapshot){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.h - a point of a run to go back to: every unit, where each is, its inputs, the signals between them. */
+#ifndef TUTTI_RANK_SNAPSHOT_H
+#define TUTTI_RANK_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "rank/rank.h"
+
+struct tutti_texts;
+struct tutti_unit_saved;
+
+struct tutti_snapshot {
+    bool made; /* memory is there */
+    double t;
+    unsigned long events_located, own_events;
+    struct tutti_unit_saved **saved; /* per member */
+    struct tutti_member *members;
+    struct tutti_inputs *inputs; /* per member, for those that a file drives */
+    char *signals;
+    char *staged;
+    struct tutti_texts *texts; /* Strings and Binaries among these; NULL: there are none */
+    double *gathered, *gathered_slopes[TUTTI_MOST_ORDER];
+    bool *held_changed;
+    struct tutti_arena arena; /* of all of it */
+};
+
+/* Takes it, at a point between steps. UNSUPPORTED, naming the unit and what it lacks. Memory is reused from one to the
+ * next. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti_rank *rank);
+/* Everything is as it was; any number of times. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank);
+/* While the units are alive. A zeroed one is fine. */
+void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank);
+
+#endif

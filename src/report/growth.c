@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/growth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "rank/agree.h"
+
+enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920 }; /* steps */
+enum { MOST_STEPS = 4 };                              /* of a swing that counts */
+static const double EXPLODED = 1000;
+static const double SUSPICIOUS = 2;
+static const double SMALL = 1e-3; /* times nominal: what moves in there is noise */
+
+/* A growth counts as `most` at most, so that a jump is none, and only the part of it that `allowance` leaves. */
+struct limits {
+    double most, allowance;
+};
+static const struct limits MOVES = {1.5, 0.85}, SWINGS = {2, 0.965};
+
+/* ---- one signal ---- */
+
+static void calm_down(struct tutti_trend *trend, double t, double largest)
+{
+    trend->growth = 1;
+    trend->since = t;
+    trend->calm = largest;
+}
+
+/* The next one is so large. */
+static bool grow(struct tutti_trend *trend, const struct tutti_swings *signal, double size, double t,
+                 const struct limits *limits)
+{
+    double last = trend->last;
+    trend->last = size;
+    if (__builtin_expect(trend->growth <= 1 && size * limits->allowance <= last, 1)) { /* nearly always */
+        calm_down(trend, t, signal->largest);
+        return false;
+    }
+    trend->growth *= fmin(last > 0 ? size / last : 1, limits->most) * limits->allowance;
+    if (!(trend->growth > 1))
+        calm_down(trend, t, signal->largest);
+    return trend->growth > EXPLODED && size > trend->calm;
+}
+
+void tutti_swings_begin(struct tutti_swings *swings, double t, double value)
+{
+    *swings = (struct tutti_swings){.last = value, .largest = fmax(swings->largest, fabs(value)), .real = swings->real};
+    calm_down(&swings->moves, t, swings->largest);
+    calm_down(&swings->swings, t, swings->largest);
+}
+
+const struct tutti_trend *tutti_swings_see(struct tutti_swings *swings, double t, double value, double nominal)
+{
+    double move = value - swings->last;
+    const struct tutti_trend *exploded = NULL;
+    if (move == 0) /* held: of a unit with longer steps, say */
+        return NULL;
+    if (grow(&swings->moves, swings, fabs(move), t, &MOVES))
+        exploded = &swings->moves;
+    if ((move > 0) != (swings->way > 0)) {
+        if (grow(&swings->swings, swings, fabs(swings->way), t, &SWINGS))
+            exploded = &swings->swings;
+        swings->way = move;
+        swings->steps = 1;
+    } else {
+        swings->way += move;
+        if (++swings->steps > MOST_STEPS)
+            calm_down(&swings->swings, t, swings->largest);
+    }
+    swings->last = value;
+    swings->largest = fmax(swings->largest, fabs(value));
+    return exploded && exploded->last > SMALL * nominal ? exploded : NULL;
+}
+
+/* ---- all of them ---- */
+
+static void list_feeders(const struct tutti_structure *structure, uint32_t (*pairs)[2], size_t *count)
+{
+    const struct tutti_digraph *graph = &structure->graph;
+    for (uint32_t n = 0; n < structure->node_count; n++)
+        for (uint32_t k = graph->first[n]; !structure->nodes[n].output && k < graph->first[n + 1]; k++) {
+            pairs[*count][0] = structure->nodes[n].component;
+            pairs[(*count)++][1] = structure->nodes[graph->needs[k]].component;
+        }
+}
+
+/* Per component: is it in a cycle of connections? To be freed. */
+static enum tutti_err find_cycles(const struct tutti_structure *structure, bool **out)
+{
+    uint32_t units = structure->system->component_count;
+    uint32_t(*pairs)[2] = calloc((size_t)structure->graph.first[structure->node_count] + 1, sizeof *pairs);
+    bool *cyclic = calloc((size_t)units + 1, sizeof *cyclic);
+    struct tutti_digraph graph = {0};
+    struct tutti_components groups = {0};
+    size_t count = 0;
+    enum tutti_err err = pairs && cyclic ? TUTTI_OK : tutti_fail_memory();
+    if (!err) {
+        list_feeders(structure, pairs, &count);
+        err = tutti_digraph_init(&graph, units, (const uint32_t(*)[2])pairs, count);
+    }
+    if (!err)
+        err = tutti_components_init(&groups, &graph);
+    for (size_t i = 0; !err && i < count; i++)
+        if (groups.of[pairs[i][0]] == groups.of[pairs[i][1]])
+            cyclic[pairs[i][0]] = cyclic[pairs[i][1]] = true;
+    tutti_components_fini(&groups);
+    tutti_digraph_fini(&graph);
+    free(pairs);
+    if (err)
+        free(cyclic);
+    else
+        *out = cyclic;
+    return err;
+}
+
+static double value_of(const struct tutti_rank *rank, const struct tutti_real *real)
+{
+    return ((const double *)(const void *)rank->wires.signals)[real->place];
+}
+
+enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank *rank)
+{
+    bool *cyclic;
+    if (rank->wires.real_count == 0)
+        return TUTTI_OK;
+    growth->items = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *growth->items);
+    if (!growth->items)
+        return tutti_fail_memory();
+    TRY(find_cycles(&rank->job->structure, &cyclic));
+    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
+        const struct tutti_real *real = &rank->wires.reals[i];
+        growth->watches = growth->watches || cyclic[real->component];
+        if (!cyclic[real->component] || !tutti_rank_owns(rank, real->component))
+            continue;
+        growth->items[growth->count].real = i;
+        tutti_swings_begin(&growth->items[growth->count++], rank->t, value_of(rank, real));
+    }
+    growth->t = rank->t;
+    growth->left = FIRST_LOOK;
+    free(cyclic);
+    return TUTTI_OK;
+}
+
+/* A look ends where nothing seems to grow. */
+static void end_look(struct tutti_growth *growth)
+{
+    bool grows = false;
+    for (uint32_t i = 0; i < growth->count; i++)
+        grows = grows || fmax(growth->items[i].moves.growth, growth->items[i].swings.growth) > SUSPICIOUS;
+    growth->left = LOOK;
+    growth->pause = grows ? 0 : PAUSE;
+    growth->paused = !grows;
+}
+
+void tutti_growth_look(struct tutti_growth *growth, const struct tutti_rank *rank)
+{
+    bool anew = growth->paused || rank->t < growth->t; /* a program has gone back */
+    growth->paused = false;
+    for (uint32_t i = 0; i < growth->count; i++) {
+        struct tutti_swings *item = &growth->items[i];
+        const struct tutti_real *real = &rank->wires.reals[item->real];
+        if (__builtin_expect(anew, 0))
+            tutti_swings_begin(item, rank->t, value_of(rank, real));
+        growth->trend = tutti_swings_see(item, rank->t, value_of(rank, real), real->nominal);
+        if (__builtin_expect(!growth->trend, 1))
+            continue;
+        growth->found = item;
+        growth->found_at = rank->t;
+        growth->count = 0;
+    }
+    growth->t = rank->t;
+    if (--growth->left == 0)
+        end_look(growth);
+}
+
+static void warn(const struct tutti_growth *growth, const struct tutti_rank *rank)
+{
+    const struct tutti_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[growth->found->real].node];
+    struct tutti_end end = {.component = node->component, .variable = node->variable};
+    char name[256];
+    tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, rank->members[node->component].unit->name,
+                     "'%s' changes more and more from step to step, since t = %s, and by %.3g at t = %s: the coupling "
+                     "is not stable with these steps, and the result cannot be trusted; use a smaller --step, another "
+                     "--coupling, --correct or error control (--rtol); tutti analyze says what is stable",
+                     tutti_system_name(rank->job->system, &end, name, sizeof name), TIME(growth->trend->since),
+                     growth->trend->last, TIME(growth->found_at));
+}
+
+static enum tutti_err tell(const struct tutti_growth *growth, struct tutti_rank *rank)
+{
+    double first = growth->found ? growth->found_at : INFINITY, component = INFINITY;
+    if (!growth->watches)
+        return TUTTI_OK;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    if (!(first < INFINITY))
+        return TUTTI_OK;
+    uint32_t own = growth->found ? rank->wires.reals[growth->found->real].component : TUTTI_NONE;
+    if (growth->found && growth->found_at == first)
+        component = own;
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &component, 1));
+    if (component == own)
+        warn(growth, rank);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_growth_tell(const struct tutti_growth *growth, struct tutti_rank *rank)
+{
+    if (rank->fabric->ranks > 1 && rank->t < rank->times.stop) /* ended, which not all ranks may know yet */
+        return TUTTI_OK;
+    enum tutti_err err = tell(growth, rank);
+    return err == TUTTI_ERR_STOPPED ? TUTTI_OK : err;
+}

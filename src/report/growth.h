@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* growth.h - does a signal move more and more from macro step to macro step? That is what an unstable coupling looks like as
+ * long as its values are finite.
+ *
+ * Two things are looked at: what the signal moves by in a step, and its swings, the ways that it goes in one direction. Swings
+ * count if they are short, a few macro steps at most: what a model does by itself, steps of that size would not show. Either
+ * explodes if it grows, from one to the next on average by more than a limit, until it is some thousand times as large and larger
+ * than the signal ever was before. What grows by equal amounts (a resonance) or by a power of the time does not explode, nor does an
+ * exponential that the steps resolve (record/output.c has the far limit for that).
+ *
+ * Only signals of units in a feedback loop are watched, own ones, at accepted points. Nothing depends on it but a
+ * warning. After the first thousand steps looks are taken now and then, for a hundred steps and as long as something grows:
+ * it costs next to nothing, and what explodes in between is found by the far limit, or is soon no number any more. */
+#ifndef TUTTI_REPORT_GROWTH_H
+#define TUTTI_REPORT_GROWTH_H
+
+#include "rank/rank.h"
+
+/* How moves, or swings, have grown. */
+struct tutti_trend {
+    double last;   /* how large the last one was */
+    double growth; /* since `since`, with allowances; 1: they do not grow */
+    double since;  /* time */
+    double calm;   /* the largest size of the signal until then */
+};
+
+/* One signal. */
+struct tutti_swings {
+    double last, largest; /* value, size */
+    double way;           /* of the swing that it is in, with its sign */
+    struct tutti_trend moves, swings;
+    uint32_t real;  /* which signal: index of wires.reals */
+    uint32_t steps; /* that the swing takes so far */
+};
+
+struct tutti_growth {
+    struct tutti_swings *items;
+    uint32_t count;       /* 0: nothing is watched (any more) */
+    bool watches;         /* some rank does */
+    double t;             /* of the last look */
+    uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
+    bool paused;          /* ... and this is its first step */
+    const struct tutti_swings *found;
+    double found_at;
+    const struct tutti_trend *trend; /* ... which of its two */
+};
+
+/* At the first point, when the master is chosen. */
+TUTTI_CHECKED enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank *rank);
+/* At an accepted point: is it to be looked at? */
+static inline bool tutti_growth_is_due(struct tutti_growth *growth)
+{
+    return growth->count > 0 && (growth->pause == 0 || --growth->pause == 0);
+}
+/* If so. Allocates nothing. */
+void tutti_growth_look(struct tutti_growth *growth, const struct tutti_rank *rank);
+/* After the last step: a warning of the signal that exploded first, of all ranks. Collective. With
+ * several ranks only at the end of the time that was asked for. */
+TUTTI_CHECKED enum tutti_err tutti_growth_tell(const struct tutti_growth *growth, struct tutti_rank *rank);
+
+/* A signal (zeroed, or one that was seen before and is seen again) with its first value ... */
+void tutti_swings_begin(struct tutti_swings *swings, double t, double value);
+/* ... and its next. Has anything exploded? `nominal` is a size that is not small. */
+const struct tutti_trend *tutti_swings_see(struct tutti_swings *swings, double t, double value, double nominal);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/observer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/me_extra.h"
+
+bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
+{
+    return (output || options->watcher) && !(options->record_count == 1 && strcmp(options->record[0], "none") == 0);
+}
+
+enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
+                                   const char *output, const struct tutti_wires *wires,
+                                   const struct tutti_observed *observed, const struct tutti_log *log,
+                                   struct tutti_fabric *fabric)
+{
+    *observer = (struct tutti_observer){
+        .log = log,
+        .name = wires->structure->system->name,
+        .records = tutti_observer_is_wanted(options, output),
+    };
+    if (observer->records)
+        TRY(tutti_observer_choose(observer, options, wires, observed));
+    if (fabric)
+        return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
+                                      observer->column_count, observer->records);
+    const struct tutti_output_target target = {output, options->watcher, observer->log, observer->name,
+                                               .by_thread = true};
+    return observer->records
+               ? tutti_output_open(&observer->sink.output, &target, observer->columns, observer->column_count)
+               : TUTTI_OK;
+}
+
+enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
+{
+    if (!observer->records)
+        return TUTTI_OK;
+    for (size_t i = 0; i < observer->look_count; i++)
+        TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));
+    for (size_t i = 0; i < observer->port_count; i++) {
+        const struct tutti_shown_port *port = &observer->ports[i];
+        TRY(tutti_convert(port->conversion, port->from, port->to, port->count));
+    }
+    if (observer->extra)
+        TRY(tutti_me_extra_outputs(observer->extra_unit, observer->extra_values));
+    observer->rows++;
+    observer->last_row = t;
+    return tutti_sink_row(&observer->sink, t);
+}
+
+enum tutti_err tutti_observer_flush(struct tutti_observer *observer)
+{
+    return tutti_sink_flush(&observer->sink);
+}
+
+enum tutti_err tutti_observer_close(struct tutti_observer *observer)
+{
+    enum tutti_err err = tutti_sink_close(&observer->sink);
+    for (size_t i = 0; i < observer->look_count; i++)
+        tutti_signals_fini(&observer->looks[i].signals);
+    free(observer->columns);
+    free(observer->places);
+    tutti_arena_fini(&observer->arena);
+    *observer = (struct tutti_observer){.rows = observer->rows};
+    return err;
+}

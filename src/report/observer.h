@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* observer.h - which variables of a run are recorded, and a row of them at a time. */
+#ifndef TUTTI_REPORT_OBSERVER_H
+#define TUTTI_REPORT_OBSERVER_H
+
+#include <tutti/run.h>
+
+#include "base/arena.h"
+#include "signals/inputs.h"
+#include "report/sink.h"
+#include "signals/wires.h"
+#include "system/system.h"
+#include "unit/unit.h"
+
+/* A unit that the observer may look at. */
+struct tutti_observed {
+    struct tutti_unit *unit;
+    const struct tutti_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
+    bool own;                          /* else another rank's: it has names and extents, but no values here */
+    bool poked;                        /* a program may set its inputs on the way */
+    const struct tutti_log *log;       /* for what is to be said of it */
+};
+
+/* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */
+struct tutti_look {
+    struct tutti_unit *unit;
+    struct tutti_signals signals;
+};
+
+/* A connector of a system: what a unit gives, or was given, converted. */
+struct tutti_shown_port {
+    const struct tutti_conversion *conversion;
+    const void *from;
+    void *to;
+    size_t count;
+};
+
+struct tutti_observer {
+    bool records; /* something is recorded, by this rank or others */
+    struct tutti_sink sink;
+    struct tutti_look *looks;
+    size_t look_count;
+    struct tutti_shown_port *ports;
+    size_t port_count;
+    struct tutti_column *columns; /* of this rank's units */
+    struct tutti_column_place *places;
+    size_t column_count;
+    struct tutti_unit *extra_unit; /* whose extra outputs are recorded, too; NULL: none */
+    const struct tutti_extra *extra;
+    double *extra_values;
+    unsigned long rows;
+    double last_row;  /* its time */
+    const char *name; /* of the system, for messages */
+    const struct tutti_log *log;
+    struct tutti_arena arena;
+};
+
+/* Is anything to be recorded, in the result file `output` (NULL: none) or for a watcher? */
+bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output);
+/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log` is for what is said of the whole. Without
+ * `fabric` opens the result file `output` (NULL: none) and tells the watcher; with it tells the conductor there, and rows go to it. ARGUMENT, on all
+ * ranks alike, for a pattern that fits no variable of any rank. */
+TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
+                                                 const struct tutti_run_options *options, const char *output,
+                                                 const struct tutti_wires *wires, const struct tutti_observed *observed,
+                                                 const struct tutti_log *log, struct tutti_fabric *fabric);
+/* Reads the variables from the units and writes a row. */
+TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t);
+/* Hands what was written so far to the operating system. */
+TUTTI_CHECKED enum tutti_err tutti_observer_flush(struct tutti_observer *observer);
+/* Closes the file; also after a failed open. */
+TUTTI_CHECKED enum tutti_err tutti_observer_close(struct tutti_observer *observer);
+
+/* The choice by itself: columns, places and what has to be read for them. */
+TUTTI_CHECKED enum tutti_err tutti_observer_choose(struct tutti_observer *observer,
+                                                   const struct tutti_run_options *options,
+                                                   const struct tutti_wires *wires,
+                                                   const struct tutti_observed *observed);
+
+/* What is recorded of a unit without outputs, unless patterns say otherwise: its continuous states if the description names
+ * them, else local variables that may change, without aliases; the first ones, of TUTTI_MOST_MOVING values at most. */
+enum { TUTTI_MOST_MOVING = 100 };
+struct tutti_moving_choice {
+    uint32_t variables[TUTTI_MOST_MOVING];
+    size_t count;
+    size_t found; /* with those that are too many */
+    bool states;  /* else locals */
+};
+TUTTI_CHECKED enum tutti_err tutti_observer_find_moving(const struct tutti_desc *desc, struct tutti_moving_choice *out);
+
+/* Which of the columns are aliases of earlier ones (column.source). */
+TUTTI_CHECKED enum tutti_err tutti_observer_find_sources(struct tutti_observer *observer);
+
+#endif

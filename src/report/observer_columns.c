@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of what is recorded. Every rank chooses among the variables of all units, so that all agree on which patterns fit
+ * something, and keeps the columns of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "report/observer.h"
+
+/* One chosen name of a unit: a variable or an alias of one. */
+struct choice {
+    const char *name, *description;
+    uint32_t variable;
+    bool elements;      /* only those elements that patterns fit */
+    const char *values; /* where its values will be */
+    size_t extent;
+    bool gone; /* it cannot be recorded */
+};
+
+struct chooser {
+    const struct tutti_run_options *options;
+    const struct tutti_wires *wires;
+    const struct tutti_system *system;
+    const struct tutti_observed *observed;
+    bool *used;  /* per pattern */
+    bool failed; /* for want of memory */
+    bool shows;  /* anything at all, of any rank's units */
+    /* Units without outputs, of which something else is recorded. */
+    const struct tutti_component *substituted;
+    size_t substituted_count, substitute_count, moving_count;
+    bool states;
+    size_t column_room;
+    /* Of the present unit. */
+    uint32_t component;
+    struct choice *choices;
+    size_t count, room;
+};
+
+static const struct tutti_component *component_of(const struct chooser *chooser)
+{
+    return &chooser->system->components[chooser->component];
+}
+
+/* "unit.name"; in the arena. */
+static const char *full_name(const struct chooser *chooser, struct tutti_arena *arena, const char *name)
+{
+    if (chooser->system->single)
+        return name;
+    struct tutti_text full = {0};
+    tutti_text_printf(&full, "%s.%s", component_of(chooser)->name, name);
+    const char *copy = full.failed ? NULL : tutti_arena_text(arena, full.text, full.length);
+    tutti_text_fini(&full);
+    return copy;
+}
+
+/* Patterns name the unit ("ball.h", "*.h"); for a single FMU it may be left out ("h"). */
+static bool fits(struct chooser *chooser, const char *pattern, const char *name)
+{
+    if (chooser->system->single && tutti_str_glob(pattern, name))
+        return true;
+    struct tutti_text full = {0};
+    tutti_text_printf(&full, "%s.%s", component_of(chooser)->name, name);
+    bool fit = !full.failed && tutti_str_glob(pattern, full.text);
+    chooser->failed = chooser->failed || full.failed;
+    tutti_text_fini(&full);
+    return fit;
+}
+
+/* Does any pattern fit? All that do have found something. */
+static bool fits_any(struct chooser *chooser, const char *name)
+{
+    bool any = false;
+    for (size_t p = 0; p < chooser->options->record_count; p++)
+        if (fits(chooser, chooser->options->record[p], name))
+            any = chooser->used[p] = true;
+    return any;
+}
+
+/* Might a pattern mean elements of the array `name`? Its part before the bracket must fit. */
+static bool names_elements(struct chooser *chooser, const char *name)
+{
+    for (size_t p = 0; p < chooser->options->record_count; p++) {
+        const char *pattern = chooser->options->record[p], *bracket = strrchr(pattern, '[');
+        char *base = bracket ? tutti_str_copy(pattern) : NULL;
+        chooser->failed = chooser->failed || (bracket && !base);
+        if (!base)
+            continue;
+        base[bracket - pattern] = '\0';
+        bool fit = fits(chooser, base, name);
+        free(base);
+        if (fit)
+            return true;
+    }
+    return false;
+}
+
+static enum tutti_err add_choice(struct chooser *chooser, const struct choice *choice)
+{
+    if (chooser->count == chooser->room) {
+        size_t room = chooser->room ? 2 * chooser->room : 16;
+        struct choice *more = realloc(chooser->choices, room * sizeof *more);
+        if (!more)
+            return tutti_fail_memory();
+        chooser->choices = more;
+        chooser->room = room;
+    }
+    chooser->choices[chooser->count++] = *choice;
+    chooser->shows = true;
+    return TUTTI_OK;
+}
+
+static enum tutti_err offer(struct chooser *chooser, const char *name, const char *description, uint32_t variable)
+{
+    const struct tutti_var *var = &component_of(chooser)->fmu->desc->vars[variable];
+    if (var->causality == TUTTI_INDEPENDENT || var->type == TUTTI_TYPE_CLOCK)
+        return TUTTI_OK; /* time is the first column anyway */
+    bool chosen = chooser->options->record_count == 0 ? var->causality == TUTTI_OUTPUT : fits_any(chooser, name);
+    bool elements = !chosen && var->dimension_count > 0 && names_elements(chooser, name);
+    if (!chosen && !elements)
+        return TUTTI_OK;
+    return add_choice(
+        chooser,
+        &(struct choice){.name = name, .description = description, .variable = variable, .elements = elements});
+}
+
+/* A unit without outputs shows what moves inside it. */
+static enum tutti_err choose_moving(struct chooser *chooser)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    struct tutti_moving_choice moving;
+    TRY(tutti_observer_find_moving(desc, &moving));
+    for (size_t i = 0; i < moving.count; i++) {
+        const struct tutti_var *var = &desc->vars[moving.variables[i]];
+        TRY(add_choice(
+            chooser,
+            &(struct choice){.name = var->name, .description = var->description, .variable = moving.variables[i]}));
+    }
+    if (moving.count == 0)
+        return TUTTI_OK;
+    if (chooser->substituted_count++ == 0)
+        chooser->substituted = component_of(chooser);
+    chooser->states = moving.states;
+    chooser->substitute_count += moving.count;
+    chooser->moving_count += moving.found;
+    return TUTTI_OK;
+}
+
+static enum tutti_err choose(struct chooser *chooser)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    chooser->count = 0;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        TRY(offer(chooser, desc->vars[i].name, desc->vars[i].description, i));
+    for (uint32_t i = 0; i < desc->alias_count && chooser->options->record_count > 0; i++)
+        TRY(offer(chooser, desc->aliases[i].name, desc->aliases[i].description, desc->aliases[i].variable));
+    return chooser->count == 0 && chooser->options->record_count == 0 ? choose_moving(chooser) : TUTTI_OK;
+}
+
+static enum tutti_err check_used(const struct chooser *chooser)
+{
+    for (size_t p = 0; p < chooser->options->record_count; p++) {
+        if (chooser->used[p])
+            continue;
+        const char *pattern = chooser->options->record[p];
+        const char *nearest =
+            chooser->system->single ? tutti_desc_nearest(chooser->system->components[0].fmu->desc, pattern) : NULL;
+        return nearest ? tutti_fail(TUTTI_ERR_ARGUMENT, "--record: no variable fits '%s'; did you mean '%s'?", pattern,
+                                    nearest)
+                       : tutti_fail(TUTTI_ERR_ARGUMENT,
+                                    "--record: no variable fits '%s'; `tutti info --variables` lists all", pattern);
+    }
+    return TUTTI_OK;
+}
+
+/* "x[2,3]" for element `at` (row-major, from 0) of an array with the unit's present extents. */
+static const char *element_name(struct tutti_arena *arena, const struct tutti_unit *unit, uint32_t variable,
+                                const char *base, size_t at)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[variable];
+    if (var->dimension_count == 0)
+        return base;
+    struct tutti_text name = {0};
+    tutti_text_append(&name, base);
+    size_t extent = 1; /* values of what the indices so far choose */
+    for (unsigned d = 0; d < var->dimension_count; d++)
+        extent *= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
+    for (unsigned d = 0; d < var->dimension_count; d++) {
+        extent /= (size_t)tutti_unit_dimension(unit, &var->dimensions[d]);
+        tutti_text_printf(&name, "%c%zu", d ? ',' : '[', at / extent + 1);
+        at %= extent;
+    }
+    tutti_text_append(&name, "]");
+    const char *copy = name.failed ? NULL : tutti_arena_text(arena, name.text, name.length);
+    tutti_text_fini(&name);
+    return copy;
+}
+
+static enum tutti_err make_room(struct tutti_observer *observer, struct chooser *chooser)
+{
+    if (observer->column_count < chooser->column_room)
+        return TUTTI_OK;
+    size_t room = chooser->column_room ? 2 * chooser->column_room : 64;
+    struct tutti_column *columns = realloc(observer->columns, room * sizeof *columns);
+    if (!columns)
+        return tutti_fail_memory();
+    observer->columns = columns;
+    struct tutti_column_place *places = realloc(observer->places, room * sizeof *places);
+    if (!places)
+        return tutti_fail_memory();
+    observer->places = places;
+    chooser->column_room = room;
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_column(struct tutti_observer *observer, struct chooser *chooser,
+                                 const struct tutti_column_place *place, const struct tutti_column *column)
+{
+    if (!column->name)
+        return tutti_fail_memory();
+    TRY(make_room(observer, chooser));
+    observer->columns[observer->column_count] = *column;
+    observer->places[observer->column_count++] = *place;
+    return TUTTI_OK;
+}
+
+static bool is_fixed(const struct tutti_var *var)
+{
+    return var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED;
+}
+
+/* Columns of one choice; inputs that a file drives are shown as the unit was told them. */
+static enum tutti_err add_columns(struct tutti_observer *observer, struct chooser *chooser, const struct choice *choice)
+{
+    const struct tutti_observed *observed = &chooser->observed[chooser->component];
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    const struct tutti_var *var = &desc->vars[choice->variable];
+    for (size_t e = 0; e < choice->extent; e++) {
+        const char *name = element_name(&observer->arena, observed->unit, choice->variable, choice->name, e);
+        if (!name)
+            return tutti_fail_memory();
+        /* Asked in any case: a pattern may fit what another one has chosen already. */
+        bool fit = var->dimension_count > 0 && fits_any(chooser, name);
+        if (!observed->own || choice->gone || (choice->elements && !fit))
+            continue;
+        const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, choice->variable, e) : NULL;
+        /* A component is whole on one rank, whose order is kept: `place` has nothing to say. */
+        const struct tutti_column_place place = {chooser->component, 0, driven ? TUTTI_NONE : var->reference, e};
+        TRY(add_column(observer, chooser, &place,
+                       &(struct tutti_column){
+                           .name = full_name(chooser, &observer->arena, name),
+                           .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
+                           .description = choice->description,
+                           .type = var->type,
+                           .negated = var->negated,
+                           .fixed = is_fixed(var),
+                           .value = driven ? driven : choice->values + e * tutti_type_size(var->type),
+                       }));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- variables that an FMU does not let us read ---- */
+
+static bool is_readable(struct tutti_unit *unit, struct tutti_signals *signals, enum tutti_err *err)
+{
+    bool refused = false;
+    for (size_t b = 0; b < signals->block_count && !*err && !refused; b++)
+        *err = unit->kind->ask(unit, &signals->blocks[b], &refused);
+    tutti_signals_fini(signals);
+    return !refused;
+}
+
+/* Can they be read, all of them? */
+static enum tutti_err try_reading(const struct chooser *chooser, const uint32_t *variables, size_t count, bool *can)
+{
+    struct tutti_unit *unit = chooser->observed[chooser->component].unit;
+    struct tutti_signals signals;
+    enum tutti_err err = TUTTI_OK;
+    TRY(tutti_unit_signals(unit, variables, count, &signals));
+    *can = is_readable(unit, &signals, &err);
+    return err;
+}
+
+/* Where an input is that the unit was told, or NULL: by the system, or once and for all. */
+static enum tutti_err find_told(struct tutti_observer *observer, const struct chooser *chooser, struct choice *choice)
+{
+    const struct tutti_observed *observed = &chooser->observed[chooser->component];
+    const struct tutti_component *component = component_of(chooser);
+    const struct tutti_var *var = &component->fmu->desc->vars[choice->variable];
+    uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, false);
+    TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
+    if (node != TUTTI_NONE) {
+        choice->values = chooser->wires->slots[node].values;
+        return TUTTI_OK;
+    }
+    if (var->causality != TUTTI_INPUT || observed->poked || tutti_type_is_text((enum tutti_type)var->type))
+        return TUTTI_OK;
+    struct tutti_block block = {(enum tutti_type)var->type, 1, choice->extent, NULL, NULL, NULL};
+    block.values = tutti_arena_array(&observer->arena, choice->extent, tutti_type_size(var->type));
+    if (!block.values)
+        return tutti_fail_memory();
+    choice->values = block.values;
+    return tutti_unit_describe_start(observed->unit, choice->variable, component->settings, component->setting_count,
+                                     &block);
+}
+
+/* What is left of a choice that the FMU refuses: what it was told, or nothing. */
+static enum tutti_err do_without(struct tutti_observer *observer, const struct chooser *chooser, struct choice *choice)
+{
+    TRY(find_told(observer, chooser, choice));
+    tutti_log_printf(chooser->observed[chooser->component].log, TUTTI_LOG_WARNING, component_of(chooser)->name,
+                     "'%s' cannot be read, the FMU returns Error: %s", choice->name,
+                     choice->values ? "its column shows what the FMU was told" : "it is not recorded");
+    choice->gone = !choice->values;
+    return TUTTI_OK;
+}
+
+/* Outputs have to be readable; of other variables some FMUs refuse a few, which is no reason not to simulate. */
+static enum tutti_err sort_out(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
+{
+    const struct tutti_desc *desc = component_of(chooser)->fmu->desc;
+    size_t doubtful = 0;
+    bool can = true;
+    for (size_t i = 0; i < chooser->count; i++)
+        if (!chooser->choices[i].values && desc->vars[chooser->choices[i].variable].causality != TUTTI_OUTPUT)
+            variables[doubtful++] = chooser->choices[i].variable;
+    if (doubtful > 0)
+        TRY(try_reading(chooser, variables, doubtful, &can));
+    if (can)
+        return TUTTI_OK;
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct choice *choice = &chooser->choices[i];
+        can = choice->values || desc->vars[choice->variable].causality == TUTTI_OUTPUT;
+        if (!can)
+            TRY(try_reading(chooser, &choice->variable, 1, &can));
+        if (!can)
+            TRY(do_without(observer, chooser, choice));
+    }
+    return TUTTI_OK;
+}
+
+/* Choices whose values lie somewhere already: outputs that others read, inputs that a file drives. */
+static enum tutti_err find_known(const struct chooser *chooser)
+{
+    const struct tutti_observed *observed = &chooser->observed[chooser->component];
+    for (size_t i = 0; i < chooser->count; i++) {
+        struct choice *choice = &chooser->choices[i];
+        uint32_t node = tutti_structure_find(chooser->wires->structure, chooser->component, choice->variable, true);
+        TRY(tutti_unit_extent(observed->unit, choice->variable, &choice->extent));
+        if (node != TUTTI_NONE)
+            choice->values = chooser->wires->slots[node].values;
+        else if (observed->inputs)
+            choice->values = tutti_inputs_slot(observed->inputs, choice->variable, 0);
+    }
+    return TUTTI_OK;
+}
+
+/* What of the unit's choices has to be read for the record. */
+static enum tutti_err look(struct tutti_observer *observer, struct chooser *chooser, uint32_t *variables)
+{
+    struct tutti_unit *unit = chooser->observed[chooser->component].unit;
+    size_t own = 0;
+    TRY(find_known(chooser));
+    TRY(sort_out(observer, chooser, variables));
+    for (size_t i = 0; i < chooser->count; i++)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone)
+            variables[own++] = chooser->choices[i].variable;
+    if (own == 0)
+        return TUTTI_OK;
+    struct tutti_look *looking = &observer->looks[observer->look_count];
+    looking->unit = unit;
+    TRY(tutti_unit_signals(unit, variables, own, &looking->signals));
+    observer->look_count++;
+    own = 0;
+    for (size_t i = 0; i < chooser->count; i++)
+        if (!chooser->choices[i].values && !chooser->choices[i].gone)
+            chooser->choices[i].values = looking->signals.slots[own++];
+    return TUTTI_OK;
+}
+
+/* Of another rank's unit nothing is read; how many elements there are still says which names there are. */
+static enum tutti_err measure(struct chooser *chooser)
+{
+    for (size_t i = 0; i < chooser->count; i++)
+        TRY(tutti_unit_extent(chooser->observed[chooser->component].unit, chooser->choices[i].variable,
+                              &chooser->choices[i].extent));
+    return TUTTI_OK;
+}
+
+static enum tutti_err observe_unit(struct tutti_observer *observer, struct chooser *chooser)
+{
+    TRY(choose(chooser));
+    if (!chooser->observed[chooser->component].own) {
+        TRY(measure(chooser));
+        for (size_t i = 0; i < chooser->count; i++)
+            TRY(add_columns(observer, chooser, &chooser->choices[i]));
+        return TUTTI_OK;
+    }
+    uint32_t *variables = calloc(chooser->count + 1, sizeof *variables);
+    if (!variables)
+        return tutti_fail_memory();
+    enum tutti_err err = look(observer, chooser, variables);
+    free(variables);
+    for (size_t i = 0; i < chooser->count && !err; i++)
+        err = add_columns(observer, chooser, &chooser->choices[i]);
+    return err;
+}
+
+/* Does a pattern fit an output of the system itself? */
+static bool wants_port(const struct chooser *chooser, const char *name)
+{
+    bool any = chooser->options->record_count == 0;
+    for (size_t p = 0; p < chooser->options->record_count; p++)
+        if (tutti_str_glob(chooser->options->record[p], name))
+            any = chooser->used[p] = true;
+    return any;
+}
+
+/* Values of the variable that a connector shows: in the signals, of an input file, or read for it. */
+static enum tutti_err find_source(struct tutti_observer *observer, const struct chooser *chooser,
+                                  const struct tutti_end *end, const char **values, size_t *count)
+{
+    const struct tutti_observed *observed = &chooser->observed[end->component];
+    struct tutti_unit *unit = observed->unit;
+    const void *driven = observed->inputs ? tutti_inputs_slot(observed->inputs, end->variable, 0) : NULL;
+    uint32_t node = tutti_structure_find(chooser->wires->structure, end->component, end->variable, true);
+    size_t place = 0;
+    if (end->element.count > 0)
+        TRY(tutti_unit_element(unit, end->variable, &end->element, &place));
+    if (node != TUTTI_NONE) {
+        *values = chooser->wires->slots[node].values;
+        *count = chooser->wires->slots[node].count;
+    } else if (driven) {
+        *values = driven;
+        TRY(tutti_unit_extent(unit, end->variable, count));
+    } else {
+        struct tutti_look *looking = &observer->looks[observer->look_count];
+        looking->unit = unit;
+        TRY(tutti_unit_signals(unit, &end->variable, 1, &looking->signals));
+        observer->look_count++;
+        *values = looking->signals.slots[0];
+        *count = looking->signals.extents[0];
+    }
+    *values += place * tutti_type_size(unit->fmu->desc->vars[end->variable].type);
+    if (end->element.count > 0)
+        *count = 1;
+    return TUTTI_OK;
+}
+
+/* FMI 1.0: a negated alias is minus what is read, before anything else is done to it. */
+static enum tutti_err negate(const struct tutti_conversion **conversion, const char *port, struct tutti_arena *arena)
+{
+    struct tutti_conversion *own = tutti_arena_alloc(arena, sizeof *own);
+    if (!own)
+        return tutti_fail_memory();
+    if (!tutti_type_is_float((*conversion)->to))
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "the output '%s' shows an integer negatedAlias, converted; connect it to the variable that "
+                          "it is an alias of",
+                          port);
+    *own = **conversion;
+    own->factor = -own->factor;
+    own->linear = true;
+    *conversion = own;
+    return TUTTI_OK;
+}
+
+/* What a connector shows, converted if it must be. */
+static enum tutti_err find_values(struct tutti_observer *observer, const struct chooser *chooser,
+                                  const struct tutti_probe *probe, struct tutti_shown_port *out, enum tutti_type *type,
+                                  bool *negated)
+{
+    const struct tutti_end *end = &probe->from;
+    const struct tutti_var *var = &chooser->observed[end->component].unit->fmu->desc->vars[end->variable];
+    const char *from;
+    *out = (struct tutti_shown_port){.conversion = probe->conversion};
+    TRY(find_source(observer, chooser, end, &from, &out->count));
+    out->from = out->to = (void *)from;
+    *type = (enum tutti_type)var->type;
+    *negated = var->negated;
+    if (!out->conversion || tutti_conversion_is_identity(out->conversion))
+        return TUTTI_OK;
+    *type = out->conversion->to;
+    *negated = false;
+    out->to = tutti_arena_array(&observer->arena, out->count, tutti_type_size(*type));
+    if (!out->to)
+        return tutti_fail_memory();
+    if (var->negated)
+        TRY(negate(&out->conversion, probe->name, &observer->arena));
+    observer->ports[observer->port_count++] = *out;
+    return TUTTI_OK;
+}
+
+/* A connector of a system; `place` orders such columns. */
+static enum tutti_err observe_connector(struct tutti_observer *observer, struct chooser *chooser,
+                                        const struct tutti_probe *probe, uint32_t place)
+{
+    const struct tutti_end *end = &probe->from;
+    if (end->component == TUTTI_NONE || !wants_port(chooser, probe->name))
+        return TUTTI_OK;
+    chooser->shows = true;
+    if (!chooser->observed[end->component].own)
+        return TUTTI_OK;
+    const struct tutti_unit *unit = chooser->observed[end->component].unit;
+    struct tutti_shown_port port;
+    enum tutti_type type;
+    bool negated;
+    TRY(find_values(observer, chooser, probe, &port, &type, &negated));
+    for (size_t e = 0; e < port.count; e++)
+        TRY(add_column(observer, chooser, &(struct tutti_column_place){TUTTI_NONE, place, TUTTI_NONE, 0},
+                       &(struct tutti_column){
+                           .name = end->element.count > 0
+                                       ? probe->name
+                                       : element_name(&observer->arena, unit, end->variable, probe->name, e),
+                           .unit = probe->unit ? probe->unit->name : NULL,
+                           .type = (uint8_t)type,
+                           .negated = negated,
+                           .value = (const char *)port.to + e * tutti_type_size(type),
+                       }));
+    return TUTTI_OK;
+}
+
+static enum tutti_err observe_connectors(struct tutti_observer *observer, struct chooser *chooser)
+{
+    const struct tutti_system *system = chooser->system;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tutti_connection *connection = &system->connections[i];
+        if (connection->to.component != TUTTI_NONE)
+            continue;
+        const struct tutti_port *port = &system->outputs[connection->to.variable];
+        const struct tutti_probe probe = {port->name, port->unit, connection->from, connection->conversion};
+        TRY(observe_connector(observer, chooser, &probe, i));
+    }
+    for (uint32_t i = 0; i < system->probe_count; i++)
+        TRY(observe_connector(observer, chooser, &system->probes[i], system->connection_count + 1 + i));
+    return TUTTI_OK;
+}
+
+static enum tutti_err observe_extra(struct tutti_observer *observer, struct chooser *chooser,
+                                    const struct tutti_extra *extra)
+{
+    size_t count = extra && chooser->observed[0].own ? extra->output_count : 0;
+    chooser->shows = chooser->shows || count > 0;
+    observer->extra_values = tutti_arena_array(&observer->arena, count, sizeof *observer->extra_values);
+    if (!observer->extra_values)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++)
+        TRY(add_column(observer, chooser,
+                       &(struct tutti_column_place){TUTTI_NONE, chooser->system->connection_count, TUTTI_NONE, 0},
+                       &(struct tutti_column){
+                           .name = extra->output_names[i],
+                           .type = TUTTI_TYPE_FLOAT64,
+                           .value = &observer->extra_values[i],
+                       }));
+    if (count > 0) {
+        observer->extra = extra;
+        observer->extra_unit = chooser->observed[0].unit;
+    }
+    return TUTTI_OK;
+}
+
+/* Says what is recorded of units that have no outputs, on one rank. A warning where nothing else is: nobody asked for it. */
+static void tell_substitutes(const struct tutti_observer *observer, const struct chooser *chooser)
+{
+    const struct tutti_system *system = chooser->system;
+    size_t count = chooser->substituted_count, recorded = chooser->substitute_count;
+    if (!chooser->shows)
+        tutti_log_printf(observer->log, TUTTI_LOG_WARNING, observer->name,
+                         "there are no outputs, and no states or local variables that change: the result holds nothing "
+                         "but the time; --record '*' records what else there is");
+    if (count == 0)
+        return;
+    char part[80] = "", others[80] = "";
+    if (recorded < chooser->moving_count)
+        snprintf(part, sizeof part, "the first %zu of ", recorded);
+    if (count > 1)
+        snprintf(others, sizeof others, " and %zu other unit%s", count - 1, count == 2 ? "" : "s");
+    const char *what = count > 1         ? "states and local variable"
+                       : chooser->states ? "continuous state"
+                                         : "local variable";
+    tutti_log_printf(observer->log, count == system->component_count ? TUTTI_LOG_WARNING : TUTTI_LOG_INFO,
+                     observer->name, "%s%s ha%s no outputs; recorded instead: %s%zu %s%s; --record PATTERN chooses",
+                     system->single ? "the FMU" : chooser->substituted->name, others, count == 1 ? "s" : "ve", part,
+                     chooser->moving_count, what, chooser->moving_count == 1 ? "" : "s");
+}
+
+static enum tutti_err observe_all(struct tutti_observer *observer, struct chooser *chooser)
+{
+    const struct tutti_system *system = chooser->system;
+    size_t ports = (size_t)system->output_count + system->probe_count, looks = system->component_count + ports;
+    observer->looks = tutti_arena_array(&observer->arena, looks, sizeof *observer->looks);
+    observer->ports = tutti_arena_array(&observer->arena, ports, sizeof *observer->ports);
+    chooser->used = tutti_arena_array(&observer->arena, chooser->options->record_count, sizeof *chooser->used);
+    if (!observer->looks || !observer->ports || !chooser->used)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        chooser->component = c;
+        TRY(observe_unit(observer, chooser));
+    }
+    TRY(observe_connectors(observer, chooser));
+    TRY(observe_extra(observer, chooser, chooser->options->extra));
+    if (chooser->failed)
+        return tutti_fail_memory();
+    TRY(check_used(chooser));
+    tell_substitutes(observer, chooser);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_observer_choose(struct tutti_observer *observer, const struct tutti_run_options *options,
+                                     const struct tutti_wires *wires, const struct tutti_observed *observed)
+{
+    struct chooser chooser = {
+        .options = options, .wires = wires, .system = wires->structure->system, .observed = observed};
+    enum tutti_err err = observe_all(observer, &chooser);
+    free(chooser.choices);
+    return err ? err : tutti_observer_find_sources(observer);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "report/observer.h"
+
+struct seen {
+    const struct tutti_column_place *place;
+    enum tutti_type type;
+    size_t column;
+};
+
+static int compare_numbers(size_t a, size_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Aliases stand side by side, the first column first. */
+static int compare(const void *a, const void *b)
+{
+    const struct seen *x = a, *y = b;
+    const size_t keys[][2] = {{x->place->component, y->place->component},
+                              {x->place->reference, y->place->reference},
+                              {x->place->element, y->place->element},
+                              {x->type, y->type}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return compare_numbers(keys[i][0], keys[i][1]);
+    return compare_numbers(x->column, y->column);
+}
+
+static bool are_aliases(const struct seen *a, const struct seen *b)
+{
+    return a->place->component == b->place->component && a->place->reference == b->place->reference &&
+           a->place->element == b->place->element && a->type == b->type && a->place->reference != TUTTI_NONE;
+}
+
+enum tutti_err tutti_observer_find_sources(struct tutti_observer *observer)
+{
+    size_t count = observer->column_count;
+    struct seen *seen = malloc((count + 1) * sizeof *seen);
+    if (!seen)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < count; i++)
+        seen[i] = (struct seen){&observer->places[i], observer->columns[i].type, i};
+    qsort(seen, count, sizeof *seen, compare);
+    for (size_t i = 0; i < count; i++) {
+        bool alias = i > 0 && are_aliases(&seen[i - 1], &seen[i]);
+        observer->columns[seen[i].column].source = alias ? observer->columns[seen[i - 1].column].source
+                                                         : seen[i].column;
+    }
+    free(seen);
+    return TUTTI_OK;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/step_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "fabric/report.h"
+
+struct tutti_step_log {
+    struct tutti_fabric *fabric; /* to the conductor */
+    FILE *file;                  /* NULL: the conductor has it */
+    char *path;
+    struct tutti_text line;
+    struct tutti_parcel parcel;
+};
+
+static enum tutti_err cannot(const struct tutti_step_log *log, const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "--step-log: '%s' cannot be %s: %s", log->path, what, strerror(errno));
+}
+
+/* Whole lines only. */
+static enum tutti_err put_line(struct tutti_step_log *log)
+{
+    if (log->line.failed)
+        return tutti_fail_memory();
+    if (log->file)
+        return fputs(log->line.text, log->file) < 0 ? cannot(log, "written") : TUTTI_OK;
+    tutti_report_begin(&log->parcel);
+    tutti_parcel_put_text(&log->parcel, log->line.text);
+    return tutti_report_send(log->fabric, TUTTI_REPORT_STEP, &log->parcel);
+}
+
+enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_rank *rank, const char *path)
+{
+    if (rank->reports && rank->fabric->rank > 0)
+        return TUTTI_OK;
+    struct tutti_step_log *log = tutti_arena_alloc(&rank->arena, sizeof *log);
+    char *copy = log ? tutti_arena_text(&rank->arena, path, strlen(path)) : NULL;
+    if (!copy)
+        return tutti_fail_memory();
+    *log =
+        (struct tutti_step_log){.fabric = rank->fabric, .file = rank->reports ? NULL : fopen(path, "w"), .path = copy};
+    if (!log->file && !rank->reports)
+        return cannot(log, "opened");
+    if (log->file)
+        setvbuf(log->file, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
+    *out = log;
+    tutti_text_append(&log->line, "t,h,error,verdict,iterations,unit,variable\n");
+    return put_line(log);
+}
+
+/* RFC 4180: names may hold commas and quotes. */
+static void put_quoted(struct tutti_text *line, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        tutti_text_append(line, text);
+        return;
+    }
+    tutti_text_append(line, "\"");
+    for (; *text; text++)
+        tutti_text_append_n(line, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    tutti_text_append(line, "\"");
+}
+
+enum tutti_err tutti_step_log_write(struct tutti_step_log *log, const struct tutti_step_entry *entry)
+{
+    struct tutti_text *line = &log->line;
+    line->length = 0;
+    tutti_text_printf(line, "%s,%s,", NUMBER(entry->t), NUMBER(entry->h));
+    if (entry->estimated)
+        tutti_text_append(line, NUMBER(entry->error));
+    tutti_text_printf(line, ",%s,%u,", entry->verdict, entry->iterations);
+    put_quoted(line, entry->unit);
+    tutti_text_append(line, ",");
+    put_quoted(line, entry->variable);
+    tutti_text_append(line, "\n");
+    return put_line(log);
+}
+
+enum tutti_err tutti_step_log_close(struct tutti_step_log *log)
+{
+    if (!log)
+        return TUTTI_OK;
+    tutti_text_fini(&log->line);
+    tutti_parcel_fini(&log->parcel);
+    bool failed = log->file && ferror(log->file) != 0;
+    return (log->file && fclose(log->file) != 0) || failed ? cannot(log, "written") : TUTTI_OK;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* inputs.h - trajectory files drive the inputs of a unit. Units that share a file have one of these each. */
+#ifndef TUTTI_SIGNALS_INPUTS_H
+#define TUTTI_SIGNALS_INPUTS_H
+
+#include <tutti/run.h>
+
+#include "system/trajectory.h"
+#include "unit/unit.h"
+
+/* What a Co-Simulation unit sees of a line in a step: the line, if it takes slopes or asks; else, or where that is asked for,
+ * the value at one time of the step. */
+enum tutti_input_at { TUTTI_INPUT_AUTO, TUTTI_INPUT_SLOPE, TUTTI_INPUT_BEGIN, TUTTI_INPUT_MIDDLE, TUTTI_INPUT_END };
+
+struct tutti_inputs_choice {
+    bool hold; /* between rows, whatever the type */
+    enum tutti_input_at at;
+};
+
+/* From the options interpolate and input_at; ARGUMENT, with what there is. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options,
+                                                 struct tutti_inputs_choice *choice);
+
+/* Some of the driven inputs of the unit. */
+struct tutti_input_set {
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals signals;
+};
+
+struct tutti_inputs {
+    struct tutti_trajectory *trajectory;
+    struct tutti_inputs_choice choice; /* set before open */
+    enum tutti_interface_kind kind;
+    enum tutti_input_at at; /* choice.at, or what bounds errors better where that is auto: rows.c, member.c */
+    bool halves;            /* steps are made in two halves: with the value at the beginning, with that at the end */
+    double time;            /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;           /* the next jump */
+    double kink;            /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double row;             /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    bool ends_at_rows;      /* steps end at rows that bend a line ... */
+    double splinter;        /* ... unless they are this near to the end of the step before */
+    double slack;           /* a jump that is this near behind a point is at that point: for units of one step size */
+    bool jumped;            /* there is a jump at `time` that the unit has not been told yet */
+    struct tutti_input_set moving; /* continuous: new values at every step */
+    struct tutti_input_set held;   /* all others: new values at events only */
+    bool held_changed;             /* ... which came, and the unit does not know yet */
+    size_t *signal_of;             /* per variable of the FMU: 1 + its place in its set, or 0 */
+    size_t *column_of;             /* ... 1 + its first column, or 0 */
+    void **column_slots;           /* per column: where its value goes */
+    /* Columns of inputs whose movement inside a step the FMU can take, as slopes or by intermediate update: Float64 scalars,
+     * in Model Exchange arrays and Float32, too. */
+    size_t *slope_columns;
+    uint32_t *slope_references;
+    size_t *slope_elements;
+    double *slopes;
+    int32_t *slope_orders; /* all 1 */
+    size_t continuous;     /* values that are linear between rows */
+    double straight_until; /* the unit knows how they move until then */
+    double step_start;     /* of the present step: a jump there has happened already */
+    size_t slope_count;
+    bool asked;     /* the FMU asks for all of them inside of its steps */
+    bool *followed; /* per column: is it among them? */
+    double
+        told; /* until when the unit knows held values, where it gets those of a later time than the step's beginning */
+    /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
+     * never; rows where the file is far from the line that the unit was told. */
+    double counted;
+    unsigned long late, unseen, bent;
+};
+
+/* Reads the chosen columns of `files` (borrowed) against `desc`, for a unit of this interface. `inputs` is zeroed but for
+ * its choice. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti_trajectory_file *files,
+                                               size_t file_count, const struct tutti_desc *desc,
+                                               enum tutti_interface_kind kind,
+                                               const struct tutti_trajectory_input *columns, size_t count);
+/* Also after a failed open, or on a zeroed struct. */
+void tutti_inputs_close(struct tutti_inputs *inputs);
+
+/* Lays out the inputs of `unit`, which is configured and not yet initialised, and has these settings. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_bind(struct tutti_inputs *inputs, struct tutti_unit *unit,
+                                               const struct tutti_setting *settings, size_t count);
+
+/* For struct tutti_unit_options.moving_sample; context is the inputs. */
+void tutti_inputs_sample_moving(void *context, double t, double *values);
+
+/* Does a unit that can do this (TUTTI_CAN_*) see values of one time in a step, though they are linear between rows? */
+bool tutti_inputs_are_held(const struct tutti_inputs *inputs, uint32_t can);
+/* ... and may an output of its FMU follow such an input at once? */
+bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct tutti_unit *unit);
+
+/* Takes the values at t: those before a jump, or after it. */
+void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after);
+/* Hands all values to the unit before the initialisation, as tutti_unit_offer_inputs does. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_offer(const struct tutti_inputs *inputs, struct tutti_unit *unit,
+                                                bool *refused);
+/* Hands all values to the unit: at the initialisation, and inside an event. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit);
+/* When the unit has come to t: takes the values there of what the unit followed, for the record; all others are what it was
+ * told. Sees whether there is a jump. */
+void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span);
+/* In event mode: hands over the values behind a jump, if there was one. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit);
+/* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only
+ * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */
+TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
+                                                double target);
+/* Before a step: fills in `event`, `kink` and `row` from `time` on. */
+void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit);
+
+/* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
+const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);
+
+/* The name of the file that drives a variable, for which there is a slot. */
+const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving values along the wires. */
+#include "signals/wires.h"
+
+#include <string.h>
+
+void tutti_wires_fini(struct tutti_wires *wires)
+{
+    for (uint32_t n = 0; wires->slots && n < wires->structure->node_count; n++)
+        if (wires->slots[n].owned)
+            tutti_owned_fini(wires->slots[n].owned, wires->slots[n].count);
+    tutti_arena_fini(&wires->arena);
+    *wires = (struct tutti_wires){0};
+}
+
+static enum tutti_err name_wire(const struct tutti_wires *wires, const struct tutti_wire *wire, enum tutti_err err)
+{
+    char from[256], to[256];
+    return err ? tutti_fail_context(
+                     TUTTI_ERR_LIMIT, "from '%s' to '%s'",
+                     tutti_system_name(wires->structure->system, &wire->connection->from, from, sizeof from),
+                     tutti_system_name(wires->structure->system, &wire->connection->to, to, sizeof to))
+               : TUTTI_OK;
+}
+
+/* A further term of a sum. */
+static void add_wire(const double *from, const struct tutti_wire *wire)
+{
+    const struct tutti_conversion *conversion = wire->conversion;
+    double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
+    double *to = wire->to;
+    for (uint32_t i = 0; i < wire->count; i++)
+        to[i] += factor * from[i] + offset;
+}
+
+/* Strings and Binaries are copied: the source's buffer changes with its next value. */
+static enum tutti_err move_wire(const struct tutti_wires *wires, const char *source, const struct tutti_wire *wire)
+{
+    const char *from = source + wire->from;
+    if (wire->owned)
+        return tutti_owned_copy(wire->owned, wire->conversion->to, from, wire->to, wire->count);
+    if (wire->adds) {
+        add_wire((const double *)(const void *)from, wire);
+        return TUTTI_OK;
+    }
+    return name_wire(wires, wire, tutti_convert(wire->conversion, from, wire->to, wire->count));
+}
+
+static enum tutti_err move_range(const struct tutti_wires *wires, const char *source, uint32_t first, uint32_t count)
+{
+    for (uint32_t w = first; w < first + count; w++)
+        TRY(move_wire(wires, source, &wires->wires[w]));
+    return TUTTI_OK;
+}
+
+static void gather_range(struct tutti_wires *wires, uint32_t first, uint32_t count)
+{
+    const double *restrict signals = (const void *)wires->source;
+    const uint32_t *restrict from = wires->gather + first;
+    double *restrict to = wires->gathered + first;
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = signals[from[i]];
+}
+
+static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t count)
+{
+    for (unsigned o = 0; o < wires->order; o++)
+        for (uint32_t i = first; i < first + count; i++)
+            wires->gathered_slopes[o][i] = wires->slopes[o][wires->gather[i]];
+}
+
+/* Slopes of inputs behind a conversion: those of Float64 go through its factor, all others stand still. */
+static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+{
+    for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {
+        const struct tutti_wire *wire = &wires->wires[w];
+        const struct tutti_conversion *conversion = wire->conversion;
+        if (conversion->to != TUTTI_TYPE_FLOAT64 || conversion->from != TUTTI_TYPE_FLOAT64)
+            continue;
+        double factor = conversion->linear ? conversion->factor : 1;
+        size_t to = (size_t)((const double *)wire->to - wires->gathered), from = wire->from / sizeof(double);
+        for (unsigned o = 0; o < wires->order; o++)
+            for (uint32_t i = 0; i < wire->count; i++)
+                wires->gathered_slopes[o][to + i] = (wire->adds ? wires->gathered_slopes[o][to + i] : 0) +
+                                                    factor * wires->slopes[o][from + i];
+    }
+}
+
+enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
+{
+    gather_range(wires, unit->gather_first, unit->gather_count);
+    if (wires->order > 0) {
+        gather_slopes(wires, unit->gather_first, unit->gather_count);
+        move_slopes(wires, unit);
+    }
+    return move_range(wires, wires->source, unit->wire_first, unit->wire_count);
+}
+
+enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires)
+{
+    for (uint32_t p = 0; p < wires->part_count; p++) {
+        gather_range(wires, wires->parts[p].first, wires->parts[p].count);
+        gather_slopes(wires, wires->parts[p].first, wires->parts[p].count);
+    }
+    for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++) {
+        if (wires->others && wires->others[c])
+            continue;
+        move_slopes(wires, &wires->units[c]);
+        TRY(move_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *place, int rank)
+{
+    uint32_t count = wires->structure->system->component_count;
+    bool *others = tutti_arena_array(&wires->arena, count, sizeof *others);
+    wires->parts = tutti_arena_array(&wires->arena, count, sizeof *wires->parts);
+    if (!others || !wires->parts)
+        return tutti_fail_memory();
+    wires->others = others;
+    wires->part_count = 0;
+    for (uint32_t c = 0; c < count; c++) {
+        const struct tutti_unit_wires *unit = &wires->units[c];
+        struct tutti_part *last = wires->part_count > 0 ? &wires->parts[wires->part_count - 1] : NULL;
+        others[c] = place[c] != rank;
+        if (others[c] || unit->gather_count == 0)
+            continue;
+        if (last && last->first + last->count == unit->gather_first)
+            last->count += unit->gather_count;
+        else
+            wires->parts[wires->part_count++] = (struct tutti_part){unit->gather_first, unit->gather_count};
+    }
+    return TUTTI_OK;
+}
+
+/* Adds the further terms of the sum that begins with `wire` to `value`, which is number i of it. */
+static void add_terms(const struct tutti_wires *wires, const struct tutti_wire *wire, uint32_t i, double *value)
+{
+    for (const struct tutti_wire *term = wire + 1; term < wires->wires + wires->wire_count && term->adds; term++) {
+        struct tutti_wire one = *term;
+        one.to = value;
+        one.count = 1;
+        add_wire((const double *)(const void *)(wires->signals + term->from) + i, &one);
+    }
+}
+
+enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire, bool *other)
+{
+    const char *from = wires->signals + wire->from;
+    if (wire->adds) /* looked at with the first term */
+        return TUTTI_OK;
+    if (wire->owned) {
+        *other = !tutti_owned_equal(wire->conversion->to, from, wire->to, wire->count);
+        return TUTTI_OK;
+    }
+    size_t size = tutti_type_size(wire->conversion->to), from_size = tutti_type_size(wire->conversion->from);
+    for (uint32_t i = 0; i < wire->count && !*other; i++) {
+        uint64_t value = 0;
+        TRY(name_wire(wires, wire, tutti_convert(wire->conversion, from + i * from_size, &value, 1)));
+        add_terms(wires, wire, i, (double *)(void *)&value);
+        *other = memcmp(&value, (const char *)wire->to + i * size, size) != 0;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_unit_wires *unit)
+{
+    for (uint32_t w = unit->held_first; w < unit->held_first + unit->held_count; w++) {
+        bool other = false;
+        TRY(tutti_wires_differs(wires, &wires->wires[w], &other));
+        if (other)
+            TRY(move_wire(wires, wires->signals, &wires->wires[w]));
+        unit->held_changed = unit->held_changed || other;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
+{
+    return move_range(wires, wires->signals, wires->slots[node].wire_first, wires->slots[node].wire_count);
+}
+
+enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit)
+{
+    for (unsigned b = 0; b < wires->output_blocks; b++) {
+        TRY(unit->kind->get(unit, &wires->outputs[b]));
+        if (wires->outputs[b].owned)
+            TRY(tutti_signals_own(&wires->outputs[b]));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units)
+{
+    uint32_t count = wires->structure->system->component_count;
+    for (uint32_t c = 0; c < count; c++)
+        for (unsigned b = 0; b < wires->units[c].output_blocks; b++)
+            if (wires->units[c].outputs[b].owned && !(wires->others && wires->others[c])) {
+                TRY(units[c]->kind->get(units[c], &wires->units[c].outputs[b]));
+                TRY(tutti_signals_own(&wires->units[c].outputs[b]));
+            }
+    return TUTTI_OK;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* wires.h - the signals between the units of a run as flat arrays: what the step loop touches instead of names.
+ *
+ * All outputs that somebody reads lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
+ * call writes them straight into it. Inputs are staged likewise. Moving Float64 inputs, nearly all of what there is, is one
+ * loop over an index list; everything else (other types, conversions, arrays' parts) is a list of wires.
+ *
+ * Invariants:
+ *  W1  One set and one get call per unit, type and step.
+ *  W2  Moving values allocates nothing, except for Strings and Binaries that grow.
+ *  W3  Sources are offsets in `signals`, not addresses: it could lie in memory that ranks share. */
+#ifndef TUTTI_SIGNALS_WIRES_H
+#define TUTTI_SIGNALS_WIRES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "plan/structure.h"
+#include "system/system.h"
+#include "unit/unit.h"
+
+/* One connection: `count` values. */
+struct tutti_wire {
+    size_t from; /* offset in signals, bytes */
+    void *to;    /* staged input */
+    const struct tutti_conversion *conversion;
+    struct tutti_owned *owned; /* String and Binary: of `to` */
+    const struct tutti_connection *connection;
+    uint32_t count;
+    bool adds; /* to what the wire before it brings there: Float64 only */
+};
+
+/* A Float64 output of a unit, or an element of one. */
+struct tutti_real {
+    uint32_t place;     /* index of a double in signals */
+    uint32_t node;      /* of the structure */
+    uint32_t component; /* whose it is */
+    bool smooth;        /* continuous: moves between events */
+    double nominal;     /* its size where it counts: 1 unless the FMU says otherwise */
+};
+
+/* Where the values of a node lie. */
+struct tutti_slot {
+    void *values;
+    struct tutti_owned *owned; /* String and Binary: of the first value */
+    uint32_t reference, count;
+    uint8_t type;                    /* enum tutti_type */
+    uint32_t wire_first, wire_count; /* inputs: the connections that end here */
+};
+
+enum { TUTTI_MOST_ORDER = 2 };
+
+/* How a unit is told that its inputs move: `count` pairs of reference and order, in one FMI call; or, with none of these,
+ * by asking for them inside the step (FMI 3.0). */
+struct tutti_slopes {
+    size_t count;
+    uint32_t *references;
+    size_t *elements; /* of arrays */
+    int32_t *orders;
+    double *values;
+};
+
+/* A piece of an array. */
+struct tutti_part {
+    uint32_t first, count;
+};
+
+/* A unit's share. */
+struct tutti_unit_wires {
+    struct tutti_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
+    uint8_t output_blocks, moving_blocks, held_blocks;
+    bool held_changed;
+    bool halves;                         /* its steps are made in two halves, with inputs of their own: coupling.h */
+    struct tutti_slopes *slopes;         /* NULL: the unit takes none */
+    uint32_t gather_first, gather_count; /* Float64 of `moving` */
+    uint32_t wire_first, wire_count;     /* into `moving`, other than those */
+    uint32_t held_first, held_count;     /* wires into `held` */
+};
+
+struct tutti_wires {
+    const struct tutti_structure *structure; /* of the initial phase; borrowed */
+    char *signals;
+    size_t signal_size;
+    struct tutti_slot *slots;       /* per node of the structure */
+    struct tutti_unit_wires *units; /* per component */
+    const char *source;             /* moving inputs come from here: signals, or another array with the same layout */
+    char *staged;                   /* inputs that are not in `gathered` */
+    size_t staged_size;
+    double *gathered; /* staged Float64 inputs of all units, one after the other */
+    uint32_t *gather; /* where each comes from: index of a double in signals */
+    uint32_t gather_count;
+    /* Of those: what units of this rank read, in as few pieces as can be; and which components are not of it (NULL: all are). */
+    struct tutti_part *parts;
+    uint32_t part_count;
+    const bool *others;
+    /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 and 2. */
+    unsigned order; /* 0: signals are held */
+    double *slopes[TUTTI_MOST_ORDER], *gathered_slopes[TUTTI_MOST_ORDER];
+    struct tutti_real *reals; /* every Float64 output, element by element; by component */
+    uint32_t *real_first;     /* per component, and one more */
+    uint32_t real_count;
+    bool plain; /* that is all there is to do in a step: no unit has other moving inputs */
+    struct tutti_wire *wires;
+    uint32_t wire_count;
+    struct tutti_arena arena;
+};
+
+/* Lays out the signals of units that are configured (arrays have their extents, and inputs of FMI 3.0 their start values:
+ * elements that no connection reaches keep these). `units` is per component. */
+TUTTI_CHECKED enum tutti_err tutti_wires_init(struct tutti_wires *wires, const struct tutti_structure *structure,
+                                              struct tutti_unit *const *units);
+/* From now on inputs are gathered for some components only: place[c] == rank. */
+TUTTI_CHECKED enum tutti_err tutti_wires_keep_own(struct tutti_wires *wires, const int32_t *place, int rank);
+void tutti_wires_fini(struct tutti_wires *wires);
+
+/* Stages the moving inputs of one unit, or of all own ones. LIMIT if a value does not fit the destination's type. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather(struct tutti_wires *wires, const struct tutti_unit_wires *unit);
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_all(struct tutti_wires *wires);
+/* Stages the discrete inputs; unit->held_changed becomes true if one is another than before. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_unit_wires *unit);
+/* *other becomes true if what a wire brings is another value than the one staged. */
+TUTTI_CHECKED enum tutti_err tutti_wires_differs(const struct tutti_wires *wires, const struct tutti_wire *wire,
+                                                 bool *other);
+/* Makes room for derivatives up to `order`, all 0; units that take them get theirs with their inputs. */
+TUTTI_CHECKED enum tutti_err tutti_wires_let_move(struct tutti_wires *wires, unsigned order,
+                                                  struct tutti_unit *const *units);
+/* Where the staged input at `place` of `gathered` is after `elapsed` of a step. */
+double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double elapsed);
+/* Hands the derivatives of the staged inputs to the unit; after their values. */
+TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires,
+                                                    const struct tutti_unit_wires *wired, struct tutti_unit *unit);
+/* The size of a variable where it counts: its nominal value, or 1. */
+double tutti_wires_nominal(const struct tutti_var *var);
+/* All Float64 outputs as a dense vector. */
+void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
+/* Sets derivative number `order` (1 ...) of all signals. */
+void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
+/* After somebody put other bytes into signals, where units have gone back to: reads Strings and Binaries there again, which
+ * are pointers. `units` is per component. */
+TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
+
+/* Stages a single input. */
+TUTTI_CHECKED enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node);
+/* The unit's outputs, into signals. */
+TUTTI_CHECKED enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit);
+
+#endif

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections, and
+ * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (001 eq. 5.8d), with D from the
+ * units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete Real ...)
+ * are held meanwhile; behind each solution they are read anew, and the solution repeated, until they stay.
+ *
+ * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and D
+ * are computed where the units are. */
+#include "start/block.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "rank/agree.h"
+#include "start/feedthrough.h"
+#include "solve/eigen.h"
+#include "solve/newton.h"
+
+enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
+
+/* FMUs that solve equations of their own may not give more digits than these. */
+#define GOOD_ENOUGH 1e-6
+
+struct block {
+    struct tutti_rank *rank;
+    struct tutti_wires *wires;
+    uint32_t *reals, *others, *inputs; /* nodes: outputs that are unknowns, other outputs, inputs; ascending */
+    uint32_t real_count, other_count, input_count;
+    size_t *first;       /* per real: its first unknown */
+    size_t n;            /* unknowns */
+    bool scalar;         /* one unknown per real, so that D can be had unit by unit */
+    const double *scale; /* of the unknowns; NULL: not known */
+    double *jacobian;    /* while it is being filled; column-major */
+    bool exact;          /* ... by directional derivatives */
+    bool spread;         /* over several ranks, all of which are here */
+};
+
+static struct tutti_unit *unit_of(const struct tutti_rank *rank, uint32_t node)
+{
+    return rank->units[rank->job->structure.nodes[node].component];
+}
+
+enum tutti_err tutti_node_write(struct tutti_rank *rank, uint32_t node)
+{
+    struct tutti_slot *slot = &rank->wires.slots[node];
+    struct tutti_unit *unit = unit_of(rank, node);
+    struct tutti_block block = {(enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
+    return unit->kind->set(unit, &block);
+}
+
+enum tutti_err tutti_node_read(struct tutti_rank *rank, uint32_t node)
+{
+    struct tutti_slot *slot = &rank->wires.slots[node];
+    struct tutti_unit *unit = unit_of(rank, node);
+    struct tutti_block block = {
+        (enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, slot->owned};
+    TRY(unit->kind->get(unit, &block));
+    return tutti_signals_own(&block);
+}
+
+/* The place of a node among the unknowns, or -1. */
+static ptrdiff_t unknown_of(const struct block *block, uint32_t node)
+{
+    uint32_t low = 0, high = block->real_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (block->reals[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < block->real_count && block->reals[low] == node ? (ptrdiff_t)block->first[low] : -1;
+}
+
+static bool is_own(const struct block *block, uint32_t node)
+{
+    return tutti_rank_owns(block->rank, block->rank->job->structure.nodes[node].component);
+}
+
+/* Other ranks hear of what was read. */
+static enum tutti_err hear(const struct block *block)
+{
+    return block->spread ? tutti_channels_exchange_start(&block->rank->channels) : TUTTI_OK;
+}
+
+static enum tutti_err agree(const struct block *block, bool *any)
+{
+    return block->spread ? tutti_agree_any(block->rank, any) : TUTTI_OK;
+}
+
+/* One evaluation of each unit that `nodes`, which are sorted by unit, belong to. */
+static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
+        if (!is_own(block, nodes[i]))
+            continue;
+        if (i == 0 || unit != unit_of(block->rank, nodes[i - 1]))
+            unit->counts.init_evaluations++;
+        TRY(tutti_node_read(block->rank, nodes[i]));
+    }
+    return TUTTI_OK;
+}
+
+/* What is in the signals, to the inputs of the loop; of one unit only, if it is not NULL. */
+static enum tutti_err write_inputs(struct block *block, const struct tutti_unit *unit)
+{
+    for (uint32_t i = 0; i < block->input_count; i++) {
+        if ((unit && unit_of(block->rank, block->inputs[i]) != unit) || !is_own(block, block->inputs[i]))
+            continue;
+        TRY(tutti_wires_gather_node(block->wires, block->inputs[i]));
+        TRY(tutti_node_write(block->rank, block->inputs[i]));
+    }
+    return TUTTI_OK;
+}
+
+/* All of them, also those that no unit of this rank reads. */
+static enum tutti_err take(const struct block *block, double *x)
+{
+    for (uint32_t i = 0; i < block->real_count; i++) {
+        const struct tutti_slot *slot = &block->wires->slots[block->reals[i]];
+        memcpy(x + block->first[i], slot->values, slot->count * sizeof(double));
+        for (uint32_t e = 0; e < slot->count && !is_own(block, block->reals[i]); e++)
+            x[block->first[i] + e] = -INFINITY;
+    }
+    return block->spread ? tutti_reduce(block->rank, TUTTI_REDUCE_MAX, x, block->n) : TUTTI_OK;
+}
+
+static void put(const struct block *block, const double *x)
+{
+    for (uint32_t i = 0; i < block->real_count; i++) {
+        const struct tutti_slot *slot = &block->wires->slots[block->reals[i]];
+        memcpy(slot->values, x + block->first[i], slot->count * sizeof(double));
+    }
+}
+
+static enum tutti_err evaluate(void *context, const double *x, double *g, bool *outside)
+{
+    struct block *block = context;
+    put(block, x);
+    TRY(write_inputs(block, NULL));
+    enum tutti_err err = read_nodes(block, block->reals, block->real_count);
+    bool discarded = err == TUTTI_ERR_DISCARD;
+    if (!discarded)
+        TRY(err);
+    TRY(agree(block, &discarded));
+    *outside = discarded;
+    if (discarded)
+        return TUTTI_OK;
+    TRY(take(block, g));
+    for (size_t i = 0; i < block->n; i++)
+        *outside = *outside || !isfinite(g[i]);
+    return TUTTI_OK;
+}
+
+/* An entry of D, times the row of L that leads to its input. */
+static enum tutti_err add_entry(void *context, uint32_t output, uint32_t input, double value)
+{
+    struct block *block = context;
+    const struct tutti_slot *slot = &block->wires->slots[input];
+    ptrdiff_t row = unknown_of(block, output);
+    for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_wire *wire = &block->wires->wires[w];
+        const struct tutti_end *from = &wire->connection->from;
+        uint32_t source = tutti_structure_find(block->wires->structure, from->component, from->variable, true);
+        ptrdiff_t column = unknown_of(block, source);
+        if (row >= 0 && column >= 0)
+            block->jacobian[(size_t)column * block->n + (size_t)row] += value * wire->conversion->factor;
+    }
+    return TUTTI_OK;
+}
+
+/* An input is as large as what feeds it. */
+static double size_of(const void *context, uint32_t input)
+{
+    const struct block *block = context;
+    const struct tutti_slot *slot = &block->wires->slots[input];
+    double size = 0;
+    for (uint32_t w = slot->wire_first; block->scale && w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_wire *wire = &block->wires->wires[w];
+        const struct tutti_end *from = &wire->connection->from;
+        uint32_t source = tutti_structure_find(block->wires->structure, from->component, from->variable, true);
+        ptrdiff_t unknown = unknown_of(block, source);
+        if (unknown >= 0)
+            size = fmax(size, fabs(wire->conversion->factor) * block->scale[unknown]);
+    }
+    return size;
+}
+
+/* How many of `nodes` from `at` on belong to the unit of the first one. */
+static uint32_t same_unit(const struct block *block, const uint32_t *nodes, uint32_t count, uint32_t at)
+{
+    uint32_t end = at;
+    while (end < count && unit_of(block->rank, nodes[end]) == unit_of(block->rank, nodes[at]))
+        end++;
+    return end - at;
+}
+
+/* The rows of own units. */
+static enum tutti_err fill_own(struct block *block)
+{
+    uint32_t input = 0;
+    for (uint32_t at = 0; at < block->real_count;) {
+        uint32_t outputs = same_unit(block, block->reals, block->real_count, at);
+        struct tutti_unit *unit = unit_of(block->rank, block->reals[at]);
+        while (input < block->input_count && block->rank->job->structure.nodes[block->inputs[input]].component <
+                                                 block->rank->job->structure.nodes[block->reals[at]].component)
+            input++;
+        uint32_t inputs = 0;
+        while (input + inputs < block->input_count && unit_of(block->rank, block->inputs[input + inputs]) == unit)
+            inputs++;
+        if (is_own(block, block->reals[at]))
+            TRY(tutti_feedthrough(block->wires, unit, block->inputs + input, inputs, block->reals + at, outputs,
+                                  add_entry, size_of, block, &block->exact));
+        at += outputs;
+    }
+    return TUTTI_OK;
+}
+
+/* Each row comes from the rank of its output. *err becomes the greatest of all. */
+static enum tutti_err share_rows(struct block *block, double *jacobian, enum tutti_err *err)
+{
+    bool inexact = !block->exact;
+    double worst = *err;
+    for (uint32_t i = 0; i < block->real_count; i++)
+        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count && !is_own(block, block->reals[i]); e++)
+            for (size_t column = 0; column < block->n; column++)
+                jacobian[column * block->n + block->first[i] + e] = -INFINITY;
+    TRY(tutti_reduce(block->rank, TUTTI_REDUCE_MAX, jacobian, block->n * block->n));
+    TRY(tutti_agree_any(block->rank, &inexact));
+    block->exact = !inexact;
+    TRY(tutti_reduce(block->rank, TUTTI_REDUCE_MAX, &worst, 1));
+    *err = (enum tutti_err)worst;
+    return TUTTI_OK;
+}
+
+static enum tutti_err fill_jacobian(void *context, const double *x, double *jacobian)
+{
+    struct block *block = context;
+    (void)x; /* the units are there */
+    block->jacobian = jacobian;
+    enum tutti_err err = fill_own(block), worst = err;
+    if (block->spread)
+        TRY(share_rows(block, jacobian, &worst));
+    if (err || !worst)
+        return err;
+    if (worst == TUTTI_ERR_UNSUPPORTED) /* which the run may do without */
+        return tutti_fail(worst, "a unit of another rank does not tell how its outputs follow its inputs");
+    return tutti_fabric_stopped(); /* the rank that failed tells */
+}
+
+/* Guesses that are no numbers would spoil everything that follows. */
+static void mend_guess(const struct block *block, double *x)
+{
+    for (size_t i = 0; i < block->n; i++)
+        if (!isfinite(x[i]))
+            x[i] = 0;
+}
+
+static double scale_of(const struct block *block, uint32_t node, double guess)
+{
+    const struct tutti_structure_node *n = &block->rank->job->structure.nodes[node];
+    const struct tutti_bounds *bounds =
+        block->rank->job->system->components[n->component].fmu->desc->vars[n->variable].bounds;
+    if (bounds && bounds->has_nominal && bounds->nominal > 0 && isfinite(bounds->nominal))
+        return bounds->nominal;
+    return fabs(guess) > 1e-100 ? fabs(guess) : 1;
+}
+
+/* "a.y = 1 (residual 0.5), b.y = ..." */
+static void name_unknowns(const struct block *block, const double *x, const double *residuals, struct tutti_text *text)
+{
+    size_t named = 0;
+    for (uint32_t i = 0; i < block->real_count; i++)
+        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count; e++, named++) {
+            const struct tutti_structure_node *node = &block->rank->job->structure.nodes[block->reals[i]];
+            struct tutti_end end = {.component = node->component, .variable = node->variable};
+            size_t k = block->first[i] + e;
+            char name[256], index[32] = "";
+            if (block->wires->slots[block->reals[i]].count > 1)
+                snprintf(index, sizeof index, "[%u]", e + 1);
+            if (named < MOST_NAMED)
+                tutti_text_printf(text, "%s%s%s = %s (residual %.3g)", named ? ", " : "",
+                                  tutti_system_name(block->rank->job->system, &end, name, sizeof name), index,
+                                  NUMBER(x[k]), residuals[k]);
+        }
+    if (named > MOST_NAMED)
+        tutti_text_printf(text, " and %zu more", named - MOST_NAMED);
+}
+
+static enum tutti_err not_solved(const struct block *block, const double *x, const double *residuals)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    struct tutti_text text = {0};
+    name_unknowns(block, x, residuals, &text);
+    enum tutti_err err =
+        tutti_fail(TUTTI_ERR_SOLVER,
+                   "the algebraic loop of %zu unknown%s at the start has no solution that could be found: %s. Last "
+                   "values: %s. Other "
+                   "start values (--set) of the inputs in the loop may lead to one; `tutti graph` shows the loop",
+                   block->n, block->n == 1 ? "" : "s", why, text.text ? text.text : "");
+    tutti_text_fini(&text);
+    return err;
+}
+
+/* Typical sizes from the values at hand, x and what the units make of it; true if one is far smaller than it was taken
+ * for. */
+static bool measure(const struct block *block, const double *x, const double *g, double *scale)
+{
+    bool smaller = false;
+    for (uint32_t i = 0; i < block->real_count; i++)
+        for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count; e++) {
+            size_t k = block->first[i] + e;
+            double now = scale_of(block, block->reals[i], isfinite(g[k]) ? fmax(fabs(x[k]), fabs(g[k])) : x[k]);
+            smaller = smaller || now < 0.01 * scale[k];
+            scale[k] = now;
+        }
+    return smaller;
+}
+
+static enum tutti_err run_newton(struct block *block, const double *scale, double *x, double *residuals,
+                                 double *residual)
+{
+    struct tutti_fixed_point problem = {
+        .n = block->n,
+        .context = block,
+        .evaluate = evaluate,
+        .jacobian = block->scalar ? fill_jacobian : NULL,
+        .scale = scale,
+    };
+    struct tutti_newton_counts counts = {0};
+    block->scale = scale;
+    enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
+    if (!block->spread || block->rank->fabric->rank == 0) /* once */
+        block->rank->stats->init_iterations += counts.iterations;
+    *residual = counts.residual;
+    return err;
+}
+
+/* Where nothing says how large an unknown is, 1 is as good as anything; until a solution far below that shows it was
+ * not, and is only a solution because everything is. */
+static enum tutti_err refine(struct block *block, double *scale, double *x, double *residuals, double *first)
+{
+    double residual;
+    if (!measure(block, x, x, scale))
+        return TUTTI_OK;
+    memcpy(first, x, block->n * sizeof *x);
+    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
+    if (err == TUTTI_ERR_SOLVER)
+        memcpy(x, first, block->n * sizeof *x); /* no more digits to be had */
+    return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
+}
+
+static enum tutti_err solve_reals(struct block *block, double *work)
+{
+    double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n, residual;
+    TRY(take(block, x));
+    mend_guess(block, x);
+    bool outside = false;
+    TRY(evaluate(block, x, residuals, &outside));
+    (void)measure(block, x, residuals, scale);
+    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
+    if (err == TUTTI_ERR_SOLVER && !(residual <= GOOD_ENOUGH))
+        return not_solved(block, x, residuals);
+    if (err == TUTTI_ERR_SOLVER) /* a loop of this rank alone is known to nobody else */
+        tutti_log_printf(
+            block->spread ? block->rank->log : block->rank->unit_log, TUTTI_LOG_WARNING, block->rank->job->system->name,
+            "an algebraic loop at the start is solved to %.1e only; going on (%s)", residual, tutti_err_message());
+    else
+        TRY(err ? err : refine(block, scale, x, residuals, work + 3 * block->n));
+    put(block, x);
+    return write_inputs(block, NULL); /* the inputs that belong to the solution, whatever was tried last */
+}
+
+/* Reads the outputs that are no unknowns, unit by unit, each with what those before it have become: what flips back and
+ * forth if all change at once often rests that way. Does any input of the loop then get another value than it was
+ * solved with? */
+static enum tutti_err read_others(struct block *block, bool *changed)
+{
+    struct tutti_wires *wires = block->wires;
+    for (uint32_t at = 0; at < block->other_count;) {
+        uint32_t count = same_unit(block, block->others, block->other_count, at);
+        TRY(write_inputs(block, unit_of(block->rank, block->others[at])));
+        TRY(read_nodes(block, block->others + at, count));
+        TRY(hear(block));
+        at += count;
+    }
+    for (uint32_t i = 0; i < block->input_count; i++) {
+        const struct tutti_slot *slot = &wires->slots[block->inputs[i]];
+        uint32_t end = is_own(block, block->inputs[i]) ? slot->wire_first + slot->wire_count : slot->wire_first;
+        for (uint32_t w = slot->wire_first; w < end && !*changed; w++)
+            TRY(tutti_wires_differs(wires, &wires->wires[w], changed));
+    }
+    return agree(block, changed);
+}
+
+static enum tutti_err do_not_rest(const struct block *block)
+{
+    struct tutti_text text = {0};
+    for (uint32_t i = 0; i < block->other_count && i < MOST_NAMED; i++) {
+        const struct tutti_structure_node *node = &block->rank->job->structure.nodes[block->others[i]];
+        struct tutti_end end = {.component = node->component, .variable = node->variable};
+        char name[256];
+        tutti_text_printf(&text, "%s'%s'", i ? ", " : "",
+                          tutti_system_name(block->rank->job->system, &end, name, sizeof name));
+    }
+    enum tutti_err err = tutti_fail(
+        TUTTI_ERR_SOLVER,
+        "an algebraic loop with discrete values does not come to rest at the start after %d rounds: %s go on changing. "
+        "Other start values (--set) may lead to rest; `tutti graph` shows the loop",
+        MOST_ROUNDS, text.text ? text.text : "");
+    tutti_text_fini(&text);
+    return err;
+}
+
+static enum tutti_err solve(struct block *block, double *work)
+{
+    /* The first guess: what the units make of their inputs' start values. */
+    TRY(read_nodes(block, block->reals, block->real_count));
+    TRY(read_nodes(block, block->others, block->other_count));
+    TRY(hear(block));
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        bool changed = false;
+        if (block->n > 0)
+            TRY(solve_reals(block, work));
+        else
+            TRY(write_inputs(block, NULL));
+        if (block->other_count > 0)
+            TRY(read_others(block, &changed));
+        if (!changed)
+            return TUTTI_OK;
+    }
+    return do_not_rest(block);
+}
+
+static bool is_unknown(const struct tutti_wires *wires, uint32_t node)
+{
+    const struct tutti_structure_node *n = &wires->structure->nodes[node];
+    const struct tutti_var *var = &wires->structure->system->components[n->component].fmu->desc->vars[n->variable];
+    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
+}
+
+static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uint32_t count)
+{
+    block->scalar = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
+        if (unit->fmu->desc->fmi == 1 && unit->kind->interface == TUTTI_CS)
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                              "%s (%s) is part of an algebraic loop at the start, but FMI 1.0 Co-Simulation cannot say "
+                              "what its outputs are before it is initialised; export it for FMI 2.0 or 3.0, or take it "
+                              "out of the loop",
+                              unit->name, unit->fmu->path);
+        bool output = block->rank->job->structure.nodes[nodes[i]].output;
+        block->spread = block->spread || !is_own(block, nodes[i]);
+        if (!output) {
+            block->inputs[block->input_count++] = nodes[i];
+            block->scalar = block->scalar && tutti_feedthrough_is_real(block->wires, nodes[i]);
+        } else if (is_unknown(block->wires, nodes[i])) {
+            block->first[block->real_count] = block->n;
+            block->reals[block->real_count++] = nodes[i];
+            block->n += block->wires->slots[nodes[i]].count;
+            block->scalar = block->scalar && block->wires->slots[nodes[i]].count == 1;
+        } else {
+            block->others[block->other_count++] = nodes[i];
+            block->scalar = false;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err make(struct block *block, struct tutti_rank *rank, struct tutti_arena *arena,
+                           const uint32_t *nodes, uint32_t count)
+{
+    *block = (struct block){.rank = rank, .wires = &rank->wires, .exact = true};
+    block->reals = tutti_arena_array(arena, count, sizeof *block->reals);
+    block->others = tutti_arena_array(arena, count, sizeof *block->others);
+    block->inputs = tutti_arena_array(arena, count, sizeof *block->inputs);
+    block->first = tutti_arena_array(arena, count, sizeof *block->first);
+    if (!block->reals || !block->others || !block->inputs || !block->first)
+        return tutti_fail_memory();
+    return sort_nodes(block, nodes, count);
+}
+
+enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+{
+    struct block block;
+    struct tutti_arena arena = {0};
+    enum tutti_err err = make(&block, rank, &arena, nodes, count);
+    double *work = err ? NULL : tutti_arena_array(&arena, block.n, 4 * sizeof *work);
+    if (!err)
+        err = work ? solve(&block, work) : tutti_fail_memory();
+    tutti_arena_fini(&arena);
+    return err;
+}
+
+enum tutti_err tutti_block_feedback(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
+                                    struct tutti_arena *arena, double **matrix, size_t *n, bool *exact)
+{
+    struct block block;
+    TRY(make(&block, rank, arena, nodes, count));
+    if (!block.scalar)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has arrays or discrete values");
+    if (block.n > TUTTI_EIGEN_MOST)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "the loop has %zu unknowns; the limit is %d", block.n,
+                          TUTTI_EIGEN_MOST);
+    *n = block.n;
+    *matrix = tutti_arena_array(arena, block.n * block.n, sizeof **matrix);
+    if (!*matrix)
+        return tutti_fail_memory();
+    block.spread = rank->fabric->ranks > 1;                 /* all ranks want to know */
+    TRY(read_nodes(&block, block.reals, block.real_count)); /* differences begin at g(y); y itself is only near it */
+    TRY(hear(&block));
+    TRY(fill_jacobian(&block, NULL, *matrix));
+    *exact = block.exact;
+    return TUTTI_OK;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* From configured units to a consistent start (001 chapter 5): inputs and outputs are computed in the order of their
+ * dependencies, loops as blocks; then every unit leaves its initialisation mode.
+ *
+ * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by
+ * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
+ * so that it may be part of a loop. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rank/agree.h"
+#include "start/block.h"
+#include "rank/settle.h"
+#include "start/initialise.h"
+#include "start/rehearse.h"
+#include "start/members.h"
+#include "plan/order.h"
+
+static bool reads_late(const struct tutti_member *member)
+{
+    return member->unit->fmu->desc->fmi == 1;
+}
+
+static struct tutti_member *member_of(struct tutti_rank *rank, uint32_t component)
+{
+    return &rank->members[component];
+}
+
+/* Is the value of an output known before anything is computed? Then it is put among the signals. */
+static bool put_known(struct tutti_rank *rank, uint32_t node)
+{
+    const struct tutti_structure_node *of = &rank->job->structure.nodes[node];
+    const struct tutti_component *component = &rank->job->system->components[of->component];
+    const struct tutti_var *var = &component->fmu->desc->vars[of->variable];
+    const struct tutti_slot *slot = &rank->wires.slots[node];
+    const char *values = var->initial == TUTTI_EXACT ? var->start : NULL;
+    size_t count = var->start_count, size = tutti_type_size(var->type);
+    for (size_t i = 0; i < component->setting_count; i++)
+        if (component->settings[i].variable == of->variable) {
+            values = component->settings[i].element.count == 0 ? component->settings[i].values : NULL;
+            count = component->settings[i].count;
+        }
+    if (!values || var->negated || tutti_type_is_text(var->type) || (count != 1 && count != slot->count))
+        return false;
+    for (uint32_t i = 0; i < slot->count; i++)
+        memcpy((char *)slot->values + i * size, values + (count == 1 ? 0 : i) * size, size);
+    return true;
+}
+
+static bool all_sources_known(struct tutti_rank *rank, const struct tutti_slot *slot)
+{
+    for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+        const struct tutti_end *from = &rank->wires.wires[w].connection->from;
+        uint32_t source = tutti_structure_find(&rank->job->structure, from->component, from->variable, true);
+        if (source == TUTTI_NONE || !put_known(rank, source))
+            return false;
+    }
+    return slot->wire_count > 0 && !tutti_type_is_text((enum tutti_type)slot->type);
+}
+
+static enum tutti_err offer_connected(struct tutti_rank *rank, struct tutti_member *member, bool *refused)
+{
+    const struct tutti_structure *structure = &rank->job->structure;
+    for (uint32_t n = structure->component_first[member->component];
+         n < structure->component_first[member->component + 1]; n++) {
+        struct tutti_slot *slot = &rank->wires.slots[n];
+        if (structure->nodes[n].output || !all_sources_known(rank, slot))
+            continue;
+        TRY(tutti_wires_gather_node(&rank->wires, n));
+        struct tutti_block block = {(enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
+        TRY(member->unit->kind->offer(member->unit, &block, refused));
+    }
+    return TUTTI_OK;
+}
+
+/* The inputs as far as they are known before the initialisation. FMI 2.0 takes them in the initialisation mode only; but
+ * some FMUs solve their initial equations when they enter it. */
+static enum tutti_err offer_inputs(struct tutti_rank *rank, struct tutti_member *member, bool *refused)
+{
+    const struct tutti_component *component = &rank->job->system->components[member->component];
+    TRY(tutti_unit_offer_inputs(member->unit, component->settings, component->setting_count, refused));
+    TRY(offer_connected(rank, member, refused));
+    return member->inputs ? tutti_inputs_offer(member->inputs, member->unit, refused) : TUTTI_OK;
+}
+
+/* An FMU that took the offer for an error, as it may, is brought back by a reset. */
+static enum tutti_err enter_mode(struct tutti_rank *rank, struct tutti_member *member)
+{
+    const struct tutti_unit_kind *kind = member->unit->kind;
+    bool refused = false;
+    if (!reads_late(member))
+        TRY(offer_inputs(rank, member, &refused));
+    enum tutti_err err = kind->enter_init(member->unit);
+    if (!refused || err != TUTTI_ERR_FMU)
+        return err;
+    TRY(kind->reset(member->unit));
+    TRY(tutti_member_configure(rank, member->component));
+    return kind->enter_init(member->unit);
+}
+
+static enum tutti_err enter(struct tutti_rank *rank, struct tutti_member *member)
+{
+    const struct tutti_component *component = &rank->job->system->components[member->component];
+    tutti_rank_tell_unit(rank, member->component);
+    if (member->inputs) {
+        member->inputs->time = rank->times.start;
+        tutti_inputs_sample(member->inputs, rank->times.start, true);
+    }
+    TRY(enter_mode(rank, member));
+    TRY(tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count));
+    return member->inputs ? tutti_inputs_set_all(member->inputs, member->unit) : TUTTI_OK;
+}
+
+/* Some FMUs put their inputs back at the end of the initialisation: discrete ones are set once more with the first step, though
+ * nothing changed since. (With event mode it would take an event.) */
+static enum tutti_err leave(struct tutti_member *member)
+{
+    if (member->ready)
+        return TUTTI_OK;
+    member->ready = true;
+    if (!member->unit->has_events) {
+        member->wires->held_changed = true;
+        if (member->inputs)
+            member->inputs->held_changed = true;
+    }
+    return member->unit->kind->exit_init(member->unit);
+}
+
+static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member, const uint32_t *nodes,
+                                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(tutti_wires_gather_node(&rank->wires, nodes[i]));
+        if (!member->ready || member->unit->kind->interface == TUTTI_ME)
+            TRY(tutti_node_write(rank, nodes[i]));
+        else
+            member->wires->held_changed = true;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err get_outputs(struct tutti_rank *rank, struct tutti_member *member, const uint32_t *nodes,
+                                  uint32_t count)
+{
+    tutti_rank_tell_unit(rank, member->component);
+    if (reads_late(member))
+        TRY(leave(member));
+    member->unit->counts.init_evaluations++;
+    for (uint32_t i = 0; i < count; i++)
+        TRY(tutti_node_read(rank, nodes[i]));
+    return TUTTI_OK;
+}
+
+static enum tutti_err solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+{
+    rank->stats->init_loops++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tutti_member *member = member_of(rank, rank->job->structure.nodes[nodes[i]].component);
+        if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
+            TRY(leave(member));
+    }
+    return tutti_block_solve(rank, nodes, count);
+}
+
+/* ---- who does what, and when ranks have to hear of each other ---- */
+
+/* All ranks go through the same list of actions, each does those of its own units. Outputs are sent when a rank is about to
+ * read one that is news to it, which all ranks know: the exchange is collective. Actions between two exchanges, whole loops
+ * among them, are done on several ranks at once. A loop whose units are on several ranks is solved by all of them, each with
+ * the same iteration (block.c). */
+struct spread {
+    struct tutti_rank *rank;
+    bool *news; /* per node: computed since the last exchange */
+};
+
+static int32_t rank_of(const struct tutti_rank *rank, uint32_t node)
+{
+    return rank->place ? rank->place[rank->job->structure.nodes[node].component] : 0;
+}
+
+/* The rank whose units the nodes are, all of them; -1: of several. */
+static int32_t only_rank(const struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+{
+    int32_t only = rank_of(rank, nodes[0]);
+    for (uint32_t i = 1; i < count; i++)
+        if (rank_of(rank, nodes[i]) != only)
+            return -1;
+    return only;
+}
+
+/* Does an input among the nodes come from what its rank has not heard yet? */
+static bool reads_news(const struct spread *spread, const uint32_t *nodes, uint32_t count)
+{
+    const struct tutti_rank *rank = spread->rank;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tutti_slot *slot = &rank->wires.slots[nodes[i]];
+        if (rank->job->structure.nodes[nodes[i]].output)
+            continue;
+        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+            const struct tutti_end *from = &rank->wires.wires[w].connection->from;
+            uint32_t source = tutti_structure_find(&rank->job->structure, from->component, from->variable, true);
+            if (spread->news[source] && rank_of(rank, source) != rank_of(rank, nodes[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum tutti_err hear(struct spread *spread)
+{
+    memset(spread->news, 0, spread->rank->job->structure.node_count * sizeof *spread->news);
+    return tutti_channels_exchange_start(&spread->rank->channels);
+}
+
+static enum tutti_err act(struct spread *spread, const struct tutti_order *order, const struct tutti_action *action)
+{
+    struct tutti_rank *rank = spread->rank;
+    const uint32_t *nodes = order->nodes + action->first;
+    int32_t only = only_rank(rank, nodes, action->count);
+    bool elsewhere = only >= 0 && only != rank->fabric->rank;
+    if (reads_news(spread, nodes, action->count))
+        TRY(hear(spread));
+    for (uint32_t i = 0; i < action->count && only >= 0; i++)
+        spread->news[nodes[i]] = rank->job->structure.nodes[nodes[i]].output;
+    if (action->kind == TUTTI_ACTION_SOLVE)
+        rank->stats->init_loops += elsewhere; /* counted by all alike */
+    if (elsewhere)
+        return TUTTI_OK;
+    switch (action->kind) {
+    case TUTTI_ACTION_SET: return set_inputs(rank, member_of(rank, action->component), nodes, action->count);
+    case TUTTI_ACTION_GET: return get_outputs(rank, member_of(rank, action->component), nodes, action->count);
+    case TUTTI_ACTION_SOLVE: break;
+    }
+    return solve(rank, nodes, action->count);
+}
+
+static enum tutti_err compute(struct tutti_rank *rank)
+{
+    struct tutti_order order;
+    struct spread spread = {.rank = rank,
+                            .news = calloc((size_t)rank->job->structure.node_count + 1, sizeof *spread.news)};
+    if (!spread.news)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_order_init(&order, &rank->job->structure, true);
+    for (uint32_t a = 0; !err && a < order.action_count; a++)
+        err = act(&spread, &order, &order.actions[a]);
+    if (!err)
+        err = hear(&spread);
+    tutti_order_fini(&order);
+    free(spread.news);
+    return err;
+}
+
+static enum tutti_err settle_member(struct tutti_rank *rank, struct tutti_member *member)
+{
+    bool ended = false;
+    if (!member->unit->has_events)
+        return TUTTI_OK;
+    TRY(tutti_member_settle(rank, member, &ended));
+    if (ended)
+        rank->ended = member;
+    return TUTTI_OK;
+}
+
+/* What units with events say at the end of their initialisation, and what others see of it. */
+static enum tutti_err settle(struct tutti_rank *rank)
+{
+    bool unused = false;
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_member *member = rank->own[m];
+        TRY(settle_member(rank, member));
+        if (!rank->ended)
+            TRY(tutti_wires_get(member->wires, member->unit));
+    }
+    TRY(tutti_channels_exchange_start(&rank->channels));
+    return tutti_agree_point(rank, &unused, &unused);
+}
+
+/* ---- units that are to be taken back ---- */
+
+/* A unit that did not come back as it was begins anew, with the inputs that it has got by now. */
+static enum tutti_err begin_anew(struct tutti_rank *rank, struct tutti_member *member)
+{
+    uint32_t c = member->component;
+    struct tutti_unit_counts counts = member->unit->counts;
+    TRY(tutti_member_renew(rank, member));
+    member->ready = false;
+    TRY(enter(rank, member));
+    for (uint32_t n = rank->job->structure.component_first[c]; n < rank->job->structure.component_first[c + 1]; n++)
+        if (!rank->job->structure.nodes[n].output) {
+            TRY(tutti_wires_gather_node(&rank->wires, n));
+            TRY(tutti_node_write(rank, n));
+        }
+    TRY(leave(member));
+    TRY(settle_member(rank, member));
+    member->unit->counts = counts;
+    return rank->ended ? TUTTI_OK : tutti_wires_get(member->wires, member->unit);
+}
+
+/* Found out by the unit's rank, known by all. */
+static enum tutti_err spread_findings(struct tutti_rank *rank, double *findings, bool *forgets)
+{
+    TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, findings, rank->member_count));
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        struct tutti_member *member = &rank->members[m];
+        if (findings[m] == 2 && tutti_rank_owns(rank, m))
+            TRY(begin_anew(rank, member));
+        member->unit->unsteady = findings[m] == 1;
+        if (findings[m] < 2)
+            continue;
+        *forgets = member->unit->forgets = true;
+        member->unit->can &= ~(uint32_t)TUTTI_CAN_STATE;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets)
+{
+    *forgets = false;
+    double *findings = tutti_arena_array(&rank->arena, rank->member_count, sizeof *findings);
+    if (!findings)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < rank->own_count; i++) {
+        struct tutti_member *member = rank->own[i];
+        struct tutti_rehearsal rehearsal;
+        TRY(tutti_rehearse(rank, member, &rehearsal));
+        findings[member->component] = rehearsal.forgets ? 2 : rehearsal.unsteady ? 1 : 0;
+        if (rehearsal.forgets)
+            tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                             "the FMU does not come back to a state that it saved (canGetAndSetFMUState): %s; it is "
+                             "treated as one that cannot go back",
+                             rehearsal.why);
+    }
+    return spread_findings(rank, findings, forgets);
+}
+
+/* ---- the way ---- */
+
+enum tutti_err tutti_start_compute(struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        TRY(enter(rank, rank->own[m]));
+    TRY(compute(rank));
+    bool unused = false;
+    return tutti_agree_any(rank, &unused); /* no rank complains of what follows while another still fails at this */
+}
+
+enum tutti_err tutti_start_leave(struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tutti_unit *unit = rank->own[m]->unit;
+        tutti_rank_tell_unit(rank, rank->own[m]->component);
+        TRY(leave(rank->own[m]));
+        if (unit->counts.init_evaluations == 0)
+            unit->counts.init_evaluations = 1; /* no other unit asked, but it was done */
+    }
+    return settle(rank);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* initialise.h - from configured units to a consistent start, in the order in which a run does it; the master is chosen between
+ * the first and the second. All of it is collective. */
+#ifndef TUTTI_START_INITIALISE_H
+#define TUTTI_START_INITIALISE_H
+
+#include "rank/rank.h"
+
+/* All units enter their initialisation, and everything is computed there: inputs and outputs in the order of their
+ * dependencies, loops as blocks. */
+TUTTI_CHECKED enum tutti_err tutti_start_compute(struct tutti_rank *rank);
+/* All units leave it, and cross the events that they have at the start. One may end the run: rank->ended. */
+TUTTI_CHECKED enum tutti_err tutti_start_leave(struct tutti_rank *rank);
+/* Where units are to be taken back: tries it once with each (rehearse.h). A unit that does not come back as it was begins its
+ * life anew, loses TUTTI_CAN_STATE, on all ranks, and is warned of; *forgets: there is one. */
+TUTTI_CHECKED enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets);
+
+#endif

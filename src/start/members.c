@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+#include "start/members.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "rank/agree.h"
+#include "job/drive.h"
+#include "job/integration.h"
+#include "rank/moving.h"
+#include "start/rows.h"
+#include "job/annotation.h"
+#include "record/table.h"
+#include "unit/shadow.h"
+
+/* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
+ * the tolerance. If that is for the whole run, their errors add up as well, over steps that go with its cube root. */
+static const double PER_STEP = 0.1, LEAST = 1e-13; /* no solver is better */
+
+static bool is_per_step(const struct tutti_run_options *options)
+{
+    return options->error_per && strcmp(options->error_per, "step") == 0;
+}
+
+static double share_of(const struct tutti_run_options *options, double tolerance)
+{
+    if (is_per_step(options))
+        return PER_STEP;
+    tolerance = tolerance > 0 ? tolerance : TUTTI_DEFAULT_RTOL;
+    return fmin(fmax(PER_STEP * cbrt(tolerance), LEAST / tolerance), 1);
+}
+
+/* Multistep methods that cannot be taken back begin every step anew, with the order 1: what they do wrong then falls with the
+ * step as slowly as that, and is no more than noise for much smaller tolerances only. */
+static double share_of_solver(const struct tutti_rank *rank, const struct tutti_member *member)
+{
+    static const double ANEW = 1e-3;
+    const struct tutti_solver_kind *solver = member->integration.solver;
+    if (member->share <= 0)
+        return 1;
+    if (is_per_step(&rank->job->options) || !solver->multistep || solver->saved_size)
+        return member->share;
+    return fmin(fmax(ANEW * member->share, LEAST / member->integration.rtol), member->share);
+}
+
+/* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
+static enum tutti_err own_step(const struct tutti_rank *rank, const char *name, bool *used, double *step)
+{
+    const struct tutti_run_options *options = &rank->job->options;
+    for (size_t i = 0; i < options->unit_step_count; i++) {
+        const char *text = options->unit_steps[i], *equals = strrchr(text, '=');
+        if (!equals || strlen(name) != (size_t)(equals - text) || strncmp(text, name, strlen(name)) != 0)
+            continue;
+        used[i] = true;
+        if (!tutti_number_read_double(equals + 1, strlen(equals + 1), step))
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step takes UNIT=H with a number H, not '%s'", text);
+        TRY(tutti_times_check_step(&rank->times, *step, "--step UNIT=H"));
+    }
+    return TUTTI_OK;
+}
+
+/* `given`: the option as it was typed. */
+static enum tutti_err no_unit(const struct tutti_rank *rank, const char *given, const char *name)
+{
+    struct tutti_nearest nearest = {.wanted = name};
+    for (uint32_t c = 0; c < rank->job->system->component_count; c++)
+        tutti_nearest_offer(&nearest, rank->job->system->components[c].name);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: there is no unit '%s'%s%s%s", given, name,
+                      nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?" : "");
+}
+
+static enum tutti_err check_used(const struct tutti_rank *rank, const bool *used)
+{
+    for (size_t i = 0; i < rank->job->options.unit_step_count; i++) {
+        if (used[i])
+            continue;
+        struct tutti_text name = {0}, given = {0};
+        const char *text = rank->job->options.unit_steps[i], *equals = strrchr(text, '=');
+        tutti_text_append_n(&name, text, equals ? (size_t)(equals - text) : strlen(text));
+        tutti_text_printf(&given, "--step %s", text);
+        enum tutti_err err = name.failed || given.failed ? tutti_fail_memory()
+                                                         : no_unit(rank, given.text, name.text ? name.text : "");
+        tutti_text_fini(&given);
+        tutti_text_fini(&name);
+        return err;
+    }
+    return TUTTI_OK;
+}
+
+/* A feature that is not to be used: of all units, or of those named. */
+static bool is_among(const char *name, bool all, const char *const *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        all = all || strcmp(units[i], name) == 0;
+    return all;
+}
+
+static uint32_t unused_features(const struct tutti_run_options *options, const char *name)
+{
+    bool events =
+        is_among(name, options->no_event_mode, options->no_event_mode_units, options->no_event_mode_unit_count);
+    bool derivatives = is_among(name, options->no_directional_derivatives, options->no_directional_derivatives_units,
+                                options->no_directional_derivatives_unit_count);
+    return (events ? TUTTI_CAN_EVENT_MODE : 0) | (derivatives ? TUTTI_CAN_DIRECTIONAL : 0);
+}
+
+static enum tutti_err check_units(const struct tutti_rank *rank, const char *option, const char *const *units,
+                                  size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (uint32_t c = 0; c < rank->job->system->component_count && !found; c++)
+            found = strcmp(rank->job->system->components[c].name, units[i]) == 0;
+        if (!found)
+            return no_unit(rank, option, units[i]);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err check_features(const struct tutti_rank *rank)
+{
+    const struct tutti_run_options *options = &rank->job->options;
+    TRY(check_units(rank, "--no-event-mode", options->no_event_mode_units, options->no_event_mode_unit_count));
+    return check_units(rank, "--no-directional-derivatives", options->no_directional_derivatives_units,
+                       options->no_directional_derivatives_unit_count);
+}
+
+/* A step that an annotation asks for is a fault of the file. */
+static enum tutti_err check_multiple(const struct tutti_rank *rank, uint32_t m)
+{
+    const struct tutti_component *component = &rank->job->system->components[m];
+    const struct tutti_member *member = &rank->members[m];
+    enum tutti_err err = tutti_times_check_multiple(&rank->times, member->own_step, component->name);
+    return err && member->step_from_file
+               ? tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->line)
+               : err;
+}
+
+/* Grids of their own for units that step less often than others, or cannot vary their step. */
+static enum tutti_err give_grids(struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_member *member = &rank->members[m];
+        if (member->unit->uniform)
+            TRY(tutti_times_make_uniform(&rank->times, &rank->job->options, member->unit->fmu, member->own_step,
+                                         rank->log));
+    }
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        struct tutti_member *member = &rank->members[m];
+        double step = member->own_step > 0 ? member->own_step : rank->times.step;
+        if (member->own_step > 0)
+            TRY(check_multiple(rank, m));
+        member->has_grid = member->unit->uniform || !tutti_time_same(step, rank->times.step, 0);
+        tutti_grid_init(&member->grid, rank->times.start, step, rank->times.stop);
+    }
+    return TUTTI_OK;
+}
+
+static bool has_wired_inputs(const struct tutti_rank *rank, uint32_t component)
+{
+    uint32_t first = rank->job->structure.component_first[component];
+    return first < rank->job->structure.component_first[component + 1] && !rank->job->structure.nodes[first].output;
+}
+
+/* One FMU by itself, which nothing comes back to. */
+static bool is_alone(const struct tutti_rank *rank)
+{
+    return rank->job->system->single && !tutti_system_is_coupled(rank->job->system);
+}
+
+static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const struct tutti_run_options *options,
+                                  const struct tutti_unit_kind **kind)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    struct tutti_member *member = &rank->members[c];
+    enum tutti_interface_choice choice;
+    TRY(tutti_interface_choose(options, &choice));
+    bool solver = options->solver && (rank->job->system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
+    TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
+    if ((*kind)->interface != TUTTI_ME)
+        return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
+    bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors;
+    TRY(tutti_integration_resolve(&member->integration, options, &rank->times, member->tolerance, disturbed,
+                                  tutti_system_is_coupled(rank->job->system)));
+    double share = share_of_solver(rank, member);
+    member->integration.rtol *= share;
+    member->integration.atol *= share;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    const struct tutti_member *member = &rank->members[c];
+    struct tutti_experiment_setup setup = {
+        .start = rank->times.start,
+        .stop = rank->times.stop,
+        .has_stop = true,
+        .tolerance = member->tolerance * (member->share > 0 ? member->share : 1),
+        .has_tolerance = member->tolerance > 0,
+    };
+    TRY(member->unit->kind->set_up(member->unit, &setup));
+    return tutti_unit_apply(member->unit, component->settings, component->setting_count);
+}
+
+static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struct tutti_run_options *own)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    const struct tutti_unit_kind *kind = NULL;
+    struct tutti_member *member = &rank->members[c];
+    TRY(choose_kind(rank, c, own, &kind));
+    if (!tutti_rank_owns(rank, c)) {
+        TRY(tutti_shadow_new(&member->unit, component->fmu, kind, component->name));
+        rank->units[c] = member->unit;
+        return TUTTI_OK;
+    }
+    tutti_rank_tell_unit(rank, c);
+    struct tutti_unit_options options = {
+        .name = component->name,
+        .log = rank->unit_log,
+        .logging_on = rank->job->options.fmu_logging,
+        .timing = rank->job->options.timing,
+        .cannot = unused_features(own, component->name),
+        .interrupt = rank->job->options.interrupt,
+        .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
+        .integration = member->integration,
+    };
+    bool moves = false;
+    if (kind->interface == TUTTI_CS && (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE))
+        TRY(tutti_moving_list(rank, c, &options, &moves));
+    TRY(tutti_unit_new(&member->unit, component->fmu, &options));
+    member->unit->asks_for_inputs = moves;
+    rank->units[c] = member->unit;
+    TRY(tutti_member_configure(rank, c));
+    /* Elements of arrays that nobody drives or connects are read soon, and kept: they have to be those of the settings. */
+    bool refused = false;
+    return component->fmu->desc->fmi == 3
+               ? tutti_unit_offer_inputs(member->unit, component->settings, component->setting_count, &refused)
+               : TUTTI_OK;
+}
+
+/* Needs the interface, which decides how inputs can be followed; but is needed before the unit is made. */
+static enum tutti_err open_inputs(struct tutti_rank *rank, uint32_t c, const struct tutti_drive *drive,
+                                  const struct tutti_run_options *own)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    rank->members[c].driven = drive->counts && drive->counts[c] > 0;
+    if (!rank->members[c].driven || !tutti_rank_owns(rank, c))
+        return TUTTI_OK;
+    struct tutti_inputs *inputs = tutti_arena_alloc(&rank->arena, sizeof *inputs);
+    if (!inputs)
+        return tutti_fail_memory();
+    rank->members[c].inputs = inputs;
+    const struct tutti_unit_kind *kind = NULL;
+    TRY(choose_kind(rank, c, own, &kind));
+    TRY(tutti_inputs_choose(own, &inputs->choice));
+    return tutti_inputs_open(inputs, rank->job->tables, rank->job->table_count, component->fmu->desc, kind->interface,
+                             drive->inputs[c], drive->counts[c]);
+}
+
+/* What one unit is to have. */
+static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct tutti_run_options *own, bool *used)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    struct tutti_member *member = &rank->members[c];
+    *own = *rank->job->asked;
+    TRY(tutti_words_of_component(own, rank->job->system, component, &member->own_step));
+    double from_file = member->own_step;
+    TRY(own_step(rank, component->name, used, &member->own_step));
+    if (member->own_step <= 0 && component->step_hint > 0)
+        member->own_step = fmax(1, floor(component->step_hint / rank->times.step * (1 + 1e-9))) * rank->times.step;
+    member->step_from_file = from_file > 0 && member->own_step == from_file;
+    /* In a system a solver is for those that need one. */
+    if (!rank->job->system->single && own->interface && strcmp(own->interface, "cs") == 0)
+        own->solver = NULL;
+    return TUTTI_OK;
+}
+
+static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const struct tutti_drive *drive, bool *used)
+{
+    const struct tutti_component *component = &rank->job->system->components[c];
+    struct tutti_member *member = &rank->members[c];
+    struct tutti_run_options own;
+    TRY(choose_options(rank, c, &own, used));
+    const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
+    member->tolerance = own.has_rtol                ? own.rtol
+                        : rank->times.tolerance > 0 ? rank->times.tolerance
+                        : experiment->has_tolerance ? experiment->tolerance
+                                                    : 0;
+    bool not_its_own = own.has_rtol == rank->job->options.has_rtol && own.rtol == rank->job->options.rtol;
+    if (rank->estimates_errors && not_its_own)
+        member->share = share_of(&rank->job->options, member->tolerance);
+    TRY(open_inputs(rank, c, drive, &own));
+    uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
+    if (rank->controls_one && member->inputs && tutti_inputs_are_held(member->inputs, can))
+        member->share = share_of(&rank->job->options, member->tolerance);
+    TRY(make_unit(rank, c, &own));
+    return member->inputs
+               ? tutti_inputs_bind(member->inputs, member->unit, component->settings, component->setting_count)
+               : TUTTI_OK;
+}
+
+/* Options that only Model Exchange has, and nobody to take them. */
+static enum tutti_err check_options(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        if (rank->members[m].integration.solver)
+            return TUTTI_OK;
+    return rank->job->options.solver
+               ? tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",
+                            rank->job->options.solver)
+               : tutti_integration_refuse(&rank->job->options, true);
+}
+
+/* Shadows become what their units are. */
+static enum tutti_err spread(struct tutti_rank *rank, const double *traits)
+{
+    for (uint32_t c = 0; c < rank->member_count; c++) {
+        struct tutti_unit *unit = rank->units[c];
+        size_t sizes = tutti_unit_count_sizes(unit->fmu->desc);
+        if (!tutti_rank_owns(rank, c)) {
+            tutti_shadow_set_traits(unit, traits);
+            if (sizes > 0)
+                TRY(tutti_shadow_set_sizes(unit, traits + TUTTI_TRAITS));
+        }
+        traits += TUTTI_TRAITS + sizes;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err share_traits(struct tutti_rank *rank)
+{
+    size_t count = 0, at = 0;
+    if (rank->fabric->ranks == 1)
+        return TUTTI_OK;
+    for (uint32_t c = 0; c < rank->member_count; c++)
+        count += TUTTI_TRAITS + tutti_unit_count_sizes(rank->units[c]->fmu->desc);
+    double *traits = calloc(count + 1, sizeof *traits); /* 0 is the least of each */
+    if (!traits)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < rank->member_count; c++) {
+        size_t sizes = tutti_unit_count_sizes(rank->units[c]->fmu->desc);
+        if (tutti_rank_owns(rank, c)) {
+            tutti_unit_get_traits(rank->units[c], traits + at);
+            if (sizes > 0)
+                tutti_unit_get_sizes(rank->units[c], traits + at + TUTTI_TRAITS);
+        }
+        at += TUTTI_TRAITS + sizes;
+    }
+    enum tutti_err err = tutti_reduce(rank, TUTTI_REDUCE_MAX, traits, count);
+    if (!err)
+        err = spread(rank, traits);
+    free(traits);
+    return err;
+}
+
+static enum tutti_err make_members(struct tutti_rank *rank)
+{
+    struct tutti_drive drive = {0};
+    uint32_t count = rank->job->system->component_count;
+    rank->members = tutti_arena_array(&rank->arena, count, sizeof *rank->members);
+    rank->own = tutti_arena_array(&rank->arena, count, sizeof(struct tutti_member *));
+    rank->units = tutti_arena_array(&rank->arena, count, sizeof(struct tutti_unit *));
+    bool *used = tutti_arena_array(&rank->arena, rank->job->options.unit_step_count, sizeof *used);
+    if (!rank->members || !rank->own || !rank->units || !used)
+        return tutti_fail_memory();
+    rank->member_count = count;
+    if (rank->job->table_count > 0)
+        TRY(tutti_drive_assign(&drive, &rank->arena, rank->job->system, rank->job->tables,
+                               rank->job->table_count - rank->job->system->table_count));
+    if (rank->job->options.extra && count > 1)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations go with one FMU, not with a system");
+    if (rank->job->system->single && rank->job->options.unit_step_count > 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
+                          rank->job->options.unit_steps[0]);
+    TRY(check_features(rank));
+    for (uint32_t c = 0; c < count; c++) {
+        rank->members[c].component = c;
+        if (tutti_rank_owns(rank, c))
+            rank->own[rank->own_count++] = &rank->members[c];
+        TRY(make_member(rank, c, &drive, used));
+    }
+    TRY(share_traits(rank));
+    TRY(check_used(rank, used));
+    TRY(tutti_rows_fit_step(rank));
+    TRY(give_grids(rank));
+    return is_alone(rank) ? TUTTI_OK : check_options(rank);
+}
+
+enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *member)
+{
+    struct tutti_run_options own;
+    bool *used = tutti_arena_array(&rank->arena, rank->job->options.unit_step_count, sizeof *used);
+    if (!used)
+        return tutti_fail_memory();
+    tutti_unit_free(member->unit);
+    member->unit = rank->units[member->component] = NULL;
+    TRY(choose_options(rank, member->component, &own, used));
+    return make_unit(rank, member->component, &own);
+}
+
+enum tutti_err tutti_members_make(struct tutti_rank *rank)
+{
+    TRY(make_members(rank));
+    TRY(tutti_wires_init(&rank->wires, &rank->job->structure, rank->units));
+    for (uint32_t c = 0; c < rank->member_count; c++)
+        rank->members[c].wires = &rank->wires.units[c];
+    if (rank->place)
+        TRY(tutti_wires_keep_own(&rank->wires, rank->place, rank->fabric->rank));
+    rank->channels = (struct tutti_channels){
+        .wires = &rank->wires, .fabric = rank->fabric, .place = rank->place, .arena = &rank->arena};
+    return tutti_channels_open_start(&rank->channels);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* members.h - from components of the system to units that are configured and wired. */
+#ifndef TUTTI_START_MEMBERS_H
+#define TUTTI_START_MEMBERS_H
+
+#include "rank/rank.h"
+
+/* Makes the units, applies start values, lays out the signals. What it made is in `rank`, also after an error. */
+TUTTI_CHECKED enum tutti_err tutti_members_make(struct tutti_rank *rank);
+/* Tells a new instance of a unit's FMU the experiment, then the parameters and start values of its component. */
+TUTTI_CHECKED enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t component);
+/* Another unit in the place of one that is not where it should be: configured, with its start values. */
+TUTTI_CHECKED enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *member);
+
+#endif

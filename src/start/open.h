@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* open.h - a rank with its units, signals and clock at the beginning. */
+#ifndef TUTTI_START_OPEN_H
+#define TUTTI_START_OPEN_H
+
+#include "rank/rank.h"
+
+/* Makes the units of the rank's job. `rank` is zeroed but for what is known of it: job, stats, pokes, estimates_errors; where a
+ * conductor listens fabric, place, reports, teller and logs, else it gets a fabric of its own. */
+TUTTI_CHECKED enum tutti_err tutti_rank_open(struct tutti_rank *rank);
+/* Ends all units, after the last step. */
+TUTTI_CHECKED enum tutti_err tutti_rank_terminate(struct tutti_rank *rank);
+/* Releases everything, however far it came. */
+void tutti_rank_close(struct tutti_rank *rank);
+
+#endif

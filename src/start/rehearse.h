@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* rehearse.h - do units come back as they were? Tried once per unit, before the first step, where a run relies on it.
+ *
+ * Saved states of some FMUs are incomplete: a step that is repeated differs from the first. Nothing is sent or recorded, no
+ * count changes, and a unit that does come back stands where it stood. */
+#ifndef TUTTI_START_REHEARSE_H
+#define TUTTI_START_REHEARSE_H
+
+#include "rank/rank.h"
+
+/* What a rehearsal found out. */
+struct tutti_rehearsal {
+    bool forgets;  /* the unit does not come back as it was, and is no longer where it should be */
+    bool unsteady; /* ... only if it is told that it may be taken back beyond the start of a step */
+    char why[256]; /* it forgets */
+};
+
+/* Co-Simulation units that say that they save their state; others have nothing to forget. At the start of the run, behind
+ * the initialisation. An error of the FMU on the way is no error here: it forgets. */
+TUTTI_CHECKED enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *member,
+                                            struct tutti_rehearsal *rehearsal);
+
+#endif

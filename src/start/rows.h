@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.h - the rows of input files and the steps of a run: every row that matters is to be seen.
+ *
+ * Values that are held change at their rows, and steps end there. Lines bend at rows; steps of Co-Simulation units end there, too, unless
+ * somebody asked for steps of one size. A unit that cannot vary its step gets one that meets the rows, if nobody gave
+ * another. What is missed nevertheless is counted, and told at the end. */
+#ifndef TUTTI_START_ROWS_H
+#define TUTTI_START_ROWS_H
+
+#include "rank/rank.h"
+
+/* Collective, after the setup of units and before their grids: a default step that fits the rows. */
+TUTTI_CHECKED enum tutti_err tutti_rows_fit_step(struct tutti_rank *rank);
+/* When the master is chosen: says to all inputs of own members whether steps end at their rows; they may if steps
+ * vary; `by_means`: lines that units see at one time of a step have their mean there. */
+void tutti_rows_begin(struct tutti_rank *rank, bool varies, bool by_means);
+/* At the end of the run: warnings for own members whose steps were too long for their rows. */
+void tutti_rows_tell(const struct tutti_rank *rank);
+
+#endif
