@@ -18,10 +18,10 @@ void plot_canvas_fini(struct plot_canvas *canvas)
     free(canvas->cells);
 }
 
+/* Also for what is beyond the ends, or no number. */
 static int place(double share, int count)
 {
-    int at = (int)floor(share * count);
-    return at < 0 ? 0 : at >= count ? count - 1 : at;
+    return !(share > 0) ? 0 : share >= 1 ? count - 1 : (int)(share * count);
 }
 
 /* x and y are in dots, or in cells where there are none; y downwards. */

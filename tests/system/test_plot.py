@@ -263,6 +263,8 @@ class Curves(PlotTest):
                 drawn = [curve for curve in picture.curves if curve.pieces or curve.marks]
                 self.assertEqual(len(drawn), 2)
                 self.picture("r.csv", "--xy", "x,y")
+                for options in ([], ["--xy", "x,y"]):
+                    self.assertIn("x", self.tutti("plot", "r.csv", *options, env={"LC_ALL": "C.UTF-8"}).out)
                 self.tutti("plot", "r.csv", "--y-log", "-o", "out.svg", status=1 if name == "tiny" else 0)
 
 
