@@ -68,7 +68,7 @@ static enum tutti_err read_entry(struct tutti_archive *archive, const struct tut
 }
 
 static enum tutti_err compare_contents(struct tutti_archive *archive, const struct tutti_archive_entry *a,
-                              const struct tutti_archive_entry *b, bool *same)
+                                       const struct tutti_archive_entry *b, bool *same)
 {
     *same = a->size == b->size && a->size <= MOST_COMPARED - archive->compared;
     if (!*same)

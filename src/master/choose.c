@@ -316,7 +316,7 @@ static enum tutti_err choose_explicit(struct tutti_master *master, const struct 
     if (known && !tutti_radius_is_stable(radius))
         return refuse_unstable(facts, radius);
     master->chosen.coupling = coupling;
-    because(master, COUPLING, "'%s' %s; outputs depend on each other in a circle (%s)", name_of(blame), why,
+    because(master, COUPLING, "'%s' %s; outputs depend on each other (%s)", name_of(blame), why,
             name_rho(facts, rho, sizeof rho));
     if (!known && facts->stability.loops > 0)
         tutti_log_printf(
@@ -335,11 +335,11 @@ static enum tutti_err choose_for_loop(struct tutti_master *master, const struct 
     if (!facts->opaque && facts->stability.known) {
         master->chosen.coupling = &tutti_coupling_jacobi;
         master->chosen.corrects = true;
-        because(master, COUPLING, "with --correct: outputs depend on each other in a circle (%s)",
+        because(master, COUPLING, "with --correct: outputs depend on each other (%s)",
                 name_rho(facts, rho, sizeof rho));
     } else if (!facts->stuck) {
         master->chosen.coupling = &tutti_coupling_relax;
-        because(master, COUPLING, "outputs depend on each other in a circle (%s); steps can be repeated",
+        because(master, COUPLING, "outputs depend on each other (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
         return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->stuck);

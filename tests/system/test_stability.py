@@ -139,11 +139,12 @@ class Choices(StabilityTest):
                     self.assertEqual(choices[name], stats[name])
 
     def test_a_loop_is_not_extrapolated_into_instability(self):
-        """Whoever names the coupling, and leaves the order to auto."""
+        """Where the coupling is named, and the order is left to auto."""
         system = coupled(subsystem("", 2), subsystem("", 2), 0.5, 0.5)
         for options in (("--coupling", "jacobi"), ("--coupling", "seidel"), ("--coupling", "jacobi", "--step", "0.01")):
             choices = self.analyse(*system, *options)["choices"]
-            self.assertEqual(choices["extrapolate"], {"value": "0", "reason": "algebraic loop"}, options)
+            self.assertEqual(choices["extrapolate"]["value"], "0", options)
+            self.assertIn("algebraic loop", choices["extrapolate"]["reason"], options)
         choices = self.analyse(*system, "--rtol", "1e-4")["choices"]  # corrected, which is stable with any order
         self.assertEqual((choices["correct"], choices["extrapolate"]["value"]), (True, "2"))
 

@@ -303,7 +303,8 @@ static void lie(struct tutti_wire_head head, size_t body)
     send_fake_hello(NULL, 42, 1);
     send_head(head, body);
     wait_for(0);
-    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST, "rank 1 at 127.0.0.1:1 is lost: no program listens there");
+    assert_fails(tutti_tcp_hub_state(hub, 1), TUTTI_ERR_LOST,
+                 "rank 1 at 127.0.0.1:1 is lost: no program listens there");
     tear_down(&nothing);
 }
 
