@@ -14,7 +14,7 @@ from segments import TIGHT, extrapolated  # noqa: E402
 GALLERY = Gallery(
     topic="solvers", case=14, source="Andersson, example 6.3.1",
     shows="what jumps of inputs cost the solvers inside, and what smooth ones save",
-    caption="The runs differ by 0.0012 at most, of values around 1. Inside, the solvers of the smoothed one take 0.6 of "
+    caption="The runs differ by less than 0.0013, of values up to 1. Inside, the solvers of the smoothed one take 0.6 of "
             "the steps of the other.",
     commands=r"""
 options="--coupling jacobi --extrapolate 1 --step 0.02 --solver cvode --predictor proceed --rtol 1e-6 --atol 1e-6"
