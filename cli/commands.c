@@ -342,12 +342,14 @@ const struct command commands[] = {
     {"plot", "RESULT [RESULT2]", "draw a result, or two",
      "Draws the variables of a result over time: a panel per unit and physical unit, or what -v says. Of a second result the "
      "same variables are drawn over it, dashed. Events are jumps. A gigabyte is no trouble: what is drawn are the least and "
-     "the greatest value per pixel. With --steps alone no result is needed. Needs gnuplot (Debian package gnuplot-nox).",
+     "the greatest value per pixel. With --steps alone no result is needed. Without -o the terminal shows the picture; files are "
+     "drawn by gnuplot (Debian package gnuplot-nox).",
      0, 2, plot_options, command_plot,
-     .examples = PAIRS({"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
+     .examples = PAIRS({"tutti plot ball.csv", "a look at it, in the terminal"},
+                       {"tutti plot ball.csv -o ball.svg -v h -v v", "a picture with two panels"},
                        {"tutti plot coarse.csv fine.mat --difference -o both.pdf", "two results, and where they differ"},
                        {"tutti plot ball.csv --xy h,v -o phase.svg", "speed over height"},
-                       {"tutti plot car.csv --steps steps.csv -v 'wheel.*' --terminal", "a look at it, in the terminal"}),
+                       {"tutti plot car.csv --steps steps.csv -v 'wheel.*'", "a result and the steps that it took"}),
      .files = RESULT_FILES},
     {"compare", "RESULT REFERENCE", "say whether two results agree",
      "Compares every variable that both results have, over the reference's time, and prints the worst: how far off, when, and "
