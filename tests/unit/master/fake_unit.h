@@ -9,8 +9,10 @@
 
 #include "test.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
+#include "fabric/shared.h"
 #include "master/choose.h"
 #include "master/coupling/coupling.h"
 #include "master/open.h"
@@ -18,7 +20,7 @@
 #include "start/open.h"
 #include "unit/shadow.h"
 
-enum { FAKE_MOST_UNITS = 4, FAKE_MOST_LINKS = 8, FAKE_MOST_STEPS = 4096 };
+enum { FAKE_MOST_UNITS = 4, FAKE_MOST_LINKS = 8, FAKE_MOST_STEPS = 64 };
 
 /* ---- the unit ---- */
 
@@ -35,6 +37,7 @@ struct fake_script {
     double ends_at;       /* ends the run */
     bool ends_by_discard; /* ... the way that FMI 2.0 has */
     bool ends_in_event;
+    bool jumps;            /* at an event, x becomes u */
     double changes_at;     /* from there on n is 1 more */
     bool flickers;         /* n is another in each step */
     double announces;      /* the next event, from the last one on: multiples of this */
@@ -61,7 +64,7 @@ struct fake_unit {
     struct tutti_unit unit;
     struct fake_script script;
     struct fake_state state;
-    struct fake_call steps[FAKE_MOST_STEPS];
+    struct fake_call steps[FAKE_MOST_STEPS]; /* the first ones */
     unsigned step_count, events, restores;
 };
 
@@ -143,10 +146,11 @@ static inline enum tutti_err fake_step(struct tutti_unit *unit, double t, double
 {
     struct fake_unit *fake = fake_of(unit);
     const struct fake_script *script = &fake->script;
-    assert_true(fake->step_count < FAKE_MOST_STEPS);
     assert_same_double(t, fake->state.t);
     assert_true(h > 0 && !fake->state.in_event);
-    fake->steps[fake->step_count++] = (struct fake_call){t, h, fake->state.x};
+    if (fake->step_count < FAKE_MOST_STEPS)
+        fake->steps[fake->step_count] = (struct fake_call){t, h, fake->state.x};
+    fake->step_count++;
     unit->counts.do_steps++;
     *step = (struct tutti_step){0};
     if (script->longest > 0 && h > script->longest) {
@@ -177,6 +181,8 @@ static inline enum tutti_err fake_settle(struct tutti_unit *unit, struct tutti_u
     assert_true(state->in_event);
     state->in_event = false;
     state->crossed = script->event_at > 0 && state->t >= script->event_at;
+    if (script->jumps)
+        state->x = state->u;
     if (script->counts_up_to > 0 && state->k < script->counts_up_to)
         state->n = state->k + 1;
     snprintf(state->said, sizeof state->said, "%s%u", unit->name, ++state->crossings);
@@ -429,6 +435,7 @@ static inline void fake_open(struct fake_world *world)
         assert_ok(tutti_wires_gather_held(&rank->wires, rank->watched[w]->wires));
     assert_ok(tutti_master_open(master));
     assert_ok(tutti_loop_open(&world->execution.loop, master, true));
+    tutti_loop_start_watch(&world->execution.loop);
 }
 
 static inline void fake_close(struct fake_world *world)
@@ -438,6 +445,44 @@ static inline void fake_close(struct fake_world *world)
     tutti_structure_fini(&world->job.structure);
     tutti_run_stats_fini(&world->stats);
     free(world);
+}
+
+/* ---- ranks that are threads ---- */
+
+/* On each rank: makes a world of its own, opens it, does what is to be tested, closes it. An assertion that fails ends the
+ * program. */
+typedef void fake_part(struct tutti_fabric *fabric, const int32_t *place);
+
+struct fake_thread {
+    fake_part *part;
+    struct tutti_fabric *fabric;
+    const int32_t *place;
+};
+
+static inline void *fake_take_part(void *context)
+{
+    struct fake_thread *self = context;
+    self->part(self->fabric, self->place);
+    return NULL;
+}
+
+static inline void fake_run_ranks(int ranks, const int32_t *place, fake_part *part)
+{
+    struct tutti_shared *area;
+    struct fake_thread parts[FAKE_MOST_UNITS];
+    pthread_t threads[FAKE_MOST_UNITS];
+    assert_ok(tutti_shared_new(&area, ranks, "threads"));
+    for (int r = 0; r < ranks; r++) {
+        parts[r] = (struct fake_thread){.part = part, .place = place};
+        assert_ok(tutti_shared_join(area, r, &parts[r].fabric));
+    }
+    for (int r = 0; r < ranks; r++)
+        assert_int_equal(pthread_create(&threads[r], NULL, fake_take_part, &parts[r]), 0);
+    for (int r = 0; r < ranks; r++)
+        assert_int_equal(pthread_join(threads[r], NULL), 0);
+    for (int r = 0; r < ranks; r++)
+        parts[r].fabric->kind->close(parts[r].fabric);
+    tutti_shared_free(area);
 }
 
 /* A step of member c to `target`, with these rules, whatever the master has. */
