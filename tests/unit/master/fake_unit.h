@@ -2,8 +2,8 @@
 /* fake_unit.h - for tests of the step machine: units without an FMU, which do what a script says, on a rank with a master that
  * the usual code has chosen and opened.
  *
- * A fake unit integrates x' = rate + gain u exactly; y = x. It has an Int32 and a String in and out besides, and its life up to
- * now is there to look at. */
+ * A fake unit integrates x' = rate + gain u exactly; y = x. It has an Int32 and a String in and out besides, and says the time of
+ * its last event. Its life up to now is there to look at. */
 #ifndef TUTTI_TEST_FAKE_UNIT_H
 #define TUTTI_TEST_FAKE_UNIT_H
 
@@ -52,7 +52,6 @@ struct fake_state {
     double t, x, u;
     int32_t k, n;
     bool crossed, in_event;
-    unsigned crossings;
     char heard[16], said[16];
 };
 
@@ -185,7 +184,7 @@ static inline enum tutti_err fake_settle(struct tutti_unit *unit, struct tutti_u
         state->x = state->u;
     if (script->counts_up_to > 0 && state->k < script->counts_up_to)
         state->n = state->k + 1;
-    snprintf(state->said, sizeof state->said, "%s%u", unit->name, ++state->crossings);
+    snprintf(state->said, sizeof state->said, "%s%.6g", unit->name, state->t);
     double next = script->announces > 0 ? script->announces * (floor(state->t / script->announces * (1 + 1e-12)) + 1)
                                         : INFINITY;
     *event = (struct tutti_unit_event){.terminate = script->ends_in_event, .next_event = next};
