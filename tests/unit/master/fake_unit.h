@@ -33,6 +33,8 @@ struct fake_script {
     bool retries;         /* ... and it stands as it stood (FMI 3.0); else it cannot go on */
     bool moves;           /* ... having come half of the way, which it tells */
     double event_at;      /* comes back there with an event, once */
+    bool silent_at_end;   /* ... but not where a step ends just there */
+    bool rounds;          /* tells times that are off by a rounding error */
     double stands_at;     /* steps that begin there lead nowhere */
     double ends_at;       /* ends the run */
     bool ends_by_discard; /* ... the way that FMI 2.0 has */
@@ -127,8 +129,8 @@ static inline void fake_find_end(const struct fake_unit *fake, double end, struc
     double t = fake->state.t;
     step->reached = end;
     if (script->event_at > 0 && !fake->state.crossed && script->event_at >= t && script->event_at <= step->reached) {
+        step->event = script->event_at < end || !script->silent_at_end;
         step->reached = script->event_at;
-        step->event = true;
     }
     if (script->ends_at > 0 && script->ends_at >= t && script->ends_at <= step->reached) {
         step->reached = script->ends_at;
@@ -160,6 +162,8 @@ static inline enum tutti_err fake_step(struct tutti_unit *unit, double t, double
     fake_find_end(fake, t + h, step);
     fake->state.x += (step->reached - t) * (script->rate + script->gain * fake->state.u);
     fake->state.t = step->reached;
+    if (script->rounds)
+        step->reached = nextafter(step->reached, INFINITY);
     return TUTTI_OK;
 }
 

@@ -91,9 +91,14 @@ static void only_units_that_are_there_cross(void **state)
     away->has_grid = away->event = true;
     away->t = -0.05;
     assert_false(cross(world));
+    fake_member(world, 1)->event = true;
+    assert_true(cross(world));
+    assert_int_equal(fake_at(world, 1)->events, 1);
+    assert_int_equal(fake_at(world, 0)->events, 0);
     assert_true(away->event); /* still to be crossed */
     away->t = 0;
     assert_true(cross(world));
+    assert_true(fake_at(world, 0)->events > 0);
     fake_close(world);
 }
 

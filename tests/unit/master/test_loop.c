@@ -71,17 +71,21 @@ static void announced_events(void **state)
     check(world, TIMES(0.1, 0.15, 0.16, 0.2, 0.15 * 2));
 }
 
-/* Two names of one point, 3 * 0.1 and 0.3: what is announced counts, to the bit, and there is one step. */
+/* Two names of one point: what is announced counts, to the bit, be it the earlier or the later one; and there is one step. */
 static void the_exact_time_of_an_event(void **state)
 {
     (void)state;
-    struct fake_world *world = new_pair();
-    assert_true(3 * 0.1 != 0.3);
-    world->scripts[0] = (struct fake_script){.announces = 0.3, .has_events = true};
-    fake_open(world);
-    assert_ends(world, TIMES(0.1, 0.2, 0.3, 0.4));
-    assert_int_equal(fake_at(world, 0)->events, 1);
-    fake_close(world);
+    static const double steps[] = {0.1, 0.15}, events[] = {0.3, 0.45};
+    assert_true(3 * 0.1 > 0.3 && 3 * 0.15 < 0.45);
+    for (int i = 0; i < 2; i++) {
+        struct fake_world *world = new_pair();
+        world->times.step = steps[i];
+        world->scripts[0] = (struct fake_script){.announces = events[i], .has_events = true};
+        fake_open(world);
+        assert_ends(world, TIMES(steps[i], 2 * steps[i], events[i], 4 * steps[i]));
+        assert_int_equal(fake_at(world, 0)->events, 1);
+        fake_close(world);
+    }
 }
 
 /* A program that steps wants to halt there. */

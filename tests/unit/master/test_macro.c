@@ -73,6 +73,19 @@ static void all_go_where_one_came_back(void **state)
     fake_close(world);
 }
 
+/* A step that ends just there does not show the event again: it is to be crossed nevertheless. */
+static void an_event_is_not_forgotten(void **state)
+{
+    (void)state;
+    struct fake_world *world = new_pair("early");
+    world->scripts[0].event_at = 0.03;
+    world->scripts[0].has_events = world->scripts[0].silent_at_end = true;
+    fake_open(world);
+    assert_same_double(step(world, 0.1), 0.03);
+    assert_true(fake_member(world, 0)->event);
+    fake_close(world);
+}
+
 /* A unit that does not leave the start of a step crosses its event there, with a step to the end after it. */
 static void an_event_at_the_start_is_crossed_there(void **state)
 {
@@ -298,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_step_is_made_once),
         cmocka_unit_test(all_go_where_one_came_back),
+        cmocka_unit_test(an_event_is_not_forgotten),
         cmocka_unit_test(an_event_at_the_start_is_crossed_there),
         cmocka_unit_test(a_change_is_located_to_the_tolerance),
         cmocka_unit_test(what_always_changes_is_no_event),
