@@ -268,6 +268,7 @@ struct fake_world {
     struct tutti_times times;
     struct tutti_fabric *fabric; /* NULL: of one rank */
     const int32_t *place;
+    bool smooth;                           /* units have no discrete outputs */
     const struct tutti_coupling *coupling; /* instead of what the options name; NULL: as they say */
     const struct tutti_control *control;
     /* Made by it. */
@@ -317,6 +318,10 @@ static inline void fake_make_job(struct fake_world *world)
     static char path[] = "fake.fmu";
     world->desc = (struct tutti_desc){.fmi = 3, .vars = fake_vars, .var_count = FAKE_VARIABLES};
     world->desc.outputs = (struct tutti_unknowns){.items = fake_outputs, .count = 3, .given = true};
+    if (world->smooth) {
+        world->desc.var_count = FAKE_N;
+        world->desc.outputs.count = 1;
+    }
     world->desc.interfaces[TUTTI_CS].present = true;
     world->desc.interfaces[TUTTI_CS].flags = TUTTI_CAN_EVENT_MODE | TUTTI_CAN_EARLY_RETURN;
     world->fmu = (struct tutti_fmu){.path = path, .desc = &world->desc};
@@ -413,14 +418,20 @@ static inline void fake_make_rank(struct fake_world *world)
     assert_ok(tutti_channels_open_start(&rank->channels));
 }
 
+/* Up to where the master is chosen. */
+static inline void fake_prepare(struct fake_world *world)
+{
+    fake_make_job(world);
+    fake_make_rank(world);
+    world->execution.master.rank = &world->execution.rank;
+}
+
 /* To the first point, by the code that runs of FMUs go through; the loop is steered: one step at a time. */
 static inline void fake_open(struct fake_world *world)
 {
     struct tutti_rank *rank = &world->execution.rank;
     struct tutti_master *master = &world->execution.master;
-    fake_make_job(world);
-    fake_make_rank(world);
-    master->rank = rank;
+    fake_prepare(world);
     assert_ok(tutti_master_choose(master));
     if (world->coupling)
         master->chosen.coupling = world->coupling;
