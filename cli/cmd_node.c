@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "commands.h"
 #include "conduct/key_files.h"
-#include "conduct/node.h"
-#include "conduct/node_worker.h"
+#include "conduct/node/node.h"
+#include "conduct/node/worker.h"
 #include "console.h"
 
 static volatile sig_atomic_t ended_by;

@@ -45,17 +45,17 @@ static enum tutti_err check_keys(struct tutti_nodes *nodes)
 
 /* ---- greeting ---- */
 
-static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_far *far)
+static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_node_client *client)
 {
-    struct tutti_far_message message;
+    struct tutti_node_client_message message;
     bool got;
-    TRY(tutti_far_look(far, nodes->has_keys));
-    TRY(tutti_far_receive(far, &message, &got));
+    TRY(tutti_node_client_look(client, nodes->has_keys));
+    TRY(tutti_node_client_receive(client, &message, &got));
     if (!got)
         return TUTTI_OK;
-    enum tutti_err err = message.kind == TUTTI_NODE_WELCOME ? tutti_far_take_welcome(far, &message.in)
-                                                            : tutti_far_fail_message(far);
-    tutti_far_release(&message);
+    enum tutti_err err = message.kind == TUTTI_NODE_WELCOME ? tutti_node_client_take_welcome(client, &message.in)
+                                                            : tutti_node_client_fail_message(client);
+    tutti_node_client_release(&message);
     return err;
 }
 
@@ -67,12 +67,12 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
     while (met < nodes->list.count) {
         met = 0;
         for (size_t i = 0; i < nodes->list.count; i++) {
-            struct tutti_far *far = &nodes->fars[i];
-            if (!far->welcome)
-                TRY(greet(nodes, far));
-            if (!far->welcome && tutti_clock_now() > deadline)
-                return tutti_far_fail_late(far, nodes->has_keys);
-            met += far->welcome;
+            struct tutti_node_client *client = &nodes->clients[i];
+            if (!client->welcome)
+                TRY(greet(nodes, client));
+            if (!client->welcome && tutti_clock_now() > deadline)
+                return tutti_node_client_fail_late(client, nodes->has_keys);
+            met += client->welcome;
         }
         if (interrupt && *interrupt)
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted while nodes were asked");
@@ -85,16 +85,17 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
 static enum tutti_err connect_all(struct tutti_nodes *nodes)
 {
     nodes->context = zmq_ctx_new();
-    nodes->fars = calloc(nodes->list.count, sizeof *nodes->fars);
-    if (!nodes->context || !nodes->fars)
+    nodes->clients = calloc(nodes->list.count, sizeof *nodes->clients);
+    if (!nodes->context || !nodes->clients)
         return tutti_fail_memory();
     for (size_t i = 0; i < nodes->list.count; i++)
-        nodes->fars[i].fd = -1;
+        nodes->clients[i].fd = -1;
     tutti_node_write_hello(&nodes->parcel);
     for (size_t i = 0; i < nodes->list.count; i++) {
-        struct tutti_far *far = &nodes->fars[i];
-        TRY(tutti_far_open(far, nodes->context, &nodes->list.entries[i], nodes->has_keys ? &nodes->keys : NULL));
-        TRY(tutti_far_send(far, &nodes->parcel));
+        struct tutti_node_client *client = &nodes->clients[i];
+        TRY(tutti_node_client_open(client, nodes->context, &nodes->list.entries[i],
+                                   nodes->has_keys ? &nodes->keys : NULL));
+        TRY(tutti_node_client_send(client, &nodes->parcel));
     }
     return greet_all(nodes);
 }
@@ -123,23 +124,23 @@ static bool is_wanted(const struct tutti_run_options *options, const char *name)
 }
 
 /* Waits for one piece of the stand-in. */
-static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_far *far, uint32_t index,
+static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_node_client *client, uint32_t index,
                                   struct tutti_arrival *arrival)
 {
-    struct tutti_far_message message;
+    struct tutti_node_client_message message;
     bool got = false;
     double deadline = tutti_clock_now() + TUTTI_NODES_CONNECT;
     tutti_node_begin(&nodes->parcel, TUTTI_NODE_FETCH);
     tutti_parcel_put_u32(&nodes->parcel, index);
     tutti_parcel_put_u64(&nodes->parcel, tutti_arrival_size(arrival));
-    TRY(tutti_far_send(far, &nodes->parcel));
+    TRY(tutti_node_client_send(client, &nodes->parcel));
     while (!got) {
-        zmq_pollitem_t item = {.socket = far->socket, .events = ZMQ_POLLIN};
+        zmq_pollitem_t item = {.socket = client->socket, .events = ZMQ_POLLIN};
         zmq_poll(&item, 1, 100);
-        TRY(tutti_far_look(far, nodes->has_keys));
-        TRY(tutti_far_receive(far, &message, &got));
+        TRY(tutti_node_client_look(client, nodes->has_keys));
+        TRY(tutti_node_client_receive(client, &message, &got));
         if (!got && tutti_clock_now() > deadline)
-            return tutti_far_fail_late(far, nodes->has_keys);
+            return tutti_node_client_fail_late(client, nodes->has_keys);
     }
     size_t size;
     uint32_t told = tutti_unparcel_u32(&message.in);
@@ -147,21 +148,21 @@ static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_far *f
     const void *bytes = tutti_unparcel_block(&message.in, &size);
     enum tutti_err err = message.in.bad || message.kind != TUTTI_NODE_PIECE_OF || told != index || size == 0 ||
                                  offset != tutti_arrival_size(arrival)
-                             ? tutti_far_fail_message(far)
+                             ? tutti_node_client_fail_message(client)
                              : tutti_arrival_put(arrival, bytes, size);
-    tutti_far_release(&message);
+    tutti_node_client_release(&message);
     return err;
 }
 
-static enum tutti_err fetch(struct tutti_nodes *nodes, struct tutti_far *far, uint32_t index,
+static enum tutti_err fetch(struct tutti_nodes *nodes, struct tutti_node_client *client, uint32_t index,
                             const struct tutti_cache *cache)
 {
-    struct tutti_far_offer *offer = &far->offers[index];
+    struct tutti_node_client_offer *offer = &client->offers[index];
     struct tutti_arrival *arrival;
     TRY(tutti_arrival_new(&arrival, cache, &offer->content));
     enum tutti_err err = TUTTI_OK;
     while (!err && tutti_arrival_size(arrival) < offer->content.size)
-        err = fetch_piece(nodes, far, index, arrival);
+        err = fetch_piece(nodes, client, index, arrival);
     if (err) {
         tutti_arrival_free(arrival);
         return err;
@@ -174,10 +175,10 @@ static enum tutti_err fetch(struct tutti_nodes *nodes, struct tutti_far *far, ui
 }
 
 /* An alias for the offer, unless another node offers the same. */
-static enum tutti_err add_alias(struct tutti_nodes *nodes, const struct tutti_far *far, uint32_t index)
+static enum tutti_err add_alias(struct tutti_nodes *nodes, const struct tutti_node_client *client, uint32_t index)
 {
-    const struct tutti_far_offer *offer = &far->offers[index];
-    for (const struct tutti_far *other = nodes->fars; other < far; other++)
+    const struct tutti_node_client_offer *offer = &client->offers[index];
+    for (const struct tutti_node_client *other = nodes->clients; other < client; other++)
         for (uint32_t i = 0; i < other->offer_count; i++)
             if (strcmp(other->offers[i].name, offer->name) == 0 && other->offers[i].path)
                 return tutti_content_same(&other->offers[i].content, &offer->content)
@@ -185,7 +186,7 @@ static enum tutti_err add_alias(struct tutti_nodes *nodes, const struct tutti_fa
                            : tutti_fail(TUTTI_ERR_ARGUMENT,
                                         "the nodes at %s and %s both offer %s, and they are not the "
                                         "same; call one by another name",
-                                        other->name, far->name, tutti_str_show(offer->name).text);
+                                        other->name, client->name, tutti_str_show(offer->name).text);
     nodes->aliases[nodes->options.alias_count++] =
         (struct tutti_file_alias){.name = offer->name, .path = offer->path, .if_missing = true};
     return TUTTI_OK;
@@ -194,10 +195,10 @@ static enum tutti_err add_alias(struct tutti_nodes *nodes, const struct tutti_fa
 static enum tutti_err fetch_all(struct tutti_nodes *nodes, const struct tutti_cache *cache)
 {
     for (size_t n = 0; n < nodes->list.count; n++)
-        for (uint32_t i = 0; i < nodes->fars[n].offer_count; i++)
-            if (is_wanted(nodes->asked, nodes->fars[n].offers[i].name)) {
-                TRY(fetch(nodes, &nodes->fars[n], i, cache));
-                TRY(add_alias(nodes, &nodes->fars[n], i));
+        for (uint32_t i = 0; i < nodes->clients[n].offer_count; i++)
+            if (is_wanted(nodes->asked, nodes->clients[n].offers[i].name)) {
+                TRY(fetch(nodes, &nodes->clients[n], i, cache));
+                TRY(add_alias(nodes, &nodes->clients[n], i));
             }
     return TUTTI_OK;
 }
@@ -209,7 +210,7 @@ static enum tutti_err get_offers(struct tutti_nodes *nodes)
     struct tutti_cache *cache = NULL;
     struct tutti_text folder = {0};
     for (size_t n = 0; n < nodes->list.count; n++)
-        room += nodes->fars[n].offer_count;
+        room += nodes->clients[n].offer_count;
     nodes->options = *nodes->asked;
     nodes->aliases = calloc(room, sizeof *nodes->aliases);
     if (!nodes->aliases)
@@ -259,11 +260,11 @@ void tutti_nodes_close(struct tutti_nodes *nodes)
 {
     if (!nodes)
         return;
-    for (size_t i = 0; nodes->fars && i < nodes->list.count; i++)
-        tutti_far_close(&nodes->fars[i]);
+    for (size_t i = 0; nodes->clients && i < nodes->list.count; i++)
+        tutti_node_client_close(&nodes->clients[i]);
     if (nodes->context)
         zmq_ctx_term(nodes->context);
-    free(nodes->fars);
+    free(nodes->clients);
     free(nodes->aliases);
     for (size_t i = 0; i < nodes->fixed_count; i++)
         free(nodes->fixed[i]);
@@ -286,25 +287,25 @@ const struct tutti_run_options *tutti_nodes_options(const struct tutti_nodes *no
 }
 
 /* The node that has the FMU with this stand-in; NULL: any can have it. */
-static const struct tutti_far *owner_of(const struct tutti_nodes *nodes, const struct tutti_system *system,
-                                        const struct tutti_fmu *fmu)
+static const struct tutti_node_client *owner_of(const struct tutti_nodes *nodes, const struct tutti_system *system,
+                                                const struct tutti_fmu *fmu)
 {
     const char *path = NULL;
     for (uint32_t f = 0; f < system->file_count && !path; f++)
         if (system->files[f].fmu && strcmp(system->files[f].name, fmu->path) == 0)
             path = system->files[f].path;
     for (size_t n = 0; n < nodes->list.count && path; n++)
-        for (uint32_t i = 0; i < nodes->fars[n].offer_count; i++)
-            if (nodes->fars[n].offers[i].path && strcmp(nodes->fars[n].offers[i].path, path) == 0)
-                return &nodes->fars[n];
+        for (uint32_t i = 0; i < nodes->clients[n].offer_count; i++)
+            if (nodes->clients[n].offers[i].path && strcmp(nodes->clients[n].offers[i].path, path) == 0)
+                return &nodes->clients[n];
     return NULL;
 }
 
 /* "UNIT=RANK"; several units of an offer take turns on the ranks of their node. False: memory is out. */
-static bool fix_unit(struct tutti_nodes *nodes, const struct tutti_far *far, const char *unit, int turn)
+static bool fix_unit(struct tutti_nodes *nodes, const struct tutti_node_client *client, const char *unit, int turn)
 {
     struct tutti_text text = {0};
-    tutti_text_printf(&text, "%s=%d", unit, far->entry->ranks[turn % far->entry->rank_count]);
+    tutti_text_printf(&text, "%s=%d", unit, client->entry->ranks[turn % client->entry->rank_count]);
     if (text.failed)
         return false;
     nodes->fixed[nodes->fixed_count++] = text.text;
@@ -325,8 +326,8 @@ enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_sys
     if (!nodes->fixed)
         return tutti_fail_memory();
     for (uint32_t c = 0; c < system->component_count; c++) {
-        const struct tutti_far *far = owner_of(nodes, system, system->components[c].fmu);
-        if (far && !fix_unit(nodes, far, system->components[c].name, (int)nodes->fixed_count))
+        const struct tutti_node_client *client = owner_of(nodes, system, system->components[c].fmu);
+        if (client && !fix_unit(nodes, client, system->components[c].name, (int)nodes->fixed_count))
             return tutti_fail_memory();
     }
     nodes->options.place = (const char *const *)nodes->fixed;
@@ -340,15 +341,15 @@ static enum tutti_err check_place(const struct tutti_nodes *nodes, const struct 
                                   const int32_t *place)
 {
     for (uint32_t c = 0; c < system->component_count && has_offers(nodes); c++) {
-        const struct tutti_far *far = owner_of(nodes, system, system->components[c].fmu);
-        bool right = !far;
-        for (int i = 0; far && i < far->entry->rank_count; i++)
-            right = right || far->entry->ranks[i] == place[c];
+        const struct tutti_node_client *client = owner_of(nodes, system, system->components[c].fmu);
+        bool right = !client;
+        for (int i = 0; client && i < client->entry->rank_count; i++)
+            right = right || client->entry->ranks[i] == place[c];
         if (!right)
             return tutti_fail(TUTTI_ERR_ARGUMENT,
                               "--place puts '%s' on rank %d, but %s stays with the node at %s, which is rank %d",
-                              system->components[c].name, (int)place[c], system->components[c].fmu->path, far->name,
-                              far->entry->ranks[0]);
+                              system->components[c].name, (int)place[c], system->components[c].fmu->path, client->name,
+                              client->entry->ranks[0]);
     }
     return TUTTI_OK;
 }

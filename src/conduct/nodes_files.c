@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files a run is made of, and in which form they travel.
+/* Which files a run is made of, in which form they travel, and how they get to the nodes.
  *
  * FMUs go one by one, because they are what is large and what stays the same from run to run; each is sent to a node once, and
  * found there by its hash ever after. A package goes without them: its documents are small, and it is they that change. What is
  * unpacked here is packed; the same files give the same bytes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "conduct/nodes_parts.h"
@@ -83,10 +85,10 @@ static enum tutti_err prepare(struct tutti_nodes_file *file, const struct tutti_
 static void find_offer(struct tutti_nodes_file *file, const struct tutti_nodes *nodes)
 {
     for (uint32_t n = 0; n < nodes->list.count; n++)
-        for (uint32_t i = 0; i < nodes->fars[n].offer_count; i++) {
-            const char *path = nodes->fars[n].offers[i].path;
+        for (uint32_t i = 0; i < nodes->clients[n].offer_count; i++) {
+            const char *path = nodes->clients[n].offers[i].path;
             if (path && strcmp(path, file->path) == 0) {
-                file->far = n;
+                file->client = n;
                 file->offer = i;
                 return;
             }
@@ -104,7 +106,7 @@ static enum tutti_err add(struct tutti_nodes_files *files, const struct tutti_no
                               TUTTI_NODE_MOST_FILES);
         number = files->count++;
         struct tutti_nodes_file *file = &files->files[number];
-        *file = (struct tutti_nodes_file){.path = path, .far = UINT32_MAX};
+        *file = (struct tutti_nodes_file){.path = path, .client = UINT32_MAX};
         TRY(tutti_map_add(&files->by_path, path, number, NULL));
         find_offer(file, nodes);
         TRY(prepare(file, nodes, (uint32_t)number, system ? name : NULL, names));
@@ -140,5 +142,181 @@ enum tutti_err tutti_nodes_files_list(struct tutti_nodes_files *files, const str
     for (size_t i = 0; i < options->input_count && !err; i++)
         err = add(files, nodes, options->inputs[i], path_of_input(options, options->inputs[i]), false, &names);
     tutti_map_fini(&names);
+    return err;
+}
+
+/* ---- sending: what nodes lack, to all at once; then they may start ---- */
+
+struct sending {
+    struct tutti_nodes *nodes;
+    const struct tutti_nodes_files *files;
+    const struct tutti_parcel *job;
+    const uint8_t *id;
+    const struct tutti_run_options *options;
+    char *piece;
+};
+
+static enum tutti_err ask(struct sending *sending, struct tutti_node_client *client)
+{
+    struct tutti_parcel *parcel = &sending->nodes->parcel;
+    tutti_node_begin(parcel, TUTTI_NODE_ASK);
+    tutti_parcel_put_u32(parcel, sending->files->count);
+    for (uint32_t i = 0; i < sending->files->count; i++)
+        tutti_node_put_content(parcel, &sending->files->files[i].content);
+    client->asked = true;
+    return tutti_node_client_send(client, parcel);
+}
+
+static bool is_own(const struct sending *sending, const struct tutti_node_client *client, uint32_t file)
+{
+    uint32_t owner = sending->files->files[file].client;
+    return owner != UINT32_MAX && &sending->nodes->clients[owner] == client;
+}
+
+static enum tutti_err take_lack(struct sending *sending, struct tutti_node_client *client, struct tutti_unparcel *in)
+{
+    uint32_t count = 0;
+    TRY(tutti_node_client_take_lack(client, in, sending->files->count));
+    for (uint32_t i = 0; i < client->lack_count; i++)
+        if (!is_own(sending, client, client->lacks[i]))
+            client->lacks[count++] = client->lacks[i];
+    client->lack_count = count;
+    return TUTTI_OK;
+}
+
+static enum tutti_err send_piece(struct sending *sending, struct tutti_node_client *client)
+{
+    const struct tutti_nodes_file *file = &sending->files->files[client->lacks[client->lack_next]];
+    const char *path = file->packed ? file->packed : file->path;
+    if (client->fd < 0)
+        client->fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = client->fd < 0 ? -1 : pread(client->fd, sending->piece, TUTTI_NODE_PIECE, (off_t)client->offset);
+    if (n < 0)
+        return tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    if (n == 0 && client->offset < file->content.size)
+        return tutti_fail(TUTTI_ERR_IO, "%s has changed while it was sent", path);
+    struct tutti_parcel *parcel = &sending->nodes->parcel;
+    tutti_node_begin(parcel, TUTTI_NODE_PUT);
+    tutti_node_put_content(parcel, &file->content);
+    tutti_parcel_put_u64(parcel, client->offset);
+    tutti_parcel_put_block(parcel, sending->piece, (size_t)n);
+    client->offset += (uint64_t)n;
+    client->ahead++;
+    if (client->offset >= file->content.size) {
+        close(client->fd);
+        client->fd = -1;
+        client->offset = 0;
+        client->lack_next++;
+    }
+    return tutti_node_client_send(client, parcel);
+}
+
+static enum tutti_err start(struct sending *sending, struct tutti_node_client *client)
+{
+    struct tutti_parcel *parcel = &sending->nodes->parcel;
+    const struct tutti_run_options *options = sending->options;
+    tutti_node_begin(parcel, TUTTI_NODE_START);
+    tutti_parcel_put_bytes(parcel, sending->id, TUTTI_TCP_RUN_ID);
+    tutti_parcel_put_u8(parcel, sending->nodes->has_keys);
+    tutti_parcel_put_double(parcel, options->has_timeout ? options->timeout : 0);
+    tutti_parcel_put_u32(parcel, (uint32_t)sending->nodes->list.ranks);
+    tutti_parcel_put_u32(parcel, (uint32_t)client->entry->rank_count);
+    for (int i = 0; i < client->entry->rank_count; i++)
+        tutti_parcel_put_u32(parcel, (uint32_t)client->entry->ranks[i]);
+    tutti_parcel_put_u32(parcel, sending->files->count);
+    for (uint32_t i = 0; i < sending->files->count; i++) {
+        bool own = is_own(sending, client, i);
+        tutti_parcel_put_u8(parcel, own);
+        if (own)
+            tutti_parcel_put_u32(parcel, sending->files->files[i].offer);
+        else
+            tutti_node_put_content(parcel, &sending->files->files[i].content);
+    }
+    tutti_parcel_put_block(parcel, sending->job->bytes, sending->job->size);
+    client->started = true;
+    return tutti_node_client_send(client, parcel);
+}
+
+/* As far as it goes without an answer of the node. */
+static enum tutti_err go_on(struct sending *sending, struct tutti_node_client *client)
+{
+    if (client->entry->rank_count == 0) { /* nothing of the run is there */
+        client->started = true;
+        return TUTTI_OK;
+    }
+    if (!client->asked)
+        TRY(ask(sending, client));
+    while (client->knows_lack && client->lack_next < client->lack_count && client->ahead < TUTTI_NODE_AHEAD)
+        TRY(send_piece(sending, client));
+    if (client->knows_lack && client->lack_next == client->lack_count && client->ahead == 0 && !client->started)
+        TRY(start(sending, client));
+    return TUTTI_OK;
+}
+
+static enum tutti_err hear(struct sending *sending, struct tutti_node_client *client)
+{
+    struct tutti_node_client_message message;
+    bool got = true;
+    TRY(tutti_node_client_look(client, sending->nodes->has_keys));
+    while (!client->started && got) {
+        TRY(tutti_node_client_receive(client, &message, &got));
+        if (!got)
+            break;
+        enum tutti_err err = TUTTI_OK;
+        if (message.kind == TUTTI_NODE_LACK)
+            err = take_lack(sending, client, &message.in);
+        else if (message.kind == TUTTI_NODE_GOT && client->ahead > 0)
+            client->ahead--;
+        else
+            err = tutti_node_client_fail_message(client);
+        tutti_node_client_release(&message);
+        TRY(err);
+        TRY(go_on(sending, client));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err send_all(struct sending *sending)
+{
+    struct tutti_nodes *nodes = sending->nodes;
+    const volatile sig_atomic_t *interrupt = sending->options->interrupt;
+    zmq_pollitem_t *items = calloc(nodes->list.count, sizeof *items);
+    enum tutti_err err = items ? TUTTI_OK : tutti_fail_memory();
+    size_t started = 0;
+    for (size_t i = 0; i < nodes->list.count && !err; i++) {
+        items[i] = (zmq_pollitem_t){.socket = nodes->clients[i].socket, .events = ZMQ_POLLIN};
+        err = go_on(sending, &nodes->clients[i]);
+    }
+    while (!err && started < nodes->list.count) {
+        zmq_poll(items, (int)nodes->list.count, 100);
+        started = 0;
+        for (size_t i = 0; i < nodes->list.count && !err; i++) {
+            err = hear(sending, &nodes->clients[i]);
+            started += nodes->clients[i].started;
+        }
+        if (!err && interrupt && *interrupt)
+            err = tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted while files were sent to nodes");
+    }
+    free(items);
+    return err;
+}
+
+enum tutti_err tutti_nodes_send(struct tutti_nodes *nodes, const struct tutti_nodes_files *files,
+                                const struct tutti_job *job, const uint8_t id[TUTTI_TCP_RUN_ID])
+{
+    struct tutti_parcel packed = {0};
+    struct sending sending = {.nodes = nodes,
+                              .files = files,
+                              .job = &packed,
+                              .id = id,
+                              .options = job->asked,
+                              .piece = malloc(TUTTI_NODE_PIECE)};
+    enum tutti_err err = sending.piece ? tutti_node_job_pack(job->asked, files->names, files->name_count, job->place,
+                                                             job->system->component_count, &packed)
+                                       : tutti_fail_memory();
+    if (!err)
+        err = send_all(&sending);
+    tutti_parcel_fini(&packed);
+    free(sending.piece);
     return err;
 }

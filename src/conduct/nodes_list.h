@@ -7,7 +7,7 @@
 #ifndef TUTTI_CONDUCT_NODES_LIST_H
 #define TUTTI_CONDUCT_NODES_LIST_H
 
-#include "conduct/node_messages.h"
+#include "conduct/node/messages.h"
 #include "fabric/keys.h"
 
 struct tutti_nodes_entry {

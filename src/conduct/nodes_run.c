@@ -21,7 +21,7 @@ static const double IDLE_EVERY = 0.05, DREGS = 0.3, REASON = 1.0, FAREWELL = 1.0
 
 /* What is known of a rank. */
 struct member {
-    struct tutti_far *far;
+    struct tutti_node_client *client;
     bool ready;
     bool gone;      /* its worker has ended */
     bool without;   /* the others end because of it */
@@ -77,8 +77,8 @@ static enum tutti_err introduce(struct crew *crew)
         tutti_parcel_put_bytes(parcel, crew->peers[r].public_key, sizeof crew->peers[r].public_key);
     }
     for (size_t i = 0; i < crew->nodes->list.count; i++)
-        if (crew->nodes->fars[i].entry->rank_count > 0)
-            TRY(tutti_far_send(&crew->nodes->fars[i], parcel));
+        if (crew->nodes->clients[i].entry->rank_count > 0)
+            TRY(tutti_node_client_send(&crew->nodes->clients[i], parcel));
     TRY(tutti_tcp_hub_open(&crew->hub, &crew->run, crew->run.has_keys ? &crew->keys : NULL));
     crew->running = true;
     return TUTTI_OK;
@@ -118,12 +118,12 @@ static void note_loss(struct crew *crew, int rank, enum tutti_err err)
     member->why = tutti_str_copy(tutti_err_message());
 }
 
-static void lose_far(struct crew *crew, const struct tutti_far *far, enum tutti_err err)
+static void lose_client(struct crew *crew, const struct tutti_node_client *client, enum tutti_err err)
 {
     char message[4096];
     snprintf(message, sizeof message, "%s", tutti_err_message());
     for (int r = 0; r < crew->ranks; r++)
-        if (crew->members[r].far == far) {
+        if (crew->members[r].client == client) {
             (void)tutti_fail(err, "%s; everything computed before is kept", message);
             note_loss(crew, r, err);
             crew->members[r].gone = true;
@@ -196,14 +196,14 @@ static void look_for_losses(struct crew *crew)
 
 /* ---- what nodes say ---- */
 
-static enum tutti_err take_ready(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
+static enum tutti_err take_ready(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
 {
     struct tutti_node_ready ready;
-    if (!tutti_node_read_ready(in, crew->ranks, &ready) || crew->members[ready.rank].far != far ||
+    if (!tutti_node_read_ready(in, crew->ranks, &ready) || crew->members[ready.rank].client != client ||
         crew->members[ready.rank].ready)
-        return tutti_far_fail_message(far);
+        return tutti_node_client_fail_message(client);
     struct tutti_tcp_peer *peer = &crew->peers[ready.rank];
-    struct tutti_node_address address = far->entry->address;
+    struct tutti_node_address address = client->entry->address;
     address.port = ready.port;
     tutti_node_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
@@ -249,14 +249,14 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
         snprintf(how, sizeof how, "was ended by signal %u (%s): ask the FMU's author, with its inputs and parameters",
                  loss->detail, strsignal((int)loss->detail));
     return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
-                      crew->members[loss->rank].far->name, units, TIME(loss->t), how);
+                      crew->members[loss->rank].client->name, units, TIME(loss->t), how);
 }
 
-static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
+static enum tutti_err take_lost(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
 {
     struct tutti_node_lost loss;
-    if (!tutti_node_read_lost(in, crew->ranks, &loss) || crew->members[loss.rank].far != far)
-        return tutti_far_fail_message(far);
+    if (!tutti_node_read_lost(in, crew->ranks, &loss) || crew->members[loss.rank].client != client)
+        return tutti_node_client_fail_message(client);
     crew->members[loss.rank].gone = true;
     crew->members[loss.rank].step = loss.step;
     if (loss.how != TUTTI_LOSS_ERROR) {
@@ -267,34 +267,34 @@ static enum tutti_err take_lost(struct crew *crew, const struct tutti_far *far, 
     if (!copy)
         return tutti_fail_memory();
     tutti_str_make_printable(copy);
-    (void)tutti_fail(loss.err, "rank %u at %s: %s", loss.rank, far->name, copy);
+    (void)tutti_fail(loss.err, "rank %u at %s: %s", loss.rank, client->name, copy);
     note_loss(crew, (int)loss.rank, loss.err);
     free(copy);
     return TUTTI_OK;
 }
 
-static enum tutti_err take_gone(struct crew *crew, const struct tutti_far *far, struct tutti_unparcel *in)
+static enum tutti_err take_gone(struct crew *crew, const struct tutti_node_client *client, struct tutti_unparcel *in)
 {
     uint32_t rank = tutti_unparcel_u32(in);
-    if (in->bad || rank >= (uint32_t)crew->ranks || crew->members[rank].far != far)
-        return tutti_far_fail_message(far);
+    if (in->bad || rank >= (uint32_t)crew->ranks || crew->members[rank].client != client)
+        return tutti_node_client_fail_message(client);
     crew->members[rank].gone = true;
     return TUTTI_OK;
 }
 
-static enum tutti_err hear_far(struct crew *crew, struct tutti_far *far)
+static enum tutti_err hear_client(struct crew *crew, struct tutti_node_client *client)
 {
-    TRY(tutti_far_look(far, crew->nodes->has_keys));
+    TRY(tutti_node_client_look(client, crew->nodes->has_keys));
     for (bool got = true; got;) {
-        struct tutti_far_message message;
-        TRY(tutti_far_receive(far, &message, &got));
+        struct tutti_node_client_message message;
+        TRY(tutti_node_client_receive(client, &message, &got));
         if (!got)
             break;
-        enum tutti_err err = message.kind == TUTTI_NODE_READY  ? take_ready(crew, far, &message.in)
-                             : message.kind == TUTTI_NODE_LOST ? take_lost(crew, far, &message.in)
-                             : message.kind == TUTTI_NODE_GONE ? take_gone(crew, far, &message.in)
-                                                               : tutti_far_fail_message(far);
-        tutti_far_release(&message);
+        enum tutti_err err = message.kind == TUTTI_NODE_READY  ? take_ready(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_LOST ? take_lost(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_GONE ? take_gone(crew, client, &message.in)
+                                                               : tutti_node_client_fail_message(client);
+        tutti_node_client_release(&message);
         TRY(err);
     }
     return TUTTI_OK;
@@ -303,11 +303,11 @@ static enum tutti_err hear_far(struct crew *crew, struct tutti_far *far)
 static void hear_nodes(struct crew *crew)
 {
     for (size_t i = 0; i < crew->nodes->list.count; i++) {
-        struct tutti_far *far = &crew->nodes->fars[i];
-        enum tutti_err err = far->lost ? TUTTI_OK : hear_far(crew, far);
+        struct tutti_node_client *client = &crew->nodes->clients[i];
+        enum tutti_err err = client->lost ? TUTTI_OK : hear_client(crew, client);
         if (err) {
-            far->lost = true;
-            lose_far(crew, far, err);
+            client->lost = true;
+            lose_client(crew, client, err);
         }
     }
 }
@@ -349,8 +349,9 @@ static void tell_interrupt(struct crew *crew)
     crew->interrupted = true;
     tutti_node_begin(&crew->nodes->parcel, TUTTI_NODE_INTERRUPT);
     for (size_t i = 0; i < crew->nodes->list.count; i++)
-        if (!crew->nodes->fars[i].lost)
-            (void)!tutti_far_send(&crew->nodes->fars[i], &crew->nodes->parcel); /* one that is gone stops anyway */
+        if (!crew->nodes->clients[i].lost)
+            (void)!tutti_node_client_send(&crew->nodes->clients[i],
+                                          &crew->nodes->parcel); /* one that is gone stops anyway */
     stop(crew, 0);
 }
 
@@ -402,9 +403,9 @@ static void say_goodbye(struct crew *crew)
     }
     tutti_node_begin(&crew->nodes->parcel, TUTTI_NODE_END);
     for (size_t i = 0; i < crew->nodes->list.count; i++)
-        if (!crew->nodes->fars[i].lost)
-            (void)!tutti_far_send(&crew->nodes->fars[i],
-                                  &crew->nodes->parcel); /* else the end of the connection says it */
+        if (!crew->nodes->clients[i].lost)
+            (void)!tutti_node_client_send(&crew->nodes->clients[i],
+                                          &crew->nodes->parcel); /* else the end of the connection says it */
 }
 
 static enum tutti_err conduct(struct crew *crew, const struct tutti_nodes_files *files)
@@ -437,10 +438,10 @@ static enum tutti_err gather(struct crew *crew)
     if (!crew->members || !crew->peers || !crew->items)
         return tutti_fail_memory();
     for (size_t n = 0; n < nodes->list.count; n++) {
-        crew->items[n].socket = nodes->fars[n].socket;
+        crew->items[n].socket = nodes->clients[n].socket;
         crew->items[n].events = ZMQ_POLLIN;
         for (int i = 0; i < nodes->list.entries[n].rank_count; i++)
-            crew->members[nodes->list.entries[n].ranks[i]].far = &nodes->fars[n];
+            crew->members[nodes->list.entries[n].ranks[i]].client = &nodes->clients[n];
     }
     crew->items[nodes->list.count].events = ZMQ_POLLIN; /* the hub's, once there is one */
     return TUTTI_OK;

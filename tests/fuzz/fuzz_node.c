@@ -20,8 +20,8 @@
 #include "base/fs.h"
 #include "base/tempdir.h"
 #include "conduct/key_files.h"
-#include "conduct/node_job.h"
-#include "conduct/node_parts.h"
+#include "conduct/node/job.h"
+#include "conduct/node/session.h"
 #include "conduct/nodes_parts.h"
 
 enum { MOST_RANKS = 8, MOST_FILES = 16 };
@@ -70,37 +70,37 @@ static int make_file(const uint8_t *data, size_t size, char path[static 40])
 
 static void read_answer(const char *bytes, size_t size, bool ours)
 {
-    struct tutti_far far = {.name = "node:1", .fd = -1};
+    struct tutti_node_client client = {.name = "node:1", .fd = -1};
     struct tutti_unparcel in = {.at = bytes, .end = bytes + size}, for_ready, for_lost;
     struct tutti_node_ready ready;
     struct tutti_node_lost lost;
     uint32_t kind;
-    enum tutti_err err = tutti_far_take_kind(&far, &in, &kind);
+    enum tutti_err err = tutti_node_client_take_kind(&client, &in, &kind);
     check(!err == (size >= sizeof kind && kind != TUTTI_NODE_REFUSED) && (!err || tutti_err_message()[0]));
     check(!ours || err != TUTTI_ERR_FORMAT || !strstr(tutti_err_message(), "says what no node"));
     for_ready = for_lost = in;
     if (!err && kind == TUTTI_NODE_WELCOME) {
-        err = tutti_far_take_welcome(&far, &in);
-        check(!err == far.welcome && (!ours || far.welcome));
-        for (uint32_t i = 0; i < far.offer_count && far.welcome; i++)
-            check(far.offers[i].name != NULL);
+        err = tutti_node_client_take_welcome(&client, &in);
+        check(!err == client.welcome && (!ours || client.welcome));
+        for (uint32_t i = 0; i < client.offer_count && client.welcome; i++)
+            check(client.offers[i].name != NULL);
     }
-    if (!err && kind == TUTTI_NODE_LACK && tutti_far_take_lack(&far, &in, MOST_FILES) == TUTTI_OK)
-        for (uint32_t i = 0; i < far.lack_count; i++)
-            check(far.lack_count <= MOST_FILES && far.lacks[i] < MOST_FILES);
+    if (!err && kind == TUTTI_NODE_LACK && tutti_node_client_take_lack(&client, &in, MOST_FILES) == TUTTI_OK)
+        for (uint32_t i = 0; i < client.lack_count; i++)
+            check(client.lack_count <= MOST_FILES && client.lacks[i] < MOST_FILES);
     if (tutti_node_read_ready(&for_ready, MOST_RANKS, &ready))
         check(ready.rank < MOST_RANKS && ready.port > 0 && ready.port < 65536);
     if (tutti_node_read_lost(&for_lost, MOST_RANKS, &lost))
         check(lost.rank < MOST_RANKS && lost.err != TUTTI_OK && strlen(tutti_err_name(lost.err)) > 0 &&
               (!lost.message || strlen(lost.message) < size));
-    tutti_far_close(&far);
+    tutti_node_client_close(&client);
 }
 
 /* ---- to a node ---- */
 
 /* Where answers arrive, and what all sessions share. */
 static struct {
-    void *context, *near, *far;
+    void *context, *near, *client;
     struct tutti_tempdir *tempdir;
     char stand[200];
     struct stat st;
@@ -109,7 +109,7 @@ static struct {
 static void leave(void)
 {
     zmq_close(place.near);
-    zmq_close(place.far);
+    zmq_close(place.client);
     zmq_ctx_term(place.context);
     tutti_tempdir_free(place.tempdir);
 }
@@ -120,8 +120,8 @@ static void settle(void)
         return;
     place.context = zmq_ctx_new();
     place.near = zmq_socket(place.context, ZMQ_PAIR);
-    place.far = zmq_socket(place.context, ZMQ_PAIR);
-    check(zmq_bind(place.far, "inproc://answers") == 0 && zmq_connect(place.near, "inproc://answers") == 0);
+    place.client = zmq_socket(place.context, ZMQ_PAIR);
+    check(zmq_bind(place.client, "inproc://answers") == 0 && zmq_connect(place.near, "inproc://answers") == 0);
     check(tutti_tempdir_new(&place.tempdir) == TUTTI_OK);
     snprintf(place.stand, sizeof place.stand, "%s/engine.fmu", tutti_tempdir_path(place.tempdir));
     FILE *file = fopen(place.stand, "we");
@@ -137,9 +137,9 @@ static void hear_answers(void)
     for (;; count++) {
         zmq_msg_init(&id);
         zmq_msg_init(&answer);
-        if (zmq_msg_recv(&id, place.far, ZMQ_DONTWAIT) < 0)
+        if (zmq_msg_recv(&id, place.client, ZMQ_DONTWAIT) < 0)
             break;
-        check(zmq_msg_size(&id) == 1 && zmq_msg_recv(&answer, place.far, ZMQ_DONTWAIT) >= 0);
+        check(zmq_msg_size(&id) == 1 && zmq_msg_recv(&answer, place.client, ZMQ_DONTWAIT) >= 0);
         read_answer(zmq_msg_data(&answer), zmq_msg_size(&answer), true);
         zmq_msg_close(&id);
         zmq_msg_close(&answer);
@@ -147,7 +147,7 @@ static void hear_answers(void)
     check(count <= 1);
 }
 
-static void serve(struct tutti_node *node, bool greeted, const uint8_t *data, size_t size)
+static void serve(struct tutti_daemon *node, bool greeted, const uint8_t *data, size_t size)
 {
     struct tutti_session *session = calloc(1, sizeof *session); /* it frees itself */
     check(session != NULL);
@@ -181,9 +181,9 @@ static void read_session(bool greeted, const uint8_t *data, size_t size)
                                 .size = place.st.st_size,
                                 .changed = place.st.st_mtim};
     tutti_content_of_bytes(&offer.content, STAND, strlen(STAND));
-    struct tutti_node *node = calloc(1, sizeof *node);
+    struct tutti_daemon *node = calloc(1, sizeof *node);
     check(node != NULL);
-    *node = (struct tutti_node){.options = &options,
+    *node = (struct tutti_daemon){.options = &options,
                                 .address = {.host = "127.0.0.1", .port = 1},
                                 .loopback = true,
                                 .offers = &offer,

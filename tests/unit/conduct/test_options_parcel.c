@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <tutti/extra.h>
 
-#include "conduct/node_job.h"
+#include "conduct/node/job.h"
 #include "scratch.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/node_messages.h"
+#include "conduct/node/messages.h"
 
 #include <stdio.h>
 #include <string.h>

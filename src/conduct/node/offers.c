@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "conduct/node_parts.h"
+#include "conduct/node/daemon.h"
 #include "fmi/fmu.h"
 #include "ssp/package_write.h"
 
@@ -36,7 +36,7 @@ static enum tutti_err look(const struct tutti_offer *offer, struct stat *st)
     return TUTTI_OK;
 }
 
-static enum tutti_err open_offer(struct tutti_node *node, struct tutti_offer *offer, const char *path)
+static enum tutti_err open_offer(struct tutti_daemon *node, struct tutti_offer *offer, const char *path)
 {
     struct stat st;
     struct tutti_text stand = {0};
@@ -58,7 +58,7 @@ static enum tutti_err open_offer(struct tutti_node *node, struct tutti_offer *of
     return tutti_content_of_file(&offer->content, offer->stand);
 }
 
-enum tutti_err tutti_offers_open(struct tutti_node *node)
+enum tutti_err tutti_offers_open(struct tutti_daemon *node)
 {
     node->offers = calloc(node->options->offer_count + 1, sizeof *node->offers);
     if (!node->offers)
@@ -71,7 +71,7 @@ enum tutti_err tutti_offers_open(struct tutti_node *node)
     return err;
 }
 
-void tutti_offers_close(struct tutti_node *node)
+void tutti_offers_close(struct tutti_daemon *node)
 {
     for (size_t i = 0; i < node->offer_count; i++) {
         free(node->offers[i].name);

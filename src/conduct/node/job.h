@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_job.h - the part of a run that only workers read: options, names of files, placement. The daemon hands it on as it is.
+/* job.h - the part of a run that only workers read: options, names of files, placement. The daemon hands it on as it is.
  *
  * The files themselves are numbers here: number n is the file FOLDER/n on the node's disk, whatever people call it. */
 #ifndef TUTTI_CONDUCT_NODE_JOB_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* node_worker.h - the process that a node has for each rank, so that an FMU that crashes takes nothing else along.
+/* worker.h - the process that a node has for each rank, so that an FMU that crashes takes nothing else along.
  *
  * The daemon starts its own program again with four descriptors:
  *   SETUP   a parcel: text folder of the run's files, u32 rank, u32 ranks, u8 keys, text address to listen at, 16 bytes id of the run,
- *           block job (node_job.h)
+ *           block job (job.h)
  *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key), FAILED (u32 enum tutti_err, text message) or DONE;
  *           from it: any byte, once PEERS is filled
  *   PAGE    struct tutti_worker_page, which both see
- *   PEERS   a parcel: PEERS without its kind (node_messages.h) */
+ *   PEERS   a parcel: PEERS without its kind (messages.h) */
 #ifndef TUTTI_CONDUCT_NODE_WORKER_H
 #define TUTTI_CONDUCT_NODE_WORKER_H
 

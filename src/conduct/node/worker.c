@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/node_worker.h"
+#include "conduct/node/worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "conduct/node_job.h"
-#include "conduct/node_messages.h"
+#include "conduct/node/job.h"
+#include "conduct/node/messages.h"
 #include "fabric/tcp.h"
 #include "master/conducted.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon: who may connect, and the loop. */
-#include "conduct/node.h"
+#include "conduct/node/node.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,13 +13,13 @@
 
 #include "base/str.h"
 #include "conduct/key_files.h"
-#include "conduct/node_parts.h"
+#include "conduct/node/session.h"
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
 
 /* ---- opening ---- */
 
-static enum tutti_err check_options(struct tutti_node *node)
+static enum tutti_err check_options(struct tutti_daemon *node)
 {
     const struct tutti_node_options *options = node->options;
     TRY(tutti_node_address_read(&node->address, options->listen, "--listen", true));
@@ -40,7 +40,7 @@ static enum tutti_err check_options(struct tutti_node *node)
 }
 
 /* A name becomes a number: ZeroMQ binds to addresses only. */
-static enum tutti_err resolve(struct tutti_node *node)
+static enum tutti_err resolve(struct tutti_daemon *node)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
     char host[sizeof node->address.host];
@@ -56,7 +56,7 @@ static enum tutti_err resolve(struct tutti_node *node)
     return TUTTI_OK;
 }
 
-static enum tutti_err allow_keys(struct tutti_node *node)
+static enum tutti_err allow_keys(struct tutti_daemon *node)
 {
     TRY(tutti_zap_start(&node->zap, node->context, node->options->log));
     for (size_t i = 0; i < node->options->allow_count; i++) {
@@ -74,7 +74,7 @@ static enum tutti_err fail_zmq(const char *what)
     return tutti_fail(TUTTI_ERR_IO, "%s: %s", what, zmq_strerror(zmq_errno()));
 }
 
-static enum tutti_err bind_router(struct tutti_node *node, const char *endpoint)
+static enum tutti_err bind_router(struct tutti_daemon *node, const char *endpoint)
 {
     char bound[TUTTI_ADDRESS_SIZE];
     size_t size = sizeof bound;
@@ -89,7 +89,7 @@ static enum tutti_err bind_router(struct tutti_node *node, const char *endpoint)
     return TUTTI_OK;
 }
 
-static enum tutti_err open_sockets(struct tutti_node *node)
+static enum tutti_err open_sockets(struct tutti_daemon *node)
 {
     int yes = 1;
     char endpoint[TUTTI_ADDRESS_SIZE];
@@ -109,7 +109,7 @@ static enum tutti_err open_sockets(struct tutti_node *node)
     return bind_router(node, endpoint);
 }
 
-static enum tutti_err open_node(struct tutti_node *node)
+static enum tutti_err open_node(struct tutti_daemon *node)
 {
     TRY(check_options(node));
     TRY(resolve(node));
@@ -118,7 +118,7 @@ static enum tutti_err open_node(struct tutti_node *node)
     return open_sockets(node);
 }
 
-static void close_node(struct tutti_node *node)
+static void close_node(struct tutti_daemon *node)
 {
     for (size_t i = 0; i < node->session_count; i++)
         tutti_session_free(node, node->sessions[i]);
@@ -141,7 +141,7 @@ static void close_node(struct tutti_node *node)
 /* ---- sessions ---- */
 
 /* The one that the message is from; a new one for a stranger. NULL: there are too many. */
-static struct tutti_session *session_of(struct tutti_node *node, zmq_msg_t *id, zmq_msg_t *message)
+static struct tutti_session *session_of(struct tutti_daemon *node, zmq_msg_t *id, zmq_msg_t *message)
 {
     size_t size = zmq_msg_size(id);
     for (size_t i = 0; i < node->session_count; i++)
@@ -164,7 +164,7 @@ static struct tutti_session *session_of(struct tutti_node *node, zmq_msg_t *id, 
 
 /* Connections that have ended. Called before each message is looked at: the number of a connection may be given to another
  * one, whose messages come behind this news. */
-static void hear_monitor(struct tutti_node *node)
+static void hear_monitor(struct tutti_daemon *node)
 {
     struct __attribute__((packed)) {
         uint16_t event;
@@ -179,7 +179,7 @@ static void hear_monitor(struct tutti_node *node)
     }
 }
 
-static void bury_sessions(struct tutti_node *node)
+static void bury_sessions(struct tutti_daemon *node)
 {
     for (size_t i = 0; i < node->session_count;) {
         struct tutti_session *session = node->sessions[i];
@@ -193,7 +193,7 @@ static void bury_sessions(struct tutti_node *node)
 }
 
 /* One message: whose it is, and what; anything behind is not of ours. False: there is none. */
-static bool hear_router(struct tutti_node *node)
+static bool hear_router(struct tutti_daemon *node)
 {
     zmq_msg_t id, message, more;
     zmq_msg_init(&id);
@@ -221,7 +221,7 @@ static bool hear_router(struct tutti_node *node)
 /* ---- the loop ---- */
 
 /* Everything that can wake us: sockets, and what workers say. NULL when memory is out. */
-static zmq_pollitem_t *list_items(const struct tutti_node *node, int *count)
+static zmq_pollitem_t *list_items(const struct tutti_daemon *node, int *count)
 {
     size_t room = 2;
     for (size_t i = 0; i < node->session_count; i++)
@@ -239,7 +239,7 @@ static zmq_pollitem_t *list_items(const struct tutti_node *node, int *count)
     return items;
 }
 
-static enum tutti_err serve(struct tutti_node *node)
+static enum tutti_err serve(struct tutti_daemon *node)
 {
     const volatile sig_atomic_t *interrupt = node->options->interrupt;
     while (!interrupt || !*interrupt) {
@@ -264,7 +264,7 @@ static enum tutti_err serve(struct tutti_node *node)
 
 enum tutti_err tutti_node_serve(const struct tutti_node_options *options)
 {
-    struct tutti_node *node = calloc(1, sizeof *node);
+    struct tutti_daemon *node = calloc(1, sizeof *node);
     if (!node)
         return tutti_fail_memory();
     node->options = options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_messages.h - what a runner (`tutti run --nodes`) and a node (`tutti node`) say to each other: parcels (base/parcel.h), each a
+/* messages.h - what a runner (`tutti run --nodes`) and a node (`tutti node`) say to each other: parcels (base/parcel.h), each a
  * ZeroMQ message that begins with its kind. One connection is one run.
  *
  *  runner                          node
@@ -28,7 +28,7 @@
  *  PUT       content, u64 offset, block bytes
  *  GOT       content, u64 size so far
  *  START     16 bytes id of the run, u8 keys, double timeout (0: none), u32 ranks; u32 count, u32 rank each; u32 files, each: u8 offered,
- *            content or u32 offer; block job (node_job.h)
+ *            content or u32 offer; block job (job.h)
  *  READY     u32 rank, u32 port, 32 bytes key (zeros: none)
  *  PEERS     32 bytes key of the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
  *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/node_job.h"
+#include "conduct/node/job.h"
 
 #include <string.h>
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - the connection to a node, as the one sees it who starts a run, and what can be wrong with it. */
+#ifndef TUTTI_CONDUCT_NODE_CLIENT_H
+#define TUTTI_CONDUCT_NODE_CLIENT_H
+
+#include <zmq.h>
+
+#include "conduct/node/messages.h"
+#include "conduct/nodes_list.h"
+
+/* What a node offers. */
+struct tutti_node_client_offer {
+    char *name;                   /* "engine.fmu" */
+    struct tutti_content content; /* of the stand-in */
+    char *path;                   /* where that is here; NULL: not fetched */
+};
+
+/* A connection to a node. */
+struct tutti_node_client {
+    const struct tutti_nodes_entry *entry;
+    char name[256]; /* "host:port" */
+    void *socket, *monitor;
+    bool connected; /* by TCP, at some time */
+    bool met;       /* keys and protocol are right */
+    bool welcome;
+    bool lost;
+    int failures; /* of greetings on the level of ZeroMQ */
+    int error;    /* errno of the last try to connect */
+    char why[200];
+    struct tutti_node_client_offer *offers;
+    uint32_t offer_count;
+    /* Files that it lacks, and how far they are sent. */
+    bool asked, knows_lack, started;
+    uint32_t *lacks;
+    uint32_t lack_count, lack_next;
+    uint64_t offset;
+    unsigned ahead; /* pieces that it has not said it got */
+    int fd;         /* of the file that is being sent; -1: none */
+    int ready;      /* ranks */
+};
+
+/* One message from a node, whose bytes `in` points to. */
+struct tutti_node_client_message {
+    zmq_msg_t message;
+    struct tutti_unparcel in;
+    uint32_t kind;
+};
+
+/* Begins to connect. `keys` NULL: none. */
+TUTTI_CHECKED enum tutti_err tutti_node_client_open(struct tutti_node_client *client, void *context,
+                                                    const struct tutti_nodes_entry *entry,
+                                                    const struct tutti_keys *keys);
+void tutti_node_client_close(struct tutti_node_client *client);
+/* Looks what became of the connection. LOST, with what to do, if it has failed for good. */
+TUTTI_CHECKED enum tutti_err tutti_node_client_look(struct tutti_node_client *client, bool keys);
+/* It has not answered in time: what is the matter. */
+enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client, bool keys);
+/* The next message, if there is one: then tutti_node_client_release follows. A node that refuses is an error with its sentence. */
+TUTTI_CHECKED enum tutti_err tutti_node_client_receive(struct tutti_node_client *client,
+                                                       struct tutti_node_client_message *message, bool *got);
+void tutti_node_client_release(struct tutti_node_client_message *message);
+TUTTI_CHECKED enum tutti_err tutti_node_client_send(struct tutti_node_client *client,
+                                                    const struct tutti_parcel *parcel);
+enum tutti_err tutti_node_client_fail_message(const struct tutti_node_client *client);
+/* Reading, without a socket: what begins every message (REFUSED is an error with the node's sentence), WELCOME, and
+ * LACK of so many files. */
+TUTTI_CHECKED enum tutti_err tutti_node_client_take_kind(const struct tutti_node_client *client,
+                                                         struct tutti_unparcel *in, uint32_t *kind);
+TUTTI_CHECKED enum tutti_err tutti_node_client_take_welcome(struct tutti_node_client *client,
+                                                            struct tutti_unparcel *in);
+TUTTI_CHECKED enum tutti_err tutti_node_client_take_lack(struct tutti_node_client *client, struct tutti_unparcel *in,
+                                                         uint32_t files);
+
+#endif

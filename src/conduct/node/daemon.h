@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* daemon.h - the state of a node that serves: what it was told, what it offers, who is connected. Private to src/conduct/node.
+ *
+ * Invariants:
+ *  N1  One thread; nothing in it waits for a runner or a worker.
+ *  N2  A session is one connection and one run. When it goes, its workers are killed and its folder is removed.
+ *  N3  What comes in is hostile: sizes are bounded before memory is taken, no text becomes a path. */
+#ifndef TUTTI_CONDUCT_NODE_DAEMON_H
+#define TUTTI_CONDUCT_NODE_DAEMON_H
+
+#include <signal.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/parcel.h"
+#include "conduct/content.h"
+#include "conduct/node/messages.h"
+#include "fabric/keys.h"
+#include "fabric/zap.h"
+
+enum { TUTTI_NODE_MOST_SESSIONS = 256 };
+
+struct tutti_node_options {
+    const char *listen;       /* "HOST:PORT"; port 0: any that is free */
+    const char *key;          /* file with the node's secret key; NULL: none, on loopback only */
+    const char *const *allow; /* files with public keys of those who may use it */
+    size_t allow_count;
+    const char *const *offers; /* FMUs that can be used here and are not given away */
+    size_t offer_count;
+    const char *cache;         /* folder for files that runs bring */
+    const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
+    const struct tutti_log *log;            /* a line per run; NULL: silent */
+    const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */
+};
+
+/* An FMU that stays here, and the archive with nothing but its description that others get. */
+struct tutti_offer {
+    char *name;                   /* "engine.fmu" */
+    char *path;                   /* absolute */
+    char *stand;                  /* path of the stand-in */
+    struct tutti_content content; /* of the stand-in */
+    off_t size;                   /* of the file, and when it was changed: it must stay as it is */
+    struct timespec changed;
+};
+
+struct tutti_session;
+
+struct tutti_daemon {
+    const struct tutti_node_options *options;
+    struct tutti_node_address address; /* that it listens at, as numbers */
+    bool loopback, has_keys;
+    struct tutti_keys keys;
+    struct tutti_cache *cache;
+    struct tutti_offer *offers;
+    size_t offer_count;
+    void *context, *router, *monitor;
+    struct tutti_zap *zap;
+    struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
+    size_t session_count;
+    unsigned runs;
+    struct tutti_parcel parcel; /* for answers */
+};
+
+/* Fills daemon->offers. tutti_offers_close follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_offers_open(struct tutti_daemon *daemon);
+void tutti_offers_close(struct tutti_daemon *daemon);
+/* ARGUMENT if the file is no longer what was offered. */
+TUTTI_CHECKED enum tutti_err tutti_offer_check(const struct tutti_offer *offer);
+
+#endif

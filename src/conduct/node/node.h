@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* node.h - a machine that works for others: `tutti node`. Whoever may connect can have ranks of a run here, and with them run any
+ * code that is in an FMU, as the user that the node runs as.
+ *
+ * Beyond this machine's loopback only those are let in whose keys were allowed, and everything is encrypted. */
+#ifndef TUTTI_CONDUCT_NODE_NODE_H
+#define TUTTI_CONDUCT_NODE_NODE_H
+
+#include "conduct/node/daemon.h"
+
+/* Serves until it is interrupted. ARGUMENT where it would be open to strangers; IO if it cannot listen there. */
+TUTTI_CHECKED enum tutti_err tutti_node_serve(const struct tutti_node_options *options);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - one connection to a node: what its messages do, and what becomes of its workers. */
+#ifndef TUTTI_CONDUCT_NODE_SESSION_H
+#define TUTTI_CONDUCT_NODE_SESSION_H
+
+#include "conduct/node/daemon.h"
+#include "conduct/node/worker.h"
+#include "fabric/tcp.h"
+
+/* A worker, as its daemon sees it. */
+struct tutti_watched {
+    int rank;
+    pid_t pid;  /* 0: it has ended, or never began */
+    int socket; /* -1: closed */
+    int peers;  /* memory file; -1: handed over */
+    struct tutti_worker_page *page;
+    bool running;       /* it has been told its peers */
+    bool done;          /* it has said so, or has said why not */
+    bool told;          /* its end has been told to the runner */
+    uint64_t beat;      /* the last one seen, */
+    double beat_time;   /* ... and when */
+    double hangs_since; /* when it was asked to end, because no other came; 0: not */
+};
+
+struct tutti_session {
+    uint8_t id[256]; /* of the connection, for the ROUTER */
+    size_t id_size;
+    int fd;        /* of the connection, as the monitor names it */
+    char peer[80]; /* its address: "10.0.0.7" */
+    char user[64]; /* the name of the key that was allowed; "" without keys */
+    bool greeted, over;
+    struct tutti_arrival *arrival; /* the file that is coming in; NULL: none */
+    unsigned run;                  /* its number; 0: none has been started */
+    double began;
+    uint8_t run_id[TUTTI_TCP_RUN_ID];
+    bool keys;
+    int ranks;
+    double timeout; /* 0: none */
+    char *folder;   /* of the run; NULL: none */
+    struct tutti_watched *workers;
+    uint32_t worker_count;
+};
+
+/* Handles one message of the session. What is wrong with it is told to the runner, and ends the session (session->over). */
+void tutti_session_take(struct tutti_daemon *daemon, struct tutti_session *session, const void *bytes, size_t size);
+/* Looks after its workers. */
+void tutti_session_watch(struct tutti_daemon *daemon, struct tutti_session *session);
+void tutti_session_free(struct tutti_daemon *daemon, struct tutti_session *session);
+
+#endif
