@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/me_extra.h"
+#include "unit/unit.h"
 
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
 {
@@ -44,7 +44,7 @@ enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
         TRY(tutti_convert(port->conversion, port->from, port->to, port->count));
     }
     if (observer->extra)
-        TRY(tutti_me_extra_outputs(observer->extra_unit, observer->extra_values));
+        TRY(tutti_unit_extra_outputs(observer->extra_unit, observer->extra_values));
     observer->rows++;
     observer->last_row = t;
     return tutti_sink_row(&observer->sink, t);

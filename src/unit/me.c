@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit/me.h"
-
+/* Model Exchange as a unit: the FMU gives derivatives (me_model), one of our solvers makes steps of them (me_solution), as far as
+ * `horizon` lets it, and state events end steps (me_events). Beside E1 and E2 of me_solution.h:
+ *  E3  The FMU stands at (t, x, inputs at t) whenever a function of the vtable returns; whatever moves it (right-hand
+ *      sides, indicators, averages) is followed by tutti_me_solution_place_back before that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +10,48 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "unit/me_derivatives.h"
+#include "unit/me_events.h"
 #include "unit/me_extra.h"
 #include "unit/me_linear.h"
+#include "unit/me_solution.h"
+
+/* Averages over the present step (004 eq. 1): integral of the states since step_start. */
+struct average {
+    bool is_on; /* there is a step to average over */
+    double step_start;
+    double *integral;
+};
+
+struct me {
+    struct tutti_unit unit;
+    struct tutti_unit_options options;
+    struct tutti_instance *instance;
+    struct me_model model;
+    struct me_linear linear;
+    struct me_extra extra;
+    struct me_solution solution;
+    struct me_events events;
+    struct me_derivatives derivatives;
+    struct average average;
+    bool inputs_changed; /* between steps: indicators may have left their domains */
+    bool own_event;      /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
+    bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
+    bool switches;       /* the present event is one of these */
+    double *slopes_before;  /* of all states, when the present event was entered ... */
+    bool has_slopes_before; /* ... if the solver could go on behind it as if nothing had been */
+};
 
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
 {
     struct me *me = (struct me *)unit;
     me->options = *options;
-    me->next_event = me->event_at = INFINITY;
+    me->model = (struct me_model){.unit = unit, .options = &me->options, .calendar.next_event = INFINITY};
+    me->linear.model = &me->model;
+    me->solution.model = &me->model;
+    me->solution.ode = &me->model.ode;
+    me->derivatives.solution = &me->solution;
+    me->events.at = INFINITY;
     unit->has_events = true;
     unit->keeps_slopes = true;
     unit->can |= TUTTI_CAN_INPUT_DERIVATIVES;
@@ -26,7 +62,10 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .logging_on = options->logging_on,
         .event_mode = true,
     };
-    return tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance);
+    TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
+    me->model.instance = me->model.inputs.instance = me->instance;
+    me->model.inputs.unit = unit;
+    return TUTTI_OK;
 }
 
 static void finish(struct tutti_unit *unit)
@@ -35,11 +74,14 @@ static void finish(struct tutti_unit *unit)
     if (me->instance)
         tutti_unit_report(unit, me->instance, me->options.log);
     tutti_instance_free(me->instance);
-    tutti_me_linear_fini(me);
-    tutti_me_ode_fini(me);
-    tutti_me_events_fini(me);
-    tutti_me_inputs_fini(me);
-    free(me->timeless);
+    tutti_me_derivatives_fini(&me->derivatives);
+    tutti_me_events_fini(&me->events);
+    tutti_me_solution_fini(&me->solution);
+    tutti_me_extra_fini(&me->extra);
+    tutti_me_linear_fini(&me->linear);
+    tutti_me_model_fini(&me->model);
+    free(me->average.integral);
+    free(me->slopes_before);
 }
 
 static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
@@ -50,8 +92,8 @@ static enum tutti_err configure(struct tutti_unit *unit, const struct tutti_sett
 static enum tutti_err set_up(struct tutti_unit *unit, const struct tutti_experiment_setup *setup)
 {
     struct me *me = (struct me *)unit;
-    me->setup = *setup;
-    me->t = me->front = setup->start;
+    me->model.setup = *setup;
+    me->solution.t = me->solution.front = setup->start;
     return tutti_instance_set_up(me->instance, setup);
 }
 
@@ -68,24 +110,36 @@ static enum tutti_err reset(struct tutti_unit *unit)
 static enum tutti_err exit_init(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
+    const struct tutti_extra *extra = me->options.integration.extra;
+    size_t indicators = 0, extra_states = extra ? extra->count : 0;
     TRY(tutti_instance_exit_initialization(me->instance));
-    TRY(tutti_instance_count_states(me->instance, &me->states, &me->indicators));
-    TRY(tutti_me_events_init(me));
-    return tutti_me_ode_init(me);
+    TRY(tutti_instance_count_states(me->instance, &me->model.states, &indicators));
+    TRY(tutti_me_events_init(&me->events, &me->solution, indicators));
+    TRY(tutti_me_model_init(&me->model, extra_states));
+    size_t count = me->model.states + extra_states;
+    me->average.integral = calloc(count + 1, sizeof *me->average.integral);
+    me->slopes_before = calloc(count + 1, sizeof *me->slopes_before);
+    if (!me->average.integral || !me->slopes_before)
+        return tutti_fail_memory();
+    if (extra_states > 0)
+        TRY(tutti_me_extra_init(&me->extra, extra, &me->linear));
+    return tutti_me_solution_init(&me->solution, &me->model, extra_states > 0 ? &me->extra.ode : &me->model.ode);
 }
 
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
     struct me *me = (struct me *)unit;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     unit->counts.sets++;
     TRY(tutti_instance_set(me->instance, block->type, block->references, block->count, block->values,
                            block->value_count));
     bool news = false;
-    TRY(tutti_me_inputs_note(me, block, &news));
+    TRY(tutti_me_inputs_note(&model->inputs, solution->t, block, &news));
     if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
         me->inputs_changed = true;
-    if (news && me->task == ME_GO_ON)
-        me->task = ME_RESUME;
+    if (news && solution->task == ME_GO_ON)
+        solution->task = ME_RESUME;
     return TUTTI_OK;
 }
 
@@ -93,10 +147,12 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
                                             size_t count, const int32_t *orders, const double *values)
 {
     struct me *me = (struct me *)unit;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     bool news = false;
-    TRY(tutti_me_inputs_derivatives(me, references, elements, count, orders, values, &news));
-    if (news && me->task == ME_GO_ON)
-        me->task = ME_RESUME;
+    TRY(tutti_me_inputs_derivatives(&model->inputs, solution->t, references, elements, count, orders, values, &news));
+    if (news && solution->task == ME_GO_ON)
+        solution->task = ME_RESUME;
     return TUTTI_OK;
 }
 
@@ -110,19 +166,21 @@ static enum tutti_err read_block(struct me *me, struct tutti_block *block)
  * as (z0 + z1) / 2H, which is none; it is (z1 - z0) / H.) */
 static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
 {
-    for (size_t i = 0; i < me->states; i++)
-        me->scratch[i] = me->integral[i] / (me->t - me->step_start);
-    TRY(tutti_me_place(me, me->t, me->scratch, NULL));
-    TRY(tutti_me_inputs_apply_average(me, me->step_start, me->t));
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
+    for (size_t i = 0; i < model->states; i++)
+        solution->scratch[i] = me->average.integral[i] / (solution->t - me->average.step_start);
+    TRY(tutti_me_model_place(model, solution->t, solution->scratch, NULL));
+    TRY(tutti_me_inputs_apply_average(&model->inputs, me->average.step_start, solution->t));
     TRY(read_block(me, block));
-    return tutti_me_place_back(me);
+    return tutti_me_solution_place_back(solution);
 }
 
 static enum tutti_err get(struct tutti_unit *unit, struct tutti_block *block)
 {
     struct me *me = (struct me *)unit;
     unit->counts.gets++;
-    return me->averaged && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read_block(me, block);
+    return me->average.is_on && block->type == TUTTI_TYPE_FLOAT64 ? get_averaged(me, block) : read_block(me, block);
 }
 
 static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *block, bool *refused)
@@ -134,16 +192,17 @@ static enum tutti_err offer(struct tutti_unit *unit, const struct tutti_block *b
 static enum tutti_err ask(struct tutti_unit *unit, struct tutti_block *block, bool *refused)
 {
     struct me *me = (struct me *)unit;
-    if (me->averaged && block->type == TUTTI_TYPE_FLOAT64)
+    if (me->average.is_on && block->type == TUTTI_TYPE_FLOAT64)
         return get(unit, block);
     return tutti_instance_ask(me->instance, block->type, block->references, block->count, block->values,
                               block->value_count, refused);
 }
 
-/* M4; most FMUs say that they need not be told. */
+/* E2; most FMUs say that they need not be told. */
 static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
 {
-    me->ahead_open = false;
+    struct me_solution *solution = &me->solution;
+    solution->open = false;
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
     /* Whatever may be restored lies before this point, which is the end of a step. */
@@ -154,19 +213,21 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
  * its polynomials, of degree 9 at most. */
 static enum tutti_err add_to_average(struct me *me, double end)
 {
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     enum { POINTS = 5 };
     static const double points[POINTS] = {-0.90617984593866399280, -0.53846931010568309104, 0, 0.53846931010568309104,
                                           0.90617984593866399280};
     static const double weights[POINTS] = {0.23692688505618908751, 0.47862867049936646804, 0.56888888888888888889,
                                            0.47862867049936646804, 0.23692688505618908751};
-    double half = (end - me->t) / 2, middle = me->t + half;
-    if (!me->solver || !(half > 0))
+    double half = (end - solution->t) / 2, middle = solution->t + half;
+    if (!solution->solver || !(half > 0))
         return TUTTI_OK;
     for (int p = 0; p < POINTS; p++) {
-        double t = fmin(fmax(middle + points[p] * half, me->solver->before), me->solver->t);
-        TRY(tutti_me_states_at(me, t, me->scratch));
-        for (size_t i = 0; i < me->states; i++)
-            me->integral[i] += weights[p] * half * me->scratch[i];
+        double t = fmin(fmax(middle + points[p] * half, solution->solver->before), solution->solver->t);
+        TRY(tutti_me_solution_at(solution, t, solution->scratch));
+        for (size_t i = 0; i < model->states; i++)
+            me->average.integral[i] += weights[p] * half * solution->scratch[i];
     }
     return TUTTI_OK;
 }
@@ -175,71 +236,70 @@ static enum tutti_err add_to_average(struct me *me, double end)
  * another double for the same point. */
 static enum tutti_err move_to(struct me *me, double stop, double t)
 {
+    struct me_solution *solution = &me->solution;
     if (me->options.integration.average)
         TRY(add_to_average(me, stop));
-    TRY(tutti_me_states_at(me, stop, me->x));
-    me->t = t;
-    return tutti_me_place_back(me);
+    TRY(tutti_me_solution_at(solution, stop, solution->x));
+    solution->t = t;
+    return tutti_me_solution_place_back(solution);
 }
 
 /* What happened since the last step is the solver's business first: an event, or new inputs. */
 static enum tutti_err prepare_solver(struct me *me, struct tutti_step *out)
 {
-    if (me->ahead_open && me->front > me->t)
+    struct me_solution *solution = &me->solution;
+    if (solution->open && solution->front > solution->t)
         TRY(complete_step(me, out));
-    me->ahead_open = false;
-    if (me->solver && me->task == ME_RESTART)
-        TRY(tutti_me_ode_explain(me, tutti_solver_restart(me->solver, me->t, me->x)));
-    else if (me->solver)
-        TRY(tutti_me_ode_explain(me, tutti_solver_resume(me->solver, fmin(me->t, me->solver->t), me->x)));
-    if (me->solver)
-        memcpy(me->ahead, me->x, me->ode.count * sizeof *me->x);
-    me->front = me->t;
-    me->event_at = INFINITY;
-    me->task = ME_GO_ON;
+    solution->open = false;
+    TRY(tutti_me_solution_begin(solution));
+    me->events.at = INFINITY;
     bool jumped = false;
     if (me->inputs_changed) {
-        TRY(tutti_me_place_back(me));
-        TRY(tutti_me_events_check_here(me, &jumped));
+        TRY(tutti_me_solution_place_back(solution));
+        TRY(tutti_me_events_check_here(&me->events, &jumped));
     }
     me->inputs_changed = false;
     out->event = out->event || jumped;
     me->state_event = me->state_event || jumped;
-    return jumped ? tutti_me_events_note(me, me->t) : TUTTI_OK;
+    return jumped ? tutti_me_events_note(&me->events, solution->t) : TUTTI_OK;
 }
 
 /* One step of the solver, at most to where the inputs are known or an event was announced. Without states there is nothing
  * to solve, and nothing that says how far one may look: step by step, then, but none longer than a solver's. */
 static enum tutti_err take_step(struct me *me, double end)
 {
-    double limit = me->solver ? fmax(me->unit.horizon, end) : end, h_max = me->options.integration.h_max;
-    if (!me->solver && h_max > 0 && !tutti_solver_at_limit(me->front, h_max, end))
-        limit = me->front + h_max;
-    if (me->next_event > me->front)
-        limit = fmin(limit, me->next_event);
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
+    double limit = solution->solver ? fmax(me->unit.horizon, end) : end, h_max = me->options.integration.h_max;
+    if (!solution->solver && h_max > 0 && !tutti_solver_at_limit(solution->front, h_max, end))
+        limit = solution->front + h_max;
+    if (model->calendar.next_event > solution->front)
+        limit = fmin(limit, model->calendar.next_event);
     if (me->options.interrupt && *me->options.interrupt) /* a step of the run may be many of the solver */
         return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s, on the way to %s; everything recorded is kept",
-                          NUMBER(me->t), NUMBER(end));
-    double left = me->front;
-    me->front = limit;
-    if (me->solver) {
-        me->missed = false;
-        TRY(tutti_me_ode_explain(me, me->solver->kind->step(me->solver, limit, me->ahead)));
-        left = me->solver->before;
-        me->front = me->solver->t;
+                          NUMBER(solution->t), NUMBER(end));
+    double left = solution->front;
+    solution->front = limit;
+    if (solution->solver) {
+        model->missed = false;
+        TRY(tutti_me_model_explain(model, solution->solver->kind->step(solution->solver, limit, solution->ahead)));
+        left = solution->solver->before;
+        solution->front = solution->solver->t;
     }
-    me->ahead_open = true;
-    return tutti_me_events_search(me, left, me->front);
+    solution->open = true;
+    return tutti_me_events_search(&me->events, left, solution->front);
 }
 
 static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
 {
-    double span = me->setup.stop - me->setup.start;
-    if (me->task != ME_GO_ON || me->inputs_changed)
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
+    double span = model->setup.stop - model->setup.start;
+    if (solution->task != ME_GO_ON || me->inputs_changed)
         TRY(prepare_solver(me, out));
     while (!out->event && !out->terminate) {
-        double stop = fmin(me->front, me->event_at);
-        if (stop > me->t || me->event_at <= me->t) {
+        double stop = fmin(solution->front, me->events.at);
+        if (stop > solution->t || me->events.at <= solution->t) {
             bool at_end = tutti_time_same(stop, end, span);
             if (stop > end && !at_end) {
                 out->reached = end;
@@ -247,50 +307,54 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
             }
             TRY(move_to(me, stop, at_end ? end : stop));
             TRY(complete_step(me, out));
-            me->own_event = out->event = out->event || me->t >= me->next_event;
-            if (me->event_at <= stop) {
+            me->own_event = out->event = out->event || solution->t >= model->calendar.next_event;
+            if (me->events.at <= stop) {
                 me->state_event = out->event = true;
-                TRY(tutti_me_events_note(me, stop));
+                TRY(tutti_me_events_note(&me->events, stop));
             }
             if (at_end) {
-                if (stop == me->front) /* the solver's last step is left behind, whatever its end is called */
-                    me->front = me->t;
+                if (stop == solution->front) /* the solver's last step is left behind, whatever its end is called */
+                    solution->front = solution->t;
                 return TUTTI_OK;
             }
         } else {
             TRY(take_step(me, end));
         }
     }
-    out->reached = me->t;
+    out->reached = solution->t;
     return TUTTI_OK;
 }
 
 static void publish_counts(struct me *me)
 {
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     struct tutti_solver_counts *counts = &me->unit.counts.solver;
-    *counts = me->solver ? me->solver->counts : (struct tutti_solver_counts){0};
-    counts->rhs += me->other_counts.rhs;
-    counts->directional += me->other_counts.directional;
+    *counts = solution->solver ? solution->solver->counts : (struct tutti_solver_counts){0};
+    counts->rhs += model->counts.rhs;
+    counts->directional += model->counts.directional;
 }
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)
 {
     struct me *me = (struct me *)unit;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     bool timed = ++unit->counts.do_steps >= unit->counts.time_next;
     double before = timed ? tutti_clock_now() : 0, end = t + h;
-    if (t != me->t && !tutti_time_same(t, me->t, me->setup.stop - me->setup.start))
+    if (t != solution->t && !tutti_time_same(t, solution->t, model->setup.stop - model->setup.start))
         return tutti_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),
-                          NUMBER(me->t));
+                          NUMBER(solution->t));
     if (!(h > 0 && h < INFINITY))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
     *out = (struct tutti_step){.reached = end};
     me->own_event = me->state_event = false;
-    me->averaged = me->options.integration.average;
-    me->step_start = me->t;
-    if (me->averaged)
-        memset(me->integral, 0, me->states * sizeof *me->integral);
+    me->average.is_on = me->options.integration.average;
+    me->average.step_start = solution->t;
+    if (me->average.is_on)
+        memset(me->average.integral, 0, model->states * sizeof *me->average.integral);
     enum tutti_err err = run_to(me, end, out);
-    me->averaged = me->averaged && me->t > me->step_start;
+    me->average.is_on = me->average.is_on && solution->t > me->average.step_start;
     publish_counts(me);
     if (timed)
         tutti_unit_timed(unit, me->options.timing, tutti_clock_now() - before);
@@ -303,30 +367,35 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
  * they were. What is another later only, as the slope of an input, is left to the error test. */
 static enum tutti_err slopes_before_event(struct me *me)
 {
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     me->has_slopes_before = false;
-    bool undisturbed = me->own_event && me->solver && me->solver->started && me->solver->before < me->solver->t &&
-                       tutti_time_same(me->t, me->solver->t, me->setup.stop - me->setup.start) &&
-                       me->task == ME_GO_ON && !me->inputs_changed;
+    bool undisturbed = me->own_event && solution->solver && solution->solver->started &&
+                       solution->solver->before < solution->solver->t &&
+                       tutti_time_same(solution->t, solution->solver->t, model->setup.stop - model->setup.start) &&
+                       solution->task == ME_GO_ON && !me->inputs_changed;
     if (!undisturbed)
         return TUTTI_OK;
-    enum tutti_eval eval = me->ode.rhs(me, me->t, me->x, me->slopes_before);
-    me->other_counts.rhs++;
+    enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);
+    model->counts.rhs++;
     me->has_slopes_before = eval == TUTTI_EVAL_OK;
-    return eval == TUTTI_EVAL_FAILED ? me->ode.err : TUTTI_OK;
+    return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
 
 /* Is what the event did to the derivatives lost in the tolerance of the solver's steps? */
 static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
 {
-    const double share = 0.01, h = me->solver->t - me->solver->before;
-    enum tutti_eval eval = me->ode.rhs(me, me->t, me->x, me->dx);
-    me->other_counts.rhs++;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
+    const double share = 0.01, h = solution->solver->t - solution->solver->before;
+    enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, solution->dx);
+    model->counts.rhs++;
     *same = eval == TUTTI_EVAL_OK;
-    for (size_t i = 0; i < me->ode.count && *same; i++) {
-        double difference = fabs(me->dx[i] - me->slopes_before[i]);
-        *same = difference == 0 || h * difference <= share * tutti_ode_tolerance(&me->ode, i, me->x[i]);
+    for (size_t i = 0; i < solution->ode->count && *same; i++) {
+        double difference = fabs(solution->dx[i] - me->slopes_before[i]);
+        *same = difference == 0 || h * difference <= share * tutti_ode_tolerance(solution->ode, i, solution->x[i]);
     }
-    return eval == TUTTI_EVAL_FAILED ? me->ode.err : TUTTI_OK;
+    return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
 
 /* What the solver has to do after an event. `changed`: states or nominal values are others; `claimed`: the FMU says so.
@@ -335,44 +404,50 @@ static enum tutti_err slopes_are_as_before(struct me *me, bool *same)
  * sees. New inputs alone leave the equations what they were. */
 static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed)
 {
+    struct me_solution *solution = &me->solution;
     bool same = false, chosen = me->options.integration.predictor != TUTTI_PREDICTOR_AUTO;
-    bool multistep = me->solver && me->solver->kind->multistep;
-    if (!changed && me->task == ME_GO_ON && me->has_slopes_before)
+    bool multistep = solution->solver && solution->solver->kind->multistep;
+    if (!changed && solution->task == ME_GO_ON && me->has_slopes_before)
         TRY(slopes_are_as_before(me, &same));
     if (changed || (claimed && !same) || (me->switches && multistep && !chosen && !same))
-        me->task = ME_RESTART;
-    else if (me->task == ME_GO_ON && !same)
-        me->task = ME_RESUME;
+        solution->task = ME_RESTART;
+    else if (solution->task == ME_GO_ON && !same)
+        solution->task = ME_RESUME;
     return TUTTI_OK;
 }
 
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
     struct me *me = (struct me *)unit;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     struct tutti_step left = {0};
-    if (me->ahead_open) /* M4 */
+    if (solution->open) /* E2 */
         TRY(complete_step(me, &left));
     TRY(slopes_before_event(me));
     me->switches = me->own_event || me->state_event;
     me->own_event = me->state_event = false;
-    me->events++;
-    me->event_time = me->t;
-    me->averaged = false;
+    model->calendar.events++;
+    model->calendar.event_time = solution->t;
+    me->average.is_on = false;
     return tutti_instance_enter_event(me->instance);
 }
 
 /* After an event: states as the FMU has them now, be they new or not. */
 static enum tutti_err take_states(struct me *me, bool *changed)
 {
-    if (me->states == 0)
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
+    if (model->states == 0)
         return TUTTI_OK;
-    TRY(tutti_instance_get_states(me->instance, me->scratch, me->states));
-    for (size_t i = 0; i < me->states; i++) {
-        if (!isfinite(me->scratch[i]))
+    TRY(tutti_instance_get_states(me->instance, solution->scratch, model->states));
+    for (size_t i = 0; i < model->states; i++) {
+        if (!isfinite(solution->scratch[i]))
             return tutti_fail(TUTTI_ERR_FMU, "%s (%s): state '%s' is not a finite number after the event at t = %s",
-                              me->unit.name, me->unit.fmu->path, tutti_me_state_name(me, i), TIME(me->t));
-        *changed = *changed || me->scratch[i] != me->x[i];
-        me->x[i] = me->scratch[i];
+                              me->unit.name, me->unit.fmu->path, tutti_me_model_state_name(model, i),
+                              TIME(solution->t));
+        *changed = *changed || solution->scratch[i] != solution->x[i];
+        solution->x[i] = solution->scratch[i];
     }
     return TUTTI_OK;
 }
@@ -380,27 +455,159 @@ static enum tutti_err take_states(struct me *me, bool *changed)
 static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *event)
 {
     struct me *me = (struct me *)unit;
+    struct me_model *model = &me->model;
+    struct me_solution *solution = &me->solution;
     struct tutti_discrete discrete;
     TRY(tutti_unit_update_discrete(unit, me->instance, &discrete));
     event->terminate = discrete.terminate;
-    me->next_event = event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
+    model->calendar.next_event = event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     if (discrete.terminate)
         return TUTTI_OK;
-    bool first = me->solver && !me->solver->started, changed = false;
+    bool first = solution->solver && !solution->solver->started, changed = false;
     TRY(take_states(me, &changed));
     if (first || discrete.nominals_changed || unit->fmu->desc->fmi == 1) /* which has no way to say so */
-        TRY(tutti_me_ode_read_nominals(me, &changed));
+        TRY(tutti_me_model_read_nominals(model, &changed));
     TRY(tutti_instance_enter_continuous(me->instance));
-    if (me->events == 0)
-        TRY(tutti_me_inputs_read(me));
+    if (model->calendar.events == 0)
+        TRY(tutti_me_inputs_read(&model->inputs, solution->t));
     if (first)
-        TRY(tutti_me_extra_start(me));
+        TRY(tutti_me_extra_start(&me->extra, solution->t, solution->x));
     TRY(plan_after_event(me, first || changed, discrete.states_changed));
-    TRY(tutti_me_place_back(me));
-    TRY(tutti_me_events_reset(me));
+    TRY(tutti_me_solution_place_back(solution));
+    TRY(tutti_me_events_reset(&me->events));
     me->inputs_changed = false;
-    me->averaged = false;
+    me->average.is_on = false;
     return TUTTI_OK;
+}
+
+/* ---- going back ---- */
+
+/* Going back to a point between steps. An FMU that can save its state does; of any other, time, states and inputs are set
+ * again, which is all there is as long as no event lies between (FMI: discrete states change at events only). */
+struct tutti_unit_saved {
+    struct tutti_saved fmu;
+    struct me_model_saved model;
+    struct me_solution_saved solution;
+    struct me_events_saved events;
+    bool inputs_changed;
+    struct average average; /* with an integral of its own */
+};
+
+static void release(struct tutti_unit_saved *saved)
+{
+    tutti_me_model_saved_fini(&saved->model);
+    tutti_me_solution_saved_fini(&saved->solution);
+    tutti_me_events_saved_fini(&saved->events);
+    free(saved->average.integral);
+    free(saved);
+}
+
+static enum tutti_err allocate(const struct me *me, struct tutti_unit_saved *saved)
+{
+    TRY(tutti_me_model_saved_init(&saved->model, &me->model));
+    TRY(tutti_me_solution_saved_init(&saved->solution, &me->solution));
+    TRY(tutti_me_events_saved_init(&saved->events, &me->events));
+    saved->average.integral = calloc(me->solution.ode->count + 1, sizeof *saved->average.integral);
+    return saved->average.integral ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err make(const struct me *me, struct tutti_unit_saved **out)
+{
+    struct tutti_unit_saved *saved = calloc(1, sizeof *saved);
+    if (!saved)
+        return tutti_fail_memory();
+    enum tutti_err err = allocate(me, saved);
+    if (err) {
+        release(saved);
+        return err;
+    }
+    *out = saved;
+    return TUTTI_OK;
+}
+
+/* Plain data but for the integral, which is copied into the other one's room. */
+static void copy_average(struct average *to, const struct average *from, size_t count)
+{
+    double *integral = to->integral;
+    memcpy(integral, from->integral, count * sizeof *integral);
+    *to = *from;
+    to->integral = integral;
+}
+
+static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **out)
+{
+    struct me *me = (struct me *)unit;
+    if (!*out)
+        TRY(make(me, out));
+    struct tutti_unit_saved *saved = *out;
+    if (unit->can & TUTTI_CAN_STATE)
+        TRY(tutti_instance_save(me->instance, &saved->fmu));
+    tutti_me_model_save(&me->model, &saved->model);
+    tutti_me_solution_save(&me->solution, &saved->solution);
+    tutti_me_events_save(&me->events, &saved->events);
+    saved->inputs_changed = me->inputs_changed;
+    copy_average(&saved->average, &me->average, me->solution.ode->count);
+    return TUTTI_OK;
+}
+
+static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
+{
+    struct me *me = (struct me *)unit;
+    if (unit->can & TUTTI_CAN_STATE)
+        TRY(tutti_instance_restore(me->instance, &saved->fmu));
+    else if (saved->model.calendar.events != me->model.calendar.events)
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
+            "states (canGetAndSetFMUstate), without which an event cannot be undone. Use a method that "
+            "never repeats a step",
+            unit->name, unit->fmu->path, TIME(saved->solution.t), TIME(me->model.calendar.event_time));
+    unit->counts.rollbacks++;
+    tutti_me_model_restore(&me->model, &saved->model);
+    tutti_me_solution_restore(&me->solution, &saved->solution);
+    tutti_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
+    me->inputs_changed = saved->inputs_changed;
+    copy_average(&me->average, &saved->average, me->solution.ode->count);
+    if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
+        return TUTTI_OK;
+    TRY(tutti_me_inputs_write(&me->model.inputs, me->solution.t));
+    return tutti_me_solution_place_back(&me->solution);
+}
+
+static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
+{
+    struct me *me = (struct me *)unit;
+    if (!saved)
+        return;
+    tutti_instance_discard_saved(me->instance, &saved->fmu);
+    release(saved);
+}
+
+/* ---- derivatives ---- */
+
+static enum tutti_err get_output_derivatives(struct tutti_unit *unit, const uint32_t *references, size_t count,
+                                             int32_t order, double *values)
+{
+    return tutti_me_derivatives_by_time(&((struct me *)unit)->derivatives, references, count, order, values);
+}
+
+static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *unknowns, size_t unknown_count,
+                                      const uint32_t *knowns, size_t known_count, const double *seed,
+                                      double *sensitivity)
+{
+    return tutti_me_derivatives_by_inputs(&((struct me *)unit)->derivatives, unknowns, unknown_count, knowns,
+                                          known_count, seed, sensitivity);
+}
+
+static enum tutti_err linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
+{
+    return tutti_me_linearize(&((struct me *)unit)->linear, want, linear);
+}
+
+enum tutti_err tutti_unit_extra_outputs(struct tutti_unit *unit, double *values)
+{
+    struct me *me = (struct me *)unit;
+    return tutti_me_extra_outputs(&me->extra, me->solution.t, me->solution.x, values);
 }
 
 static enum tutti_err terminate(struct tutti_unit *unit)
@@ -424,14 +631,14 @@ const struct tutti_unit_kind tutti_unit_me = {
     .offer = offer,
     .ask = ask,
     .set_input_derivatives = set_input_derivatives,
-    .get_output_derivatives = tutti_me_get_output_derivatives,
-    .get_directional = tutti_me_get_directional,
-    .linearize = tutti_me_linearize,
+    .get_output_derivatives = get_output_derivatives,
+    .get_directional = get_directional,
+    .linearize = linearize,
     .step = step,
     .enter_event = enter_event,
     .settle = settle,
-    .save = tutti_me_save,
-    .restore = tutti_me_restore,
-    .discard = tutti_me_discard,
+    .save = save,
+    .restore = restore,
+    .discard = discard,
     .terminate = terminate,
 };

@@ -10,57 +10,48 @@
 
 #include "solve/pattern.h"
 
-/* Jacobian of the whole: that of the FMU, then that of the equations; columns follow each other, so values do, too. */
-struct me_extra {
-    const struct tutti_extra *extra;
-    struct tutti_ode fmu; /* the FMU alone */
-    struct tutti_jacobian fmu_jacobian;
-    struct tutti_pattern pattern;
-    size_t fmu_entries;
-    double *dx; /* scratch: f of the FMU */
-};
-
-size_t tutti_me_extra_count(const struct me *me)
+static struct tutti_model *model_of(struct me_extra *own)
 {
-    const struct tutti_extra *extra = me->options.integration.extra;
-    return extra ? extra->count : 0;
-}
-
-static struct tutti_model *model_of(struct me *me)
-{
-    return (struct tutti_model *)me;
+    return (struct tutti_model *)own->linear;
 }
 
 /* The end of a call of one of their functions, which began when tutti_fail_count() was `before`. */
-static enum tutti_err conclude(const struct me *me, enum tutti_err err, unsigned long before)
+static enum tutti_err conclude(const struct me_extra *own, enum tutti_err err, unsigned long before)
 {
     err = tutti_fail_unsaid(err, before, "one of their functions failed, and did not say why (tutti_extra_fail)");
-    return tutti_fail_context(err, "%s: extra equations", me->unit.name);
+    return tutti_fail_context(err, "%s: extra equations", own->model->unit->name);
 }
 
-static enum tutti_eval outcome(struct me *me, enum tutti_err err, unsigned long before)
+static enum tutti_eval outcome(struct me_extra *own, enum tutti_err err, unsigned long before)
 {
     if (err == TUTTI_OK)
         return TUTTI_EVAL_OK;
-    me->ode.err = conclude(me, err, before);
+    own->ode.err = conclude(own, err, before);
     return TUTTI_EVAL_FAILED;
+}
+
+/* What an evaluation of the FMU alone came to. */
+static enum tutti_eval of_fmu(struct me_extra *own, enum tutti_eval eval)
+{
+    own->ode.err = own->model->ode.err;
+    return eval;
 }
 
 static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
 {
-    struct me *me = context;
-    struct me_extra *own = me->extra_equations;
-    enum tutti_eval eval = own->fmu.rhs(me, t, x, dx);
+    struct me_extra *own = context;
+    struct me_model *model = own->model;
+    enum tutti_eval eval = model->ode.rhs(model, t, x, dx);
     if (eval != TUTTI_EVAL_OK)
-        return eval;
+        return of_fmu(own, eval);
     unsigned long before = tutti_fail_count();
-    enum tutti_err err = own->extra->rhs(own->extra->context, model_of(me), t, x + me->states, dx + me->states);
-    eval = outcome(me, err, before);
-    for (size_t i = me->states; i < me->ode.count && eval == TUTTI_EVAL_OK; i++)
+    enum tutti_err err = own->extra->rhs(own->extra->context, model_of(own), t, x + model->states, dx + model->states);
+    eval = outcome(own, err, before);
+    for (size_t i = model->states; i < own->ode.count && eval == TUTTI_EVAL_OK; i++)
         if (!isfinite(dx[i])) {
-            me->missed = true;
-            me->bad_state = i;
-            me->bad_time = t;
+            model->missed = true;
+            model->bad_state = i;
+            model->bad_time = t;
             return TUTTI_EVAL_NO_VALUE;
         }
     return eval;
@@ -68,38 +59,38 @@ static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
 
 static enum tutti_eval jacobian(void *context, double t, const double *x, double *values)
 {
-    struct me *me = context;
-    struct me_extra *own = me->extra_equations;
+    struct me_extra *own = context;
+    struct me_model *model = own->model;
     enum tutti_eval eval = TUTTI_EVAL_OK;
-    if (me->states > 0) {
-        if (!own->fmu.directional) {
-            eval = own->fmu.rhs(me, t, x, own->dx);
-            me->other_counts.rhs++;
+    if (model->states > 0) {
+        if (!model->ode.directional) {
+            eval = model->ode.rhs(model, t, x, own->dx);
+            model->counts.rhs++;
         }
-        bool asked = own->fmu.directional != NULL;
+        bool asked = model->ode.directional != NULL;
         if (eval == TUTTI_EVAL_OK)
-            eval = tutti_jacobian_evaluate(&own->fmu_jacobian, t, x, own->dx, 0, values, &me->other_counts);
-        me->other_counts.jacobians = 0; /* the whole is counted once, by the solver */
-        if (asked && !own->fmu.directional)
+            eval = tutti_jacobian_evaluate(&own->fmu_jacobian, t, x, own->dx, 0, values, &model->counts);
+        model->counts.jacobians = 0; /* the whole is counted once, by the solver */
+        if (asked && !model->ode.directional)
             return jacobian(context, t, x, values); /* by differences, which need f at x */
     }
     if (eval != TUTTI_EVAL_OK)
-        return eval;
+        return of_fmu(own, eval);
     bool discarded = false;
     unsigned long before = tutti_fail_count();
-    enum tutti_err err = tutti_me_place(me, t, x, &discarded); /* differences have moved it */
+    enum tutti_err err = tutti_me_model_place(model, t, x, &discarded); /* differences have moved it */
     if (err == TUTTI_OK && discarded)
         return TUTTI_EVAL_NO_VALUE;
     if (err == TUTTI_OK)
-        err = own->extra->jacobian(own->extra->context, model_of(me), t, x + me->states, values + own->fmu_entries);
-    return outcome(me, err, before);
+        err = own->extra->jacobian(own->extra->context, model_of(own), t, x + model->states, values + own->fmu_entries);
+    return outcome(own, err, before);
 }
 
 /* Puts the columns of the equations behind those of the FMU. */
-static enum tutti_err join_patterns(struct me *me, const struct tutti_pattern *fmu, const int *starts, const int *rows)
+static enum tutti_err join_patterns(struct me_extra *own, const struct tutti_pattern *fmu, const int *starts,
+                                    const int *rows)
 {
-    struct me_extra *own = me->extra_equations;
-    size_t n = me->states, m = me->extra_states;
+    size_t n = own->model->states, m = own->extra->count;
     size_t first = n > 0 ? tutti_pattern_entries(fmu) : 0, second = (size_t)starts[m];
     own->fmu_entries = first;
     own->pattern.row_count = own->pattern.column_count = (int32_t)(n + m);
@@ -122,85 +113,81 @@ static enum tutti_err join_patterns(struct me *me, const struct tutti_pattern *f
     return TUTTI_OK;
 }
 
-static enum tutti_err set_up_jacobian(struct me *me)
+static enum tutti_err set_up_jacobian(struct me_extra *own)
 {
-    struct me_extra *own = me->extra_equations;
+    struct me_model *model = own->model;
     const int *starts = NULL, *rows = NULL;
-    bool plain = me->options.integration.jacobian == TUTTI_JACOBIAN_PLAIN;
+    bool plain = model->options->integration.jacobian == TUTTI_JACOBIAN_PLAIN;
     struct tutti_pattern full = {0};
-    const struct tutti_pattern *fmu = me->ode.pattern;
+    const struct tutti_pattern *fmu = model->ode.pattern;
     unsigned long before = tutti_fail_count();
-    TRY(conclude(me, own->extra->structure(own->extra->context, model_of(me), &starts, &rows), before));
+    TRY(conclude(own, own->extra->structure(own->extra->context, model_of(own), &starts, &rows), before));
     if (!starts || !rows)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "extra equations: `structure` leaves its pointers NULL");
-    if (me->states > 0 && (!fmu || plain)) {
-        TRY(tutti_pattern_full(&full, (int32_t)me->states, (int32_t)me->states));
+    if (model->states > 0 && (!fmu || plain)) {
+        TRY(tutti_pattern_full(&full, (int32_t)model->states, (int32_t)model->states));
         fmu = &full;
     }
-    enum tutti_err err = join_patterns(me, fmu, starts, rows);
+    enum tutti_err err = join_patterns(own, fmu, starts, rows);
     tutti_pattern_fini(&full);
     TRY(err);
-    if (me->states > 0)
-        TRY(tutti_jacobian_init(&own->fmu_jacobian, &own->fmu, plain ? TUTTI_JACOBIAN_PLAIN : TUTTI_JACOBIAN_SPARSE));
-    me->ode.pattern = &own->pattern;
-    me->ode.jacobian = jacobian;
+    if (model->states > 0)
+        TRY(tutti_jacobian_init(&own->fmu_jacobian, &model->ode, plain ? TUTTI_JACOBIAN_PLAIN : TUTTI_JACOBIAN_SPARSE));
+    own->ode.pattern = &own->pattern;
+    own->ode.jacobian = jacobian;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_extra_init(struct me *me)
+static const char *state_name(void *context, size_t i)
 {
-    const struct tutti_extra *extra = me->options.integration.extra;
-    struct me_extra *own = calloc(1, sizeof *own);
-    me->extra_equations = own;
-    if (own)
-        own->dx = calloc(me->states + 1, sizeof *own->dx);
-    if (!own || !own->dx)
-        return tutti_fail_memory();
+    return tutti_me_model_state_name(((struct me_extra *)context)->model, i);
+}
+
+enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra, struct me_linear *linear)
+{
+    struct me_model *model = linear->model;
     own->extra = extra;
-    own->fmu = me->fmu_ode;
-    me->ode.rhs = rhs;
-    me->ode.directional = NULL;
+    own->linear = linear;
+    own->model = model;
+    own->dx = calloc(model->states + 1, sizeof *own->dx);
+    if (!own->dx)
+        return tutti_fail_memory();
+    own->ode = model->ode;
+    own->ode.count = model->states + extra->count;
+    own->ode.context = own;
+    own->ode.state_name = state_name;
+    own->ode.rhs = rhs;
+    own->ode.directional = NULL;
+    own->ode.pattern = NULL;
     if (extra->structure && extra->jacobian)
-        return tutti_fail_context(set_up_jacobian(me), "%s", me->unit.name);
-    me->ode.pattern = NULL;
+        return tutti_fail_context(set_up_jacobian(own), "%s", model->unit->name);
     return TUTTI_OK;
 }
 
-void tutti_me_extra_drop_directional(struct me *me)
+void tutti_me_extra_fini(struct me_extra *own)
 {
-    if (me->extra_equations)
-        me->extra_equations->fmu.directional = NULL;
-}
-
-void tutti_me_extra_fini(struct me *me)
-{
-    struct me_extra *own = me->extra_equations;
-    if (!own)
-        return;
     tutti_jacobian_fini(&own->fmu_jacobian);
     tutti_pattern_fini(&own->pattern);
     free(own->dx);
-    free(own);
 }
 
-enum tutti_err tutti_me_extra_start(struct me *me)
+enum tutti_err tutti_me_extra_start(struct me_extra *own, double t, double *x)
 {
-    const struct tutti_extra *extra = me->options.integration.extra;
-    if (!extra || !extra->start)
+    if (!own->extra || !own->extra->start)
         return TUTTI_OK;
-    TRY(tutti_me_place_back(me));
+    TRY(tutti_me_model_place(own->model, t, x, NULL));
     unsigned long before = tutti_fail_count();
-    return conclude(me, extra->start(extra->context, model_of(me), me->t, me->x + me->states), before);
+    enum tutti_err err = own->extra->start(own->extra->context, model_of(own), t, x + own->model->states);
+    return conclude(own, err, before);
 }
 
-enum tutti_err tutti_me_extra_outputs(struct tutti_unit *unit, double *values)
+enum tutti_err tutti_me_extra_outputs(struct me_extra *own, double t, const double *x, double *values)
 {
-    struct me *me = (struct me *)unit;
-    const struct tutti_extra *extra = me->options.integration.extra;
-    TRY(tutti_me_place_back(me));
+    TRY(tutti_me_model_place(own->model, t, x, NULL));
     unsigned long before = tutti_fail_count();
-    TRY(conclude(me, extra->output(extra->context, model_of(me), me->t, me->x + me->states, values), before));
-    return tutti_me_place_back(me); /* it may have linearised */
+    enum tutti_err err = own->extra->output(own->extra->context, model_of(own), t, x + own->model->states, values);
+    TRY(conclude(own, err, before));
+    return tutti_me_model_place(own->model, t, x, NULL); /* it may have linearised */
 }
 
 enum tutti_err tutti_extra_fail(enum tutti_err err, const char *format, ...)

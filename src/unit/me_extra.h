@@ -4,17 +4,32 @@
 #ifndef TUTTI_UNIT_ME_EXTRA_H
 #define TUTTI_UNIT_ME_EXTRA_H
 
-#include "unit/me.h"
+#include <tutti/extra.h>
 
-size_t tutti_me_extra_count(const struct me *me);
-/* Puts the equations behind those of me->fmu_ode into me->ode. */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_init(struct me *me);
-void tutti_me_extra_fini(struct me *me);
-/* The FMU's directional derivatives are none (me_ode.c). */
-void tutti_me_extra_drop_directional(struct me *me);
-/* Start values into me->x; the FMU is initialised. */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_start(struct me *me);
-/* Values for the result where the unit is; `unit` is a Model Exchange unit with extra equations. */
-TUTTI_CHECKED enum tutti_err tutti_me_extra_outputs(struct tutti_unit *unit, double *values);
+#include "solve/jacobian.h"
+#include "unit/me_linear.h"
+#include "unit/me_model.h"
+
+/* Jacobian of the whole: that of the FMU, then that of the equations; columns follow each other, so values do, too. */
+struct me_extra {
+    const struct tutti_extra *extra; /* NULL: there are none */
+    struct me_linear *linear;        /* what they may ask of the FMU; borrowed */
+    struct me_model *model;          /* the FMU alone; borrowed */
+    struct tutti_ode ode;            /* the whole; its context is this struct */
+    struct tutti_jacobian fmu_jacobian;
+    struct tutti_pattern pattern;
+    size_t fmu_entries;
+    double *dx; /* scratch: f of the FMU */
+};
+
+/* Puts the equations behind those of linear->model into own->ode. */
+TUTTI_CHECKED enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra,
+                                                 struct me_linear *linear);
+/* Zeroed is fine, too. */
+void tutti_me_extra_fini(struct me_extra *own);
+/* Start values into x, behind the FMU's states; the FMU is initialised. */
+TUTTI_CHECKED enum tutti_err tutti_me_extra_start(struct me_extra *own, double t, double *x);
+/* Values for the result at a point of the solution, where the FMU stands afterwards. */
+TUTTI_CHECKED enum tutti_err tutti_me_extra_outputs(struct me_extra *own, double t, const double *x, double *values);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs of a Model Exchange unit that move inside a step, as polynomials in time: scalars and arrays, Float64 and
  * Float32. */
+#include "unit/me_inputs.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#include "unit/me.h"
+#include <string.h>
 
 static int by_reference(const void *a, const void *b)
 {
@@ -21,10 +22,9 @@ static bool is_continuous(const struct tutti_var *var)
 }
 
 /* The variables, each once: FMI 2.0 has aliases that are variables with the same reference. */
-static enum tutti_err collect_variables(struct me *me)
+static enum tutti_err collect_variables(struct me_inputs *inputs)
 {
-    const struct tutti_desc *desc = me->unit.fmu->desc;
-    struct me_inputs *inputs = &me->inputs;
+    const struct tutti_desc *desc = inputs->unit->fmu->desc;
     size_t count = 0, kept = 0;
     for (uint32_t i = 0; i < desc->var_count; i++)
         count += is_continuous(&desc->vars[i]);
@@ -37,7 +37,7 @@ static enum tutti_err collect_variables(struct me *me)
             continue;
         struct me_input_variable *variable = &inputs->variables[inputs->variable_count++];
         *variable = (struct me_input_variable){.type = var->type, .reference = var->reference, .variable = i};
-        TRY(tutti_unit_extent(&me->unit, i, &variable->extent));
+        TRY(tutti_unit_extent(inputs->unit, i, &variable->extent));
     }
     qsort(inputs->variables, inputs->variable_count, sizeof *inputs->variables, by_reference);
     for (size_t i = 0; i < inputs->variable_count; i++) {
@@ -52,12 +52,11 @@ static enum tutti_err collect_variables(struct me *me)
 }
 
 /* What they are if the FMU does not tell: one start value for each element, or one for all. */
-static void take_starts(struct me *me)
+static void take_starts(struct me_inputs *inputs)
 {
-    struct me_inputs *inputs = &me->inputs;
     for (size_t v = 0; v < inputs->variable_count; v++) {
         const struct me_input_variable *variable = &inputs->variables[v];
-        const struct tutti_var *var = &me->unit.fmu->desc->vars[variable->variable];
+        const struct tutti_var *var = &inputs->unit->fmu->desc->vars[variable->variable];
         for (size_t e = 0; e < variable->extent && var->start && var->start_count > 0; e++) {
             size_t at = e < var->start_count ? e : var->start_count - 1;
             inputs->items[variable->first + e].value = variable->type == TUTTI_TYPE_FLOAT64
@@ -68,12 +67,11 @@ static void take_starts(struct me *me)
 }
 
 /* When they are first needed: extents of arrays are known only after the configuration. */
-static enum tutti_err prepare(struct me *me)
+static enum tutti_err prepare(struct me_inputs *inputs)
 {
-    struct me_inputs *inputs = &me->inputs;
     if (inputs->variables)
         return TUTTI_OK;
-    TRY(collect_variables(me));
+    TRY(collect_variables(inputs));
     inputs->items = calloc(inputs->count + 1, sizeof *inputs->items);
     inputs->moving = calloc(inputs->variable_count + 1, sizeof *inputs->moving);
     inputs->references = calloc(inputs->variable_count + 1, sizeof *inputs->references);
@@ -81,18 +79,18 @@ static enum tutti_err prepare(struct me *me)
     inputs->floats = calloc(inputs->count + 1, sizeof *inputs->floats);
     if (!inputs->items || !inputs->moving || !inputs->references || !inputs->values || !inputs->floats)
         return tutti_fail_memory();
-    take_starts(me);
+    take_starts(inputs);
     return TUTTI_OK;
 }
 
-void tutti_me_inputs_fini(struct me *me)
+void tutti_me_inputs_fini(struct me_inputs *inputs)
 {
-    free(me->inputs.variables);
-    free(me->inputs.items);
-    free(me->inputs.moving);
-    free(me->inputs.references);
-    free(me->inputs.values);
-    free(me->inputs.floats);
+    free(inputs->variables);
+    free(inputs->items);
+    free(inputs->moving);
+    free(inputs->references);
+    free(inputs->values);
+    free(inputs->floats);
 }
 
 static struct me_input_variable *find(struct me_inputs *inputs, enum tutti_type type, uint32_t reference)
@@ -117,9 +115,8 @@ static bool moves(const struct me_input *input)
     return false;
 }
 
-void tutti_me_inputs_collect(struct me *me)
+void tutti_me_inputs_collect(struct me_inputs *inputs)
 {
-    struct me_inputs *inputs = &me->inputs;
     inputs->moving_count = 0;
     for (size_t v = 0; v < inputs->variable_count; v++) {
         const struct me_input_variable *variable = &inputs->variables[v];
@@ -132,36 +129,34 @@ void tutti_me_inputs_collect(struct me *me)
 }
 
 /* Variables of one type, in one call. *refused: the FMU does not let them be read. */
-static enum tutti_err read_type(struct me *me, enum tutti_type type, size_t count, size_t values, bool *refused)
+static enum tutti_err read_type(struct me_inputs *inputs, enum tutti_type type, size_t count, size_t values,
+                                bool *refused)
 {
-    struct me_inputs *inputs = &me->inputs;
     void *to = type == TUTTI_TYPE_FLOAT64 ? (void *)inputs->values : (void *)inputs->floats;
     if (count == 0)
         return TUTTI_OK;
-    TRY(tutti_instance_ask(me->instance, type, inputs->references, count, to, values, refused));
+    TRY(tutti_instance_ask(inputs->instance, type, inputs->references, count, to, values, refused));
     for (size_t i = 0; i < values && type == TUTTI_TYPE_FLOAT32; i++)
         inputs->values[i] = inputs->floats[i];
     return TUTTI_OK;
 }
 
-static enum tutti_err write_type(struct me *me, enum tutti_type type, size_t count, size_t values)
+static enum tutti_err write_type(struct me_inputs *inputs, enum tutti_type type, size_t count, size_t values)
 {
-    struct me_inputs *inputs = &me->inputs;
     const void *from = type == TUTTI_TYPE_FLOAT64 ? (const void *)inputs->values : (const void *)inputs->floats;
     if (count == 0)
         return TUTTI_OK;
     for (size_t i = 0; i < values && type == TUTTI_TYPE_FLOAT32; i++)
         inputs->floats[i] = (float)inputs->values[i];
-    return tutti_instance_set(me->instance, type, inputs->references, count, from, values);
+    return tutti_instance_set(inputs->instance, type, inputs->references, count, from, values);
 }
 
 static const enum tutti_type types[] = {TUTTI_TYPE_FLOAT64, TUTTI_TYPE_FLOAT32};
 enum { TYPES = sizeof types / sizeof *types };
 
-enum tutti_err tutti_me_inputs_read(struct me *me)
+enum tutti_err tutti_me_inputs_read(struct me_inputs *inputs, double t)
 {
-    TRY(prepare(me));
-    struct me_inputs *inputs = &me->inputs;
+    TRY(prepare(inputs));
     for (size_t type = 0; type < TYPES; type++) {
         size_t count = 0, values = 0;
         for (size_t v = 0; v < inputs->variable_count; v++)
@@ -170,30 +165,30 @@ enum tutti_err tutti_me_inputs_read(struct me *me)
                 values += inputs->variables[v].extent;
             }
         bool refused = false; /* then they are what the FMU was told */
-        TRY(read_type(me, types[type], count, values, &refused));
+        TRY(read_type(inputs, types[type], count, values, &refused));
         const double *value = inputs->values;
         for (size_t v = 0; v < inputs->variable_count; v++)
             for (size_t e = 0; e < inputs->variables[v].extent && inputs->variables[v].type == types[type]; e++) {
                 struct me_input *input = &inputs->items[inputs->variables[v].first + e];
                 input->value = refused ? input->value : *value++;
-                input->since = me->t;
+                input->since = t;
             }
     }
-    tutti_me_inputs_collect(me);
+    tutti_me_inputs_collect(inputs);
     return TUTTI_OK;
 }
 
 /* The values that a variable was just set to, as doubles, into `values`. Behind a variable that is none of ours the place
  * in the block is not known (`*at` is SIZE_MAX): then the FMU knows best. */
-static enum tutti_err values_set(struct me *me, const struct tutti_block *block, size_t i, size_t extent, size_t *at)
+static enum tutti_err values_set(struct me_inputs *inputs, const struct tutti_block *block, size_t i, size_t extent,
+                                 size_t *at)
 {
-    struct me_inputs *inputs = &me->inputs;
     if (*at == SIZE_MAX) {
         bool refused = false;
         inputs->references[0] = block->references[i];
-        TRY(read_type(me, block->type, 1, extent, &refused));
+        TRY(read_type(inputs, block->type, 1, extent, &refused));
         return refused ? tutti_fail(TUTTI_ERR_FMU, "%s: the FMU does not let its input with reference %u be read",
-                                    me->unit.name, (unsigned)block->references[i])
+                                    inputs->unit->name, (unsigned)block->references[i])
                        : TUTTI_OK;
     }
     for (size_t e = 0; e < extent; e++)
@@ -203,71 +198,71 @@ static enum tutti_err values_set(struct me *me, const struct tutti_block *block,
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_inputs_note(struct me *me, const struct tutti_block *block, bool *news)
+enum tutti_err tutti_me_inputs_note(struct me_inputs *inputs, double t, const struct tutti_block *block, bool *news)
 {
-    TRY(prepare(me));
+    TRY(prepare(inputs));
     bool collect = false, ours = block->type == TUTTI_TYPE_FLOAT64 || block->type == TUTTI_TYPE_FLOAT32;
     size_t at = 0;
     *news = !ours;
     for (size_t i = 0; i < block->count && ours; i++) {
-        const struct me_input_variable *variable = find(&me->inputs, block->type, block->references[i]);
+        const struct me_input_variable *variable = find(inputs, block->type, block->references[i]);
         if (!variable) {
             *news = true; /* a tunable parameter, a discrete input: whatever it is, it counts */
             at = block->count == block->value_count && at != SIZE_MAX ? at + 1 : SIZE_MAX;
             continue;
         }
-        TRY(values_set(me, block, i, variable->extent, &at));
+        TRY(values_set(inputs, block, i, variable->extent, &at));
         for (size_t e = 0; e < variable->extent; e++) {
-            struct me_input *input = &me->inputs.items[variable->first + e];
+            struct me_input *input = &inputs->items[variable->first + e];
             bool moving = moves(input);
-            *news = *news || moving || me->inputs.values[e] != tutti_me_input_at(input, me->t, 0);
+            *news = *news || moving || inputs->values[e] != tutti_me_input_at(input, t, 0);
             collect = collect || moving;
-            *input = (struct me_input){.value = me->inputs.values[e], .since = me->t};
+            *input = (struct me_input){.value = inputs->values[e], .since = t};
         }
     }
     if (collect)
-        tutti_me_inputs_collect(me);
+        tutti_me_inputs_collect(inputs);
     return TUTTI_OK;
 }
 
-static enum tutti_err no_input(const struct me *me, uint32_t reference)
+static enum tutti_err no_input(const struct me_inputs *inputs, uint32_t reference)
 {
     return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: the variable with reference %u is no continuous Real input",
-                      me->unit.name, (unsigned)reference);
+                      inputs->unit->name, (unsigned)reference);
 }
 
-static void take_derivative(struct me *me, struct me_input *input, int32_t order, double value, bool *changed)
+static void take_derivative(struct me_input *input, double t, int32_t order, double value, bool *changed)
 {
-    if (input->since != me->t) /* the polynomial goes on from here */
-        *input =
-            (struct me_input){.value = tutti_me_input_at(input, me->t, 0),
-                              .since = me->t,
-                              .derivatives = {tutti_me_input_at(input, me->t, 1), tutti_me_input_at(input, me->t, 2),
-                                              tutti_me_input_at(input, me->t, 3)}};
+    if (input->since != t) /* the polynomial goes on from here */
+        *input = (struct me_input){.value = tutti_me_input_at(input, t, 0),
+                                   .since = t,
+                                   .derivatives = {tutti_me_input_at(input, t, 1), tutti_me_input_at(input, t, 2),
+                                                   tutti_me_input_at(input, t, 3)}};
     *changed = *changed || input->derivatives[order - 1] != value;
     input->derivatives[order - 1] = value;
 }
 
-enum tutti_err tutti_me_inputs_derivatives(struct me *me, const uint32_t *references, const size_t *elements,
-                                           size_t count, const int32_t *orders, const double *values, bool *news)
+enum tutti_err tutti_me_inputs_derivatives(struct me_inputs *inputs, double t, const uint32_t *references,
+                                           const size_t *elements, size_t count, const int32_t *orders,
+                                           const double *values, bool *news)
 {
-    TRY(prepare(me));
+    TRY(prepare(inputs));
     bool changed = false;
     for (size_t i = 0; i < count; i++) {
         size_t element = elements ? elements[i] : 0;
-        const struct me_input_variable *variable = find(&me->inputs, TUTTI_TYPE_FLOAT64, references[i]);
+        const struct me_input_variable *variable = find(inputs, TUTTI_TYPE_FLOAT64, references[i]);
         if (!variable)
-            variable = find(&me->inputs, TUTTI_TYPE_FLOAT32, references[i]);
+            variable = find(inputs, TUTTI_TYPE_FLOAT32, references[i]);
         if (!variable || element >= variable->extent)
-            return no_input(me, references[i]);
+            return no_input(inputs, references[i]);
         if (orders[i] < 1 || orders[i] > ME_INPUT_ORDERS)
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: input derivatives go up to order %d, not %d", me->unit.name,
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: input derivatives go up to order %d, not %d", inputs->unit->name,
                               ME_INPUT_ORDERS, (int)orders[i]);
-        take_derivative(me, &me->inputs.items[variable->first + element], orders[i], values[i], &changed);
+        take_derivative(&inputs->items[variable->first + element], t, orders[i], values[i], &changed);
     }
     *news = *news || changed;
     if (changed)
-        tutti_me_inputs_collect(me);
+        tutti_me_inputs_collect(inputs);
     return TUTTI_OK;
 }
 
@@ -292,9 +287,8 @@ static double average(const struct me_input *input, double t0, double t1)
 }
 
 /* Hands variables to the FMU, one call per type: those that move, or all. */
-static enum tutti_err hand_over(struct me *me, bool all, const struct sample *sample)
+static enum tutti_err hand_over(struct me_inputs *inputs, bool all, const struct sample *sample)
 {
-    struct me_inputs *inputs = &me->inputs;
     size_t variables = all ? inputs->variable_count : inputs->moving_count;
     for (size_t type = 0; type < TYPES; type++) {
         size_t count = 0, values = 0;
@@ -309,22 +303,38 @@ static enum tutti_err hand_over(struct me *me, bool all, const struct sample *sa
                                                         : tutti_me_input_at(input, sample->t1, 0);
             }
         }
-        TRY(write_type(me, types[type], count, values));
+        TRY(write_type(inputs, types[type], count, values));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_inputs_write(struct me *me)
+enum tutti_err tutti_me_inputs_write(struct me_inputs *inputs, double t)
 {
-    return hand_over(me, true, &(struct sample){.t1 = me->t});
+    return hand_over(inputs, true, &(struct sample){.t1 = t});
 }
 
-enum tutti_err tutti_me_inputs_apply(struct me *me, double t)
+enum tutti_err tutti_me_inputs_apply(struct me_inputs *inputs, double t)
 {
-    return hand_over(me, false, &(struct sample){.t1 = t});
+    return hand_over(inputs, false, &(struct sample){.t1 = t});
 }
 
-enum tutti_err tutti_me_inputs_apply_average(struct me *me, double t0, double t1)
+enum tutti_err tutti_me_inputs_apply_average(struct me_inputs *inputs, double t0, double t1)
 {
-    return hand_over(me, false, &(struct sample){true, t0, t1});
+    return hand_over(inputs, false, &(struct sample){true, t0, t1});
+}
+
+struct me_input *tutti_me_inputs_saved_new(const struct me_inputs *inputs)
+{
+    return calloc(inputs->count + 1, sizeof(struct me_input));
+}
+
+void tutti_me_inputs_save(const struct me_inputs *inputs, struct me_input *saved)
+{
+    memcpy(saved, inputs->items, inputs->count * sizeof *saved);
+}
+
+void tutti_me_inputs_restore(struct me_inputs *inputs, const struct me_input *saved)
+{
+    memcpy(inputs->items, saved, inputs->count * sizeof *saved);
+    tutti_me_inputs_collect(inputs);
 }

@@ -11,31 +11,13 @@
 #include "base/number.h"
 #include "base/str.h"
 
-/* Derivatives above outputs, by states or by inputs: A over C, B over D. */
-struct half {
-    struct me_axis *columns;
-    const double *nominals;            /* of the columns */
-    struct tutti_colouring all, upper; /* of both matrices, of the upper one alone */
-    double *seed;
-};
-
-struct me_linear {
-    struct tutti_linear linear;
-    struct me_axis inputs, outputs;
-    struct half by_states, by_inputs;
-    uint32_t *unknowns; /* references: derivatives, then outputs */
-    double *product;    /* states + outputs: one call's result */
-    double *here, *base, *moved;
-    double *input_nominals;
-    bool singular; /* derivatives or outputs are not finite here: differences of them tell less than the FMU */
-};
-
-static enum tutti_err name_axis(struct me *me, const struct me_axis *axis, size_t count, const char *word, char ***out)
+static enum tutti_err name_axis(struct me_model *model, const struct me_axis *axis, size_t count, const char *word,
+                                char ***out)
 {
     size_t room = 0;
     for (size_t k = 0; k < axis->count; k++)
         if (axis->indices[k] != TUTTI_NONE) {
-            const struct tutti_var *var = &me->unit.fmu->desc->vars[axis->indices[k]];
+            const struct tutti_var *var = &model->unit->fmu->desc->vars[axis->indices[k]];
             size_t length = strlen(var->name) + (size_t)var->dimension_count * TUTTI_NUMBER_MAX;
             room = length > room ? length : room;
         }
@@ -44,7 +26,7 @@ static enum tutti_err name_axis(struct me *me, const struct me_axis *axis, size_
     char *text = malloc(room);
     bool enough = *out && text;
     for (size_t i = 0; i < count && enough; i++) {
-        tutti_me_axis_name(axis, &me->unit, i, word, text, room);
+        tutti_me_axis_name(axis, model->unit, i, word, text, room);
         (*out)[i] = tutti_str_copy(text);
         enough = (*out)[i] != NULL;
     }
@@ -71,10 +53,11 @@ static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_
     return err;
 }
 
-static enum tutti_err outputs_pattern(struct me *me, struct me_linear *own, const struct me_axis *columns,
+static enum tutti_err outputs_pattern(struct me_linear *own, const struct me_axis *columns,
                                       struct tutti_pattern *pattern)
 {
-    const struct tutti_unknowns *outputs = &me->unit.fmu->desc->outputs;
+    struct me_model *model = own->model;
+    const struct tutti_unknowns *outputs = &model->unit->fmu->desc->outputs;
     const struct tutti_unknown **unknowns = calloc(own->outputs.count + 1, sizeof *unknowns);
     if (!unknowns)
         return tutti_fail_memory();
@@ -84,24 +67,25 @@ static enum tutti_err outputs_pattern(struct me *me, struct me_linear *own, cons
                 unknowns[row] = &outputs->items[i];
                 own->linear.by_model = own->linear.by_model || outputs->items[i].has_dependencies;
             }
-    enum tutti_err err = tutti_me_axis_pattern(&me->unit, &own->outputs, unknowns, columns, pattern);
+    enum tutti_err err = tutti_me_axis_pattern(model->unit, &own->outputs, unknowns, columns, pattern);
     free(unknowns);
     return err;
 }
 
-static enum tutti_err set_up_half(struct me *me, struct me_linear *own, struct half *half, int upper, int lower)
+static enum tutti_err set_up_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower)
 {
+    struct me_model *model = own->model;
     struct tutti_pattern *patterns = own->linear.patterns, both = {0};
-    size_t columns = half == &own->by_states ? me->states : own->inputs.size;
-    bool together = me->options.integration.jacobian != TUTTI_JACOBIAN_PLAIN, known = false;
-    TRY(tutti_me_states_pattern(me, half->columns, &patterns[upper], &known));
+    size_t columns = half == &own->by_states ? model->states : own->inputs.size;
+    bool together = model->options->integration.jacobian != TUTTI_JACOBIAN_PLAIN, known = false;
+    TRY(tutti_me_model_pattern(model, half->columns, &patterns[upper], &known));
     own->linear.by_model = own->linear.by_model || known;
     if (!known)
-        TRY(tutti_pattern_full(&patterns[upper], (int32_t)me->states, (int32_t)columns));
+        TRY(tutti_pattern_full(&patterns[upper], (int32_t)model->states, (int32_t)columns));
     /* FMI 1.0 tells the inputs that an output depends on, not the states: all outputs by all of these. */
-    bool told = half->columns->size == columns && (me->unit.fmu->desc->fmi > 1 || half == &own->by_inputs);
+    bool told = half->columns->size == columns && (model->unit->fmu->desc->fmi > 1 || half == &own->by_inputs);
     if (told)
-        TRY(outputs_pattern(me, own, half->columns, &patterns[lower]));
+        TRY(outputs_pattern(own, half->columns, &patterns[lower]));
     else
         TRY(tutti_pattern_full(&patterns[lower], (int32_t)own->outputs.size, (int32_t)columns));
     TRY(stack(&patterns[upper], &patterns[lower], &both));
@@ -118,13 +102,14 @@ static enum tutti_err set_up_half(struct me *me, struct me_linear *own, struct h
     return half->seed ? TUTTI_OK : tutti_fail_memory();
 }
 
-static enum tutti_err take_nominals(struct me *me, struct me_linear *own)
+static enum tutti_err take_nominals(struct me_linear *own)
 {
+    struct me_model *model = own->model;
     own->by_inputs.nominals = own->input_nominals = calloc(own->inputs.size + 1, sizeof(double));
     if (!own->input_nominals)
         return tutti_fail_memory();
     for (size_t k = 0; k < own->inputs.count; k++) {
-        const struct tutti_bounds *bounds = me->unit.fmu->desc->vars[own->inputs.indices[k]].bounds;
+        const struct tutti_bounds *bounds = model->unit->fmu->desc->vars[own->inputs.indices[k]].bounds;
         double nominal = bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1;
         for (size_t i = own->inputs.starts[k]; i < own->inputs.starts[k + 1]; i++)
             own->input_nominals[i] = nominal > 0 && isfinite(nominal) ? nominal : 1;
@@ -132,11 +117,12 @@ static enum tutti_err take_nominals(struct me *me, struct me_linear *own)
     return TUTTI_OK;
 }
 
-static enum tutti_err allocate(struct me *me, struct me_linear *own)
+static enum tutti_err allocate(struct me_linear *own)
 {
+    struct me_model *model = own->model;
     struct tutti_linear *linear = &own->linear;
-    size_t longest = me->states + own->outputs.size + own->inputs.size + 1;
-    own->unknowns = calloc(me->variables.count + own->outputs.count + 1, sizeof *own->unknowns);
+    size_t longest = model->states + own->outputs.size + own->inputs.size + 1;
+    own->unknowns = calloc(model->variables.count + own->outputs.count + 1, sizeof *own->unknowns);
     double **blocks[] = {&own->product,   &own->here,           &own->base,      &own->moved,
                          &linear->states, &linear->derivatives, &linear->inputs, &linear->outputs};
     bool enough = own->unknowns;
@@ -147,121 +133,124 @@ static enum tutti_err allocate(struct me *me, struct me_linear *own)
     return enough ? TUTTI_OK : tutti_fail_memory();
 }
 
-static enum tutti_err set_up(struct me *me, struct me_linear *own)
+static enum tutti_err set_up(struct me_linear *own)
 {
+    struct me_model *model = own->model;
     struct tutti_linear *linear = &own->linear;
-    TRY(tutti_me_axis_collect(&own->inputs, &me->unit, TUTTI_INPUT));
-    TRY(tutti_me_axis_collect(&own->outputs, &me->unit, TUTTI_OUTPUT));
-    linear->state_count = me->states;
+    TRY(tutti_me_axis_collect(&own->inputs, model->unit, TUTTI_INPUT));
+    TRY(tutti_me_axis_collect(&own->outputs, model->unit, TUTTI_OUTPUT));
+    linear->state_count = model->states;
     linear->input_count = own->inputs.size;
     linear->output_count = own->outputs.size;
-    TRY(name_axis(me, &me->variables, linear->state_count, "state", &linear->state_names));
-    TRY(name_axis(me, &own->inputs, linear->input_count, "input", &linear->input_names));
-    TRY(name_axis(me, &own->outputs, linear->output_count, "output", &linear->output_names));
-    own->by_states.columns = &me->variables;
-    own->by_states.nominals = me->nominals;
+    TRY(name_axis(model, &model->variables, linear->state_count, "state", &linear->state_names));
+    TRY(name_axis(model, &own->inputs, linear->input_count, "input", &linear->input_names));
+    TRY(name_axis(model, &own->outputs, linear->output_count, "output", &linear->output_names));
+    own->by_states.columns = &model->variables;
+    own->by_states.nominals = model->nominals;
     own->by_inputs.columns = &own->inputs;
-    TRY(take_nominals(me, own));
-    TRY(set_up_half(me, own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C));
-    TRY(set_up_half(me, own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D));
-    TRY(allocate(me, own));
-    linear->exact = (me->unit.can & TUTTI_CAN_DIRECTIONAL) && (me->variables.count > 0 || me->states == 0);
-    if (linear->exact && me->states > 0)
-        memcpy(own->unknowns, me->derivatives, me->variables.count * sizeof *own->unknowns);
-    memcpy(own->unknowns + me->variables.count, own->outputs.references, own->outputs.count * sizeof *own->unknowns);
+    TRY(take_nominals(own));
+    TRY(set_up_half(own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C));
+    TRY(set_up_half(own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D));
+    TRY(allocate(own));
+    linear->exact = (model->unit->can & TUTTI_CAN_DIRECTIONAL) && (model->variables.count > 0 || model->states == 0);
+    if (linear->exact && model->states > 0)
+        memcpy(own->unknowns, model->derivatives, model->variables.count * sizeof *own->unknowns);
+    memcpy(own->unknowns + model->variables.count, own->outputs.references, own->outputs.count * sizeof *own->unknowns);
     return TUTTI_OK;
 }
 
 /* FMI 1.0's negated aliases (scalars): from what the reference holds to the variable, and back. */
-static void negate(const struct me *me, const struct me_axis *axis, double *values)
+static void negate(const struct me_model *model, const struct me_axis *axis, double *values)
 {
     for (size_t k = 0; k < axis->count; k++)
-        if (me->unit.fmu->desc->vars[axis->indices[k]].negated)
+        if (model->unit->fmu->desc->vars[axis->indices[k]].negated)
             values[k] = -values[k];
 }
 
-static enum tutti_err get_axis(struct me *me, const struct me_axis *axis, double *values)
+static enum tutti_err get_axis(struct me_model *model, const struct me_axis *axis, double *values)
 {
     if (axis->count == 0)
         return TUTTI_OK;
-    TRY(tutti_instance_get(me->instance, TUTTI_TYPE_FLOAT64, axis->references, axis->count, values, axis->size));
-    negate(me, axis, values);
+    TRY(tutti_instance_get(model->instance, TUTTI_TYPE_FLOAT64, axis->references, axis->count, values, axis->size));
+    negate(model, axis, values);
     return TUTTI_OK;
 }
 
-static enum tutti_err discards(const struct me *me)
+static enum tutti_err discards(const struct me_model *model)
 {
-    if (tutti_instance_refused(me->instance)) /* an Error was its answer: in its own words */
-        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", me->unit.name,
-                          me->unit.fmu->path, TIME(me->here_time), tutti_instance_refusal(me->instance));
+    if (tutti_instance_refused(model->instance)) /* an Error was its answer: in its own words */
+        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): it cannot be linearised at t = %s: %s", model->unit->name,
+                          model->unit->fmu->path, TIME(model->here_time), tutti_instance_refusal(model->instance));
     return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discards a point next to t = %s, where it is linearised",
-                      me->unit.name, me->unit.fmu->path, TIME(me->here_time));
+                      model->unit->name, model->unit->fmu->path, TIME(model->here_time));
 }
 
 /* Derivatives, and outputs if `lower`, where the FMU stands. */
-static enum tutti_err evaluate(struct me *me, struct me_linear *own, bool lower, double *values)
+static enum tutti_err evaluate(struct me_linear *own, bool lower, double *values)
 {
+    struct me_model *model = own->model;
     bool discarded = false;
-    if (me->states > 0)
-        TRY(tutti_instance_get_derivatives(me->instance, values, me->states, &discarded));
+    if (model->states > 0)
+        TRY(tutti_instance_get_derivatives(model->instance, values, model->states, &discarded));
     if (discarded)
-        return discards(me);
-    return lower ? get_axis(me, &own->outputs, values + me->states) : TUTTI_OK;
+        return discards(model);
+    return lower ? get_axis(model, &own->outputs, values + model->states) : TUTTI_OK;
 }
 
-static enum tutti_err move(struct me *me, struct me_linear *own, bool states, double *values)
+static enum tutti_err move(struct me_linear *own, bool states, double *values)
 {
+    struct me_model *model = own->model;
     bool discarded = false;
     if (states) {
-        TRY(tutti_me_place(me, me->here_time, values, &discarded));
-        return discarded ? discards(me) : TUTTI_OK;
+        TRY(tutti_me_model_place(model, model->here_time, values, &discarded));
+        return discarded ? discards(model) : TUTTI_OK;
     }
-    negate(me, &own->inputs, values);
-    enum tutti_err err = tutti_instance_set(me->instance, TUTTI_TYPE_FLOAT64, own->inputs.references, own->inputs.count,
-                                            values, own->inputs.size);
-    negate(me, &own->inputs, values);
+    negate(model, &own->inputs, values);
+    enum tutti_err err = tutti_instance_set(model->instance, TUTTI_TYPE_FLOAT64, own->inputs.references,
+                                            own->inputs.count, values, own->inputs.size);
+    negate(model, &own->inputs, values);
     return err;
 }
 
 /* How far column c moves each way: the third root of the rounding, where truncation and cancellation are alike. */
-static double reach(const struct me_linear *own, const struct half *half, size_t c)
+static double reach(const struct me_linear *own, const struct me_linear_half *half, size_t c)
 {
     return 6.055454452393343e-6 * fmax(fabs(own->base[c]), half->nominals[c]);
 }
 
 /* A difference both ways about the point: seldom asked for and wanted well. The seed holds 1 in the columns of a
  * colour, and becomes their increments. */
-static enum tutti_err by_differences(struct me *me, struct me_linear *own, struct half *half, size_t columns,
-                                     bool lower)
+static enum tutti_err by_differences(struct me_linear *own, struct me_linear_half *half, size_t columns, bool lower)
 {
+    struct me_model *model = own->model;
     bool states = half == &own->by_states;
-    size_t rows = me->states + (lower ? own->outputs.size : 0);
+    size_t rows = model->states + (lower ? own->outputs.size : 0);
     for (int side = -1; side <= 1; side += 2) {
         for (size_t c = 0; c < columns; c++)
             own->moved[c] = own->base[c] + (half->seed[c] != 0 ? side * reach(own, half, c) : 0);
-        TRY(move(me, own, states, own->moved));
-        TRY(evaluate(me, own, lower, side < 0 ? own->here : own->product));
+        TRY(move(own, states, own->moved));
+        TRY(evaluate(own, lower, side < 0 ? own->here : own->product));
     }
     for (size_t r = 0; r < rows; r++)
         own->product[r] -= own->here[r];
     for (size_t c = 0; c < columns; c++)
         if (half->seed[c] != 0)
             half->seed[c] = (own->base[c] + reach(own, half, c)) - (own->base[c] - reach(own, half, c));
-    return move(me, own, states, own->base);
+    return move(own, states, own->base);
 }
 
-static enum tutti_err by_directional(struct me *me, struct me_linear *own, struct half *half, size_t columns,
-                                     bool lower)
+static enum tutti_err by_directional(struct me_linear *own, struct me_linear_half *half, size_t columns, bool lower)
 {
-    size_t unknowns = me->variables.count + (lower ? own->outputs.count : 0);
-    me->other_counts.directional++;
+    struct me_model *model = own->model;
+    size_t unknowns = model->variables.count + (lower ? own->outputs.count : 0);
+    model->counts.directional++;
     if (own->singular)
-        return tutti_instance_get_directional(me->instance, own->unknowns, unknowns, half->columns->references,
+        return tutti_instance_get_directional(model->instance, own->unknowns, unknowns, half->columns->references,
                                               half->columns->count, half->seed, columns, own->product,
-                                              me->states + (lower ? own->outputs.size : 0));
-    return tutti_unit_get_directional(&me->unit, me->instance, me->options.log, own->unknowns, unknowns,
+                                              model->states + (lower ? own->outputs.size : 0));
+    return tutti_unit_get_directional(model->unit, model->instance, model->options->log, own->unknowns, unknowns,
                                       half->columns->references, half->columns->count, half->seed, columns,
-                                      own->product, me->states + (lower ? own->outputs.size : 0));
+                                      own->product, model->states + (lower ? own->outputs.size : 0));
 }
 
 static void take(const struct tutti_pattern *pattern, double *values, int32_t column, const double *product,
@@ -271,84 +260,82 @@ static void take(const struct tutti_pattern *pattern, double *values, int32_t co
         values[k] = product[pattern->rows[k]] / increment;
 }
 
-static enum tutti_err linearize_half(struct me *me, struct me_linear *own, struct half *half, int upper, int lower,
+static enum tutti_err linearize_half(struct me_linear *own, struct me_linear_half *half, int upper, int lower,
                                      bool want_lower)
 {
+    struct me_model *model = own->model;
     struct tutti_linear *linear = &own->linear;
     const struct tutti_colouring *colouring = want_lower ? &half->all : &half->upper;
     size_t columns = (size_t)linear->patterns[upper].column_count;
-    if (me->states == 0 && (!want_lower || own->outputs.size == 0))
+    if (model->states == 0 && (!want_lower || own->outputs.size == 0))
         return TUTTI_OK;
     for (int32_t colour = 0; colour < colouring->colour_count; colour++) {
         memset(half->seed, 0, columns * sizeof *half->seed);
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++)
             half->seed[colouring->columns[k]] = 1;
-        TRY(linear->exact ? by_directional(me, own, half, columns, want_lower)
-                          : by_differences(me, own, half, columns, want_lower));
+        TRY(linear->exact ? by_directional(own, half, columns, want_lower)
+                          : by_differences(own, half, columns, want_lower));
         for (int32_t k = colouring->starts[colour]; k < colouring->starts[colour + 1]; k++) {
             int32_t c = colouring->columns[k];
             take(&linear->patterns[upper], linear->values[upper], c, own->product, half->seed[c]);
             if (want_lower)
-                take(&linear->patterns[lower], linear->values[lower], c, own->product + me->states, half->seed[c]);
+                take(&linear->patterns[lower], linear->values[lower], c, own->product + model->states, half->seed[c]);
         }
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err read_values(struct me *me, struct me_linear *own)
+static enum tutti_err read_values(struct me_linear *own)
 {
+    struct me_model *model = own->model;
     struct tutti_linear *linear = &own->linear;
-    TRY(evaluate(me, own, true, own->product));
+    TRY(evaluate(own, true, own->product));
     own->singular = false;
-    for (size_t i = 0; i < me->states + own->outputs.size; i++)
+    for (size_t i = 0; i < model->states + own->outputs.size; i++)
         own->singular = own->singular || !isfinite(own->product[i]);
-    for (size_t i = 0; i < me->states; i++) {
-        linear->states[i] = me->here[i];
+    for (size_t i = 0; i < model->states; i++) {
+        linear->states[i] = model->here[i];
         linear->derivatives[i] = own->product[i];
     }
     for (size_t i = 0; i < own->outputs.size; i++)
-        linear->outputs[i] = own->product[me->states + i];
-    return get_axis(me, &own->inputs, linear->inputs);
+        linear->outputs[i] = own->product[model->states + i];
+    return get_axis(model, &own->inputs, linear->inputs);
 }
 
-static enum tutti_err linearize(struct me *me, struct me_linear *own, unsigned want)
+static enum tutti_err linearize(struct me_linear *own, unsigned want)
 {
-    const double *x = me->here;
+    struct me_model *model = own->model;
+    const double *x = model->here;
     if (want & TUTTI_WANT_VALUES)
-        TRY(read_values(me, own));
+        TRY(read_values(own));
     if (want & (TUTTI_WANT_A | TUTTI_WANT_C)) {
-        if (me->states > 0)
-            memcpy(own->base, x, me->states * sizeof *x);
-        TRY(linearize_half(me, own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C, want & TUTTI_WANT_C));
+        if (model->states > 0)
+            memcpy(own->base, x, model->states * sizeof *x);
+        TRY(linearize_half(own, &own->by_states, TUTTI_LINEAR_A, TUTTI_LINEAR_C, want & TUTTI_WANT_C));
         if (!own->linear.exact)
-            me->here = x;
+            model->here = x;
     }
     if ((want & (TUTTI_WANT_B | TUTTI_WANT_D)) && own->inputs.count > 0) {
-        TRY(get_axis(me, &own->inputs, own->base));
-        TRY(linearize_half(me, own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D, want & TUTTI_WANT_D));
+        TRY(get_axis(model, &own->inputs, own->base));
+        TRY(linearize_half(own, &own->by_inputs, TUTTI_LINEAR_B, TUTTI_LINEAR_D, want & TUTTI_WANT_D));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_me_linearize(struct tutti_unit *unit, unsigned want, struct tutti_linear **linear)
+enum tutti_err tutti_me_linearize(struct me_linear *own, unsigned want, struct tutti_linear **linear)
 {
-    struct me *me = (struct me *)unit;
-    struct me_linear *own = me->linear;
-    if (!own) {
-        own = me->linear = calloc(1, sizeof *own);
-        if (!own) {
-            tutti_fail_memory();
-            return TUTTI_ERR_MEMORY;
-        }
-        TRY(set_up(me, own));
+    struct me_model *model = own->model;
+    if (!own->is_set_up) {
+        own->is_set_up = true;
+        TRY(set_up(own));
     }
     if (own->linear.exact)
-        TRY(tutti_me_ode_test_directional(me));
-    own->linear.exact = own->linear.exact && (unit->can & TUTTI_CAN_DIRECTIONAL);
-    enum tutti_err err = linearize(me, own, want);
+        TRY(tutti_me_model_test_directional(model));
+    own->linear.exact = own->linear.exact && (model->unit->can & TUTTI_CAN_DIRECTIONAL);
+    enum tutti_err err = linearize(own, want);
     if (err == TUTTI_ERR_UNSUPPORTED && own->linear.exact) {
         own->linear.exact = false;
-        err = linearize(me, own, want);
+        err = linearize(own, want);
     }
     TRY(err);
     *linear = &own->linear;
@@ -362,11 +349,8 @@ static void free_names(char **names, size_t count)
     free(names);
 }
 
-void tutti_me_linear_fini(struct me *me)
+void tutti_me_linear_fini(struct me_linear *own)
 {
-    struct me_linear *own = me->linear;
-    if (!own)
-        return;
     struct tutti_linear *linear = &own->linear;
     free_names(linear->state_names, linear->state_count);
     free_names(linear->input_names, linear->input_count);
@@ -375,7 +359,7 @@ void tutti_me_linear_fini(struct me *me)
         tutti_pattern_fini(&linear->patterns[m]);
         free(linear->values[m]);
     }
-    struct half *halves[] = {&own->by_states, &own->by_inputs};
+    struct me_linear_half *halves[] = {&own->by_states, &own->by_inputs};
     for (int h = 0; h < 2; h++) {
         tutti_colouring_fini(&halves[h]->all);
         tutti_colouring_fini(&halves[h]->upper);
@@ -393,19 +377,18 @@ void tutti_me_linear_fini(struct me *me)
     free(linear->derivatives);
     free(linear->inputs);
     free(linear->outputs);
-    free(own);
 }
 
 /* ---- <tutti/extra.h> ---- */
 
 size_t tutti_model_state_count(const struct tutti_model *model)
 {
-    return ((const struct me *)model)->states;
+    return ((const struct me_linear *)model)->model->states;
 }
 
 const double *tutti_model_states(const struct tutti_model *model)
 {
-    return ((const struct me *)model)->here;
+    return ((const struct me_linear *)model)->model->here;
 }
 
 static struct tutti_matrix matrix_of(const struct tutti_linear *linear, int which)
@@ -417,12 +400,12 @@ static struct tutti_matrix matrix_of(const struct tutti_linear *linear, int whic
 
 enum tutti_err tutti_model_linearize(struct tutti_model *model, unsigned want, struct tutti_state_space *out)
 {
-    struct me *me = (struct me *)model;
+    struct me_linear *own = (struct me_linear *)model;
     struct tutti_linear *linear = NULL;
-    if (want && !me->here)
+    if (want && !own->model->here)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: extra equations: `structure` can ask for patterns only",
-                          me->unit.name);
-    TRY(tutti_me_linearize(&me->unit, want, &linear));
+                          own->model->unit->name);
+    TRY(tutti_me_linearize(own, want, &linear));
     *out = (struct tutti_state_space){matrix_of(linear, TUTTI_LINEAR_A), matrix_of(linear, TUTTI_LINEAR_B),
                                       matrix_of(linear, TUTTI_LINEAR_C), matrix_of(linear, TUTTI_LINEAR_D)};
     return TUTTI_OK;

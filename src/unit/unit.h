@@ -238,6 +238,10 @@ double tutti_unit_seconds(const struct tutti_unit *unit);
 void tutti_unit_report(const struct tutti_unit *unit, const struct tutti_instance *instance,
                        const struct tutti_log *log);
 
+/* Values for the result of the equations that a program added (options.integration.extra), where the unit is. Only for a Model
+ * Exchange unit that has some. */
+TUTTI_CHECKED enum tutti_err tutti_unit_extra_outputs(struct tutti_unit *unit, double *values);
+
 /* An extent of an array now. */
 uint64_t tutti_unit_dimension(const struct tutti_unit *unit, const struct tutti_dimension *dimension);
 /* Number of values of a variable now (1 for a scalar). LIMIT if it is beyond reason. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* me_derivatives.h - derivatives of outputs of a Model Exchange unit: by time, along the solution, and by inputs. Directional derivatives of the FMU where it has them,
+ * else differences. */
+#ifndef TUTTI_UNIT_ME_DERIVATIVES_H
+#define TUTTI_UNIT_ME_DERIVATIVES_H
+
+#include "unit/me_solution.h"
+
+struct me_derivatives {
+    struct me_solution *solution; /* borrowed; all else is zero until it is first asked for */
+    uint32_t *timeless;           /* references of outputs that do not depend on time itself, ascending */
+    size_t timeless_count;
+};
+
+/* As get_output_derivatives and get_directional of unit.h. */
+TUTTI_CHECKED enum tutti_err tutti_me_derivatives_by_time(struct me_derivatives *own, const uint32_t *references,
+                                                          size_t count, int32_t order, double *values);
+TUTTI_CHECKED enum tutti_err tutti_me_derivatives_by_inputs(struct me_derivatives *own, const uint32_t *unknowns,
+                                                            size_t unknown_count, const uint32_t *knowns,
+                                                            size_t known_count, const double *seed,
+                                                            double *sensitivity);
+/* Zeroed is fine, too. */
+void tutti_me_derivatives_fini(struct me_derivatives *own);
+
+#endif

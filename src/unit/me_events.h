@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* me_events.h - state events of a Model Exchange FMU: where event indicators leave their domain.
+ *
+ * FMI: an indicator is in one of two domains, z > 0 or z <= 0, and an event happens where it changes to the other. The FMU
+ * keeps the domain of its last event; so do we (`positive`), and look at the end of every step of the solver whether an
+ * indicator is in the other one. If so, the first such time in the step is bracketed in the dense output until its ends
+ * are neighbours, and the event takes place at the right end, where the FMU sees the change, too.
+ *
+ * Against chatter by rounding, a domain of z <= 0 is left only at z > HYSTERESIS times the largest |z| seen. What still
+ * chatters is the model's own: after so many state events in so short a time the run ends, naming the indicator. */
+#ifndef TUTTI_UNIT_ME_EVENTS_H
+#define TUTTI_UNIT_ME_EVENTS_H
+
+#include "unit/me_solution.h"
+
+enum { ME_CHATTER_EVENTS = 200 };
+
+struct me_events {
+    struct me_solution *solution; /* borrowed */
+    size_t count;                 /* of indicators */
+    double *z, *z_left, *z_right, *z_scale;
+    bool *positive;   /* the domain that the FMU was told: z > 0 */
+    bool near_zero;   /* one of them, at the last event; until the step behind it is looked at */
+    double at;        /* indicators were looked at up to solution->front: the first event behind t, or INFINITY */
+    size_t indicator; /* one that changed there */
+    double *recent;   /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */
+    size_t recent_count;
+};
+
+TUTTI_CHECKED enum tutti_err tutti_me_events_init(struct me_events *events, struct me_solution *solution, size_t count);
+/* Zeroed is fine, too. */
+void tutti_me_events_fini(struct me_events *events);
+/* The domains where the FMU stands now. */
+TUTTI_CHECKED enum tutti_err tutti_me_events_reset(struct me_events *events);
+/* Did the indicators leave their domains where the FMU stands now (inputs changed)? */
+TUTTI_CHECKED enum tutti_err tutti_me_events_check_here(struct me_events *events, bool *event);
+/* Looks for the first event in (left, right] of the solver's last step: sets `at`. Moves the FMU. */
+TUTTI_CHECKED enum tutti_err tutti_me_events_search(struct me_events *events, double left, double right);
+/* A state event at t is entered; an error if they come too thick (chattering). */
+TUTTI_CHECKED enum tutti_err tutti_me_events_note(struct me_events *events, double t);
+
+struct me_events_saved {
+    double at;
+    size_t indicator;
+    bool near_zero, *positive;
+    double *z_scale, *recent; /* what tells events from rounding, and from chatter */
+    size_t recent_count;
+};
+/* tutti_me_events_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_me_events_saved_init(struct me_events_saved *saved, const struct me_events *events);
+void tutti_me_events_saved_fini(struct me_events_saved *saved);
+void tutti_me_events_save(const struct me_events *events, struct me_events_saved *saved);
+/* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with what lies ahead, too). */
+void tutti_me_events_restore(struct me_events *events, const struct me_events_saved *saved, bool is_ahead);
+
+#endif

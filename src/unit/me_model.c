@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/me_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/time.h"
+
+enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded)
+{
+    bool refused = false;
+    if (t < model->calendar.event_time &&
+        tutti_time_same(t, model->calendar.event_time, model->setup.stop - model->setup.start))
+        t = model->calendar.event_time;
+    model->placements++;
+    model->here_time = t;
+    model->here = x;
+    TRY(tutti_instance_set_time(model->instance, t, &refused));
+    if (model->states > 0)
+        TRY(tutti_instance_set_states(model->instance, x, model->states, &refused));
+    if (model->inputs.moving_count > 0)
+        TRY(tutti_me_inputs_apply(&model->inputs, t));
+    if (discarded)
+        *discarded = *discarded || refused;
+    else if (refused)
+        return tutti_fail(TUTTI_ERR_FMU,
+                          "%s (%s): the FMU discards the states at t = %s, which solver %s had reached; "
+                          "check inputs and parameters there",
+                          model->unit->name, model->unit->fmu->path, TIME(t), model->solver_name);
+    return TUTTI_OK;
+}
+
+/* ---- what the states are called ---- */
+
+/* FMI 2.0 and 3.0: the order of the derivatives in the model structure is that of the states. */
+static enum tutti_err from_structure(struct me_model *model)
+{
+    const struct tutti_desc *desc = model->unit->fmu->desc;
+    struct me_axis axis = {0};
+    enum tutti_err err = tutti_me_axis_init(&axis, desc->derivatives.count);
+    for (uint32_t k = 0; k < desc->derivatives.count && !err; k++) {
+        uint32_t state = desc->vars[desc->derivatives.items[k].variable].derivative_of;
+        size_t extent = 0;
+        if (state == TUTTI_NONE)
+            break; /* `tutti check` says so; the vector still works, without names */
+        err = tutti_unit_extent(model->unit, state, &extent);
+        if (!err)
+            tutti_me_axis_add(&axis, desc->vars[state].reference, state, extent);
+        model->derivatives[k] = desc->vars[desc->derivatives.items[k].variable].reference;
+    }
+    if (!err && axis.count == desc->derivatives.count && axis.size == model->states)
+        model->variables = axis;
+    else
+        tutti_me_axis_fini(&axis);
+    return err;
+}
+
+static uint32_t variable_with(const struct tutti_desc *desc, uint32_t reference)
+{
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        if (desc->vars[i].reference == reference && desc->vars[i].type == TUTTI_TYPE_FLOAT64 && !desc->vars[i].alias)
+            return i;
+    return TUTTI_NONE;
+}
+
+/* FMI 1.0: the FMU itself knows. */
+static enum tutti_err from_fmu(struct me_model *model)
+{
+    uint32_t *references = calloc(model->states, sizeof *references);
+    enum tutti_err err = references ? tutti_me_axis_init(&model->variables, model->states) : tutti_fail_memory();
+    if (!err)
+        err = tutti_instance_get_state_references(model->instance, references, model->states);
+    for (size_t k = 0; k < model->states && !err; k++)
+        tutti_me_axis_add(&model->variables, references[k], variable_with(model->unit->fmu->desc, references[k]), 1);
+    free(references);
+    if (err == TUTTI_ERR_UNSUPPORTED) { /* states without names, then */
+        tutti_me_axis_fini(&model->variables);
+        err = TUTTI_OK;
+    }
+    return err;
+}
+
+static enum tutti_err find_states(struct me_model *model)
+{
+    if (model->states == 0)
+        return TUTTI_OK;
+    model->derivatives = calloc((size_t)model->unit->fmu->desc->derivatives.count + 1, sizeof *model->derivatives);
+    if (!model->derivatives)
+        return tutti_fail_memory();
+    return model->unit->fmu->desc->fmi == 1 ? from_fmu(model) : from_structure(model);
+}
+
+const char *tutti_me_model_state_name(void *context, size_t i)
+{
+    struct me_model *model = context;
+    if (i >= model->states)
+        snprintf(model->name, sizeof model->name, "extra equation %zu", i - model->states + 1);
+    else
+        tutti_me_axis_name(&model->variables, model->unit, i, "state", model->name, sizeof model->name);
+    return model->name;
+}
+
+enum tutti_err tutti_me_model_pattern(struct me_model *model, const struct me_axis *columns,
+                                      struct tutti_pattern *pattern, bool *known)
+{
+    const struct tutti_unknowns *derivatives = &model->unit->fmu->desc->derivatives;
+    *known = false;
+    for (uint32_t k = 0; k < derivatives->count && model->variables.count == derivatives->count; k++)
+        *known = *known || derivatives->items[k].has_dependencies;
+    if (!*known)
+        return TUTTI_OK;
+    const struct tutti_unknown **unknowns = calloc(derivatives->count, sizeof *unknowns);
+    if (!unknowns)
+        return tutti_fail_memory();
+    for (uint32_t k = 0; k < derivatives->count; k++)
+        unknowns[k] = &derivatives->items[k];
+    enum tutti_err err = tutti_me_axis_pattern(model->unit, &model->variables, unknowns, columns, pattern);
+    free(unknowns);
+    return err;
+}
+
+/* ---- the FMU as an initial value problem ---- */
+
+static enum tutti_eval no_value(struct me_model *model, double t, size_t state)
+{
+    model->missed = true;
+    model->bad_state = state;
+    model->bad_time = t;
+    return TUTTI_EVAL_NO_VALUE;
+}
+
+static enum tutti_eval failed(struct me_model *model, enum tutti_err err)
+{
+    model->ode.err = err;
+    return TUTTI_EVAL_FAILED;
+}
+
+static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
+{
+    struct me_model *model = context;
+    bool discarded = false;
+    enum tutti_err err = tutti_me_model_place(model, t, x, &discarded);
+    if (!err && !discarded)
+        err = tutti_instance_get_derivatives(model->instance, dx, model->states, &discarded);
+    if (__builtin_expect(err != TUTTI_OK, 0))
+        return failed(model, err);
+    if (__builtin_expect(discarded, 0)) {
+        model->bad_error = tutti_instance_refused(model->instance);
+        return no_value(model, t, SIZE_MAX);
+    }
+    for (size_t i = 0; i < model->states; i++)
+        if (__builtin_expect(!isfinite(dx[i]), 0))
+            return no_value(model, t, i);
+    return TUTTI_EVAL_OK;
+}
+
+/* From here on Jacobians are made of differences. */
+static enum tutti_eval drop_directional(struct me_model *model)
+{
+    model->ode.directional = NULL;
+    return TUTTI_EVAL_NO_VALUE;
+}
+
+/* J seed where the FMU stands. UNSUPPORTED: there is no such thing, after all. */
+static enum tutti_err derivative_along(struct me_model *model, const double *seed, double *out)
+{
+    const struct me_axis *states = &model->variables;
+    return tutti_unit_get_directional(model->unit, model->instance, model->options->log, model->derivatives,
+                                      states->count, states->references, states->count, seed, model->states, out,
+                                      model->states);
+}
+
+static enum tutti_eval slopes_beside(struct me_model *model, double t, const double *x, const double *seed,
+                                     double distance, double *beside, double *slopes)
+{
+    for (size_t i = 0; i < model->states; i++)
+        beside[i] = x[i] + distance * seed[i];
+    return rhs(model, t, beside, slopes);
+}
+
+/* All columns at once, by numbers that do not cancel, against differences; wide ones, because FMUs that iterate are exact
+ * to their own tolerance only. The evaluations are none of the solver's and not counted. */
+static enum tutti_eval test_directional(struct me_model *model, double t, const double *x, double *vectors)
+{
+    const double distance = 1e-4;
+    size_t n = model->states, worst = n;
+    double *seed = vectors, *along = seed + n, *point = along + n, *here = point + n, *ahead = here + n,
+           *behind = ahead + n;
+    for (size_t i = 0; i < n; i++)
+        seed[i] = (i % 2 ? -1 : 1) * fmax(fabs(x[i]), model->nominals[i]) * (0.5 + 0.5 / (double)(1 + i % 7));
+    enum tutti_eval eval = slopes_beside(model, t, x, seed, distance, point, ahead);
+    if (eval == TUTTI_EVAL_OK)
+        eval = slopes_beside(model, t, x, seed, -distance, point, behind);
+    if (eval == TUTTI_EVAL_OK)
+        eval = slopes_beside(model, t, x, seed, 0, point, here);
+    if (eval != TUTTI_EVAL_OK) /* not here, then; what fails for good will do so again */
+        return eval == TUTTI_EVAL_FAILED ? eval : TUTTI_EVAL_OK;
+    enum tutti_err err = derivative_along(model, seed, along);
+    if (err)
+        return err == TUTTI_ERR_UNSUPPORTED ? drop_directional(model) : failed(model, err);
+    for (size_t i = n; i-- > 0;)
+        if (distance * fabs(along[i]) > 1e-12 * fabs(here[i]) &&
+            tutti_unit_contradicts(along[i], (ahead[i] - here[i]) / distance, (here[i] - behind[i]) / distance))
+            worst = i;
+    if (worst == n)
+        return TUTTI_EVAL_OK;
+    char why[512];
+    snprintf(
+        why, sizeof why,
+        "the FMU's directional derivatives are wrong: at t = %s that of the derivative of '%s' is %.6g, and %.6g by "
+        "differences",
+        TIME(t), tutti_me_model_state_name(model, worst), along[worst],
+        (ahead[worst] - behind[worst]) / (2 * distance));
+    tutti_unit_distrust_directional(model->unit, model->options->log, why);
+    return drop_directional(model);
+}
+
+static enum tutti_eval test_once(struct me_model *model, double t, const double *x)
+{
+    if (model->jacobian_tested)
+        return TUTTI_EVAL_OK;
+    double *vectors = malloc(6 * model->states * sizeof *vectors);
+    if (!vectors)
+        return failed(model, tutti_fail_memory());
+    model->jacobian_tested = true;
+    enum tutti_eval eval = test_directional(model, t, x, vectors);
+    free(vectors);
+    return eval;
+}
+
+enum tutti_err tutti_me_model_test_directional(struct me_model *model)
+{
+    const double *x = model->here;
+    double t = model->here_time;
+    if (model->jacobian_tested || model->states == 0 || !x) /* NULL: extra equations ask before there is a point */
+        return TUTTI_OK;
+    if (test_once(model, t, x) == TUTTI_EVAL_FAILED)
+        return model->ode.err;
+    return tutti_me_model_place(model, t, x, NULL);
+}
+
+/* Columns of one Jacobian come one after another for the same point: the FMU is moved there once. */
+static enum tutti_eval directional(void *context, double t, const double *x, const double *seed, double *out)
+{
+    struct me_model *model = context;
+    size_t bytes = model->states * sizeof *x;
+    bool discarded = false;
+    enum tutti_err err = TUTTI_OK;
+    enum tutti_eval eval = test_once(model, t, x);
+    if (eval != TUTTI_EVAL_OK)
+        return eval;
+    if (model->seen != model->placements || t != model->seen_time || memcmp(x, model->seen_states, bytes) != 0) {
+        err = tutti_me_model_place(model, t, x, &discarded);
+        model->seen = model->placements;
+        model->seen_time = t;
+        memcpy(model->seen_states, x, bytes);
+    }
+    if (!err && !discarded)
+        err = derivative_along(model, seed, out);
+    if (err)
+        return err == TUTTI_ERR_UNSUPPORTED ? drop_directional(model) : failed(model, err);
+    return discarded ? no_value(model, t, SIZE_MAX) : TUTTI_EVAL_OK;
+}
+
+enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed)
+{
+    if (model->states > 0)
+        TRY(tutti_instance_get_nominals(model->instance, model->scratch, model->states));
+    for (size_t i = 0; i < model->states; i++) {
+        double nominal = fabs(model->scratch[i]);
+        nominal = nominal > 0 && isfinite(nominal) ? nominal : 1;
+        *changed = *changed || nominal != model->nominals[i];
+        model->nominals[i] = nominal;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err allocate(struct me_model *model, size_t count)
+{
+    model->nominals = calloc(count + 1, sizeof *model->nominals);
+    model->scratch = calloc(model->states + 1, sizeof *model->scratch);
+    model->seen_states = calloc(model->states + 1, sizeof *model->seen_states);
+    bool all = model->nominals && model->scratch && model->seen_states;
+    for (size_t i = 0; all && i < count; i++)
+        model->nominals[i] = 1;
+    return all ? TUTTI_OK : tutti_fail_memory();
+}
+
+enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states)
+{
+    const struct tutti_integration *integration = &model->options->integration;
+    model->solver_name = "none";
+    model->ode = (struct tutti_ode){
+        .count = model->states,
+        .context = model,
+        .rhs = rhs,
+        .rtol = integration->rtol,
+        .atol = integration->atol,
+        .state_name = tutti_me_model_state_name,
+    };
+    TRY(allocate(model, model->states + extra_states));
+    model->ode.nominals = model->nominals;
+    TRY(find_states(model));
+    if ((model->unit->can & TUTTI_CAN_DIRECTIONAL) && model->variables.count > 0)
+        model->ode.directional = directional;
+    bool known = false;
+    TRY(tutti_me_model_pattern(model, &model->variables, &model->pattern, &known));
+    model->ode.pattern = known ? &model->pattern : NULL;
+    return TUTTI_OK;
+}
+
+void tutti_me_model_fini(struct me_model *model)
+{
+    tutti_me_inputs_fini(&model->inputs);
+    tutti_me_axis_fini(&model->variables);
+    tutti_pattern_fini(&model->pattern);
+    free(model->derivatives);
+    free(model->nominals);
+    free(model->scratch);
+    free(model->seen_states);
+}
+
+enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err)
+{
+    if (err != TUTTI_ERR_SOLVER)
+        return err;
+    char before[2048], why[1024] = "";
+    snprintf(before, sizeof before, "%s", tutti_err_message());
+    if (model->missed && model->bad_state == SIZE_MAX && model->bad_error)
+        snprintf(why, sizeof why, "; %s", tutti_instance_refusal(model->instance));
+    else if (model->missed && model->bad_state == SIZE_MAX)
+        snprintf(why, sizeof why, "; the FMU discarded the point at t = %s", TIME(model->bad_time));
+    else if (model->missed)
+        snprintf(why, sizeof why, "; the derivative of '%s' is not a finite number at t = %s",
+                 tutti_me_model_state_name(model, model->bad_state), TIME(model->bad_time));
+    return tutti_fail(err,
+                      "%s (%s): %s%s. Check inputs and parameters there, or use other tolerances or another solver",
+                      model->unit->name, model->unit->fmu->path, before, why);
+}
+
+enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model)
+{
+    saved->nominals = calloc(model->states + 1, sizeof *saved->nominals);
+    saved->inputs = tutti_me_inputs_saved_new(&model->inputs);
+    return saved->nominals && saved->inputs ? TUTTI_OK : tutti_fail_memory();
+}
+
+void tutti_me_model_saved_fini(struct me_model_saved *saved)
+{
+    free(saved->nominals);
+    free(saved->inputs);
+}
+
+void tutti_me_model_save(const struct me_model *model, struct me_model_saved *saved)
+{
+    saved->calendar = model->calendar;
+    memcpy(saved->nominals, model->nominals, model->states * sizeof *saved->nominals);
+    tutti_me_inputs_save(&model->inputs, saved->inputs);
+}
+
+void tutti_me_model_restore(struct me_model *model, const struct me_model_saved *saved)
+{
+    model->calendar = saved->calendar;
+    memcpy(model->nominals, saved->nominals, model->states * sizeof *model->nominals);
+    tutti_me_inputs_restore(&model->inputs, saved->inputs);
+}

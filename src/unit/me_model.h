@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* me_model.h - a Model Exchange FMU as an initial value problem: where it stands, its states, derivatives and inputs. */
+#ifndef TUTTI_UNIT_ME_MODEL_H
+#define TUTTI_UNIT_ME_MODEL_H
+
+#include "fmi/instance.h"
+#include "solve/ode.h"
+#include "solve/solver.h"
+#include "unit/me_axis.h"
+#include "unit/me_inputs.h"
+#include "unit/unit.h"
+
+/* Events of the FMU. */
+struct me_calendar {
+    unsigned long events; /* entered so far, the last one ... */
+    double event_time;    /* ... here */
+    double next_event;    /* that the FMU announced */
+};
+
+struct me_model {
+    struct tutti_unit *unit; /* whose it is; borrowed, as all four */
+    struct tutti_instance *instance;
+    const struct tutti_unit_options *options;
+    const char *solver_name; /* for messages */
+    struct tutti_experiment_setup setup;
+    size_t states;
+    struct tutti_ode ode; /* the FMU alone; its context is this struct */
+    struct tutti_pattern pattern;
+    struct tutti_solver_counts counts; /* evaluations that the solver does not know of */
+    struct me_calendar calendar;
+
+    double *nominals;         /* of the states, then of extra equations */
+    double *scratch;          /* as long as the states */
+    struct me_axis variables; /* the states; empty if the description does not tell */
+    uint32_t *derivatives;    /* references of their derivatives (FMI 2.0, 3.0) */
+    char name[256];           /* of a state, as last asked for */
+
+    bool missed;      /* the last right-hand side had no value ... */
+    size_t bad_state; /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
+    bool bad_error;   /* ... or returned Error there ... */
+    double bad_time;  /* ... here */
+
+    unsigned long placements; /* of the FMU, ever */
+    double here_time;         /* the last one */
+    const double *here;       /* ... whoever called keeps these states while it needs them */
+    unsigned long seen;       /* ... when a directional derivative was asked for last: at this point */
+    double seen_time, *seen_states;
+    bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences */
+
+    struct me_inputs inputs;
+};
+
+/* Once the FMU is initialised; unit, instance, options, setup and states are set. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_init(struct me_model *model, size_t extra_states);
+/* Zeroed is fine, too. */
+void tutti_me_model_fini(struct me_model *model);
+
+/* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. A time that is before the
+ * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded);
+
+/* The name of state i, for people; behind the FMU's states are those of extra equations. Good until the next call. The context is
+ * a struct me_model. */
+const char *tutti_me_model_state_name(void *context, size_t i);
+/* Where the derivatives by `columns` (states, inputs) may be other than 0, by the model structure; *known is false, and
+ * `pattern` left alone, if that says nothing. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_pattern(struct me_model *model, const struct me_axis *columns,
+                                                    struct tutti_pattern *pattern, bool *known);
+/* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
+ * they are others than before. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_read_nominals(struct me_model *model, bool *changed);
+/* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that
+ * fail or are wrong are none from then on (unit->can), and the user is told. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_test_directional(struct me_model *model);
+/* Adds what the FMU has to say to the error of a solver that cannot go on. */
+enum tutti_err tutti_me_model_explain(struct me_model *model, enum tutti_err err);
+
+/* What a rollback brings back, but for the FMU's own state and where it stands. */
+struct me_model_saved {
+    struct me_calendar calendar;
+    double *nominals;
+    struct me_input *inputs;
+};
+/* tutti_me_model_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_me_model_saved_init(struct me_model_saved *saved, const struct me_model *model);
+void tutti_me_model_saved_fini(struct me_model_saved *saved);
+void tutti_me_model_save(const struct me_model *model, struct me_model_saved *saved);
+void tutti_me_model_restore(struct me_model *model, const struct me_model_saved *saved);
+
+#endif

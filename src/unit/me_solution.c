@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/me_solution.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum tutti_err make_solver(struct me_solution *solution)
+{
+    const struct tutti_integration *integration = &solution->model->options->integration;
+    struct tutti_solver_options options = {
+        .h_fixed = integration->h_fixed,
+        .h_max = integration->h_max,
+        .predictor = integration->predictor,
+        .jacobian = integration->jacobian,
+    };
+    const struct tutti_solver_kind *kind = integration->solver ? integration->solver : tutti_solver_kinds[0];
+    TRY(tutti_fail_context(tutti_solver_new(&solution->solver, kind, solution->ode, &options), "%s",
+                           solution->model->unit->name));
+    solution->model->solver_name = kind->name;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_solution_init(struct me_solution *solution, struct me_model *model, struct tutti_ode *ode)
+{
+    size_t n = ode->count;
+    solution->model = model;
+    solution->ode = ode;
+    solution->x = calloc(n + 1, sizeof *solution->x);
+    solution->ahead = calloc(n + 1, sizeof *solution->ahead);
+    solution->scratch = calloc(n + 1, sizeof *solution->scratch);
+    solution->dx = calloc(n + 1, sizeof *solution->dx);
+    if (!solution->x || !solution->ahead || !solution->scratch || !solution->dx)
+        return tutti_fail_memory();
+    return n > 0 ? make_solver(solution) : TUTTI_OK;
+}
+
+void tutti_me_solution_fini(struct me_solution *solution)
+{
+    tutti_solver_free(solution->solver);
+    free(solution->x);
+    free(solution->ahead);
+    free(solution->scratch);
+    free(solution->dx);
+}
+
+enum tutti_err tutti_me_solution_at(struct me_solution *solution, double t, double *x)
+{
+    const struct tutti_solver *solver = solution->solver;
+    if (!solver)
+        return TUTTI_OK;
+    /* The beginning of the step to the bit, too: a ball that an event put just above the floor is there. */
+    if (t == solver->t || t == solution->t)
+        memmove(x, t == solution->t ? solution->x : solution->ahead, solution->ode->count * sizeof *x);
+    else
+        TRY(solver->kind->interpolate(solution->solver, t, x));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_solution_place_back(struct me_solution *solution)
+{
+    return tutti_me_model_place(solution->model, solution->t, solution->x, NULL);
+}
+
+enum tutti_err tutti_me_solution_begin(struct me_solution *solution)
+{
+    struct tutti_solver *solver = solution->solver;
+    enum tutti_err err = TUTTI_OK;
+    if (solver && solution->task == ME_RESTART)
+        err = tutti_solver_restart(solver, solution->t, solution->x);
+    else if (solver)
+        err = tutti_solver_resume(solver, fmin(solution->t, solver->t), solution->x);
+    TRY(tutti_me_model_explain(solution->model, err));
+    if (solver)
+        memcpy(solution->ahead, solution->x, solution->ode->count * sizeof *solution->x);
+    solution->front = solution->t;
+    solution->task = ME_GO_ON;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_me_solution_saved_init(struct me_solution_saved *saved, const struct me_solution *solution)
+{
+    const struct tutti_solver *solver = solution->solver;
+    bool bytes = solver && solver->kind->saved_size;
+    saved->x = calloc(solution->ode->count + 1, sizeof *saved->x);
+    saved->ahead = calloc(solution->ode->count + 1, sizeof *saved->ahead);
+    saved->solver = bytes ? malloc(solver->kind->saved_size(solver)) : NULL;
+    return saved->x && saved->ahead && (saved->solver || !bytes) ? TUTTI_OK : tutti_fail_memory();
+}
+
+void tutti_me_solution_saved_fini(struct me_solution_saved *saved)
+{
+    free(saved->x);
+    free(saved->ahead);
+    free(saved->solver);
+}
+
+void tutti_me_solution_save(const struct me_solution *solution, struct me_solution_saved *saved)
+{
+    size_t bytes = solution->ode->count * sizeof *saved->x;
+    saved->t = solution->t;
+    saved->task = solution->task;
+    memcpy(saved->x, solution->x, bytes);
+    saved->is_ahead = saved->solver && solution->solver->started;
+    if (!saved->is_ahead)
+        return;
+    solution->solver->kind->save(solution->solver, saved->solver);
+    saved->front = solution->front;
+    saved->open = solution->open;
+    memcpy(saved->ahead, solution->ahead, bytes);
+}
+
+void tutti_me_solution_restore(struct me_solution *solution, const struct me_solution_saved *saved)
+{
+    size_t bytes = solution->ode->count * sizeof *saved->x;
+    solution->t = solution->front = saved->t;
+    solution->task = ME_RESTART;
+    solution->open = false;
+    memcpy(solution->x, saved->x, bytes);
+    memcpy(solution->ahead, saved->x, bytes);
+    if (!saved->is_ahead)
+        return;
+    solution->solver->kind->restore(solution->solver, saved->solver);
+    solution->task = saved->task;
+    solution->front = saved->front;
+    solution->open = saved->open;
+    memcpy(solution->ahead, saved->ahead, bytes);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* me_solution.h - what the solver has found of a Model Exchange unit's future, and where the unit is in it.
+ *
+ * The solver runs ahead: it takes steps of its own size, and the unit follows in its dense output. Invariants:
+ *  E1  t <= front; while they differ, t lies in the solver's last step.
+ *  E2  completedIntegratorStep is called once for every step of the solver that the unit leaves behind, at its end, or
+ *      where the unit leaves it early (event, new inputs): `open` is false then. */
+#ifndef TUTTI_UNIT_ME_SOLUTION_H
+#define TUTTI_UNIT_ME_SOLUTION_H
+
+#include "solve/solver.h"
+#include "unit/me_model.h"
+
+/* What the solver has to do before its next step. */
+enum me_solver_task { ME_GO_ON, ME_RESUME, ME_RESTART };
+
+struct me_solution {
+    struct me_model *model;      /* borrowed */
+    struct tutti_ode *ode;       /* what is solved: that of the model, or with extra equations; borrowed */
+    struct tutti_solver *solver; /* NULL: there is nothing to integrate */
+    enum me_solver_task task;
+    double t;        /* of the unit */
+    double *x;       /* all states at t */
+    double front;    /* up to here the solution is known: solver->t, if there is a solver */
+    double *ahead;   /* all states at solver->t */
+    bool open;       /* E2: the solver's last step is not completed */
+    double *scratch; /* as long as these */
+    double *dx;      /* likewise */
+};
+
+/* Once model and ode are made; `t` and `front` are set. */
+TUTTI_CHECKED enum tutti_err tutti_me_solution_init(struct me_solution *solution, struct me_model *model,
+                                                    struct tutti_ode *ode);
+/* Zeroed is fine, too. */
+void tutti_me_solution_fini(struct me_solution *solution);
+/* All states at a time in the solver's last step. */
+TUTTI_CHECKED enum tutti_err tutti_me_solution_at(struct me_solution *solution, double t, double *x);
+/* The FMU at the unit's own point again. */
+TUTTI_CHECKED enum tutti_err tutti_me_solution_place_back(struct me_solution *solution);
+/* The solver begins anew, or goes on with what has changed, from where the unit is; nothing is known ahead. */
+TUTTI_CHECKED enum tutti_err tutti_me_solution_begin(struct me_solution *solution);
+
+struct me_solution_saved {
+    double t, *x;
+    enum me_solver_task task;
+    void *solver;  /* the method's own memory; NULL: it keeps none that could be saved */
+    bool is_ahead; /* ... and it was: what follows is good */
+    double front, *ahead;
+    bool open;
+};
+/* tutti_me_solution_saved_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_me_solution_saved_init(struct me_solution_saved *saved,
+                                                          const struct me_solution *solution);
+void tutti_me_solution_saved_fini(struct me_solution_saved *saved);
+void tutti_me_solution_save(const struct me_solution *solution, struct me_solution_saved *saved);
+/* With what was known ahead, if that was saved (saved->is_ahead); else the solver begins anew. */
+void tutti_me_solution_restore(struct me_solution *solution, const struct me_solution_saved *saved);
+
+#endif
