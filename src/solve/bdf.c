@@ -4,7 +4,7 @@
  * The formulas are those of nordsieck.h. How orders and step sizes are chosen is the strategy of Byrne and Hindmarsh (ACM
  * TOMS 1, 1975) in the form that VODE and CVODE gave it (Brown, Byrne, Hindmarsh 1989; Hindmarsh and others, SUNDIALS,
  * ACM TOMS 31, 2005, section 2.1), with their constants, so that their experience holds here. What is new is resume():
- * see bdf_resume.c. And the end of a stretch of time is looked at before it is reached, so that no tiny step is left for
+ * see "going on" below. And the end of a stretch of time is looked at before it is reached, so that no tiny step is left for
  * the last; the step size that was wanted before it is remembered behind it.
  *
  * Invariants between two calls:
@@ -12,12 +12,527 @@
  * 2. A change of order or step size is only noted (next_order, next_h) and made by the next step: dense output and
  *    resume() see the polynomial of the step as it was.
  * 3. All that outlives a call is in m, array.z, e_before and jacobian.values: these are what save() saves. */
-#include "solve/bdf.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "solve/jacobian.h"
+#include "solve/linear.h"
+#include "solve/nordsieck.h"
+#include "solve/solver.h"
+
+/* All that the method remembers from step to step, but for vectors and matrices. Plain bytes: saved as they are. */
+struct memory {
+    double before, t; /* as in struct tutti_solver; for save and restore */
+
+    bool fresh;                      /* no step was made since the restart */
+    enum tutti_predictor correction; /* to be made before the next step; PROCEED: none */
+    int order;                       /* of the array */
+    double h, steps[TUTTI_NORDSIECK_ROWS];
+
+    int next_order;
+    double next_h;  /* wanted, without a look at where the caller wants to stop */
+    double stretch; /* the next step may be as many times longer without harm */
+    int wait;       /* steps until another order is thought of */
+    double growth;  /* bound of the next change of h */
+    double e_scale; /* scale of the step that e_before is of; 0: there is no e_before */
+    /* The norm of the last step's e, and the step's size; 0: there was none that tells of the array as it is. */
+    double move, move_h;
+
+    double gamma;       /* h / l_1 of the factorisation */
+    double order_gamma; /* that of the matrix by which the order of its rows was found */
+    double rate;        /* of convergence of Newton's method, as seen last */
+    bool has_jacobian, has_lu;
+    unsigned jacobian_age, lu_age; /* in steps */
+};
+
+struct bdf {
+    struct tutti_solver solver;
+    struct memory m;
+    struct tutti_nordsieck array;
+    struct tutti_jacobian jacobian;
+    struct tutti_lu *lu;
+    bool lu_lost; /* by restore: to be made again of the same numbers */
+
+    double *block;     /* holds all vectors: */
+    double *predicted; /* rows, as array.z */
+    double *e_before;  /* e of the step before; of the same order and right-hand side */
+    /* Of the attempt at hand: x = predicted + e, f there, a correction of e; error weights are taken about scale_point. */
+    double *e, *x, *dx, *delta, *scale_point;
+    double *jump, *drift, *beyond; /* of resume() */
+};
+
+enum outcome { CONVERGED, DIVERGED, FAILED };
+enum trust { TRUST, REFACTOR, REEVALUATE };
+
+/* The implicit equation of a step, by Newton's method with matrices that are kept for as long as
+ * they do (Brown, Byrne, Hindmarsh 1989, section 3; the constants are theirs).
+ *
+ * In the notation of nordsieck.h the slope at the end of the step is p' + l_1 e / h, so that e solves
+ *
+ *     r(e) = f(t, x + e) - p' - e / gamma = 0,    gamma = h / l_1,
+ *
+ * x being the prediction: an iteration adds delta with (I / gamma - J) delta = r(e). */
+
+enum { MOST_ITERATIONS = 3, LU_AGE = 20, JACOBIAN_AGE = 50 };
+static const double gamma_change = 0.3;       /* of relative size: factorise again */
+static const double gamma_blame = 0.2;        /* less than this: it was not gamma that kept Newton from converging */
+static const double rate_fade = 0.3;          /* of the rate seen in earlier iterations */
+static const double divergence = 2;           /* of corrections */
+static const double share_of_tolerance = 0.1; /* of the equation's error in that of the step */
+
+static bool setup_due(const struct bdf *bdf, double gamma)
+{
+    const struct memory *m = &bdf->m;
+    return !m->has_lu || m->lu_age >= LU_AGE || fabs(gamma / m->gamma - 1) > gamma_change;
+}
+
+static enum tutti_err factorise(struct bdf *bdf, double gamma, bool *singular)
+{
+    struct memory *m = &bdf->m;
+    bdf->solver.counts.factorisations++;
+    TRY(tutti_lu_factor(bdf->lu, bdf->jacobian.values, 1 / gamma, 0, singular));
+    if (tutti_lu_reordered(bdf->lu))
+        m->order_gamma = gamma;
+    m->gamma = gamma;
+    return TUTTI_OK;
+}
+
+/* Factorises I / gamma - J; `evaluate`: after an evaluation of J at (t, x), dx being f there. FAILED: no such matrix. */
+static enum tutti_err set_up(struct bdf *bdf, double t, double gamma, bool evaluate, enum outcome *outcome,
+                             enum tutti_eval *eval)
+{
+    struct memory *m = &bdf->m;
+    *outcome = FAILED;
+    if (evaluate || !m->has_lu)
+        tutti_lu_forget(bdf->lu);
+    m->has_lu = false;
+    if (evaluate) {
+        m->has_jacobian = bdf->lu_lost = false;
+        m->jacobian_age = 0;
+        *eval = tutti_jacobian_update(&bdf->jacobian, t, bdf->x, bdf->dx, bdf->array.h, &bdf->solver.counts);
+        if (*eval != TUTTI_EVAL_OK)
+            return TUTTI_OK;
+        m->has_jacobian = true;
+    }
+    bool singular = false;
+    TRY(factorise(bdf, gamma, &singular));
+    m->has_lu = !singular;
+    m->lu_age = 0;
+    m->rate = 1;
+    *outcome = singular ? FAILED : CONVERGED;
+    return TUTTI_OK;
+}
+
+/* In the same order of rows, for the same bits. */
+static enum tutti_err recover(struct bdf *bdf)
+{
+    double gamma = bdf->m.gamma;
+    bool singular = false;
+    if (!bdf->lu_lost)
+        return TUTTI_OK;
+    bdf->lu_lost = false;
+    tutti_lu_forget(bdf->lu);
+    TRY(factorise(bdf, bdf->m.order_gamma, &singular));
+    return gamma == bdf->m.order_gamma ? TUTTI_OK : factorise(bdf, gamma, &singular);
+}
+
+/* Iterates from the prediction. dx is f there. The convergence test is that of Brown, Byrne, Hindmarsh 1989: the next
+ * correction would be below a share of the error that the step may have. */
+static enum outcome iterate(struct bdf *bdf, double t, const struct tutti_nordsieck_step *step, double gamma,
+                            enum tutti_eval *eval, size_t *worst)
+{
+    struct tutti_solver *solver = &bdf->solver;
+    struct memory *m = &bdf->m;
+    size_t n = solver->ode->count;
+    const double *slope = bdf->predicted + n; /* h p' */
+    double ratio = gamma / m->gamma, damping = 2 * ratio / (1 + ratio), before = 0;
+    for (int k = 0; k < MOST_ITERATIONS; k++) {
+        if (k > 0)
+            *eval = tutti_solver_rhs(solver, t, bdf->x, bdf->dx);
+        if (*eval != TUTTI_EVAL_OK)
+            return FAILED;
+        solver->counts.iterations++;
+        for (size_t i = 0; i < n; i++)
+            bdf->delta[i] = bdf->dx[i] - slope[i] / bdf->array.h - bdf->e[i] / gamma;
+        tutti_lu_solve(bdf->lu, bdf->delta, NULL);
+        for (size_t i = 0; i < n; i++) {
+            bdf->delta[i] *= damping;
+            bdf->e[i] += bdf->delta[i];
+            bdf->x[i] = bdf->predicted[i] + bdf->e[i];
+        }
+        double size = tutti_solver_norm(solver, bdf->delta, bdf->scale_point, worst);
+        if (k > 0)
+            m->rate = fmax(rate_fade * m->rate, size / before);
+        if (size * fmin(1, m->rate) * step->error <= share_of_tolerance)
+            return CONVERGED;
+        if (!isfinite(size) || (k > 0 && size > divergence * before))
+            return DIVERGED;
+        before = size;
+    }
+    return DIVERGED;
+}
+
+/* Solves for the step from the prediction to time t: leaves x, and e = x - predicted. `trust`: how far the
+ * matrices at hand are to be trusted. *eval and *worst say what was wrong. */
+static enum tutti_err solve(struct bdf *bdf, double t, const struct tutti_nordsieck_step *step, enum trust trust,
+                            enum outcome *outcome, enum tutti_eval *eval, size_t *worst)
+{
+    struct tutti_solver *solver = &bdf->solver;
+    struct memory *m = &bdf->m;
+    size_t bytes = solver->ode->count * sizeof(double);
+    double gamma = bdf->array.h / step->l[1];
+    bool due = trust != TRUST || setup_due(bdf, gamma);
+    if (!m->has_jacobian || m->jacobian_age > JACOBIAN_AGE)
+        trust = REEVALUATE;
+    if (!due || trust != REEVALUATE)
+        TRY(recover(bdf));
+    for (;;) {
+        memcpy(bdf->x, bdf->predicted, bytes);
+        memset(bdf->e, 0, bytes);
+        *outcome = FAILED;
+        *eval = tutti_solver_rhs(solver, t, bdf->x, bdf->dx);
+        if (*eval != TUTTI_EVAL_OK)
+            return TUTTI_OK;
+        *outcome = CONVERGED;
+        if (due)
+            TRY(set_up(bdf, t, gamma, trust == REEVALUATE, outcome, eval));
+        if (*outcome == CONVERGED)
+            *outcome = iterate(bdf, t, step, gamma, eval, worst);
+        if (*outcome == CONVERGED || *eval == TUTTI_EVAL_FAILED || m->jacobian_age == 0)
+            return TUTTI_OK;
+        /* Not with this J: once more with another one, unless it may have been gamma. */
+        bool blame_jacobian = due || fabs(gamma / m->gamma - 1) < gamma_blame;
+        trust = blame_jacobian ? REEVALUATE : REFACTOR;
+        due = true;
+    }
+}
+
+/* Going on when the right-hand side has become another one (inputs changed, 001 chapter 7).
+ *
+ * The states remain; their derivatives, and so the rows of the array, do not. Let p be the old polynomial and
+ * g(t) = f(t, p(t)) - p'(t) the mismatch of the new right-hand side with it: the new solution is p + d, where
+ *
+ *     d' = J d + g,  d = 0 at the beginning,    so that d^(k) = J^(k-1) g + J^(k-2) g' + ...
+ *
+ * up to what f's second derivatives contribute. h^k / k! d^(k) is to be added to row k.
+ *
+ * CORRECT_1, CORRECT_2: the rows 1 and 2 become h f and h^2 / 2 times the derivative of f along the new solution
+ * (eq. 7.11-7.15; the second by one more evaluation of f instead of a Jacobian). CORRECT_ALL goes on with the mismatch
+ * of the corrected polynomial: once rows 1 to k are right, it grows as s^k, and the factor gives row k + 1.
+ *
+ * These are right as long as h J is small. A stiff component makes rows of (h J)^k g, however small its part in g is, and
+ * then all that was gained is lost in failed steps. So AUTO, which is the default, takes J into account. With
+ * F = (I - gamma J)^-1, whose factors are at hand from the last step, and Q = I - F = -gamma J F,
+ *
+ *     J^m = (-1/gamma)^m  sum over i >= m of  binomial(i, m) Q^i F.
+ *
+ * Slow components have small Q: the sum, cut at i = q - 1, is J^m. For fast ones Q is nearly I, and the sum is bounded:
+ * d becomes a (1 - L_q(s / gamma)), with the Laguerre polynomial L_q of degree q, where a = -g / J is all that the fast
+ * component moves. (Norsett's restricted Pade approximations to exp are made of these; Hairer, Wanner, Solving ODEs II,
+ * IV.6.) So a fast component that moves by less than the tolerance is passed over, as an implicit method should, and the
+ * step is made shorter only for one that moves by more. */
+
+static const double probe = 0.25;          /* where the mismatch is looked at, in steps */
+static const double difference = 1e-3;     /* for a derivative along the solution, in steps */
+static const double not_worth_it = 0.2;    /* a move, in errors of a step */
+static const double usual = 2;             /* ... or in moves that the next step would make anyway */
+static const double fast_error = 2;        /* a fast component may move by this, in errors of a step */
+static const double slow_error = 1;        /* a slow one contributes this to the error of later steps */
+static const double predicted_error = 0.5; /* beyond this, J is not the one that it was */
+static const double shrink = 0.2;
+enum { MOST_SHRINKS = 20 };
+
+/* resume() of the vtable: notes what correct() has to do. */
+static enum tutti_err resume(struct tutti_solver *solver, double t)
+{
+    struct bdf *bdf = (struct bdf *)solver;
+    struct memory *m = &bdf->m;
+    struct tutti_nordsieck *array = &bdf->array;
+    enum tutti_predictor predictor = solver->options.predictor;
+    if (t < solver->t) {
+        tutti_nordsieck_shift(array, array->z, (t - solver->t) / array->h);
+        array->steps[0] = t - solver->before;
+        if (!(array->steps[0] > 0)) /* the last step is undone */
+            memmove(array->steps, array->steps + 1, sizeof array->steps - sizeof array->steps[0]);
+        solver->t = t;
+        m->next_order = array->order;
+        m->e_scale = 0;
+        m->wait = m->wait < 2 ? 2 : m->wait;
+    }
+    if (predictor == TUTTI_PREDICTOR_RESTART)
+        return tutti_solver_restart(solver, t, array->z);
+    m->correction = predictor;
+    return TUTTI_OK;
+}
+
+/* delta = f - p' at s steps from the centre of the polynomial; dx = f there. */
+static enum tutti_eval mismatch(struct bdf *bdf, const struct tutti_nordsieck *p, double s, double limit)
+{
+    double t = fmin(bdf->solver.t + s * p->h, limit);
+    tutti_nordsieck_value(p, s, bdf->x);
+    enum tutti_eval eval = tutti_solver_rhs(&bdf->solver, t, bdf->x, bdf->dx);
+    if (eval != TUTTI_EVAL_OK)
+        return eval;
+    tutti_nordsieck_slope(p, s, bdf->delta);
+    for (size_t i = 0; i < p->count; i++)
+        bdf->delta[i] = bdf->dx[i] - bdf->delta[i] / p->h;
+    return TUTTI_EVAL_OK;
+}
+
+static enum tutti_err fail_here(struct bdf *bdf, enum tutti_eval eval)
+{
+    size_t worst = tutti_solver_blame(&bdf->solver, bdf->array.z, bdf->x, bdf->dx);
+    return tutti_solver_fail(&bdf->solver, eval, bdf->array.h, worst, "the derivatives have no value");
+}
+
+/* What was seen of steps gone by does not belong to the array any more. A corrected polynomial remembers no points that
+ * it went through: even ones are as good as any. */
+static void forget_steps(struct bdf *bdf)
+{
+    struct memory *m = &bdf->m;
+    for (int i = 0; i < TUTTI_NORDSIECK_ROWS; i++)
+        bdf->array.steps[i] = bdf->array.h;
+    m->next_order = bdf->array.order;
+    m->stretch = 1;
+    m->e_scale = m->move = 0;
+    m->wait = m->wait < 2 ? 2 : m->wait;
+}
+
+static void add(double *to, double factor, const double *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += factor * from[i];
+}
+
+/* Eq. 7.15, after row 1: the derivative of f along the solution. dx is f. */
+static enum tutti_eval correct_second(struct bdf *bdf, double limit)
+{
+    struct tutti_nordsieck *array = &bdf->array;
+    double step = difference * array->h, *row = tutti_nordsieck_row(array, 2);
+    for (size_t i = 0; i < array->count; i++)
+        bdf->x[i] = array->z[i] + step * bdf->dx[i];
+    memcpy(bdf->jump, bdf->dx, array->count * sizeof(double));
+    enum tutti_eval eval = tutti_solver_rhs(&bdf->solver, fmin(bdf->solver.t + step, limit), bdf->x, bdf->dx);
+    for (size_t i = 0; i < array->count && eval == TUTTI_EVAL_OK; i++)
+        row[i] = array->h * array->h / 2 * (bdf->dx[i] - bdf->jump[i]) / step;
+    return eval;
+}
+
+/* The first rows, as many as the predictor says. A row that cannot be corrected, as there is no value of f, stays. */
+static enum tutti_err correct_rows(struct bdf *bdf, enum tutti_predictor predictor, double limit)
+{
+    struct tutti_nordsieck *array = &bdf->array;
+    forget_steps(bdf);
+    enum tutti_eval eval = mismatch(bdf, array, 0, limit);
+    if (eval != TUTTI_EVAL_OK)
+        return fail_here(bdf, eval);
+    add(tutti_nordsieck_row(array, 1), array->h, bdf->delta, array->count);
+    if (predictor == TUTTI_PREDICTOR_CORRECT_2 && array->order >= 2)
+        eval = correct_second(bdf, limit);
+    int last = predictor == TUTTI_PREDICTOR_CORRECT_ALL ? array->order : 1;
+    for (int k = 1; k < last && eval == TUTTI_EVAL_OK; k++) {
+        eval = mismatch(bdf, array, probe, limit);
+        if (eval == TUTTI_EVAL_OK)
+            add(tutti_nordsieck_row(array, k + 1), array->h / ((k + 1) * pow(probe, k)), bdf->delta, array->count);
+    }
+    return eval == TUTTI_EVAL_FAILED ? fail_here(bdf, eval) : TUTTI_OK;
+}
+
+/* F v, in place. */
+static void filter(struct bdf *bdf, double *v)
+{
+    for (size_t i = 0; i < bdf->array.count; i++)
+        v[i] /= bdf->m.gamma;
+    tutti_lu_solve(bdf->lu, v, NULL);
+}
+
+static double binomial(int n, int k)
+{
+    double value = 1;
+    for (int i = 1; i <= k; i++)
+        value = value * (n - k + i) / i;
+    return value;
+}
+
+/* Adds h^k / k! J^(k-1-late) g to each row k of `predicted`, and J^(q-late) g to `beyond`: what a derivative of g of
+ * order `late` contributes to the derivatives of d. The sum over i is that of the head of this file. */
+static void add_series(struct bdf *bdf, const double *g, int late)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    size_t n = array->count;
+    int q = array->order, last = q - late;
+    double *v = bdf->e;
+    memcpy(v, g, n * sizeof *v);
+    filter(bdf, v);
+    for (int i = 0; i < last; i++) {
+        double factor = 1; /* h^k / k! (-1/gamma)^m */
+        for (int k = 1; k <= late; k++)
+            factor *= array->h / k;
+        for (int m = 0, k = late + 1; m <= i && k <= q; m++, k++) {
+            factor *= array->h / k * (m > 0 ? -1 / bdf->m.gamma : 1);
+            add(bdf->predicted + (size_t)k * n, factor * binomial(i, m), v, n);
+        }
+        memcpy(bdf->delta, v, n * sizeof *v);
+        filter(bdf, bdf->delta);
+        add(v, -1, bdf->delta, n);
+    }
+    add(bdf->beyond, pow(-1 / bdf->m.gamma, last), v, n);
+}
+
+/* The corrected polynomial, in `predicted`; how far fast components move, and what the others leave for later steps. */
+static void filtered_polynomial(struct bdf *bdf, double error, double *fast, double *slow)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    size_t n = array->count;
+    int q = array->order;
+    memcpy(bdf->predicted, array->z, (size_t)(q + 1) * n * sizeof(double));
+    memset(bdf->beyond, 0, n * sizeof(double));
+    add_series(bdf, bdf->jump, 0);
+    add_series(bdf, bdf->drift, 1);
+    /* d^(q+1) tells what is missing. Steps that have the correction behind them see all of h^(q+1) d^(q+1) as their e;
+     * of a fast component, a = gamma^(q+1) d^(q+1). */
+    memcpy(bdf->delta, bdf->beyond, n * sizeof(double));
+    filter(bdf, bdf->delta);
+    add(bdf->beyond, -1, bdf->delta, n);
+    *slow = error * pow(array->h, q + 1) * tutti_solver_norm(&bdf->solver, bdf->delta, array->z, NULL);
+    *fast = error * pow(bdf->m.gamma, q + 1) * tutti_solver_norm(&bdf->solver, bdf->beyond, array->z, NULL);
+}
+
+/* How far J matters for the next step: d there, less what it would be without J. */
+static double by_jacobian(struct bdf *bdf, double error)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    struct tutti_nordsieck corrected = *array;
+    double h = array->h;
+    corrected.z = bdf->predicted;
+    tutti_nordsieck_value(&corrected, 1, bdf->delta);
+    tutti_nordsieck_value(array, 1, bdf->x);
+    add(bdf->delta, -1, bdf->x, array->count);
+    add(bdf->delta, -h, bdf->jump, array->count);
+    add(bdf->delta, -h * h / 2, bdf->drift, array->count);
+    return error * tutti_solver_norm(&bdf->solver, bdf->delta, array->z, NULL);
+}
+
+/* The move of the next step that is still unforeseen, as Newton's method would see it first. */
+static enum tutti_eval unforeseen(struct bdf *bdf, double error, double s, double limit, double *move)
+{
+    struct tutti_nordsieck corrected = bdf->array;
+    corrected.z = bdf->predicted;
+    enum tutti_eval eval = mismatch(bdf, &corrected, s, limit);
+    *move = INFINITY;
+    if (eval != TUTTI_EVAL_OK)
+        return eval;
+    tutti_lu_solve(bdf->lu, bdf->delta, NULL);
+    *move = error * tutti_solver_norm(&bdf->solver, bdf->delta, bdf->array.z, NULL);
+    return eval;
+}
+
+/* Another factorisation: with J as it is here and now, or, if that is what it was made of, for a shorter step. */
+static enum tutti_err improve(struct bdf *bdf, enum outcome *outcome)
+{
+    struct tutti_nordsieck *array = &bdf->array;
+    bool evaluate = bdf->m.jacobian_age > 0 || !bdf->m.has_jacobian;
+    enum tutti_eval eval = TUTTI_EVAL_OK;
+    if (!evaluate)
+        tutti_nordsieck_rescale(array, shrink * array->h);
+    forget_steps(bdf);
+    struct tutti_nordsieck_step step;
+    tutti_nordsieck_prepare(array, &step);
+    memcpy(bdf->x, array->z, array->count * sizeof(double));
+    for (size_t i = 0; i < array->count; i++)
+        bdf->dx[i] = bdf->jump[i] + tutti_nordsieck_row(array, 1)[i] / array->h;
+    TRY(set_up(bdf, bdf->solver.t, array->h / step.l[1], evaluate, outcome, &eval));
+    return eval == TUTTI_EVAL_FAILED ? fail_here(bdf, eval) : TUTTI_OK;
+}
+
+/* How far the mismatch, as it is s steps ahead, moves the next step. An input whose slope alone has changed is seen only
+ * ahead. */
+static double move_by(struct bdf *bdf, double s)
+{
+    size_t n = bdf->array.count;
+    memcpy(bdf->delta, bdf->jump, n * sizeof(double));
+    add(bdf->delta, s * bdf->array.h, bdf->drift, n);
+    tutti_lu_solve(bdf->lu, bdf->delta, NULL);
+    return tutti_solver_norm(&bdf->solver, bdf->delta, bdf->array.z, NULL);
+}
+
+/* Is there anything to correct? A prediction is off with the right-hand side that it was made for, too: that is what the
+ * step size is chosen by. Whoever takes this for news at every step forgets at every step what was before it, never gets
+ * beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
+static bool is_news(struct bdf *bdf, double error)
+{
+    const struct tutti_nordsieck *array = &bdf->array;
+    double move = fmax(move_by(bdf, 0), move_by(bdf, 1));
+    if (error * move < not_worth_it)
+        return false;
+    return !(bdf->m.move > 0 && move <= usual * bdf->m.move * pow(array->h / bdf->m.move_h, array->order + 1));
+}
+
+static enum tutti_err correct_filtered(struct bdf *bdf, double limit)
+{
+    struct tutti_solver *solver = &bdf->solver;
+    struct memory *m = &bdf->m;
+    struct tutti_nordsieck *array = &bdf->array;
+    size_t n = array->count;
+    if (!m->has_lu) /* lost in a step that failed for good */
+        return tutti_solver_restart(solver, solver->t, array->z);
+    TRY(recover(bdf));
+    enum tutti_eval eval = mismatch(bdf, array, 0, limit);
+    if (eval != TUTTI_EVAL_OK)
+        return fail_here(bdf, eval);
+    memcpy(bdf->jump, bdf->delta, n * sizeof(double));
+    eval = mismatch(bdf, array, probe, limit);
+    if (eval == TUTTI_EVAL_FAILED)
+        return fail_here(bdf, eval);
+    for (size_t i = 0; i < n; i++)
+        bdf->drift[i] = eval == TUTTI_EVAL_OK ? (bdf->delta[i] - bdf->jump[i]) / (probe * array->h) : 0;
+    struct tutti_nordsieck_step step;
+    tutti_nordsieck_prepare(array, &step);
+    if (!is_news(bdf, step.error))
+        return TUTTI_OK;
+
+    forget_steps(bdf);
+    enum outcome outcome = CONVERGED;
+    double h = array->h;
+    for (int k = 0; k < MOST_SHRINKS && outcome == CONVERGED; k++) {
+        double fast, slow, move = 0;
+        tutti_nordsieck_prepare(array, &step);
+        filtered_polynomial(bdf, step.error, &fast, &slow);
+        double factor = fmin(1, pow(slow_error / slow, 1.0 / (array->order + 1)));
+        if (m->jacobian_age > 0 && fast <= fast_error && by_jacobian(bdf, step.error) > predicted_error)
+            eval = unforeseen(bdf, step.error, factor, limit, &move);
+        if (eval == TUTTI_EVAL_FAILED)
+            return fail_here(bdf, eval);
+        if (fast <= fast_error && move <= predicted_error) {
+            memcpy(array->z + n, bdf->predicted + n, (size_t)array->order * n * sizeof(double));
+            if (factor * array->h < h)
+                m->next_h = factor * array->h;
+            return TUTTI_OK;
+        }
+        TRY(improve(bdf, &outcome));
+    }
+    return tutti_solver_restart(solver, solver->t, array->z);
+}
+
+/* Two equal steps rather than a long and a short one, or all the rest if the error has room for it. */
+static double fit(const struct bdf *bdf, double limit, double wanted, double stretch)
+{
+    double t = bdf->solver.t, rest = limit - t;
+    if (tutti_solver_at_limit(t, wanted, limit) || rest <= wanted * stretch)
+        return rest;
+    return rest < 2 * wanted ? rest / 2 : wanted;
+}
+
+/* The second half of resume(), at the beginning of the next step, when it is known how far f may be evaluated. May restart. */
+static enum tutti_err correct(struct bdf *bdf, double limit)
+{
+    enum tutti_predictor predictor = bdf->m.correction;
+    bdf->m.correction = TUTTI_PREDICTOR_PROCEED;
+    tutti_nordsieck_rescale(&bdf->array, fit(bdf, limit, bdf->m.next_h, 1));
+    return predictor == TUTTI_PREDICTOR_AUTO ? correct_filtered(bdf, limit) : correct_rows(bdf, predictor, limit);
+}
 
 enum {
     FAILURES_MANY = 2,     /* error failures in one step: be careful */
@@ -38,7 +553,7 @@ static void *carve(double **free_part, size_t count)
     return part;
 }
 
-static size_t jacobian_entries(const struct tutti_bdf *bdf)
+static size_t jacobian_entries(const struct bdf *bdf)
 {
     size_t n = bdf->solver.ode->count;
     return bdf->jacobian.sparse ? tutti_pattern_entries(tutti_jacobian_pattern(&bdf->jacobian)) : n * n;
@@ -46,7 +561,7 @@ static size_t jacobian_entries(const struct tutti_bdf *bdf)
 
 static enum tutti_err bdf_start(struct tutti_solver *solver)
 {
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
+    struct bdf *bdf = (struct bdf *)solver;
     size_t n = solver->ode->count, rows = TUTTI_NORDSIECK_ROWS * n;
     bdf->block = calloc(2 * rows + 9 * n, sizeof *bdf->block);
     if (!bdf->block)
@@ -70,7 +585,7 @@ static enum tutti_err bdf_start(struct tutti_solver *solver)
 
 static void bdf_finish(struct tutti_solver *solver)
 {
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
+    struct bdf *bdf = (struct bdf *)solver;
     tutti_lu_free(bdf->lu);
     tutti_jacobian_fini(&bdf->jacobian);
     free(bdf->block);
@@ -79,8 +594,8 @@ static void bdf_finish(struct tutti_solver *solver)
 static enum tutti_err bdf_restart(struct tutti_solver *solver, double t, const double *x)
 {
     (void)t;
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
-    bdf->m = (struct tutti_bdf_memory){.fresh = true, .correction = TUTTI_PREDICTOR_PROCEED};
+    struct bdf *bdf = (struct bdf *)solver;
+    bdf->m = (struct memory){.fresh = true, .correction = TUTTI_PREDICTOR_PROCEED};
     bdf->array.order = 1;
     memset(bdf->array.steps, 0, sizeof bdf->array.steps);
     memmove(bdf->array.z, x, solver->ode->count * sizeof *x);
@@ -89,7 +604,7 @@ static enum tutti_err bdf_restart(struct tutti_solver *solver, double t, const d
 
 /* h for which ||h^2 / 2 x''|| would be the whole tolerance, times 1/2: the first step of order 1. x'' comes from
  * differences of f over a step that is improved along with h. dx is f at t. */
-static enum tutti_err first_step(struct tutti_bdf *bdf, double limit, double *out)
+static enum tutti_err first_step(struct bdf *bdf, double limit, double *out)
 {
     struct tutti_solver *solver = &bdf->solver;
     const struct tutti_ode *ode = solver->ode;
@@ -138,7 +653,7 @@ static double bounded(const struct tutti_solver *solver, double h)
     return solver->options.h_max > 0 ? fmin(h, solver->options.h_max) : h;
 }
 
-static enum tutti_err begin(struct tutti_bdf *bdf, double limit)
+static enum tutti_err begin(struct bdf *bdf, double limit)
 {
     struct tutti_solver *solver = &bdf->solver;
     size_t n = solver->ode->count;
@@ -148,7 +663,7 @@ static enum tutti_err begin(struct tutti_bdf *bdf, double limit)
                                  "the derivatives have no value");
     double h = 0;
     TRY(first_step(bdf, limit, &h));
-    struct tutti_bdf_memory *m = &bdf->m;
+    struct memory *m = &bdf->m;
     bdf->array.h = h;
     for (size_t i = 0; i < n; i++)
         tutti_nordsieck_row(&bdf->array, 1)[i] = h * bdf->dx[i];
@@ -162,7 +677,7 @@ static enum tutti_err begin(struct tutti_bdf *bdf, double limit)
     return TUTTI_OK;
 }
 
-static void change_order(struct tutti_bdf *bdf, int order)
+static void change_order(struct bdf *bdf, int order)
 {
     if (order == bdf->array.order)
         return;
@@ -174,28 +689,19 @@ static void change_order(struct tutti_bdf *bdf, int order)
     bdf->m.next_order = order;
 }
 
-/* Two equal steps rather than a long and a short one, or all the rest if the error has room for it. */
-double tutti_bdf_fit(const struct tutti_bdf *bdf, double limit, double wanted, double stretch)
-{
-    double t = bdf->solver.t, rest = limit - t;
-    if (tutti_solver_at_limit(t, wanted, limit) || rest <= wanted * stretch)
-        return rest;
-    return rest < 2 * wanted ? rest / 2 : wanted;
-}
-
 /* One attempt; of many in a step if need be. */
 struct attempt {
     double wanted, stretch;
     int error_failures, failures;
     bool erred; /* the last failure was one of the error test */
-    enum tutti_bdf_trust trust;
+    enum trust trust;
     struct tutti_nordsieck_step step;
     double error; /* of the last one, in tolerances */
     size_t worst;
     enum tutti_eval eval;
 };
 
-static enum tutti_err give_up(struct tutti_bdf *bdf, const struct attempt *a)
+static enum tutti_err give_up(struct bdf *bdf, const struct attempt *a)
 {
     const char *why = a->eval == TUTTI_EVAL_NO_VALUE ? "the derivatives have no value however small the step is"
                       : !a->failures                 ? "the next step is lost in the rounding of time"
@@ -206,27 +712,27 @@ static enum tutti_err give_up(struct tutti_bdf *bdf, const struct attempt *a)
     return tutti_solver_fail(&bdf->solver, a->eval, bdf->array.h, worst, why);
 }
 
-static enum tutti_err after_divergence(struct tutti_bdf *bdf, struct attempt *a)
+static enum tutti_err after_divergence(struct bdf *bdf, struct attempt *a)
 {
     if (a->eval == TUTTI_EVAL_FAILED)
         return give_up(bdf, a);
     bdf->solver.counts.other_failures++;
     bdf->m.growth = 1;
     a->erred = false;
-    a->trust = TUTTI_BDF_REEVALUATE;
+    a->trust = REEVALUATE;
     a->wanted = shrink_divergence * bdf->array.h;
     return ++a->failures > FAILURES_MOST ? give_up(bdf, a) : TUTTI_OK;
 }
 
-static enum tutti_err after_error(struct tutti_bdf *bdf, struct attempt *a)
+static enum tutti_err after_error(struct bdf *bdf, struct attempt *a)
 {
     struct tutti_solver *solver = &bdf->solver;
-    struct tutti_bdf_memory *m = &bdf->m;
+    struct memory *m = &bdf->m;
     struct tutti_nordsieck *array = &bdf->array;
     solver->counts.error_failures++;
     m->growth = 1;
     a->erred = true;
-    a->trust = TUTTI_BDF_REFACTOR;
+    a->trust = REFACTOR;
     if (++a->failures > FAILURES_MOST)
         return give_up(bdf, a);
     if (++a->error_failures <= FAILURES_TO_LOWER) {
@@ -252,22 +758,22 @@ static enum tutti_err after_error(struct tutti_bdf *bdf, struct attempt *a)
 }
 
 /* Tries until a step passes. */
-static enum tutti_err attempt(struct tutti_bdf *bdf, double limit, struct attempt *a)
+static enum tutti_err attempt(struct bdf *bdf, double limit, struct attempt *a)
 {
     struct tutti_solver *solver = &bdf->solver;
     struct tutti_nordsieck *array = &bdf->array;
     for (;;) {
-        double h = tutti_bdf_fit(bdf, limit, a->wanted, a->failures ? 1 : a->stretch);
+        double h = fit(bdf, limit, a->wanted, a->failures ? 1 : a->stretch);
         tutti_nordsieck_rescale(array, h);
         if (!(solver->t + h > solver->t))
             return give_up(bdf, a);
         tutti_nordsieck_prepare(array, &a->step);
         memcpy(bdf->predicted, array->z, (size_t)(array->order + 1) * array->count * sizeof(double));
         tutti_nordsieck_shift(array, bdf->predicted, 1);
-        enum tutti_bdf_outcome outcome;
+        enum outcome outcome;
         double t = h == limit - solver->t ? limit : solver->t + h;
-        TRY(tutti_bdf_solve(bdf, t, &a->step, a->trust, &outcome, &a->eval, &a->worst));
-        if (outcome != TUTTI_BDF_CONVERGED) {
+        TRY(solve(bdf, t, &a->step, a->trust, &outcome, &a->eval, &a->worst));
+        if (outcome != CONVERGED) {
             TRY(after_divergence(bdf, a));
             continue;
         }
@@ -287,7 +793,7 @@ static double factor_for(double error, double its_bias, int order)
 }
 
 /* The factors by which h could change with order q - 1 and q + 1; 0: no such order. */
-static double factor_down(const struct tutti_bdf *bdf, const struct attempt *a)
+static double factor_down(const struct bdf *bdf, const struct attempt *a)
 {
     int q = bdf->array.order;
     if (q == 1)
@@ -296,7 +802,7 @@ static double factor_down(const struct tutti_bdf *bdf, const struct attempt *a)
     return factor_for(size * a->step.error_down, bias, q - 1);
 }
 
-static double factor_up(struct tutti_bdf *bdf, const struct attempt *a)
+static double factor_up(struct bdf *bdf, const struct attempt *a)
 {
     int q = bdf->array.order;
     if (q == TUTTI_NORDSIECK_ORDER || bdf->m.e_scale == 0)
@@ -309,9 +815,9 @@ static double factor_up(struct tutti_bdf *bdf, const struct attempt *a)
 }
 
 /* Order and size of the next step, after a good one of size array.h; a->wanted is what it would have been. */
-static void plan(struct tutti_bdf *bdf, const struct attempt *a)
+static void plan(struct bdf *bdf, const struct attempt *a)
 {
-    struct tutti_bdf_memory *m = &bdf->m;
+    struct memory *m = &bdf->m;
     struct tutti_nordsieck *array = &bdf->array;
     double h = array->h, wanted = a->wanted;
     m->next_order = array->order;
@@ -352,16 +858,16 @@ static void plan(struct tutti_bdf *bdf, const struct attempt *a)
 
 static enum tutti_err bdf_step(struct tutti_solver *solver, double limit, double *x)
 {
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
-    struct tutti_bdf_memory *m = &bdf->m;
+    struct bdf *bdf = (struct bdf *)solver;
+    struct memory *m = &bdf->m;
     size_t bytes = solver->ode->count * sizeof *x;
     if (m->correction != TUTTI_PREDICTOR_PROCEED)
-        TRY(tutti_bdf_correct(bdf, limit));
+        TRY(correct(bdf, limit));
     if (m->fresh)
         TRY(begin(bdf, limit));
     change_order(bdf, m->next_order);
     memcpy(bdf->scale_point, bdf->array.z, bytes);
-    struct attempt a = {.wanted = m->next_h, .stretch = m->stretch, .trust = TUTTI_BDF_TRUST, .worst = SIZE_MAX};
+    struct attempt a = {.wanted = m->next_h, .stretch = m->stretch, .trust = TRUST, .worst = SIZE_MAX};
     TRY(attempt(bdf, limit, &a));
     tutti_nordsieck_accept(&bdf->array, bdf->predicted, bdf->e, &a.step);
     memcpy(x, bdf->array.z, bytes);
@@ -374,7 +880,7 @@ static enum tutti_err bdf_step(struct tutti_solver *solver, double limit, double
 
 static enum tutti_err bdf_interpolate(struct tutti_solver *solver, double t, double *x)
 {
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
+    struct bdf *bdf = (struct bdf *)solver;
     if (t == solver->t)
         memcpy(x, bdf->array.z, solver->ode->count * sizeof *x);
     else
@@ -384,15 +890,15 @@ static enum tutti_err bdf_interpolate(struct tutti_solver *solver, double t, dou
 
 static size_t bdf_saved_size(const struct tutti_solver *solver)
 {
-    const struct tutti_bdf *bdf = (const struct tutti_bdf *)solver;
+    const struct bdf *bdf = (const struct bdf *)solver;
     return sizeof bdf->m + ((TUTTI_NORDSIECK_ROWS + 1) * solver->ode->count + jacobian_entries(bdf)) * sizeof(double);
 }
 
 static void bdf_save(const struct tutti_solver *solver, void *memory)
 {
-    const struct tutti_bdf *bdf = (const struct tutti_bdf *)solver;
+    const struct bdf *bdf = (const struct bdf *)solver;
     size_t vector = solver->ode->count * sizeof(double), rows = TUTTI_NORDSIECK_ROWS * vector;
-    struct tutti_bdf_memory m = bdf->m;
+    struct memory m = bdf->m;
     m.before = solver->before;
     m.t = solver->t;
     m.order = bdf->array.order;
@@ -408,7 +914,7 @@ static void bdf_save(const struct tutti_solver *solver, void *memory)
 
 static void bdf_restore(struct tutti_solver *solver, const void *memory)
 {
-    struct tutti_bdf *bdf = (struct tutti_bdf *)solver;
+    struct bdf *bdf = (struct bdf *)solver;
     size_t vector = solver->ode->count * sizeof(double), rows = TUTTI_NORDSIECK_ROWS * vector;
     memcpy(&bdf->m, memory, sizeof bdf->m);
     const char *from = (const char *)memory + sizeof bdf->m;
@@ -430,11 +936,11 @@ const struct tutti_solver_kind tutti_solver_bdf = {
     .order = TUTTI_NORDSIECK_ORDER,
     .stiff = true,
     .multistep = true,
-    .size = sizeof(struct tutti_bdf),
+    .size = sizeof(struct bdf),
     .start = bdf_start,
     .finish = bdf_finish,
     .restart = bdf_restart,
-    .resume = tutti_bdf_resume,
+    .resume = resume,
     .step = bdf_step,
     .interpolate = bdf_interpolate,
     .saved_size = bdf_saved_size,
