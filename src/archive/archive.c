@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "base/str.h"
 #include "archive/kind.h"
 
@@ -227,15 +228,9 @@ size_t tutti_archive_repeats(const struct tutti_archive *archive, const char **f
 /* The first entry that does not sort before `name`, or NULL. */
 static const struct tutti_archive_entry *lower_bound(const struct tutti_archive *archive, const char *name)
 {
-    size_t low = 0, high = archive->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(archive->sorted[middle]->name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < archive->count ? archive->sorted[low] : NULL;
+    size_t at;
+    TUTTI_SEARCH(at, archive->count, compare(archive->sorted[at]->name, name) < 0);
+    return at < archive->count ? archive->sorted[at] : NULL;
 }
 
 bool tutti_archive_has(const struct tutti_archive *archive, const char *name)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/vector.h"
 
 struct tutti_archive *tutti_archive_new(size_t size, const struct tutti_archive_kind *kind, const char *path)
 {
@@ -26,16 +27,8 @@ enum tutti_err tutti_archive_add(struct tutti_archive *archive, const char *name
     if (archive->count == TUTTI_ARCHIVE_ENTRIES)
         return tutti_fail(TUTTI_ERR_LIMIT, "%s: more than %d files; no FMU and no system needs so many", archive->path,
                           TUTTI_ARCHIVE_ENTRIES);
-    if (archive->count == archive->room) {
-        size_t room = archive->room ? 2 * archive->room : 64;
-        struct tutti_archive_entry *entries = realloc(archive->entries, room * sizeof *entries);
-        if (!entries)
-            return tutti_fail_memory();
-        archive->entries = entries;
-        archive->room = room;
-    }
     const char *copy = tutti_arena_text(&archive->names, name, strlen(name));
-    if (!copy)
+    if (!copy || !tutti_vector_reserve(&archive->entries, &archive->room, archive->count + 1, sizeof *entry))
         return tutti_fail_memory();
     archive->entries[archive->count] = *entry;
     archive->entries[archive->count++].name = copy;

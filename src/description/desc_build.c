@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 void *tutti_build_push(struct tutti_build *build, struct tutti_list *list, const char *what, enum tutti_err *err)
 {
     if (list->count == TUTTI_LIST_LIMIT) {
         *err = tutti_xml_fail(build->xml, TUTTI_ERR_LIMIT, "more than %d %s", TUTTI_LIST_LIMIT, what);
         return NULL;
     }
-    if (list->count == list->capacity) {
-        uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
-        void *larger = realloc(list->items, capacity * list->size);
-        if (!larger) {
-            *err = tutti_fail_memory();
-            return NULL;
-        }
-        list->items = larger;
-        list->capacity = capacity;
+    if (!tutti_vector_reserve(&list->items, &list->capacity, (size_t)list->count + 1, list->size)) {
+        *err = tutti_fail_memory();
+        return NULL;
     }
     *err = TUTTI_OK;
     return memset((char *)list->items + list->count++ * list->size, 0, list->size);

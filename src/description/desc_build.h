@@ -51,7 +51,8 @@ enum tutti_attribute {
 /* A growing array on the heap. Zeroed with `size` set is empty. */
 struct tutti_list {
     void *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     size_t size; /* of an item */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "description/desc.h"
 #include "description/desc_report.h"
 
@@ -169,15 +170,9 @@ static void check_bounds(struct check *check, const struct tutti_var *var)
 
 static bool has_item(const int64_t *values, uint32_t count, int64_t wanted)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (values[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && values[low] == wanted;
+    size_t at;
+    TUTTI_SEARCH(at, count, values[at] < wanted);
+    return at < count && values[at] == wanted;
 }
 
 static void check_type(struct check *check, const struct tutti_var *var)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "description/desc_build.h"
 
 /* 3.0: value references in order, with the variables that they belong to. */
@@ -50,22 +51,16 @@ static enum tutti_err make_table(struct tutti_build *build, struct table *table)
 /* The first variable with this reference, or TUTTI_NONE. */
 static uint32_t look_up(const struct table *table, uint32_t reference)
 {
-    uint32_t low = 0, high = table->count;
+    size_t at;
     /* References mostly count up without gaps: then the place is known. */
-    if (high && reference >= table->entries[0].reference) {
+    if (table->count && reference >= table->entries[0].reference) {
         uint32_t guess = reference - table->entries[0].reference;
-        if (guess < high && table->entries[guess].reference == reference &&
+        if (guess < table->count && table->entries[guess].reference == reference &&
             (guess == 0 || table->entries[guess - 1].reference != reference))
             return table->entries[guess].index;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (table->entries[middle].reference < reference)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < table->count && table->entries[low].reference == reference ? table->entries[low].index : TUTTI_NONE;
+    TUTTI_SEARCH(at, table->count, table->entries[at].reference < reference);
+    return at < table->count && table->entries[at].reference == reference ? table->entries[at].index : TUTTI_NONE;
 }
 
 /* A reference as the file has it (2.0: an index from 1 on, 3.0: a value reference) -> index, or TUTTI_NONE. */

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/vector.h"
 #include "fabric/address.h"
 #include "fabric/report.h"
 #include "fabric/tcp_socket.h"
@@ -63,7 +64,7 @@ struct tutti_tcp {
     unsigned strangers; /* messages of those who are no members */
 
     const struct tutti_channel **channels;
-    uint32_t channel_count, channel_room;
+    size_t channel_count, channel_room;
 
     struct turn *turns; /* of a reduction; made by the first */
     size_t turn_count;
@@ -769,14 +770,8 @@ void tutti_tcp_free(struct tutti_tcp *tcp)
 static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)
 {
     struct tutti_tcp *tcp = tcp_of(fabric);
-    if (tcp->channel_count == tcp->channel_room) {
-        uint32_t room = 2 * tcp->channel_room + 8;
-        const struct tutti_channel **channels = realloc(tcp->channels, room * sizeof *channels);
-        if (!channels)
-            return tutti_fail_memory();
-        tcp->channels = channels;
-        tcp->channel_room = room;
-    }
+    if (!tutti_vector_reserve(&tcp->channels, &tcp->channel_room, tcp->channel_count + 1, sizeof *tcp->channels))
+        return tutti_fail_memory();
     tcp->channels[tcp->channel_count++] = channel;
     for (uint32_t i = 0; i < channel->link_count; i++)
         TRY(call(tcp, channel->links[i].peer));

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "base/vector.h"
+
 enum { WARNINGS = 20, NAME_SIZE = 64, FRAME_SIZE = 256 };
 
 struct allowed {
@@ -178,15 +180,8 @@ enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_t key[TUTTI_KE
     enum tutti_err err = TUTTI_OK;
     pthread_mutex_lock(&zap->mutex);
     struct allowed *allowed = find(zap, key);
-    if (!allowed && zap->count == zap->room) {
-        size_t room = 2 * zap->room + 16;
-        struct allowed *more = realloc(zap->allowed, room * sizeof *more);
-        if (more) {
-            zap->allowed = more;
-            zap->room = room;
-        } else
-            err = tutti_fail_memory();
-    }
+    if (!allowed && !tutti_vector_reserve(&zap->allowed, &zap->room, zap->count + 1, sizeof *zap->allowed))
+        err = tutti_fail_memory();
     if (!err) {
         allowed = allowed ? allowed : &zap->allowed[zap->count++];
         memcpy(allowed->key, key, TUTTI_KEY_SIZE);

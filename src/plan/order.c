@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 struct queue {
     uint64_t *keys; /* a binary heap, smallest first */
     size_t count, room;
@@ -179,14 +181,8 @@ enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
 
 static bool queue_push(struct queue *queue, uint64_t key)
 {
-    if (queue->count == queue->room) {
-        size_t room = queue->room ? 2 * queue->room : 64;
-        uint64_t *keys = realloc(queue->keys, room * sizeof *keys);
-        if (!keys)
-            return false;
-        queue->keys = keys;
-        queue->room = room;
-    }
+    if (!tutti_vector_reserve(&queue->keys, &queue->room, queue->count + 1, sizeof *queue->keys))
+        return false;
     size_t at = queue->count++;
     for (; at > 0 && queue->keys[(at - 1) / 2] > key; at = (at - 1) / 2)
         queue->keys[at] = queue->keys[(at - 1) / 2];

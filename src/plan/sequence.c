@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /* Units are grouped where they need each other directly; groups are put in order, always one whose needs are met. */
 struct work {
     const struct tutti_structure *structure;
@@ -29,14 +31,8 @@ static enum tutti_err add_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 {
     if (a == b)
         return TUTTI_OK;
-    if (pairs->count == pairs->room) {
-        size_t room = pairs->room ? 2 * pairs->room : 256;
-        void *more = realloc(pairs->items, room * sizeof *pairs->items);
-        if (!more)
-            return tutti_fail_memory();
-        pairs->items = more;
-        pairs->room = room;
-    }
+    if (!tutti_vector_reserve(&pairs->items, &pairs->room, pairs->count + 1, sizeof *pairs->items))
+        return tutti_fail_memory();
     pairs->items[pairs->count][0] = a;
     pairs->items[pairs->count++][1] = b;
     return TUTTI_OK;

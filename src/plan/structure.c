@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+#include "base/vector.h"
+
 /* Where dependencies are not told, each output needs each input: their product can be out of all proportion. */
 enum { MOST_EDGES = 1 << 27 };
 
@@ -124,16 +127,10 @@ static enum tutti_err make_nodes(struct build *build)
 
 static enum tutti_err add_edge(struct build *build, uint32_t node, uint32_t needed)
 {
-    if (build->edge_count == build->edge_room) {
-        if (build->edge_count >= MOST_EDGES)
-            return tutti_fail(TUTTI_ERR_LIMIT, "more than %d dependencies between connected variables", MOST_EDGES);
-        size_t room = build->edge_room ? 2 * build->edge_room : 1024;
-        uint32_t(*edges)[2] = realloc(build->edges, room * sizeof *edges);
-        if (!edges)
-            return tutti_fail_memory();
-        build->edges = edges;
-        build->edge_room = room;
-    }
+    if (build->edge_count >= MOST_EDGES)
+        return tutti_fail(TUTTI_ERR_LIMIT, "more than %d dependencies between connected variables", MOST_EDGES);
+    if (!tutti_vector_reserve(&build->edges, &build->edge_room, build->edge_count + 1, sizeof *build->edges))
+        return tutti_fail_memory();
     build->edges[build->edge_count][0] = node;
     build->edges[build->edge_count++][1] = needed;
     return TUTTI_OK;
@@ -279,15 +276,9 @@ static enum tutti_err add_components(struct build *build)
 
 bool tutti_structure_is_assumed(const struct tutti_structure *structure, uint32_t component)
 {
-    uint32_t low = 0, high = structure->assumed_count; /* sorted */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (structure->assumed[middle] < component)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < structure->assumed_count && structure->assumed[low] == component;
+    size_t at;
+    TUTTI_SEARCH(at, structure->assumed_count, structure->assumed[at] < component);
+    return at < structure->assumed_count && structure->assumed[at] == component;
 }
 
 bool tutti_structure_is_in_loop(const struct tutti_structure *structure, uint32_t component)

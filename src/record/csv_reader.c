@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
+
 enum { CELLS_MOST = 1000000, BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 #define PIPE_MOST ((size_t)1 << 32)
 
@@ -100,14 +102,8 @@ static enum tutti_err add_cell(struct tutti_csv_reader *rows, const char *text, 
 {
     if (rows->count == CELLS_MOST)
         return tutti_fail(TUTTI_ERR_LIMIT, "%s:%zu: more than %d columns", rows->name, rows->line, CELLS_MOST);
-    if (rows->count == rows->cells_room) {
-        size_t room = rows->cells_room ? 2 * rows->cells_room : 64;
-        struct tutti_csv_cell *cells = realloc(rows->cells, room * sizeof *cells);
-        if (!cells)
-            return tutti_fail_memory();
-        rows->cells = cells;
-        rows->cells_room = room;
-    }
+    if (!tutti_vector_reserve(&rows->cells, &rows->cells_room, rows->count + 1, sizeof *rows->cells))
+        return tutti_fail_memory();
     rows->cells[rows->count++] = (struct tutti_csv_cell){text, n, quoted};
     return TUTTI_OK;
 }

@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+#include "base/vector.h"
+
 size_t tutti_curve_from(const double *times, size_t rows, double t)
 {
-    size_t low = 0;
-    for (size_t high = rows; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (times[middle] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t row;
+    TUTTI_SEARCH(row, rows, times[row] < t);
+    return row;
 }
 
 size_t tutti_curve_behind(const double *times, size_t rows, double t)
@@ -80,13 +77,8 @@ static enum tutti_err push(struct best *best, size_t row)
         memmove(best->rows, best->rows + best->head, (best->tail - best->head) * sizeof *best->rows);
         best->tail -= best->head;
         best->head = 0;
-    } else if (best->tail == best->room) {
-        size_t room = best->room ? 2 * best->room : 64;
-        size_t *rows = realloc(best->rows, room * sizeof *rows);
-        if (!rows)
-            return tutti_fail_memory();
-        best->rows = rows;
-        best->room = room;
+    } else if (!tutti_vector_reserve(&best->rows, &best->room, best->tail + 1, sizeof *best->rows)) {
+        return tutti_fail_memory();
     }
     best->rows[best->tail++] = row;
     return TUTTI_OK;

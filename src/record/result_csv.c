@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "base/vector.h"
 #include "record/result.h"
 #include "record/csv_reader.h"
 
@@ -182,14 +183,8 @@ static enum tutti_err check_row(const struct tutti_result *result, const struct 
 
 static enum tutti_err add_time(struct tutti_result *result, struct csv *csv, double time)
 {
-    if (result->rows == csv->times_room) {
-        size_t room = csv->times_room ? 2 * csv->times_room : 1024;
-        double *times = realloc(result->times, room * sizeof *times);
-        if (!times)
-            return tutti_fail_memory();
-        result->times = times;
-        csv->times_room = room;
-    }
+    if (!tutti_vector_reserve(&result->times, &csv->times_room, result->rows + 1, sizeof *result->times))
+        return tutti_fail_memory();
     result->times[result->rows++] = time;
     return TUTTI_OK;
 }

@@ -27,7 +27,7 @@ static bool is_output(const struct node *node)
     return node->component == TUTTI_NONE && node->item == 0 && !node->entry && node->edge_count > 0;
 }
 
-static enum tutti_err collect(struct flat *flat, struct list *arrivals)
+static enum tutti_err collect(struct flat *flat, struct tutti_vector *arrivals)
 {
     for (uint32_t i = 0; i < flat->nodes.count; i++) {
         const struct node *node = tutti_flat_node(flat, i);
@@ -35,7 +35,7 @@ static enum tutti_err collect(struct flat *flat, struct list *arrivals)
         if (node->component == TUTTI_NONE && !output)
             continue;
         for (size_t f = 0; f < node->feed_count; f++) {
-            struct arrival *arrival = tutti_list_push(arrivals, sizeof *arrival);
+            struct arrival *arrival = tutti_vector_push(arrivals, sizeof *arrival);
             if (!arrival)
                 return tutti_fail_memory();
             *arrival = (struct arrival){node->component, output ? i : node->variable,
@@ -48,7 +48,7 @@ static enum tutti_err collect(struct flat *flat, struct list *arrivals)
 }
 
 /* A second source for a variable, or an element of it, is reported and left out. */
-static void drop_doubles(struct flat *flat, struct list *arrivals)
+static void drop_doubles(struct flat *flat, struct tutti_vector *arrivals)
 {
     struct arrival *items = arrivals->items;
     size_t kept = 0;
@@ -175,7 +175,7 @@ static bool same_end(const struct tutti_end *a, const struct tutti_end *b)
            tutti_indices_compare(&a->element, &b->element) == 0;
 }
 
-static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, struct list *connections)
+static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, struct tutti_vector *connections)
 {
     const struct feed *feed = arrival->feed;
     struct node *from = tutti_flat_node(flat, feed->node);
@@ -206,7 +206,7 @@ static enum tutti_err emit(struct flat *flat, const struct arrival *arrival, str
         return flat->err;
     }
     bool linear = edge->transformation && edge->transformation->kind == TUTTI_SSP_LINEAR;
-    struct tutti_connection *connection = tutti_list_push(connections, sizeof *connection);
+    struct tutti_connection *connection = tutti_vector_push(connections, sizeof *connection);
     if (!connection)
         return tutti_fail_memory();
     const struct tutti_connection *before = connections->count > 1 ? connection - 1 : NULL;
@@ -318,7 +318,7 @@ static enum tutti_err make_both_ports(struct flat *flat)
     return err;
 }
 
-static enum tutti_err keep_connections(struct tutti_system *system, const struct list *connections)
+static enum tutti_err keep_connections(struct tutti_system *system, const struct tutti_vector *connections)
 {
     struct tutti_connection *copy = tutti_arena_array(&system->arena, connections->count, sizeof *copy);
     if (!copy)
@@ -332,7 +332,7 @@ static enum tutti_err keep_connections(struct tutti_system *system, const struct
 
 enum tutti_err tutti_arrivals_make(struct flat *flat)
 {
-    struct list arrivals = {0}, connections = {0};
+    struct tutti_vector arrivals = {0}, connections = {0};
     struct tutti_system *system = flat->system;
     enum tutti_err err = collect(flat, &arrivals);
     if (!err)
@@ -344,7 +344,7 @@ enum tutti_err tutti_arrivals_make(struct flat *flat)
         err = keep_connections(system, &connections);
     if (!err)
         err = make_both_ports(flat);
-    tutti_list_fini(&arrivals);
-    tutti_list_fini(&connections);
+    tutti_vector_fini(&arrivals);
+    tutti_vector_fini(&connections);
     return err;
 }

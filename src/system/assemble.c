@@ -169,7 +169,7 @@ static enum tutti_err find_signal(struct flat *flat, const char *function, const
         *out = (uint32_t)known;
         return TUTTI_OK;
     }
-    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
     if (!node)
         return tutti_fail_memory();
     *node = (struct node){.name = name,
@@ -271,7 +271,7 @@ static enum tutti_err find_column(struct flat *flat, const struct tutti_assembly
         report(flat, link->line, "the table has no such column", end->owner, end->name);
         return TUTTI_OK;
     }
-    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
     if (!node)
         return tutti_fail_memory();
     *node = (struct node){.name = end->name,
@@ -448,7 +448,7 @@ static enum tutti_err set(struct flat *flat, const struct tutti_assembly_value *
     }
     if (tutti_flat_item(flat, owner)->component == TUTTI_NONE) /* a table has no parameters */
         return TUTTI_OK;
-    struct list matches = {0};
+    struct tutti_vector matches = {0};
     TRY(tutti_flat_match(flat, owner, given->variable, &matches));
     const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);
     enum tutti_err err = texts ? TUTTI_OK : tutti_fail_memory();
@@ -465,7 +465,7 @@ static enum tutti_err set(struct flat *flat, const struct tutti_assembly_value *
                           .data = texts};
     for (size_t i = 0; i < matches.count && !err; i++)
         err = tutti_value_apply(flat, &value, (const struct match *)matches.items + i, true, NULL);
-    tutti_list_fini(&matches);
+    tutti_vector_fini(&matches);
     return err;
 }
 

@@ -96,7 +96,7 @@ static enum tutti_err make_value(struct flat *flat, const struct bound *bound,
 static enum tutti_err apply(struct flat *flat, const struct bound *bound, const struct tutti_ssp_parameter *parameter,
                             const char *name, const struct tutti_ssp_mapping *mapping, size_t *count)
 {
-    struct list matches = {0};
+    struct tutti_vector matches = {0};
     struct value value = {0};
     enum tutti_err err = tutti_flat_match(flat, bound->item, name, &matches);
     *count = matches.count;
@@ -113,7 +113,7 @@ static enum tutti_err apply(struct flat *flat, const struct bound *bound, const 
         err = tutti_value_apply(flat, &value, (const struct match *)matches.items + i,
                                 mapping && mapping->suppress_unit_conversion,
                                 mapping ? &mapping->transformation : NULL);
-    tutti_list_fini(&matches);
+    tutti_vector_fini(&matches);
     return err ? err : tutti_flat_check_size(flat);
 }
 

@@ -169,7 +169,7 @@ enum tutti_err tutti_command_line_open(struct flat *flat)
 /* ---- names ---- */
 
 /* What a name on the command line means: in a single FMU its own name may be left out. */
-static enum tutti_err find(struct flat *flat, const char *name, struct list *matches)
+static enum tutti_err find(struct flat *flat, const char *name, struct tutti_vector *matches)
 {
     matches->count = 0;
     if (flat->system->single)
@@ -223,7 +223,7 @@ static enum tutti_err end_of(struct flat *flat, const char *name, const struct m
 }
 
 /* The source of a connection, "a.y" or "a.y*2+1": matches is empty if it names nothing. */
-static enum tutti_err find_source(struct flat *flat, const char *text, size_t length, struct list *matches,
+static enum tutti_err find_source(struct flat *flat, const char *text, size_t length, struct tutti_vector *matches,
                                   struct tutti_scaled *scaled)
 {
     *scaled = tutti_scaled_all(length);
@@ -248,8 +248,9 @@ static enum tutti_err scale(struct flat *flat, const struct tutti_scaled *scaled
     return TUTTI_OK;
 }
 
-static enum tutti_err add_connection(struct flat *flat, const char *text, const struct list *left,
-                                     const struct tutti_scaled *scaled, const struct list *right, const char *to)
+static enum tutti_err add_connection(struct flat *flat, const char *text, const struct tutti_vector *left,
+                                     const struct tutti_scaled *scaled, const struct tutti_vector *right,
+                                     const char *to)
 {
     struct edge edge = {.text = text};
     char *from = strndup(text, scaled->length);
@@ -270,7 +271,7 @@ static enum tutti_err add_connection(struct flat *flat, const char *text, const 
 /* Both names, cut at one of the '='; *found says if both mean something. */
 static enum tutti_err connect_at(struct flat *flat, const char *text, const char *equals, bool *found)
 {
-    struct list left = {0}, right = {0};
+    struct tutti_vector left = {0}, right = {0};
     struct tutti_scaled scaled;
     enum tutti_err err = find_source(flat, text, (size_t)(equals - text), &left, &scaled);
     if (!err)
@@ -278,8 +279,8 @@ static enum tutti_err connect_at(struct flat *flat, const char *text, const char
     *found = !err && left.count > 0 && right.count > 0;
     if (*found)
         err = add_connection(flat, text, &left, &scaled, &right, equals + 1);
-    tutti_list_fini(&left);
-    tutti_list_fini(&right);
+    tutti_vector_fini(&left);
+    tutti_vector_fini(&right);
     return err;
 }
 
@@ -288,14 +289,14 @@ static enum tutti_err fail_connect(struct flat *flat, const char *text)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--connect takes A.y=B.u, not '%s'", text);
-    struct list matches = {0};
+    struct tutti_vector matches = {0};
     struct tutti_scaled scaled;
     char *from = strndup(text, (size_t)(equals - text));
     enum tutti_err err = from ? find_source(flat, text, (size_t)(equals - text), &matches, &scaled)
                               : tutti_fail_memory();
     if (!err)
         err = fail_unknown(flat, "--connect", matches.count > 0 ? equals + 1 : from);
-    tutti_list_fini(&matches);
+    tutti_vector_fini(&matches);
     free(from);
     return err;
 }
@@ -315,7 +316,7 @@ enum tutti_err tutti_command_line_connect(struct flat *flat)
 
 /* ---- --set ---- */
 
-static enum tutti_err set(struct flat *flat, size_t number, const struct list *matches, const char *text)
+static enum tutti_err set(struct flat *flat, size_t number, const struct tutti_vector *matches, const char *text)
 {
     const char **texts = tutti_arena_alloc(&flat->arena, sizeof *texts);
     if (!texts)
@@ -339,7 +340,7 @@ enum tutti_err tutti_command_line_set(struct flat *flat)
         const char *text = flat->source->set[i], *equals = strchr(text, '=');
         if (!equals || equals == text)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "--set takes NAME=VALUE, not '%s'", text);
-        struct list matches = {0};
+        struct tutti_vector matches = {0};
         enum tutti_err err = TUTTI_OK;
         const char *first = NULL;
         for (; equals && !err && matches.count == 0; equals = strchr(equals + 1, '=')) {
@@ -351,7 +352,7 @@ enum tutti_err tutti_command_line_set(struct flat *flat)
         }
         if (!err && matches.count == 0)
             err = fail_unknown(flat, "--set", first);
-        tutti_list_fini(&matches);
+        tutti_vector_fini(&matches);
         TRY(err);
     }
     return TUTTI_OK;

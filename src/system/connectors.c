@@ -158,7 +158,7 @@ static enum tutti_err add_table_connector(struct flat *flat, uint32_t index, uin
                            "the connector '%s' is no column of %s", path, table->file);
         return TUTTI_OK;
     }
-    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
     if (!node)
         return tutti_fail_memory();
     *node = (struct node){
@@ -182,7 +182,7 @@ static enum tutti_err add_wire(struct flat *flat, uint32_t index, uint32_t c)
 {
     const struct item *item = tutti_flat_item(flat, index);
     const struct tutti_ssp_connector *connector = &item->connectors[c];
-    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
     if (!node)
         return tutti_fail_memory();
     *node = (struct node){

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/search.h"
 
 static bool is_whole(enum tutti_type type)
 {
@@ -116,15 +117,9 @@ static enum tutti_err write_whole(enum tutti_type type, void *to, tutti_wide val
 
 static tutti_wide look_up(const struct tutti_value_map *map, tutti_wide value)
 {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->from[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < map->count && map->from[low] == value ? map->to[low] : value;
+    size_t at;
+    TUTTI_SEARCH(at, map->count, map->from[at] < value);
+    return at < map->count && map->from[at] == value ? map->to[at] : value;
 }
 
 /* The nearest whole number; of a Boolean, whether that is another than 0. */

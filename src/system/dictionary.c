@@ -11,7 +11,7 @@ enum tutti_err tutti_dictionaries_add(struct flat *flat, uint32_t index)
     struct item *item = tutti_flat_item(flat, index);
     item->first_dictionary = (uint32_t)flat->dictionaries.count;
     for (size_t i = 0; i < item->body->dictionary_count; i++) {
-        struct dictionary *dictionary = tutti_list_push(&flat->dictionaries, sizeof *dictionary);
+        struct dictionary *dictionary = tutti_vector_push(&flat->dictionaries, sizeof *dictionary);
         if (!dictionary)
             return tutti_fail_memory();
         dictionary->item = index;
@@ -41,7 +41,7 @@ static enum tutti_err add_entries(struct flat *flat, struct dictionary *dictiona
     dictionary->first_node = (uint32_t)flat->nodes.count;
     for (size_t i = 0; i < ssb->count; i++) {
         const struct tutti_ssp_entry *entry = &ssb->entries[i];
-        struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+        struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
         char *name = tutti_arena_alloc(&flat->arena, strlen(owner) + strlen(entry->name) + 2);
         if (!node || !name)
             return tutti_fail_memory();

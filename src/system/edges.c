@@ -184,7 +184,7 @@ enum tutti_err tutti_edge_add(struct flat *flat, const struct edge *given)
         report_kinds(flat, &edge);
         return flat->err;
     }
-    struct edge *place = tutti_list_push(&flat->edges, sizeof *place);
+    struct edge *place = tutti_vector_push(&flat->edges, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = edge;

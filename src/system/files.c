@@ -13,7 +13,7 @@
 static struct file *add(struct flat *flat, const char *key, const char *shown)
 {
     struct file *file = calloc(1, sizeof *file);
-    struct file **slot = file ? tutti_list_push(&flat->files, sizeof *slot) : NULL;
+    struct file **slot = file ? tutti_vector_push(&flat->files, sizeof *slot) : NULL;
     if (!slot) {
         free(file);
         return NULL;
@@ -83,7 +83,7 @@ static enum tutti_err note_name(struct flat *flat, const char *shown, uint32_t f
 {
     if (tutti_map_find(&flat->names_known, shown) != TUTTI_MAP_NONE)
         return TUTTI_OK;
-    struct file_name *slot = tutti_list_push(&flat->names, sizeof *slot);
+    struct file_name *slot = tutti_vector_push(&flat->names, sizeof *slot);
     const char *name = tutti_arena_text(&flat->system->arena, shown, strlen(shown));
     if (!slot || !name)
         return tutti_fail_memory();
@@ -137,13 +137,13 @@ void tutti_files_fini(struct flat *flat)
         tutti_assembly_free(file->assembly);
         tutti_map_fini(&file->sources);
         tutti_map_fini(&file->ids);
-        tutti_list_fini(&file->systems);
+        tutti_vector_fini(&file->systems);
         tutti_map_fini(&file->parameters);
         tutti_place_fini(&file->place);
         free(file);
     }
-    tutti_list_fini(&flat->files);
-    tutti_list_fini(&flat->names);
+    tutti_vector_fini(&flat->files);
+    tutti_vector_fini(&flat->names);
     tutti_map_fini(&flat->files_by_path);
     tutti_map_fini(&flat->names_known);
     tutti_map_fini(&flat->aliases);
@@ -161,7 +161,7 @@ enum tutti_err tutti_files_fmu(struct flat *flat, const char *path, const char *
     if (file->fmu != TUTTI_NONE)
         return TUTTI_OK;
     struct tutti_findings flaws = {0};
-    struct tutti_fmu **slot = tutti_list_push(&flat->fmus, sizeof *slot);
+    struct tutti_fmu **slot = tutti_vector_push(&flat->fmus, sizeof *slot);
     if (!slot)
         return tutti_fail_memory();
     TRY(tutti_fmu_open_as(slot, file->place.path, shown, &flaws));
@@ -229,7 +229,7 @@ enum tutti_err tutti_files_package(struct flat *flat, const char *path, const ch
     if (!archive)
         return err;
     if (!archive->opened) {
-        struct tutti_package **slot = tutti_list_push(&flat->packages, sizeof *slot);
+        struct tutti_package **slot = tutti_vector_push(&flat->packages, sizeof *slot);
         if (!slot)
             return tutti_fail_memory();
         TRY(tutti_package_open(slot, tutti_files_alias(flat, shown) ? archive->place.path : path, shown));
@@ -251,7 +251,7 @@ static enum tutti_err open_table(struct flat *flat, const char *path, const char
     if (!*out)
         return err;
     (*out)->beside = (*out)->beside || beside;
-    struct tutti_system_table *slot = tutti_list_push(&flat->tables, sizeof *slot);
+    struct tutti_system_table *slot = tutti_vector_push(&flat->tables, sizeof *slot);
     if (!slot)
         return tutti_fail_memory();
     slot->file = (*out)->shown;
@@ -422,7 +422,7 @@ bool tutti_files_supports(const char *type)
 static enum tutti_err collect_ids(struct file *file, const struct tutti_ssp_element *element)
 {
     if (element->id) {
-        const struct tutti_ssp_element **slot = tutti_list_push(&file->systems, sizeof *slot);
+        const struct tutti_ssp_element **slot = tutti_vector_push(&file->systems, sizeof *slot);
         if (!slot)
             return tutti_fail_memory();
         *slot = element;

@@ -8,25 +8,6 @@
 #include "base/nearest.h"
 #include "base/str.h"
 
-void *tutti_list_push(struct list *list, size_t size)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        void *items = capacity > SIZE_MAX / 2 / size ? NULL : realloc(list->items, capacity * size);
-        if (!items)
-            return NULL;
-        list->items = items;
-        list->capacity = capacity;
-    }
-    return memset((char *)list->items + size * list->count++, 0, size);
-}
-
-void tutti_list_fini(struct list *list)
-{
-    free(list->items);
-    *list = (struct list){0};
-}
-
 enum tutti_err tutti_flat_check_size(const struct flat *flat)
 {
     size_t bytes = flat->arena.total + flat->system->arena.total + flat->items.count * sizeof(struct item) +
@@ -109,7 +90,7 @@ struct look tutti_flat_variable_look(const struct tutti_desc *desc, const struct
 
 uint32_t tutti_flat_add_variable(struct flat *flat, uint32_t item, uint32_t variable)
 {
-    struct node *node = tutti_list_push(&flat->nodes, sizeof *node);
+    struct node *node = tutti_vector_push(&flat->nodes, sizeof *node);
     if (!node)
         return TUTTI_NONE;
     const struct item *owner = tutti_flat_item(flat, item);
@@ -188,16 +169,16 @@ uint32_t tutti_flat_connector(struct flat *flat, uint32_t owner, const char *nam
     return TUTTI_NONE;
 }
 
-static enum tutti_err add_match(struct list *matches, const struct match *match)
+static enum tutti_err add_match(struct tutti_vector *matches, const struct match *match)
 {
-    struct match *place = tutti_list_push(matches, sizeof *place);
+    struct match *place = tutti_vector_push(matches, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = *match;
     return TUTTI_OK;
 }
 
-static enum tutti_err match_variable(struct flat *flat, uint32_t index, const char *name, struct list *matches)
+static enum tutti_err match_variable(struct flat *flat, uint32_t index, const char *name, struct tutti_vector *matches)
 {
     struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
     const struct tutti_desc *desc = tutti_flat_component(flat, tutti_flat_item(flat, index)->component)->fmu->desc;
@@ -215,7 +196,7 @@ enum tutti_err tutti_flat_spend(struct flat *flat, size_t bytes)
 }
 
 /* `name` is cut at its dots for a moment. The depth of the calls is that of the nesting. */
-static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name, struct list *matches)
+static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name, struct tutti_vector *matches)
 {
     const struct item *item = tutti_flat_item(flat, index);
     struct match match = {.item = index, .connector = TUTTI_NONE, .variable = TUTTI_NONE};
@@ -235,7 +216,7 @@ static enum tutti_err match_inside(struct flat *flat, uint32_t index, char *name
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches)
+enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct tutti_vector *matches)
 {
     TRY(tutti_flat_spend(flat, 0));
     if (tutti_flat_item(flat, item)->component != TUTTI_NONE)

@@ -11,6 +11,7 @@
 #ifndef TUTTI_SYSTEM_FLAT_H
 #define TUTTI_SYSTEM_FLAT_H
 
+#include "base/vector.h"
 #include "foreign/assembly.h"
 #include "ssp/package.h"
 #include "ssp/ssp.h"
@@ -22,12 +23,6 @@ enum {
     TUTTI_MOST_LOOKUPS = 50000000, /* of names: one file of values can be bound to very many components */
 };
 #define TUTTI_MOST_BYTES ((size_t)2 << 30) /* for all that follows from the documents */
-
-/* A growing array. */
-struct list {
-    void *items;
-    size_t count, capacity;
-};
 
 /* What a place says about the values that pass it. */
 struct look {
@@ -64,7 +59,7 @@ struct file {
     uint32_t fmu;                              /* in flat.fmus, or TUTTI_NONE */
     bool beside;                               /* a document that is not part of a package */
     struct tutti_map sources, ids, parameters; /* sources of FMUs -> file; ids -> systems; names of an SSV */
-    struct list systems;                       /* that have an id: const struct tutti_ssp_element * */
+    struct tutti_vector systems;               /* that have an id: const struct tutti_ssp_element * */
     bool ids_known;
 };
 
@@ -187,11 +182,11 @@ struct flat {
     struct tutti_system *system;
     const struct tutti_system_source *source;
     struct tutti_findings *findings;
-    struct list items, nodes, edges, feeds, components, candidates, dictionaries, fmus, packages;
-    struct list tables; /* struct tutti_system_table */
-    struct list files;  /* struct file * */
+    struct tutti_vector items, nodes, edges, feeds, components, candidates, dictionaries, fmus, packages;
+    struct tutti_vector tables; /* struct tutti_system_table */
+    struct tutti_vector files;  /* struct file * */
     struct tutti_map files_by_path;
-    struct list names; /* struct file_name: all that files were asked for by */
+    struct tutti_vector names; /* struct file_name: all that files were asked for by */
     struct tutti_map names_known;
     struct tutti_map aliases;              /* of the source, by name; made when it is first asked */
     const struct tutti_assembly *assembly; /* what the root is in another tool's format; NULL: it is not */
@@ -206,9 +201,6 @@ struct flat {
 
 /* ---- flat.c ---- */
 
-/* A zeroed place behind the last item, or NULL when memory is out. May move the others. */
-void *tutti_list_push(struct list *list, size_t size);
-void tutti_list_fini(struct list *list);
 /* LIMIT where a small file grows beyond any use: systems that are used very often, names that are repeated, elements
  * that multiply on their way. To be called after whatever a file can repeat. */
 TUTTI_CHECKED enum tutti_err tutti_flat_check_size(const struct flat *flat);
@@ -255,7 +247,8 @@ struct match {
     struct tutti_indices element;
 };
 /* Adds to `matches` all that `name` means inside of `item`. */
-TUTTI_CHECKED enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name, struct list *matches);
+TUTTI_CHECKED enum tutti_err tutti_flat_match(struct flat *flat, uint32_t item, const char *name,
+                                              struct tutti_vector *matches);
 /* Counts the lookup of a name of so many bytes; LIMIT where there are too many for any use. */
 TUTTI_CHECKED enum tutti_err tutti_flat_spend(struct flat *flat, size_t bytes);
 /* Is a nearest name worth its time? After some dozens of wrong names it is not: the rest of them is wrong alike. */

@@ -67,7 +67,7 @@ static const char *choose_implementation(struct flat *flat, const struct item *i
 enum tutti_err tutti_hierarchy_add_fmu(struct flat *flat, uint32_t index, uint32_t fmu)
 {
     struct item *item = tutti_flat_item(flat, index);
-    struct tutti_component *component = tutti_list_push(&flat->components, sizeof *component);
+    struct tutti_component *component = tutti_vector_push(&flat->components, sizeof *component);
     if (!component)
         return tutti_fail_memory();
     item->component = (uint32_t)flat->components.count - 1;
@@ -179,7 +179,7 @@ static enum tutti_err open_component(struct flat *flat, uint32_t index)
 
 uint32_t tutti_hierarchy_add(struct flat *flat, uint32_t parent, const char *name)
 {
-    struct item *item = tutti_list_push(&flat->items, sizeof *item);
+    struct item *item = tutti_vector_push(&flat->items, sizeof *item);
     if (!item)
         return TUTTI_NONE;
     *item =
@@ -238,9 +238,9 @@ static enum tutti_err open_item(struct flat *flat, uint32_t index)
 /* Components are numbered as a reader of the document meets them. */
 enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t root)
 {
-    struct list stack = {0};
+    struct tutti_vector stack = {0};
     enum tutti_err err = TUTTI_OK;
-    uint32_t *place = tutti_list_push(&stack, sizeof *place);
+    uint32_t *place = tutti_vector_push(&stack, sizeof *place);
     if (place)
         *place = root;
     while (place && stack.count > 0 && !err) {
@@ -248,12 +248,12 @@ enum tutti_err tutti_hierarchy_open(struct flat *flat, uint32_t root)
         err = open_item(flat, index);
         const struct item *item = tutti_flat_item(flat, index);
         for (uint32_t i = item->child_count; i > 0 && place && !err; i--) {
-            place = tutti_list_push(&stack, sizeof *place);
+            place = tutti_vector_push(&stack, sizeof *place);
             if (place)
                 *place = item->first_child + i - 1;
         }
     }
-    tutti_list_fini(&stack);
+    tutti_vector_fini(&stack);
     return err ? err : place ? TUTTI_OK : tutti_fail_memory();
 }
 

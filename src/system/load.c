@@ -70,7 +70,7 @@ static void hand_over(struct flat *flat)
     system->package_count = (uint32_t)flat->packages.count;
     system->tables = flat->tables.items;
     system->table_count = (uint32_t)flat->tables.count;
-    flat->fmus = flat->packages = flat->tables = (struct list){0};
+    flat->fmus = flat->packages = flat->tables = (struct tutti_vector){0};
 }
 
 static void flat_fini(struct flat *flat)
@@ -82,10 +82,10 @@ static void flat_fini(struct flat *flat)
     }
     for (size_t i = 0; i < flat->dictionaries.count; i++)
         tutti_map_fini(&((struct dictionary *)flat->dictionaries.items)[i].names);
-    struct list *const lists[] = {&flat->items,      &flat->nodes,      &flat->edges,       &flat->feeds,
-                                  &flat->components, &flat->candidates, &flat->dictionaries};
+    struct tutti_vector *const lists[] = {&flat->items,      &flat->nodes,      &flat->edges,       &flat->feeds,
+                                          &flat->components, &flat->candidates, &flat->dictionaries};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        tutti_list_fini(lists[i]);
+        tutti_vector_fini(lists[i]);
     tutti_map_fini(&flat->signals);
     tutti_files_fini(flat);
     tutti_arena_fini(&flat->arena);

@@ -32,7 +32,7 @@ static void append_name(struct tutti_text *name, struct flat *flat, const struct
         tutti_text_append(name, "]");
 }
 
-static enum tutti_err add(struct flat *flat, struct list *list, const struct node *node,
+static enum tutti_err add(struct flat *flat, struct tutti_vector *list, const struct node *node,
                           const struct tutti_indices *element, const struct tutti_unit_def *unit,
                           const struct tutti_probe *given)
 {
@@ -47,7 +47,7 @@ static enum tutti_err add(struct flat *flat, struct list *list, const struct nod
     if (!wanted)
         return TUTTI_OK;
     TRY(tutti_arrivals_keep_unit(flat, unit, &probe.unit));
-    struct tutti_probe *place = tutti_list_push(list, sizeof *place);
+    struct tutti_probe *place = tutti_vector_push(list, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = probe;
@@ -56,7 +56,8 @@ static enum tutti_err add(struct flat *flat, struct list *list, const struct nod
 
 /* ---- what comes from an FMU ---- */
 
-static enum tutti_err show_feed(struct flat *flat, struct list *list, const struct node *node, const struct feed *feed)
+static enum tutti_err show_feed(struct flat *flat, struct tutti_vector *list, const struct node *node,
+                                const struct feed *feed)
 {
     const struct node *from = tutti_flat_node(flat, feed->node);
     struct tutti_probe probe = {.from = {from->component, from->variable, {0}}};
@@ -112,7 +113,8 @@ static enum tutti_err invert(struct flat *flat, const struct flow *flow, enum tu
     return tutti_flow_conversion(&back, from, to, &flat->system->arena, out);
 }
 
-static enum tutti_err show_destination(struct flat *flat, struct list *list, uint32_t index, const uint32_t *ways)
+static enum tutti_err show_destination(struct flat *flat, struct tutti_vector *list, uint32_t index,
+                                       const uint32_t *ways)
 {
     const struct node *node = tutti_flat_node(flat, index), *to = node;
     struct flow flow = {.look = node->look, .lossy = flat->convert};
@@ -151,7 +153,7 @@ static bool is_sum(const struct flat *flat, const struct node *node)
     return false;
 }
 
-static enum tutti_err show(struct flat *flat, struct list *list, uint32_t index, const uint32_t *ways)
+static enum tutti_err show(struct flat *flat, struct tutti_vector *list, uint32_t index, const uint32_t *ways)
 {
     const struct node *node = tutti_flat_node(flat, index);
     bool fed = false;
@@ -167,7 +169,7 @@ static enum tutti_err show(struct flat *flat, struct list *list, uint32_t index,
     return fed ? TUTTI_OK : show_destination(flat, list, index, ways);
 }
 
-static enum tutti_err keep(struct tutti_system *system, const struct list *list)
+static enum tutti_err keep(struct tutti_system *system, const struct tutti_vector *list)
 {
     system->probes = tutti_arena_array(&system->arena, list->count, sizeof *system->probes);
     if (!system->probes)
@@ -180,7 +182,7 @@ static enum tutti_err keep(struct tutti_system *system, const struct list *list)
 
 enum tutti_err tutti_probes_make(struct flat *flat)
 {
-    struct list list = {0};
+    struct tutti_vector list = {0};
     uint32_t *ways = NULL;
     if (flat->source->record_count == 0)
         return TUTTI_OK;
@@ -191,6 +193,6 @@ enum tutti_err tutti_probes_make(struct flat *flat)
     if (!err)
         err = keep(flat->system, &list);
     free(ways);
-    tutti_list_fini(&list);
+    tutti_vector_fini(&list);
     return err;
 }

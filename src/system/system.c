@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/search.h"
 #include "base/str.h"
 #include "ssp/package.h"
 
@@ -84,25 +85,24 @@ enum tutti_err tutti_system_find(const struct tutti_system *system, const char *
     return TUTTI_OK;
 }
 
+/* Connections are sorted by it. */
+static uint64_t key_of(const struct tutti_end *to)
+{
+    return (uint64_t)to->component << 32 | to->variable;
+}
+
 /* The first connection to this variable or to one behind it. */
 static uint32_t first_to(const struct tutti_system *system, uint64_t key)
 {
-    uint32_t low = 0, high = system->connection_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct tutti_end *to = &system->connections[middle].to;
-        if (((uint64_t)to->component << 32 | to->variable) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    TUTTI_SEARCH(at, system->connection_count, key_of(&system->connections[at].to) < key);
+    return (uint32_t)at;
 }
 
 const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
                                                            uint32_t variable, uint32_t *count)
 {
-    uint64_t key = (uint64_t)component << 32 | variable;
+    uint64_t key = key_of(&(struct tutti_end){.component = component, .variable = variable});
     uint32_t first = first_to(system, key);
     *count = first_to(system, key + 1) - first;
     return system->connections + first;

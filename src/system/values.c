@@ -391,7 +391,7 @@ enum tutti_err tutti_value_arrive(struct flat *flat, const struct value *value, 
         err = tutti_fail_context(err, "'%s'", tutti_flat_component(flat, component)->name);
         return report_failure(flat, value, err, severity);
     }
-    struct candidate *place = tutti_list_push(&flat->candidates, sizeof *place);
+    struct candidate *place = tutti_vector_push(&flat->candidates, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = candidate;

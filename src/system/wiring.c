@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "system/flat.h"
 
 enum { UNSEEN, OPEN, DONE };
@@ -108,17 +109,11 @@ static int compare_indices(const struct tutti_indices *a, const struct edge_end 
 /* The feed of one element among those of a wire, which are sorted by element; NULL: it has none. */
 static const struct feed *feed_of_element(const struct feed *feeds, size_t count, const struct edge_end *element)
 {
-    size_t low = 0, high = count;
+    size_t at;
     if (count > 0 && !feeds[0].to)
         return &feeds[0];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_indices(feeds[middle].to, element) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && compare_indices(feeds[low].to, element) == 0 ? &feeds[low] : NULL;
+    TUTTI_SEARCH(at, count, compare_indices(feeds[at].to, element) < 0);
+    return at < count && compare_indices(feeds[at].to, element) == 0 ? &feeds[at] : NULL;
 }
 
 /* A flow through an edge; *passed is false, and that is reported, if it cannot be. */
@@ -163,7 +158,7 @@ static enum tutti_err add_feed(struct flat *flat, const struct feed *source, uin
     TRY(pass(flat, &feed.flow, edge, &passed));
     if (!passed)
         return TUTTI_OK;
-    struct feed *place = tutti_list_push(&flat->feeds, sizeof *place);
+    struct feed *place = tutti_vector_push(&flat->feeds, sizeof *place);
     if (!place)
         return tutti_fail_memory();
     *place = feed;
@@ -253,7 +248,7 @@ static enum tutti_err finish_node(struct flat *flat, struct node *node)
 
 /* ---- the order: what lies upstream comes first ---- */
 
-static void report_cycle(struct flat *flat, const struct list *stack, struct edge *closing)
+static void report_cycle(struct flat *flat, const struct tutti_vector *stack, struct edge *closing)
 {
     const uint32_t *path = stack->items;
     char chain[600] = "";
@@ -268,9 +263,9 @@ static void report_cycle(struct flat *flat, const struct list *stack, struct edg
                      chain);
 }
 
-static enum tutti_err visit(struct flat *flat, struct list *stack, uint32_t start)
+static enum tutti_err visit(struct flat *flat, struct tutti_vector *stack, uint32_t start)
 {
-    uint32_t *top = tutti_list_push(stack, sizeof *top);
+    uint32_t *top = tutti_vector_push(stack, sizeof *top);
     if (!top)
         return tutti_fail_memory();
     *top = start;
@@ -291,7 +286,7 @@ static enum tutti_err visit(struct flat *flat, struct list *stack, uint32_t star
             continue;
         }
         from->state = OPEN;
-        top = tutti_list_push(stack, sizeof *top);
+        top = tutti_vector_push(stack, sizeof *top);
         if (!top)
             return tutti_fail_memory();
         *top = edge->from.node;
@@ -301,11 +296,11 @@ static enum tutti_err visit(struct flat *flat, struct list *stack, uint32_t star
 
 enum tutti_err tutti_wiring_make(struct flat *flat)
 {
-    struct list stack = {0};
+    struct tutti_vector stack = {0};
     enum tutti_err err = sort_edges(flat);
     for (uint32_t i = 0; i < flat->nodes.count && !err; i++)
         if (tutti_flat_node(flat, i)->state == UNSEEN && tutti_flat_node(flat, i)->edge_count > 0)
             err = visit(flat, &stack, i);
-    tutti_list_fini(&stack);
+    tutti_vector_fini(&stack);
     return err;
 }

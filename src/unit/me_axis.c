@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 enum tutti_err tutti_me_axis_init(struct me_axis *axis, size_t count)
 {
     axis->references = calloc(count + 1, sizeof *axis->references);
@@ -82,14 +84,8 @@ static enum tutti_err add_block(struct places *places, const struct me_axis *row
 {
     size_t height = rows->starts[row + 1] - rows->starts[row];
     size_t width = columns->starts[column + 1] - columns->starts[column], more = height * width;
-    if (!places->items || places->count + more > places->room) {
-        size_t room = 2 * places->room + more + 64;
-        struct tutti_place *items = realloc(places->items, room * sizeof *items);
-        if (!items)
-            return tutti_fail_memory();
-        places->items = items;
-        places->room = room;
-    }
+    if (!tutti_vector_reserve(&places->items, &places->room, places->count + more, sizeof *places->items))
+        return tutti_fail_memory();
     for (size_t r = rows->starts[row]; r < rows->starts[row + 1]; r++)
         for (size_t c = columns->starts[column]; c < columns->starts[column + 1]; c++)
             places->items[places->count++] = (struct tutti_place){(int32_t)r, (int32_t)c};
