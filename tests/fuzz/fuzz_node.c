@@ -184,11 +184,11 @@ static void read_session(bool greeted, const uint8_t *data, size_t size)
     struct tutti_daemon *node = calloc(1, sizeof *node);
     check(node != NULL);
     *node = (struct tutti_daemon){.options = &options,
-                                .address = {.host = "127.0.0.1", .port = 1},
-                                .loopback = true,
-                                .offers = &offer,
-                                .offer_count = 1,
-                                .router = place.near};
+                                  .address = {.host = "127.0.0.1", .port = 1},
+                                  .loopback = true,
+                                  .offers = &offer,
+                                  .offer_count = 1,
+                                  .router = place.near};
     char folder[240];
     snprintf(folder, sizeof folder, "%s/cache", tutti_tempdir_path(place.tempdir));
     check(tutti_cache_open(&node->cache, folder) == TUTTI_OK);

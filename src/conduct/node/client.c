@@ -77,11 +77,10 @@ void tutti_node_client_close(struct tutti_node_client *client)
 static enum tutti_err fail_keys(const struct tutti_node_client *client, bool refused)
 {
     if (refused)
-        return tutti_fail(
-            TUTTI_ERR_LOST,
-            "the node at %s does not let this key in; its owner has to start it with --allow and the "
-            "public key that belongs to --key",
-            client->name);
+        return tutti_fail(TUTTI_ERR_LOST,
+                          "the node at %s does not let this key in; its owner has to start it with --allow and the "
+                          "public key that belongs to --key",
+                          client->name);
     return tutti_fail(TUTTI_ERR_LOST,
                       "the node at %s has another key than the list of nodes says, or was started without a key, or "
                       "something else is at that port; get its public key again",
