@@ -121,7 +121,7 @@ static enum tutti_err exit_init(struct tutti_unit *unit)
     me->slopes_before = calloc(count + 1, sizeof *me->slopes_before);
     if (!me->average.integral || !me->slopes_before)
         return tutti_fail_memory();
-    if (extra_states > 0)
+    if (extra)
         TRY(tutti_me_extra_init(&me->extra, extra, &me->linear));
     return tutti_me_solution_init(&me->solution, &me->model, extra_states > 0 ? &me->extra.ode : &me->model.ode);
 }

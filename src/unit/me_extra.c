@@ -149,6 +149,8 @@ enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extr
     own->extra = extra;
     own->linear = linear;
     own->model = model;
+    if (extra->count == 0) /* columns of the result alone */
+        return TUTTI_OK;
     own->dx = calloc(model->states + 1, sizeof *own->dx);
     if (!own->dx)
         return tutti_fail_memory();

@@ -22,7 +22,7 @@ struct me_extra {
     double *dx; /* scratch: f of the FMU */
 };
 
-/* Puts the equations behind those of linear->model into own->ode. */
+/* Puts the equations behind those of linear->model into own->ode, unless there are none (extra->count is 0). */
 TUTTI_CHECKED enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra,
                                                  struct me_linear *linear);
 /* Zeroed is fine, too. */
