@@ -58,7 +58,7 @@ def micro(machine):
 
 
 def speed_up(machine):
-    """Two units with 1 ms of work each: 000 eq. 6.1 against 6.2, with communication that is next to nothing."""
+    """Two units with 1 ms of work each: Awais 2015 eq. 6.1 against 6.2, with communication that is next to nothing."""
     worker = machine.fmu("Worker_fmi2.fmu")
     system = (f"a={worker}", f"b={worker}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--place", "a=0", "--place", "b=1")
     one = machine.per_step("local", 1, *system[:-4], steps=40, rounds=12)

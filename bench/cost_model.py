@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a step on several ranks costs, by a model, and measured: cost_model.py BUILD > table.md
 
-The model is that of docs/distributed.md (after 000, eq. 6.1 and 6.2). Its parameters come from small runs, each made to show one
+The model is that of docs/distributed.md (after Awais 2015, eq. 6.1 and 6.2). Its parameters come from small runs, each made to show one
 of them: rings of 20 and 200 units on one rank, 2 units on 2 ranks, 2 ranks on one core, Binaries of two sizes, a run
 with error control. The prediction is for rings of 100 and 1,000 units on 1 to 16 ranks, which are then measured. Prints tables
 in Markdown; takes about two minutes."""

@@ -47,7 +47,7 @@ def told(run):
 
 
 def try_constant_steps(example):
-    """002, figures 1 to 3 and the conclusions: constant steps."""
+    """Nicolai 2019, figures 1 to 3 and the conclusions: constant steps."""
     coarse = {coupling: example.run_system("--coupling", coupling, "--events", "none", "--step", 0.1)
               for coupling in ("jacobi", "seidel")}
     jacobi, seidel = error(coarse["jacobi"]), error(coarse["seidel"])
@@ -75,7 +75,7 @@ def try_all(example):
 
 
 def try_growth(example):
-    """Controls of an iteration that converges at once enlarge its steps, each by a factor of its own (002 section 3.3; 000 eq. 5.22)."""
+    """Controls of an iteration that converges at once enlarge its steps, each by a factor of its own (Nicolai 2019 section 3.3; Awais 2015 eq. 5.22)."""
     for control, factor in GROWTH.items():
         bounds = ("--step", 0.1) if control == "fixed" else BOUNDS
         steps = example.step_log("--coupling", "relax", "--control", control, "--events", "none", *TOLERANCE, *bounds)
@@ -84,7 +84,7 @@ def try_growth(example):
 
 
 def try_error_tests(example):
-    """002, section 4: signals that are not told to be discrete, so that only a test of the error can see them jump."""
+    """Nicolai 2019, section 4: signals that are not told to be discrete, so that only a test of the error can see them jump."""
     for control, published in (("richardson", "misses jumps"), ("slope", "finds them, error <= 1e-5"),
                                ("embedded", "not tried")):
         how = ("--coupling", "seidel", "--control", control, "--events", "none", *TOLERANCE, *BOUNDS, "--h-min", 1e-6)

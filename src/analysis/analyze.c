@@ -146,7 +146,7 @@ static struct tutti_cell cell(const struct tutti_radii *all, double radius)
     return (struct tutti_cell){true, known, known && tutti_radius_is_stable(radius), known ? radius : NAN};
 }
 
-/* 001 Tables 6.1 and 6.5. Linear correction solves for the outputs: every row is one of the consistent approach. */
+/* Andersson 2016 Tables 6.1 and 6.5. Linear correction solves for the outputs: every row is one of the consistent approach. */
 static void fill_table(struct tutti_analysis *analysis)
 {
     static const char *const names[TUTTI_ORDERS] = {"constant", "linear", "quadratic"};

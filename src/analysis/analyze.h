@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that nobody reads,
- * which couplings are stable (001 section 6.1), and what `auto` chooses. */
+ * which couplings are stable (Andersson 2016 section 6.1), and what `auto` chooses. */
 #ifndef TUTTI_ANALYSIS_ANALYZE_H
 #define TUTTI_ANALYSIS_ANALYZE_H
 
@@ -47,12 +47,13 @@ struct tutti_analysis {
     const struct tutti_structure *initial, *running;
     const struct tutti_order *order; /* of the initialisation */
     uint32_t ungrouped;              /* evaluations that it would take with every output by itself */
-    /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (003). */
+    /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (Galtier 2015). */
     const struct tutti_end *pointless;
     size_t pointless_count;
     const struct tutti_loop_analysis *loops;
     size_t loop_count;
-    struct tutti_radii stability; /* of all loops; 0 where there is none: DL is nilpotent then (001 section 5.1) */
+    struct tutti_radii
+        stability; /* of all loops; 0 where there is none: DL is nilpotent then (Andersson 2016 section 5.1) */
     struct tutti_stability_row rows[TUTTI_ORDERS];
     bool initialised;                           /* the system can be started; else `failure` says why not */
     bool chosen;                                /* ... and run, with the choices below; else `failure` */

@@ -12,7 +12,7 @@ TUTTI_CHECKED enum tutti_err tutti_couple(struct tutti_master *master, double ta
 /* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
 TUTTI_CHECKED enum tutti_err tutti_couple_go_back(struct tutti_master *master, bool rejected);
 
-/* Where the exchange was deferred (003): signals of a step that turned out to be good go to the ranks that read them.
+/* Where the exchange was deferred (Galtier 2015): signals of a step that turned out to be good go to the ranks that read them.
  * Collective. */
 TUTTI_CHECKED enum tutti_err tutti_couple_send(struct tutti_master *master);
 

@@ -111,7 +111,7 @@ static enum tutti_err probe(struct tutti_master *master, double target, bool by_
 }
 
 /* A discrete output changes in (rank->t, high], or, by_error, the error of steps that end there comes from a jump or a kink:
- * bisection, each try from the start of the step (000 section 5.5; 003). Then the run is at its start; *low is the last
+ * bisection, each try from the start of the step (Awais 2015 section 5.5; Galtier 2015). Then the run is at its start; *low is the last
  * point before the event, cross_at the first behind it. */
 static enum tutti_err locate(struct tutti_master *master, double high, bool by_error, double *low)
 {
@@ -362,7 +362,7 @@ static enum tutti_err count_forced(struct tutti_master *master, const struct tut
         return TUTTI_OK;
     }
     master->memory.forced_balance += 2;
-    /* A given --h-min is meant: 002 section 3.3 calls it the limit to fall back to steps without a test. */
+    /* A given --h-min is meant: Nicolai 2019 section 3.3 calls it the limit to fall back to steps without a test. */
     if (master->memory.forced_balance < 2 * MOST_FORCED || rank->job->options.has_h_min)
         return TUTTI_OK;
     if (!attempt->converged)

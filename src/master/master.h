@@ -83,7 +83,7 @@ struct tutti_master {
     struct tutti_extrapolation extrapolation;
     struct tutti_staging staging;
     struct tutti_correction *correction; /* NULL: none */
-    bool defers_exchange;                /* signals are sent once the step is known to be good (003) */
+    bool defers_exchange;                /* signals are sent once the step is known to be good (Galtier 2015) */
     bool exchange_deferred;              /* ... and those of the last step were not sent yet */
     /* How steps are judged. */
     struct tutti_outputs outputs;

@@ -21,7 +21,7 @@ struct tutti_outcome {
     double at;           /* ... having come so far */
     unsigned iterations; /* of couplings that iterate */
     bool converged;      /* ... which came to their end; true for others */
-    double divergence;   /* ... between first and last iteration (000 eq. 5.22) */
+    double divergence;   /* ... between first and last iteration (Awais 2015 eq. 5.22) */
 };
 
 /* Before the first unit steps. */

@@ -101,7 +101,7 @@ static void take_component(struct search *search, uint32_t node)
     } while (taken != node);
 }
 
-/* 001 Alg. 1, STRONGCONNECT. A node that has a number and no component is on the stack. */
+/* Andersson 2016 Alg. 1, STRONGCONNECT. A node that has a number and no component is on the stack. */
 static void search_from(struct search *search, uint32_t root)
 {
     const struct tutti_digraph *graph = search->graph;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* graph.h - directed graphs: strongly connected components in the order of evaluation.
  *
- * Tarjan's algorithm (001 Alg. 1) with a stack of its own: a chain of a million nodes takes no more stack than one of
+ * Tarjan's algorithm (Andersson 2016 Alg. 1) with a stack of its own: a chain of a million nodes takes no more stack than one of
  * three. */
 #ifndef TUTTI_PLAN_GRAPH_H
 #define TUTTI_PLAN_GRAPH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* order.h - in which order the inputs and outputs of a system are computed, such that each component is evaluated as few
- * times as possible (001 Alg. 2).
+ * times as possible (Andersson 2016 Alg. 2).
  *
- * 001 Alg. 2 joins outputs of one model in Tarjan's order, by comparing every pair. The same end is reached here by
+ * Andersson 2016 Alg. 2 joins outputs of one model in Tarjan's order, by comparing every pair. The same end is reached here by
  * scheduling: an input is set as soon as its source is known; a component whose outstanding outputs can all be computed is
  * evaluated at once for all of them; only if there is none, one is evaluated for a part. */
 #ifndef TUTTI_PLAN_ORDER_H

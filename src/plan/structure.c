@@ -136,7 +136,7 @@ static enum tutti_err add_edge(struct build *build, uint32_t node, uint32_t need
     return TUTTI_OK;
 }
 
-/* 001 eq. 5.5: an input needs its sources. */
+/* Andersson 2016 eq. 5.5: an input needs its sources. */
 static enum tutti_err add_connections(struct build *build)
 {
     for (uint32_t i = 0; i < build->system->connection_count; i++) {
@@ -193,7 +193,7 @@ static bool is_parameter(const struct tutti_var *var)
     return var->causality == TUTTI_PARAMETER || var->causality == TUTTI_STRUCTURAL_PARAMETER;
 }
 
-/* 001 eq. 5.4: an output needs the inputs that it depends on; inputs are nodes first ... end - 1. */
+/* Andersson 2016 eq. 5.4: an output needs the inputs that it depends on; inputs are nodes first ... end - 1. */
 static enum tutti_err add_output(struct build *build, uint32_t node, uint32_t first, uint32_t end)
 {
     const struct tutti_structure_node *nodes = build->structure->nodes;

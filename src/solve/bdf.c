@@ -209,7 +209,7 @@ static enum tutti_err solve(struct bdf *bdf, double t, const struct tutti_nordsi
     }
 }
 
-/* Going on when the right-hand side has become another one (inputs changed, 001 chapter 7).
+/* Going on when the right-hand side has become another one (inputs changed, Andersson 2016 chapter 7).
  *
  * The states remain; their derivatives, and so the rows of the array, do not. Let p be the old polynomial and
  * g(t) = f(t, p(t)) - p'(t) the mismatch of the new right-hand side with it: the new solution is p + d, where

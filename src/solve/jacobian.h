@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jacobian.h - df/dx of a problem, with as few evaluations as its pattern allows.
  *
- * Columns that share no row are evaluated together (Curtis, Powell, Reid 1974; 001 section 9.1.1): in one directional
+ * Columns that share no row are evaluated together (Curtis, Powell, Reid 1974; Andersson 2016 section 9.1.1): in one directional
  * derivative, or in one difference of right-hand sides. */
 #ifndef TUTTI_SOLVE_JACOBIAN_H
 #define TUTTI_SOLVE_JACOBIAN_H

@@ -2,7 +2,7 @@
 /* newton.h - a system of nonlinear equations x = g(x), by Newton's method with line search: KINSOL (SUNDIALS).
  *
  * For algebraic loops: x are the outputs in the loop, g is what the models make of them, the Jacobian of the residual
- * x - g(x) is I - DL (001 eq. 5.8). */
+ * x - g(x) is I - DL (Andersson 2016 eq. 5.8). */
 #ifndef TUTTI_SOLVE_NEWTON_H
 #define TUTTI_SOLVE_NEWTON_H
 

@@ -17,12 +17,12 @@
 struct tutti_solver;
 
 /* How a multistep method goes on when the right-hand side has become another one, the states being the same (inputs
- * changed at a communication point): 001 chapter 7. */
+ * changed at a communication point): Andersson 2016 chapter 7. */
 enum tutti_predictor {
     TUTTI_PREDICTOR_AUTO, /* what the solver does best */
     TUTTI_PREDICTOR_RESTART,
     TUTTI_PREDICTOR_PROCEED,
-    TUTTI_PREDICTOR_CORRECT_1,   /* first derivative corrected, 001 eq. 7.12 */
+    TUTTI_PREDICTOR_CORRECT_1,   /* first derivative corrected, Andersson 2016 eq. 7.12 */
     TUTTI_PREDICTOR_CORRECT_2,   /* and the second, eq. 7.14 */
     TUTTI_PREDICTOR_CORRECT_ALL, /* and all others that the method keeps */
     TUTTI_PREDICTOR_COUNT

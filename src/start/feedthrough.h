@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feedthrough.h - D of a unit: how its outputs follow its inputs where it is (001 eq. 5.8). */
+/* feedthrough.h - D of a unit: how its outputs follow its inputs where it is (Andersson 2016 eq. 5.8). */
 #ifndef TUTTI_START_FEEDTHROUGH_H
 #define TUTTI_START_FEEDTHROUGH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From configured units to a consistent start (001 chapter 5): inputs and outputs are computed in the order of their
+/* From configured units to a consistent start (Andersson 2016 chapter 5): inputs and outputs are computed in the order of their
  * dependencies, loops as blocks; then every unit leaves its initialisation mode.
  *
  * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by

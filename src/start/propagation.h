@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* propagation.h - what an explicit coupling makes of outputs from point to point, in the limit of small steps, where all
- * that is left of the units is their feed-through (001 section 6.1: the matrices Psi(0), for any mixture of units). */
+ * that is left of the units is their feed-through (Andersson 2016 section 6.1: the matrices Psi(0), for any mixture of units). */
 #ifndef TUTTI_START_PROPAGATION_H
 #define TUTTI_START_PROPAGATION_H
 
@@ -24,7 +24,7 @@ struct tutti_propagation {
     const struct tutti_follower *followers; /* per output */
     unsigned order;                         /* of extrapolation: 0, 1, 2 */
     bool in_places;                         /* seidel; else all at once: jacobi */
-    bool smooths;                           /* inputs go on from where they are (001 eq. 6.71) */
+    bool smooths;                           /* inputs go on from where they are (Andersson 2016 eq. 6.71) */
 };
 
 /* The spectral radius. MEMORY, and the errors of tutti_eigenvalues: LIMIT beyond TUTTI_EIGEN_MOST rows, of which there are n,

@@ -14,7 +14,7 @@ enum { MOST_QUICK = 500, MOST_MIXED = 200 };
 /* What extrapolation through `points` points makes of an eigenvalue l of DL: the largest abs(z) that solves
  *     z^p = l (z^p - (z - 1)^p),
  * because the polynomial goes on with y_n - (1 - E^-1)^p y_n, E^-1 leading one point back: for p = 2 that is 2 y_n - y_{n-1}
- * (001 eq. 6.40, 6.41), for p = 3 it is 3 y_n - 3 y_{n-1} + y_{n-2}. So w = 1 - 1/z is one of the p-th roots of
+ * (Andersson 2016 eq. 6.40, 6.41), for p = 3 it is 3 y_n - 3 y_{n-1} + y_{n-2}. So w = 1 - 1/z is one of the p-th roots of
  * (l - 1) / l. */
 static double extrapolated(double re, double im, int points)
 {

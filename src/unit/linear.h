@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* linear.h - a unit linearised where it stands: x' = A x + B u, y = C x + D u (001 section 9.1.1).
+/* linear.h - a unit linearised where it stands: x' = A x + B u, y = C x + D u (Andersson 2016 section 9.1.1).
  *
  * x are the states, u the continuous Real inputs, y the continuous Real outputs (elements of arrays one by one), in the
  * order of the description. */

@@ -35,7 +35,7 @@ struct tutti_integration {
     double h_fixed, h_max;
     enum tutti_predictor predictor;
     enum tutti_jacobian_mode jacobian;
-    bool average;                    /* outputs are those of the averages over a step (004 eq. 1-3) */
+    bool average;                    /* outputs are those of the averages over a step (Lacoursiere 2017 eq. 1-3) */
     const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
 };
 

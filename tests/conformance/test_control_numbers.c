@@ -77,7 +77,7 @@ static struct tutti_run_options plain_options(const char *extrapolate)
     };
 }
 
-/* 002 eq. 5 with the mean inside of the root, of what separates both, by 2^p - 1. (PITFALLS: the norm must square inside the
+/* Nicolai 2019 eq. 5 with the mean inside of the root, of what separates both, by 2^p - 1. (PITFALLS: the norm must square inside the
  * root.) */
 static double norm(const struct point *from, const struct point *whole, const struct point *halves, unsigned order)
 {
@@ -147,7 +147,7 @@ static void the_next_step_knows_the_order(void **state)
     outcome_fini(&outcome);
 }
 
-/* What an output moves in a step is a quantum, as far as it goes on as it did (000 eq. 4.5). */
+/* What an output moves in a step is a quantum, as far as it goes on as it did (Awais 2015 eq. 4.5). */
 static void steps_of_a_quantum(void **state)
 {
     (void)state;

@@ -265,7 +265,7 @@ static enum tutti_eval pol_rhs(void *context, double t, const double *x, double 
 }
 
 /* Van der Pol's oscillator, mu = 1000, in the form of Hairer, Wanner, Solving ODEs II, IV.10; the reference is of the Test Set
- * for IVP Solvers. And with 001 eq. 8.9, mu = 2000: its reference is what cvode, dopri5, dopri8 and dirk agree upon
+ * for IVP Solvers. And with Andersson 2016 eq. 8.9, mu = 2000: its reference is what cvode, dopri5, dopri8 and dirk agree upon
  * at a tolerance of 1e-12. */
 static void test_stiff_oscillator(void **state)
 {

@@ -12,7 +12,7 @@ struct tutti_attempt tutti_attempt_begin(const struct tutti_rank *rank, double t
 /* One step of the coupling, and a look at discrete outputs. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_plain(struct tutti_master *master, double target,
                                                  struct tutti_attempt *attempt);
-/* A whole step, then the same in two halves, which stay (001 section 9.1.3). */
+/* A whole step, then the same in two halves, which stay (Andersson 2016 section 9.1.3). */
 TUTTI_CHECKED enum tutti_err tutti_attempt_doubled(struct tutti_master *master, double target,
                                                    struct tutti_attempt *attempt);
 /* The same, but the whole step stays: in two halves, then as it is. Not for steps too short to be halved. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One step, and its outputs against what the points before it foretold (003 "Coordinated Variable Step"): by Euler's method or
+/* One step, and its outputs against what the points before it foretold (Galtier 2015 "Coordinated Variable Step"): by Euler's method or
  * that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the coupling. Right behind
  * an event, with too few points, a step is doubled instead. */
 #include <math.h>

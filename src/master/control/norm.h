@@ -32,7 +32,7 @@ TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const stru
 double tutti_norm_part(const struct tutti_norm *norm, double h);
 
 /* The weighted norm of a difference of outputs after a step of size h, and the output with the largest part (TUTTI_NONE: none):
- * its root mean square (002 eq. 5, with the mean inside of the root); or, per unit of time, the largest one. `now` says how
+ * its root mean square (Nicolai 2019 eq. 5, with the mean inside of the root); or, per unit of time, the largest one. `now` says how
  * large outputs are. The same bits wherever units are. Collective. */
 TUTTI_CHECKED enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *difference, const double *now,
                                            double h, enum tutti_weighed weighed, double *value, uint32_t *driver);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (001 Alg. 5, 6, 7).
+/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016 Alg. 5, 6, 7).
  *
  * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit coupling
  * unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) mends that (eq. 6.54, 6.64):

@@ -17,7 +17,7 @@ struct tutti_coupling {
     bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
     bool waves;    /* steps units one after the other, in the order of plan/sequence.h */
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
-    bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (003) */
+    bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state, which is zeroed before open; 0: it has none */
     /* Before the first step, with the units there. NULL: nothing to prepare. */
     enum tutti_err (*open)(struct tutti_master *master, void *self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* feedback.h - the matrix I - D L of a running system (001 eq. 6.53), factorised: D is how outputs follow inputs
+/* feedback.h - the matrix I - D L of a running system (Andersson 2016 eq. 6.53), factorised: D is how outputs follow inputs
  * (sensitivity.h), L how inputs follow outputs along the connections. */
 #ifndef TUTTI_MASTER_COUPLING_FEEDBACK_H
 #define TUTTI_MASTER_COUPLING_FEEDBACK_H

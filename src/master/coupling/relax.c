@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waveform relaxation (000 section 5.2, 002 section 3.2): the macro step is repeated with what the units gave at its end until
+/* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with what the units gave at its end until
  * that rests. Inputs move on a line between both ends of the step, so that iterating makes the method of order 2.
  *
  * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of the
@@ -20,7 +20,7 @@ struct relaxation {
     unsigned long *before;                                  /* per member: do-steps before the sweep */
 };
 
-/* 000 section 5.5.2 weighs the largest component with "a small positive value". */
+/* Awais 2015 section 5.5.2 weighs the largest component with "a small positive value". */
 static const double LARGEST_WEIGHT = 0.01;
 
 static enum tutti_err open_relax(struct tutti_master *master, void *self)
@@ -136,7 +136,7 @@ static double rest_of(const struct tutti_master *master, double target)
     return master->norm.per_time ? fmax(0.1 * (target - rank->t) / rank->span, 1e-13 / master->norm.rtol) : 1;
 }
 
-/* Both kinds of reals count here (002 eq. 5, with the mean inside of the root). */
+/* Both kinds of reals count here (Nicolai 2019 eq. 5, with the mean inside of the root). */
 static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation *relax, double target, bool *rest)
 {
     struct tutti_rank *rank = master->rank;
@@ -154,7 +154,7 @@ static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation 
     return TUTTI_OK;
 }
 
-/* 000 eq. 5.22: what the iteration changed of its first result. */
+/* Awais 2015 eq. 5.22: what the iteration changed of its first result. */
 static double measure_divergence(const struct tutti_rank *rank, const struct relaxation *relax)
 {
     double square = 0, largest = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sensitivity.h - D of a running system (001 eq. 5.8, 6.54): how the continuous outputs of its units follow their continuous
+/* sensitivity.h - D of a running system (Andersson 2016 eq. 5.8, 6.54): how the continuous outputs of its units follow their continuous
  * inputs where they are, between two steps.
  *
  * Of a unit that has directional derivatives, its own are taken; a Model Exchange unit always has some (by differences, which

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mixers.h - for tests of linear correction and smoothing (001 Alg. 5, 6, 7): three units that follow their inputs at once, by
+/* mixers.h - for tests of linear correction and smoothing (Andersson 2016 Alg. 5, 6, 7): three units that follow their inputs at once, by
  * factors that no two pairs share and with units of measurement on the way, as FMUs and as the same methods written down with
  * matrices. Explicit coupling of them is unstable: rho(DL) = 1.93. */
 #ifndef TUTTI_TEST_MIXERS_H

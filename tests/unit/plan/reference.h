@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reference.h - how many evaluations a small structure takes: the least number, by trying everything, and what 001 Alg. 2
+/* reference.h - how many evaluations a small structure takes: the least number, by trying everything, and what Andersson 2016 Alg. 2
  * comes to. For structures of at most 64 nodes. */
 #ifndef TUTTI_TEST_REFERENCE_H
 #define TUTTI_TEST_REFERENCE_H
@@ -78,7 +78,7 @@ static inline uint32_t least_evaluations(const struct tutti_structure *structure
     return moves[(1u << count) - 1];
 }
 
-/* 001 Alg. 2: group[v] is the item that node v was joined to. */
+/* Andersson 2016 Alg. 2: group[v] is the item that node v was joined to. */
 struct published {
     const struct tutti_structure *structure;
     uint32_t group[MOST_NODES];

@@ -98,7 +98,7 @@ static void a_circle_of_a_million_nodes(void **state)
     check_line(true);
 }
 
-/* Against the definition: v and w are in one component if each reaches the other (001 definition 5.1.3). */
+/* Against the definition: v and w are in one component if each reaches the other (Andersson 2016 definition 5.1.3). */
 static void random_graphs_against_the_definition(void **state)
 {
     (void)state;

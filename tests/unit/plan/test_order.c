@@ -34,7 +34,7 @@ static void analyse(void)
     assert_int_equal(order.loop_count, single.loop_count);
 }
 
-/* "get 1.y1; set 2.u1; ...": models from 1, as in 001. */
+/* "get 1.y1; set 2.u1; ...": models from 1, as in Andersson 2016. */
 static void expect_actions(const struct tutti_order *actual, const char *expected)
 {
     static const char *const kinds[] = {"set", "get", "solve"};
@@ -52,7 +52,7 @@ static void expect_actions(const struct tutti_order *actual, const char *expecte
     tutti_text_fini(&text);
 }
 
-/* 001 example 5.0.1, with the order of example 5.1.2. */
+/* Andersson 2016 example 5.0.1, with the order of example 5.1.2. */
 static void example_5_0_1(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void example_5_0_1(void **state)
     assert_int_equal(order.evaluations, 2);
 }
 
-/* 001 example 5.1.1. A fourth model stands for the world outside: it gives u1 of the first and takes y2 of the third. */
+/* Andersson 2016 example 5.1.1. A fourth model stands for the world outside: it gives u1 of the first and takes y2 of the third. */
 static void connect_figure(const char *second)
 {
     uint32_t a = coupled_add(&coupled, 2, "01 10"), b = coupled_add(&coupled, 2, second);
@@ -99,7 +99,7 @@ static void example_5_1_1(void **state)
     assert_int_equal(order.evaluations, 4);
 }
 
-/* 001 figure 5.1: the same without the dependency of y1 on u1 in the second model has no loop. */
+/* Andersson 2016 figure 5.1: the same without the dependency of y1 on u1 in the second model has no loop. */
 static void figure_5_1(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void figure_5_1(void **state)
                            "set 2.u1; get 2.y2; set 3.u1; get 3.y2; set 4.u1");
 }
 
-/* 001 example 5.2.1: one by one the second model is evaluated twice, in either order. */
+/* Andersson 2016 example 5.2.1: one by one the second model is evaluated twice, in either order. */
 static void example_5_2_1(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void example_5_2_1(void **state)
     assert_int_equal(order.evaluations, 3);
 }
 
-/* 001 example 5.2.2: the outputs of the second model go to inputs without feed-through. One by one they are taken while
+/* Andersson 2016 example 5.2.2: the outputs of the second model go to inputs without feed-through. One by one they are taken while
  * its inputs come in; together once. */
 static void example_5_2_2(void **state)
 {
@@ -144,7 +144,7 @@ static void example_5_2_2(void **state)
     assert_int_equal(order.evaluations, 2);
 }
 
-/* 001 section 5.3.2: a chassis without feed-through, four wheels whose torque and force (six outputs) depend on the motion
+/* Andersson 2016 section 5.3.2: a chassis without feed-through, four wheels whose torque and force (six outputs) depend on the motion
  * of the hub (six inputs here, one each) and on the spin velocity. */
 static void race_car(void **state)
 {
@@ -323,10 +323,10 @@ static void random_systems_against_the_optimum(void **state)
             most = order.evaluations - least;
         release();
     }
-    print_message(
-        "%d systems: the least is %u evaluations, found in %u, %u at most too many; %u evaluations in all. 001 "
-        "Alg. 2: %u, the least in %u. One by one: %u.\n",
-        TRIALS, optimum, best, most, ours, published, published_best, singly);
+    print_message("%d systems: the least is %u evaluations, found in %u, %u at most too many; %u evaluations in all. "
+                  "Andersson 2016 "
+                  "Alg. 2: %u, the least in %u. One by one: %u.\n",
+                  TRIALS, optimum, best, most, ours, published, published_best, singly);
     assert_true(ours <= published);
     assert_true(best > TRIALS / 100 * 99);
 }

@@ -6,7 +6,7 @@
 
 static struct driven_result reference, ours, theirs;
 
-/* Van der Pol's oscillator as in 001 section 8.6.1. */
+/* Van der Pol's oscillator as in Andersson 2016 section 8.6.1. */
 static double damping;
 
 static void van_der_pol(double t, const double *x, const double *u, double *dx)

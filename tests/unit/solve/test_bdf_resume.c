@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bdf when inputs change: the predictor tables of 001 chapter 7, problems that are hard on a corrected predictor, and
+/* bdf when inputs change: the predictor tables of Andersson 2016 chapter 7, problems that are hard on a corrected predictor, and
  * steps that are taken back. */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 static struct driven_result reference, base, result;
 
-/* 001 section 7.4.1: two masses, three springs and dampers; the right one is solved, the left one is its input. */
+/* Andersson 2016 section 7.4.1: two masses, three springs and dampers; the right one is solved, the left one is its input. */
 static const double k_1 = 10, k_2 = 25, k_3 = 50, c_1 = 1, c_2 = 0.1, c_3 = 2;
 
 static void two_masses(double t, const double *x, double *dx)
@@ -54,8 +54,8 @@ static void drive_mass(double t, double *u, double *du)
     memcpy(du, dx, 2 * sizeof *du);
 }
 
-/* 001 section 7.4.2, eq. 7.18: two pendula of length 1 and mass 1, pivots 1 apart, a spring between the bobs whose length
- * without force is 1, and a force on the left pivot. 001 has no parameters; with a spring of 150 N/m the table comes out
+/* Andersson 2016 section 7.4.2, eq. 7.18: two pendula of length 1 and mass 1, pivots 1 apart, a spring between the bobs whose length
+ * without force is 1, and a force on the left pivot. Andersson 2016 has no parameters; with a spring of 150 N/m the table comes out
  * much as published. */
 static const double gravity = 9.81, spring = 150, apart = 1;
 

@@ -6,7 +6,7 @@
 #include "solve/pattern.h"
 #include "solve/random.h"
 
-/* 001, eq. 9.5: the pattern of eq. 9.4. */
+/* Andersson 2016, eq. 9.5: the pattern of eq. 9.4. */
 static const struct tutti_place example[] = {{0, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 2}};
 
 static void test_sorted_once(void **state)

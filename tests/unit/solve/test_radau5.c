@@ -204,7 +204,7 @@ static void test_tolerance(void **state)
 
 /* ---- stiff problems ---- */
 
-/* 001 eq. 8.9 */
+/* Andersson 2016 eq. 8.9 */
 static enum tutti_eval van_der_pol(void *context, double t, const double *x, double *dx)
 {
     (void)context, (void)t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter average: outputs of the averages over a step (004 eq. 1-3). */
+/* --filter average: outputs of the averages over a step (Lacoursiere 2017 eq. 1-3). */
 #include "test.h"
 
 #include "exchange.h"
