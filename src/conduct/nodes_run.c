@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "conduct/lost.h"
 #include "conduct/nodes_parts.h"
 #include "fabric/tcp_hub.h"
 
@@ -130,25 +131,12 @@ static void lose_client(struct crew *crew, const struct tutti_node_client *clien
         }
 }
 
-/* "; its last words: ...", in one line; "" if there are none. */
-static const char *last_words(const struct crew *crew, int rank, char *out, size_t size)
-{
-    const char *words = tutti_conductor_last_words(crew->conductor, rank);
-    *out = '\0';
-    if (*words)
-        snprintf(out, size, "; its last words: %s", words);
-    for (char *at = out; *at; at++)
-        if (*at == '\n')
-            *at = at[1] ? '|' : ' ';
-    return out;
-}
-
 /* Called when everything that the rank reported is taken. */
 static void give_up(struct crew *crew, int rank)
 {
     char words[2048];
     const struct member *member = &crew->members[rank];
-    last_words(crew, rank, words, sizeof words);
+    tutti_lost_last_words(crew->conductor, rank, words, sizeof words);
     (void)tutti_fail(member->err, "%s%s", member->why ? member->why : "a rank is lost",
                      member->err == TUTTI_ERR_LOST ? words : "");
     tutti_conductor_lose(crew->conductor, rank, member->err);
@@ -238,16 +226,11 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
     char units[1024], how[256];
     name_units(crew, loss, units, sizeof units);
     if (loss->how == TUTTI_LOSS_HANG)
-        snprintf(how, sizeof how, "has given no sign of life for %s s: raise --timeout if the FMU may take that long",
-                 NUMBER(crew->job->options.timeout));
+        tutti_lost_by_silence(crew->job->options.timeout, how, sizeof how);
     else if (loss->how == TUTTI_LOSS_EXIT)
-        snprintf(how, sizeof how, "ended by itself with status %u: an FMU must not call exit", loss->detail);
-    else if (loss->detail == SIGKILL)
-        snprintf(how, sizeof how,
-                 "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
+        tutti_lost_by_exit((int)loss->detail, how, sizeof how);
     else
-        snprintf(how, sizeof how, "was ended by signal %u (%s): ask the FMU's author, with its inputs and parameters",
-                 loss->detail, strsignal((int)loss->detail));
+        tutti_lost_by_signal((int)loss->detail, how, sizeof how);
     return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
                       crew->members[loss->rank].client->name, units, TIME(loss->t), how);
 }

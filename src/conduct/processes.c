@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "conduct/drain.h"
 #include "conduct/launch.h"
+#include "conduct/lost.h"
 
 /* Seconds that the others have to come back, once one is lost. */
 static const double GRACE = 0.5;
@@ -129,20 +130,6 @@ static const char *name_worker(const struct crew *crew, int rank, char *out, siz
     return out;
 }
 
-/* "; its last words: ...", in one line; "" if there are none. */
-static const char *last_words(const struct crew *crew, int rank, char *out, size_t size)
-{
-    const char *words = tutti_conductor_last_words(crew->drain.conductor, rank);
-    *out = '\0';
-    if (!*words)
-        return out;
-    snprintf(out, size, "; its last words: %s", words);
-    for (char *at = out; *at; at++)
-        if (*at == '\n')
-            *at = at[1] ? '|' : ' ';
-    return out;
-}
-
 enum { NAME_ROOM = 1024, WORDS_ROOM = 2048 };
 
 static void lose_dead(struct crew *crew, int rank)
@@ -150,29 +137,23 @@ static void lose_dead(struct crew *crew, int rank)
     int status = crew->workers[rank].status;
     char name[NAME_ROOM], words[WORDS_ROOM], how[256];
     name_worker(crew, rank, name, sizeof name);
-    last_words(crew, rank, words, sizeof words);
-    if (!WIFSIGNALED(status))
-        snprintf(how, sizeof how, "ended by itself with status %d: an FMU must not call exit", WEXITSTATUS(status));
-    else if (WTERMSIG(status) == SIGKILL)
-        snprintf(how, sizeof how,
-                 "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
+    tutti_lost_last_words(crew->drain.conductor, rank, words, sizeof words);
+    if (WIFSIGNALED(status))
+        tutti_lost_by_signal(WTERMSIG(status), how, sizeof how);
     else
-        snprintf(how, sizeof how, "was ended by signal %d (%s): ask the FMU's author, with its inputs and parameters",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+        tutti_lost_by_exit(WEXITSTATUS(status), how, sizeof how);
     tutti_conductor_lose(crew->drain.conductor, rank,
                          tutti_fail(TUTTI_ERR_LOST, "%s %s; everything computed before is kept%s", name, how, words));
 }
 
 static void lose_hung(struct crew *crew, int rank)
 {
-    char name[NAME_ROOM], words[WORDS_ROOM];
+    char name[NAME_ROOM], words[WORDS_ROOM], how[256];
     name_worker(crew, rank, name, sizeof name);
-    last_words(crew, rank, words, sizeof words);
+    tutti_lost_last_words(crew->drain.conductor, rank, words, sizeof words);
+    tutti_lost_by_silence(crew->timeout, how, sizeof how);
     tutti_conductor_lose(crew->drain.conductor, rank,
-                         tutti_fail(TUTTI_ERR_LOST,
-                                    "%s has given no sign of life for %s s: raise --timeout if the FMU may take that "
-                                    "long; everything computed before is kept%s",
-                                    name, NUMBER(crew->timeout), words));
+                         tutti_fail(TUTTI_ERR_LOST, "%s %s; everything computed before is kept%s", name, how, words));
 }
 
 /* Tells the conductor of a worker that will not come to its end. Only now: what others have computed until they heard of it
