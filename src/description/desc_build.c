@@ -31,7 +31,7 @@ void tutti_build_error(struct tutti_build *build, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(&build->report, TUTTI_FINDING_ERROR, build->line, build->what, build->name, format, args);
+    tutti_desc_report_add_v(&build->report, TUTTI_FINDING_ERROR, build->line, build->what, build->name, format, args);
     va_end(args);
 }
 
@@ -39,7 +39,7 @@ void tutti_build_warning(struct tutti_build *build, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(&build->report, TUTTI_FINDING_WARNING, build->line, build->what, build->name, format, args);
+    tutti_desc_report_add_v(&build->report, TUTTI_FINDING_WARNING, build->line, build->what, build->name, format, args);
     va_end(args);
 }
 
@@ -97,8 +97,8 @@ static bool is_foreign(const char *name)
 static void report_unknown(struct tutti_build *build, const struct tutti_element *element, const char *attribute)
 {
     if (!is_foreign(attribute))
-        tutti_report_add(&build->report, TUTTI_FINDING_WARNING, tutti_xml_line(build->xml), NULL, NULL,
-                         "unknown attribute %s of <%s> is ignored", attribute, element->name);
+        tutti_desc_report_add(&build->report, TUTTI_FINDING_WARNING, tutti_xml_line(build->xml), NULL, NULL,
+                              "unknown attribute %s of <%s> is ignored", attribute, element->name);
 }
 
 static enum tutti_err start_known(struct tutti_build *build, const struct tutti_element *element,
@@ -143,8 +143,8 @@ static enum tutti_err on_start(void *context, struct tutti_xml *xml, const char 
     if (build->depth == 0)
         return tutti_xml_fail(xml, TUTTI_ERR_FORMAT, "found <%.64s>, expected <fmiModelDescription>", name);
     if (!parent->foreign && !is_foreign(name))
-        tutti_report_add(&build->report, TUTTI_FINDING_WARNING, tutti_xml_line(xml), NULL, NULL,
-                         "unknown element <%s> in <%s> is ignored", name, parent->name);
+        tutti_desc_report_add(&build->report, TUTTI_FINDING_WARNING, tutti_xml_line(xml), NULL, NULL,
+                              "unknown element <%s> in <%s> is ignored", name, parent->name);
     build->skip = 1;
     return TUTTI_OK;
 }

@@ -102,7 +102,7 @@ struct tutti_named_dependency {
 struct tutti_build {
     struct tutti_desc_whole *whole;
     struct tutti_desc *desc;
-    struct tutti_report report;
+    struct tutti_desc_report report;
     struct tutti_xml *xml;
 
     struct tutti_element document, root[2]; /* the root's children are those of the version that it names */

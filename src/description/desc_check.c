@@ -19,7 +19,7 @@ enum {
 
 struct check {
     const struct tutti_desc *desc;
-    struct tutti_report report;
+    struct tutti_desc_report report;
     struct tutti_arena arena; /* what the checks need for themselves */
     uint8_t *roles;           /* of each variable, ROLE_* */
     int64_t **items;          /* of each type: the values of its items in order, NULL if it has none */
@@ -31,7 +31,7 @@ static void check_error(struct check *check, const struct tutti_var *var, const 
 {
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
+    tutti_desc_report_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
@@ -40,7 +40,7 @@ static void check_warning(struct check *check, const struct tutti_var *var, cons
 {
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
+    tutti_desc_report_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
@@ -331,8 +331,8 @@ static void check_independent(struct check *check)
                         desc->fmi == 3 ? "Float64 or Float32" : "Real");
     }
     if (!first && desc->fmi == 3)
-        tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
-                         "found no variable with causality independent, expected one, usually \"time\"");
+        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                              "found no variable with causality independent, expected one, usually \"time\"");
 }
 
 /* desc_check_vars.c: each variable for itself, against its type, its dimensions and its clocks. */
@@ -510,8 +510,8 @@ static void mark(struct check *check, const struct tutti_unknowns *list, uint8_t
     for (uint32_t i = 0; i < list->count; i++) {
         const struct tutti_unknown *unknown = &list->items[i];
         if (list->given && (check->roles[unknown->variable] & role))
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what, vars[unknown->variable].name,
-                             "it is listed twice, expected once");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what,
+                                  vars[unknown->variable].name, "it is listed twice, expected once");
         check->roles[unknown->variable] |= role;
     }
 }
@@ -526,9 +526,9 @@ static void check_outputs(struct check *check)
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tutti_var *var = &desc->vars[desc->outputs.items[i].variable];
         if (var->causality != TUTTI_OUTPUT)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output", var->name,
-                             "the variable (line %u) has causality %s, expected output", var->line,
-                             tutti_causality_name(var->causality));
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output", var->name,
+                                  "the variable (line %u) has causality %s, expected output", var->line,
+                                  tutti_causality_name(var->causality));
     }
 }
 
@@ -539,16 +539,16 @@ static void check_derivatives(struct check *check)
         const struct tutti_unknown *unknown = &desc->derivatives.items[i];
         const struct tutti_var *var = &desc->vars[unknown->variable];
         if (var->derivative_of == TUTTI_NONE) {
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
-                             "the variable (line %u) has no derivative attribute, expected one that names its state",
-                             var->line);
+            tutti_desc_report_add(
+                &check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+                "the variable (line %u) has no derivative attribute, expected one that names its state", var->line);
             continue;
         }
         const struct tutti_var *state = &desc->vars[var->derivative_of];
         if (check->roles[var->derivative_of] & ROLE_STATE)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
-                             "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
-                             state->name, state->line);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+                                  "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
+                                  state->name, state->line);
         check->roles[var->derivative_of] |= ROLE_STATE;
         if (state->causality != TUTTI_LOCAL && state->causality != TUTTI_OUTPUT)
             check_error(check, state, "a state with causality %s, expected local or output",
@@ -593,12 +593,12 @@ static void check_initial(struct check *check)
         const struct tutti_unknown *unknown = &desc->initial_unknowns.items[i];
         const struct tutti_var *var = &desc->vars[unknown->variable];
         if (!initial_reason(check, unknown->variable) && var->clock_count == 0)
-            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
-                             "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
-                             tutti_causality_name(var->causality), tutti_initial_name(var->initial));
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                                  "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
+                                  tutti_causality_name(var->causality), tutti_initial_name(var->initial));
         if (desc->fmi == 2 && i && unknown->variable < desc->initial_unknowns.items[i - 1].variable)
-            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
-                             "it comes after a variable with a larger index, expected an ascending order");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+                                  "it comes after a variable with a larger index, expected an ascending order");
     }
 }
 
@@ -612,9 +612,9 @@ static void check_initial_kinds(struct check *check)
         for (uint32_t k = 0; unknown->kinds && k < unknown->dependency_count; k++) {
             if (unknown->kinds[k] == TUTTI_DEPENDENT || unknown->kinds[k] == TUTTI_DEPENDENCY_CONSTANT)
                 continue;
-            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
-                             check->desc->vars[unknown->variable].name,
-                             "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
+                                  check->desc->vars[unknown->variable].name,
+                                  "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
             break;
         }
     }
@@ -667,51 +667,51 @@ static void check_interface(struct check *check, const struct tutti_interface *i
 {
     if (!interface->present)
         return;
-    struct tutti_report *report = &check->report;
+    struct tutti_desc_report *report = &check->report;
     if (!interface->model_identifier)
-        tutti_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                         "found no modelIdentifier, expected one: it names the library");
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                              "found no modelIdentifier, expected one: it names the library");
     else if (!is_identifier(interface->model_identifier))
-        tutti_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                         "modelIdentifier is \"%.200s\", expected a C identifier (letters, digits and _)",
-                         interface->model_identifier);
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                              "modelIdentifier is \"%.200s\", expected a C identifier (letters, digits and _)",
+                              interface->model_identifier);
     if ((interface->flags & TUTTI_CAN_SERIALIZE) && !(interface->flags & TUTTI_CAN_STATE))
-        tutti_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                         "it can serialize its state but not get and set it, expected both");
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                              "it can serialize its state but not get and set it, expected both");
     if (interface->fixed_step < 0)
-        tutti_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
-                         "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+                              "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
 }
 
 static void check_root(struct check *check)
 {
     static const char *const names[] = {"CoSimulation", "ModelExchange", "ScheduledExecution"};
     const struct tutti_desc *desc = check->desc;
-    struct tutti_report *report = &check->report;
+    struct tutti_desc_report *report = &check->report;
     bool any = false;
     for (int i = 0; i < TUTTI_INTERFACE_COUNT; i++) {
         any |= desc->interfaces[i].present;
         check_interface(check, &desc->interfaces[i], desc->fmi == 1 ? NULL : names[i]);
     }
     if (!any)
-        tutti_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
-                         "found no interface, expected <CoSimulation> or <ModelExchange>%s",
-                         desc->fmi == 3 ? " or <ScheduledExecution>" : "");
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+                              "found no interface, expected <CoSimulation> or <ModelExchange>%s",
+                              desc->fmi == 3 ? " or <ScheduledExecution>" : "");
     if (!desc->token)
-        tutti_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
-                         desc->fmi == 3 ? "instantiationToken" : "guid");
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
+                              desc->fmi == 3 ? "instantiationToken" : "guid");
     if (!desc->model_name)
-        tutti_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no modelName, expected one");
+        tutti_desc_report_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no modelName, expected one");
     const struct tutti_experiment *e = &desc->experiment;
     if (e->has_start && e->has_stop && e->stop < e->start)
-        tutti_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                         "stopTime %g is before startTime %g", e->stop, e->start);
+        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                              "stopTime %g is before startTime %g", e->stop, e->start);
     if (e->has_tolerance && !(e->tolerance > 0))
-        tutti_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                         "tolerance is %g, expected a positive number", e->tolerance);
+        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                              "tolerance is %g, expected a positive number", e->tolerance);
     if (e->has_step && !(e->step > 0))
-        tutti_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
-                         "stepSize is %g, expected a positive number", e->step);
+        tutti_desc_report_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+                              "stepSize is %g, expected a positive number", e->step);
 }
 
 static void check_units(struct check *check)
@@ -719,16 +719,16 @@ static void check_units(struct check *check)
     const struct tutti_desc *desc = check->desc;
     for (uint32_t i = 0; i < desc->unit_count; i++)
         if (desc->units[i].has_base && desc->units[i].factor == 0)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit", desc->units[i].name,
-                             "factor is 0, expected another number");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit", desc->units[i].name,
+                                  "factor is 0, expected another number");
     for (uint32_t i = 0; i < desc->display_count; i++) {
         const struct tutti_display_unit *display = &desc->displays[i];
         if (display->factor == 0)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
-                             "%s is 0, expected another number", desc->fmi == 1 ? "gain" : "factor");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+                                  "%s is 0, expected another number", desc->fmi == 1 ? "gain" : "factor");
         if (display->inverse && display->offset != 0)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
-                             "offset is %g, expected 0 because inverse is true", display->offset);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+                                  "offset is %g, expected 0 because inverse is true", display->offset);
     }
 }
 
@@ -752,16 +752,16 @@ static enum tutti_err check_items(struct check *check, uint32_t index)
         values[i] = type->items[i].value;
         err = tutti_map_add(&names, type->items[i].name, i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                             "two items are named \"%.200s\", expected different names", type->items[i].name);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                  "two items are named \"%.200s\", expected different names", type->items[i].name);
     }
     tutti_map_fini(&names);
     TRY(err);
     qsort(values, type->item_count, sizeof *values, compare_values);
     for (uint32_t i = 1; i < type->item_count; i++)
         if (values[i] == values[i - 1])
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                             "two items have the value %lld, expected different values", (long long)values[i]);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                  "two items have the value %lld, expected different values", (long long)values[i]);
     check->items[index] = values;
     return TUTTI_OK;
 }
@@ -776,17 +776,17 @@ static enum tutti_err check_types(struct check *check)
         const struct tutti_type_def *type = &desc->types[i];
         const struct tutti_bounds *bounds = type->bounds;
         if (type->unit != TUTTI_NONE && !desc->units[type->unit].defined && desc->fmi > 1)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                             "unit is \"%.200s\", expected one that UnitDefinitions defines",
-                             desc->units[type->unit].name);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                  "unit is \"%.200s\", expected one that UnitDefinitions defines",
+                                  desc->units[type->unit].name);
         if (bounds && bounds->has_min && bounds->has_max && bounds->min > bounds->max)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                             "min %g is greater than max %g", bounds->min, bounds->max);
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                  "min %g is greater than max %g", bounds->min, bounds->max);
         if (type->item_count)
             TRY(check_items(check, i));
         else if (type->type == TUTTI_TYPE_ENUMERATION)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
-                             "found no <Item>, expected at least one");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+                                  "found no <Item>, expected at least one");
     }
     return TUTTI_OK;
 }
@@ -800,8 +800,8 @@ static enum tutti_err check_categories(struct check *check)
         int64_t earlier;
         err = tutti_map_add(&names, desc->log_categories[i], i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tutti_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category", desc->log_categories[i],
-                             "defined twice, expected different names");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category",
+                                  desc->log_categories[i], "defined twice, expected different names");
     }
     tutti_map_fini(&names);
     return err;
@@ -819,12 +819,13 @@ static enum tutti_err add_name(struct check *check, struct tutti_map *names, uin
     int64_t earlier;
     TRY(tutti_map_add(names, name, index, &earlier));
     if (*name == '\0')
-        tutti_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL, "the name is empty, expected a text");
+        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL,
+                              "the name is empty, expected a text");
     else if (earlier != TUTTI_MAP_NONE)
-        tutti_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
-                         "the name is used twice, first in line %u; expected different names",
-                         earlier >= desc->var_count ? desc->aliases[earlier - desc->var_count].line
-                                                    : desc->vars[earlier].line);
+        tutti_desc_report_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
+                              "the name is used twice, first in line %u; expected different names",
+                              earlier >= desc->var_count ? desc->aliases[earlier - desc->var_count].line
+                                                         : desc->vars[earlier].line);
     return TUTTI_OK;
 }
 
@@ -839,8 +840,8 @@ static enum tutti_err add_names(struct check *check, struct tutti_map *names)
         return TUTTI_OK;
     for (uint32_t i = 0; i < desc->type_count; i++)
         if (tutti_map_find(names, desc->types[i].name) != TUTTI_MAP_NONE)
-            tutti_report_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type", desc->types[i].name,
-                             "a variable has the same name, expected different names");
+            tutti_desc_report_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type",
+                                  desc->types[i].name, "a variable has the same name, expected different names");
     return TUTTI_OK;
 }
 
@@ -869,7 +870,7 @@ enum tutti_err tutti_desc_check(struct tutti_desc *desc, const char *file, struc
 {
     struct check check = {.desc = desc, .report = {.file = file, .findings = findings}};
     enum tutti_err err = check_all(&check);
-    tutti_report_end(&check.report);
+    tutti_desc_report_end(&check.report);
     tutti_arena_fini(&check.arena);
     return err;
 }

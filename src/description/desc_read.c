@@ -104,7 +104,7 @@ enum tutti_err tutti_desc_read(struct tutti_desc **out, const char *file, struct
     TRY(tutti_build_init(&build, file, findings));
     build.root[0] = (struct tutti_element){.name = "fmiModelDescription", .start = root, .end = root_end};
     enum tutti_err err = tutti_xml_read(file, reader, &tutti_build_handlers, &build);
-    tutti_report_end(&build.report);
+    tutti_desc_report_end(&build.report);
     tutti_build_fini(&build);
     if (err == TUTTI_OK)
         *out = build.desc;

@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 /* Counts one more of a kind; false if its lines are used up. */
-static bool admit(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *format)
+static bool admit(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line, const char *format)
 {
     unsigned i = 0;
     while (i < report->kind_count && report->kinds[i].format != format)
         i++;
-    if (i == TUTTI_REPORT_KINDS)
+    if (i == TUTTI_DESC_REPORT_KINDS)
         i--; /* there are fewer kinds than that; if ever not, the last ones share a count */
     if (i == report->kind_count) {
         report->kinds[i].format = format;
@@ -18,11 +18,11 @@ static bool admit(struct tutti_report *report, enum tutti_severity severity, uns
         report->kinds[i].first_line = line;
         report->kind_count++;
     }
-    return ++report->kinds[i].count <= TUTTI_REPORT_EACH;
+    return ++report->kinds[i].count <= TUTTI_DESC_REPORT_EACH;
 }
 
-void tutti_report_add_v(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
-                        const char *name, const char *format, va_list args)
+void tutti_desc_report_add_v(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
+                             const char *what, const char *name, const char *format, va_list args)
 {
     if (!report->findings)
         return;
@@ -42,21 +42,21 @@ void tutti_report_add_v(struct tutti_report *report, enum tutti_severity severit
                            text);
 }
 
-void tutti_report_add(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
-                      const char *name, const char *format, ...)
+void tutti_desc_report_add(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
+                           const char *what, const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(report, severity, line, what, name, format, args);
+    tutti_desc_report_add_v(report, severity, line, what, name, format, args);
     va_end(args);
 }
 
-void tutti_report_end(struct tutti_report *report)
+void tutti_desc_report_end(struct tutti_desc_report *report)
 {
     for (unsigned i = 0; i < report->kind_count; i++) {
-        if (report->kinds[i].count <= TUTTI_REPORT_EACH)
+        if (report->kinds[i].count <= TUTTI_DESC_REPORT_EACH)
             continue;
-        unsigned hidden = report->kinds[i].count - TUTTI_REPORT_EACH;
+        unsigned hidden = report->kinds[i].count - TUTTI_DESC_REPORT_EACH;
         /* The line below counts as one, and every hidden finding is counted already. */
         if (report->kinds[i].severity == TUTTI_FINDING_ERROR)
             report->findings->errors--;

@@ -8,9 +8,9 @@
 
 #include "base/findings.h"
 
-enum { TUTTI_REPORT_KINDS = 128, TUTTI_REPORT_EACH = 40 };
+enum { TUTTI_DESC_REPORT_KINDS = 128, TUTTI_DESC_REPORT_EACH = 40 };
 
-struct tutti_report {
+struct tutti_desc_report {
     const char *file;
     struct tutti_findings *findings; /* NULL: nobody listens */
     unsigned kind_count;
@@ -18,16 +18,16 @@ struct tutti_report {
         const char *format; /* what is reported in the same words is of the same kind */
         enum tutti_severity severity;
         unsigned count, first_line;
-    } kinds[TUTTI_REPORT_KINDS];
+    } kinds[TUTTI_DESC_REPORT_KINDS];
 };
 
 /* `format` must be a literal: its address tells kinds apart. The text gets `what "name": ` in front, `what: ` if name is
  * NULL, and nothing if `what` is NULL. */
-void tutti_report_add(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
-                      const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
-void tutti_report_add_v(struct tutti_report *report, enum tutti_severity severity, unsigned line, const char *what,
-                        const char *name, const char *format, va_list args) TUTTI_PRINTF(6, 0);
+void tutti_desc_report_add(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
+                           const char *what, const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
+void tutti_desc_report_add_v(struct tutti_desc_report *report, enum tutti_severity severity, unsigned line,
+                             const char *what, const char *name, const char *format, va_list args) TUTTI_PRINTF(6, 0);
 /* Says how many of each kind were left out. */
-void tutti_report_end(struct tutti_report *report);
+void tutti_desc_report_end(struct tutti_desc_report *report);
 
 #endif

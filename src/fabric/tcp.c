@@ -51,7 +51,7 @@ struct tutti_tcp {
     struct tutti_fabric fabric;
     struct tutti_tcp_socket socket;
     const struct tutti_log *log;
-    struct tutti_wire_hello hello; /* ours */
+    struct tutti_frame_hello hello; /* ours */
     struct tutti_tcp_peer *peers;
     struct link *links; /* per rank, then that of the hub */
     uint32_t *callers;  /* links that others called, by a hash of their routes; a power of two; UINT32_MAX: free */
@@ -110,7 +110,7 @@ static struct tutti_shown peer_name(const struct tutti_tcp *tcp, const struct li
 /* FORMAT: it broke the rules. */
 static enum tutti_err protocol_error(const struct tutti_tcp *tcp, const struct link *link)
 {
-    return tutti_wire_disagree(TUTTI_WIRE_FINE, peer_name(tcp, link).text, "");
+    return tutti_frame_disagree(TUTTI_FRAME_FINE, peer_name(tcp, link).text, "");
 }
 
 /* Callers: routes that ZeroMQ made, and whose links they are ---------------------------------------------------------------- */
@@ -148,13 +148,13 @@ static void add_caller(struct tutti_tcp *tcp, struct link *link)
 
 /* What comes in ------------------------------------------------------------------------------------------------------------- */
 
-static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *route, enum tutti_wire_reason reason)
+static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *route, enum tutti_frame_reason reason)
 {
     struct tutti_parcel parcel = {0};
-    if (reason == TUTTI_WIRE_FINE)
-        tutti_wire_put_hello(&parcel, &tcp->hello);
+    if (reason == TUTTI_FRAME_FINE)
+        tutti_frame_put_hello(&parcel, &tcp->hello);
     else
-        tutti_wire_put_refusal(&parcel, reason);
+        tutti_frame_put_refusal(&parcel, reason);
     bool failed = parcel.failed;
     tutti_tcp_socket_post(&tcp->socket, route, &parcel); /* if it is gone, that shows later */
     tutti_parcel_fini(&parcel);
@@ -162,9 +162,9 @@ static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *rou
 }
 
 /* The link that a hello opens, or NULL. With keys, nobody can be another than his key says. */
-static struct link *expected(struct tutti_tcp *tcp, const struct tutti_wire_hello *hello, zmq_msg_t *message)
+static struct link *expected(struct tutti_tcp *tcp, const struct tutti_frame_hello *hello, zmq_msg_t *message)
 {
-    bool is_hub = hello->rank == TUTTI_WIRE_HUB;
+    bool is_hub = hello->rank == TUTTI_FRAME_HUB;
     if (!is_hub && (hello->rank >= hello->ranks || hello->rank <= (uint32_t)tcp->fabric.rank))
         return NULL; /* the higher rank calls */
     struct link *link = &tcp->links[is_hub ? (uint32_t)tcp->fabric.ranks : hello->rank];
@@ -178,19 +178,19 @@ static struct link *expected(struct tutti_tcp *tcp, const struct tutti_wire_hell
 /* A message by a connection that has not said who it is. A stranger is turned away, and does not disturb the run. */
 static enum tutti_err meet(struct tutti_tcp *tcp, const struct tutti_route *route, zmq_msg_t *message)
 {
-    struct tutti_wire_hello hello;
-    if (!tutti_wire_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello)) {
+    struct tutti_frame_hello hello;
+    if (!tutti_frame_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello)) {
         if (tcp->strangers++ < WARNINGS)
             tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "a program that is no member of the run sent %zu bytes",
                              zmq_msg_size(message));
         return TUTTI_OK;
     }
-    enum tutti_wire_reason reason = tutti_wire_compare(&hello, &tcp->hello);
-    struct link *link = reason == TUTTI_WIRE_FINE ? expected(tcp, &hello, message) : NULL;
+    enum tutti_frame_reason reason = tutti_frame_compare(&hello, &tcp->hello);
+    struct link *link = reason == TUTTI_FRAME_FINE ? expected(tcp, &hello, message) : NULL;
     if (!link) {
-        reason = reason == TUTTI_WIRE_FINE ? TUTTI_WIRE_NOT_EXPECTED : reason;
+        reason = reason == TUTTI_FRAME_FINE ? TUTTI_FRAME_NOT_EXPECTED : reason;
         if (tcp->strangers++ < WARNINGS) {
-            (void)tutti_wire_disagree(reason, "the program that called", hello.version);
+            (void)tutti_frame_disagree(reason, "the program that called", hello.version);
             tutti_log_printf(tcp->log, TUTTI_LOG_WARNING, NULL, "%s", tutti_err_message());
         }
         return greet(tcp, route, reason);
@@ -198,23 +198,23 @@ static enum tutti_err meet(struct tutti_tcp *tcp, const struct tutti_route *rout
     link->route = *route;
     link->state = TUTTI_TCP_UP;
     add_caller(tcp, link);
-    return greet(tcp, route, TUTTI_WIRE_FINE);
+    return greet(tcp, route, TUTTI_FRAME_FINE);
 }
 
 /* The answer to our hello. */
 static enum tutti_err meet_called(struct tutti_tcp *tcp, struct link *link, zmq_msg_t *message)
 {
-    struct tutti_wire_hello hello;
-    enum tutti_wire_reason reason;
-    char version[TUTTI_WIRE_VERSION];
+    struct tutti_frame_hello hello;
+    enum tutti_frame_reason reason;
+    char version[TUTTI_FRAME_VERSION];
     struct tutti_shown who = peer_name(tcp, link);
-    if (tutti_wire_get_refusal(zmq_msg_data(message), zmq_msg_size(message), &reason, version))
-        return tutti_wire_disagree(reason, who.text, version);
-    if (!tutti_wire_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello))
+    if (tutti_frame_get_refusal(zmq_msg_data(message), zmq_msg_size(message), &reason, version))
+        return tutti_frame_disagree(reason, who.text, version);
+    if (!tutti_frame_get_hello(zmq_msg_data(message), zmq_msg_size(message), &hello))
         return protocol_error(tcp, link);
-    reason = tutti_wire_compare(&hello, &tcp->hello);
-    if (reason != TUTTI_WIRE_FINE)
-        return tutti_wire_disagree(reason, who.text, hello.version);
+    reason = tutti_frame_compare(&hello, &tcp->hello);
+    if (reason != TUTTI_FRAME_FINE)
+        return tutti_frame_disagree(reason, who.text, hello.version);
     if (hello.rank != (uint32_t)link->rank)
         return protocol_error(tcp, link);
     link->state = TUTTI_TCP_UP;
@@ -252,7 +252,7 @@ static void spread_stop(struct tutti_tcp *tcp, uint64_t step)
     for (int i = 0; i <= tcp->fabric.ranks; i++)
         if (tcp->links[i].state == TUTTI_TCP_UP && !tcp->links[i].gone)
             tutti_tcp_socket_tell(&tcp->socket, &tcp->links[i].route,
-                                  &(struct tutti_wire_head){.kind = TUTTI_WIRE_STOP}, &step);
+                                  &(struct tutti_frame_head){.kind = TUTTI_FRAME_STOP}, &step);
 }
 
 static void hear_stop(struct tutti_tcp *tcp, struct link *link, uint64_t step)
@@ -266,30 +266,30 @@ static void hear_stop(struct tutti_tcp *tcp, struct link *link, uint64_t step)
 static enum tutti_err obey(struct tutti_tcp *tcp, struct link *link, zmq_msg_t *message)
 {
     const void *data = zmq_msg_data(message);
-    struct tutti_wire_head head;
+    struct tutti_frame_head head;
     bool is_hub = link->rank < 0;
-    if (!tutti_wire_get_head(data, zmq_msg_size(message), &head))
+    if (!tutti_frame_get_head(data, zmq_msg_size(message), &head))
         return protocol_error(tcp, link);
     if (link->state != TUTTI_TCP_UP)
         return meet_called(tcp, link, message);
-    if (head.kind == TUTTI_WIRE_PING)
+    if (head.kind == TUTTI_FRAME_PING)
         return TUTTI_OK;
-    if (head.kind == TUTTI_WIRE_STOP) {
-        hear_stop(tcp, link, tutti_wire_get_u64(data));
+    if (head.kind == TUTTI_FRAME_STOP) {
+        hear_stop(tcp, link, tutti_frame_get_u64(data));
         return TUTTI_OK;
     }
-    if (head.kind == TUTTI_WIRE_BYE)
+    if (head.kind == TUTTI_FRAME_BYE)
         return link->left = true, TUTTI_OK;
-    if (is_hub && head.kind == TUTTI_WIRE_GRANT) {
-        uint64_t granted = tutti_wire_get_u64(data);
+    if (is_hub && head.kind == TUTTI_FRAME_GRANT) {
+        uint64_t granted = tutti_frame_get_u64(data);
         tcp->granted = granted > tcp->granted ? granted : tcp->granted;
         return TUTTI_OK;
     }
-    if (is_hub || (head.kind != TUTTI_WIRE_ACK && head.kind != TUTTI_WIRE_DATA && head.kind != TUTTI_WIRE_REDUCE) ||
+    if (is_hub || (head.kind != TUTTI_FRAME_ACK && head.kind != TUTTI_FRAME_DATA && head.kind != TUTTI_FRAME_REDUCE) ||
         head.taken - link->acked > link->sent - link->acked)
         return protocol_error(tcp, link);
     link->acked = head.taken;
-    return head.kind == TUTTI_WIRE_ACK ? TUTTI_OK : enqueue(tcp, link, message);
+    return head.kind == TUTTI_FRAME_ACK ? TUTTI_OK : enqueue(tcp, link, message);
 }
 
 /* Waiting ------------------------------------------------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ static void hear_events(struct tutti_tcp *tcp)
 static void probe(struct tutti_tcp *tcp, struct link *link)
 {
     if (link->state == TUTTI_TCP_UP && !link->gone &&
-        tutti_tcp_socket_tell(&tcp->socket, &link->route, &(struct tutti_wire_head){.kind = TUTTI_WIRE_PING}, NULL) ==
+        tutti_tcp_socket_tell(&tcp->socket, &link->route, &(struct tutti_frame_head){.kind = TUTTI_FRAME_PING}, NULL) ==
             TUTTI_SENDING_GONE) {
         link->gone = true;
         link->why = tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED);
@@ -333,11 +333,11 @@ static enum tutti_sending send_batch(struct tutti_tcp *tcp)
 {
     struct link *hub = hub_link(tcp);
     zmq_msg_t message;
-    if (zmq_msg_init_size(&message, TUTTI_WIRE_HEAD + tcp->batched) != 0)
+    if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + tcp->batched) != 0)
         return TUTTI_SENDING_FULL;
     char *data = zmq_msg_data(&message);
-    tutti_wire_put_head(data, &(struct tutti_wire_head){.kind = TUTTI_WIRE_REPORT});
-    memcpy(data + TUTTI_WIRE_HEAD, tcp->batch, tcp->batched);
+    tutti_frame_put_head(data, &(struct tutti_frame_head){.kind = TUTTI_FRAME_REPORT});
+    memcpy(data + TUTTI_FRAME_HEAD, tcp->batch, tcp->batched);
     enum tutti_sending sending = tutti_tcp_socket_send(&tcp->socket, &hub->route, &message);
     if (sending == TUTTI_SENDING_DONE) {
         tcp->reported += tcp->batched;
@@ -452,7 +452,7 @@ static enum tutti_err call(struct tutti_tcp *tcp, int rank)
     link->since = tutti_clock_now();
     TRY(tutti_tcp_socket_connect(&tcp->socket, link->numeric, tcp->peers[rank].public_key, (uint32_t)rank));
     link->state = TUTTI_TCP_CALLING;
-    return greet(tcp, &link->route, TUTTI_WIRE_FINE);
+    return greet(tcp, &link->route, TUTTI_FRAME_FINE);
 }
 
 static enum tutti_err wait_up(struct tutti_tcp *tcp, struct link *link)
@@ -462,7 +462,7 @@ static enum tutti_err wait_up(struct tutti_tcp *tcp, struct link *link)
     return TUTTI_OK;
 }
 
-static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct tutti_wire_head *head,
+static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct tutti_frame_head *head,
                               zmq_msg_t *message)
 {
     while (link->sent - link->acked >= WINDOW)
@@ -470,7 +470,7 @@ static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct t
     for (;;) {
         head->number = link->sent;
         head->taken = link->taken;
-        tutti_wire_put_head(zmq_msg_data(message), head);
+        tutti_frame_put_head(zmq_msg_data(message), head);
         enum tutti_sending sending = tutti_tcp_socket_send(&tcp->socket, &link->route, message);
         if (sending == TUTTI_SENDING_DONE)
             break;
@@ -486,11 +486,11 @@ static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct t
     return TUTTI_OK;
 }
 
-/* Sends a message of `kind` (DATA or REDUCE) whose body is filled in behind TUTTI_WIRE_HEAD; takes it. */
-static enum tutti_err send_data(struct tutti_tcp *tcp, struct link *link, enum tutti_wire_kind kind, uint32_t channel,
+/* Sends a message of `kind` (DATA or REDUCE) whose body is filled in behind TUTTI_FRAME_HEAD; takes it. */
+static enum tutti_err send_data(struct tutti_tcp *tcp, struct link *link, enum tutti_frame_kind kind, uint32_t channel,
                                 zmq_msg_t *message)
 {
-    struct tutti_wire_head head = {.kind = kind, .channel = channel};
+    struct tutti_frame_head head = {.kind = kind, .channel = channel};
     enum tutti_err err = send_it(tcp, link, &head, message);
     if (err)
         zmq_msg_close(message);
@@ -498,14 +498,14 @@ static enum tutti_err send_data(struct tutti_tcp *tcp, struct link *link, enum t
 }
 
 /* Waits for the next message of the link, which has to be this one; the caller closes it. */
-static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_wire_kind kind, uint32_t channel,
+static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_frame_kind kind, uint32_t channel,
                            zmq_msg_t *message)
 {
     while (link->queued == 0)
         TRY(await_link(tcp, link));
     zmq_msg_t *slot = &link->queue[link->first];
-    struct tutti_wire_head head;
-    if (!tutti_wire_get_head(zmq_msg_data(slot), zmq_msg_size(slot), &head) || head.kind != kind ||
+    struct tutti_frame_head head;
+    if (!tutti_frame_get_head(zmq_msg_data(slot), zmq_msg_size(slot), &head) || head.kind != kind ||
         head.channel != channel || head.number != link->taken)
         return protocol_error(tcp, link); /* L1 */
     zmq_msg_init(message);
@@ -517,7 +517,7 @@ static enum tutti_err take(struct tutti_tcp *tcp, struct link *link, enum tutti_
     if (link->taken - link->told >= WINDOW / 4) { /* nothing goes the other way that would tell it */
         link->told = link->taken;
         tutti_tcp_socket_tell(&tcp->socket, &link->route,
-                              &(struct tutti_wire_head){.kind = TUTTI_WIRE_ACK, .taken = link->taken}, NULL);
+                              &(struct tutti_frame_head){.kind = TUTTI_FRAME_ACK, .taken = link->taken}, NULL);
     }
     return TUTTI_OK;
 }
@@ -618,19 +618,19 @@ static enum tutti_err connect_all(struct tutti_tcp *tcp)
 static enum tutti_err tell(struct tutti_tcp *tcp, struct link *link, const double *values, size_t size)
 {
     zmq_msg_t message;
-    if (zmq_msg_init_size(&message, TUTTI_WIRE_HEAD + size) != 0)
+    if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + size) != 0)
         return tutti_fail_memory();
-    memcpy((char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD, values, size);
-    return send_data(tcp, link, TUTTI_WIRE_REDUCE, 0, &message);
+    memcpy((char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD, values, size);
+    return send_data(tcp, link, TUTTI_FRAME_REDUCE, 0, &message);
 }
 
 static enum tutti_err hear(struct tutti_tcp *tcp, struct link *link, bool adopt, enum tutti_reduction reduction,
                            double *values, size_t count)
 {
     zmq_msg_t message;
-    TRY(take(tcp, link, TUTTI_WIRE_REDUCE, 0, &message));
-    bool fits = zmq_msg_size(&message) == TUTTI_WIRE_HEAD + count * sizeof *values;
-    const char *theirs = (const char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD;
+    TRY(take(tcp, link, TUTTI_FRAME_REDUCE, 0, &message));
+    bool fits = zmq_msg_size(&message) == TUTTI_FRAME_HEAD + count * sizeof *values;
+    const char *theirs = (const char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD;
     if (fits && adopt)
         memcpy(values, theirs, count * sizeof *values);
     else if (fits)
@@ -785,23 +785,23 @@ static enum tutti_err send_cargo(struct tutti_tcp *tcp, uint32_t channel, const 
 {
     zmq_msg_t message;
     size_t size = tutti_cargo_size(&link->out, base);
-    if (size > TUTTI_TCP_GREATEST - TUTTI_WIRE_HEAD)
+    if (size > TUTTI_TCP_GREATEST - TUTTI_FRAME_HEAD)
         return tutti_fail(TUTTI_ERR_LIMIT, "what rank %d is to read has %zu bytes: at most %d go over the network",
-                          link->peer, size, TUTTI_TCP_GREATEST - TUTTI_WIRE_HEAD);
-    if (zmq_msg_init_size(&message, TUTTI_WIRE_HEAD + size) != 0)
+                          link->peer, size, TUTTI_TCP_GREATEST - TUTTI_FRAME_HEAD);
+    if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + size) != 0)
         return tutti_fail_memory();
-    tutti_cargo_pack(&link->out, base, (char *)zmq_msg_data(&message) + TUTTI_WIRE_HEAD);
-    return send_data(tcp, &tcp->links[link->peer], TUTTI_WIRE_DATA, channel, &message);
+    tutti_cargo_pack(&link->out, base, (char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD);
+    return send_data(tcp, &tcp->links[link->peer], TUTTI_FRAME_DATA, channel, &message);
 }
 
 static enum tutti_err take_cargo(struct tutti_tcp *tcp, uint32_t channel, const struct tutti_link *link, char *base)
 {
     zmq_msg_t message;
     struct link *from = &tcp->links[link->peer];
-    TRY(take(tcp, from, TUTTI_WIRE_DATA, channel, &message));
+    TRY(take(tcp, from, TUTTI_FRAME_DATA, channel, &message));
     const char *data = zmq_msg_data(&message);
     enum tutti_err err =
-        tutti_cargo_unpack(&link->in, base, data + TUTTI_WIRE_HEAD, zmq_msg_size(&message) - TUTTI_WIRE_HEAD);
+        tutti_cargo_unpack(&link->in, base, data + TUTTI_FRAME_HEAD, zmq_msg_size(&message) - TUTTI_FRAME_HEAD);
     zmq_msg_close(&message);
     return err ? tutti_fail_context(err, "%s", peer_name(tcp, from).text) : TUTTI_OK;
 }
@@ -828,7 +828,7 @@ static void stop(struct tutti_fabric *fabric, uint64_t step)
 /* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. Whoever says goodbye has it. */
 static void say_goodbye(struct tutti_tcp *tcp)
 {
-    const struct tutti_wire_head bye = {.kind = TUTTI_WIRE_BYE};
+    const struct tutti_frame_head bye = {.kind = TUTTI_FRAME_BYE};
     struct link *hub = hub_link(tcp);
     for (struct link *link = tcp->links; link <= hub; link++)
         if (link->state == TUTTI_TCP_UP && !link->gone &&
@@ -889,7 +889,7 @@ static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti
     memcpy(tcp->peers, run->peers, ranks * sizeof *tcp->peers);
     memset(tcp->callers, 0xff, room * sizeof *tcp->callers);
     tcp->granted = TUTTI_TCP_LEAVE;
-    tutti_wire_introduce(&tcp->hello, run->id, (uint32_t)rank, (uint32_t)run->ranks);
+    tutti_frame_introduce(&tcp->hello, run->id, (uint32_t)rank, (uint32_t)run->ranks);
     return TUTTI_OK;
 }
 

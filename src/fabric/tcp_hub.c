@@ -27,7 +27,7 @@ struct member {
 
 struct tutti_tcp_hub {
     struct tutti_tcp_socket socket;
-    struct tutti_wire_hello hello;
+    struct tutti_frame_hello hello;
     struct member *members;
     int ranks;
     uint64_t stop_after;
@@ -54,9 +54,9 @@ static void lose(struct tutti_tcp_hub *hub, struct member *member, const char *w
                                address_of(member), why));
 }
 
-static void tell(struct tutti_tcp_hub *hub, struct member *member, enum tutti_wire_kind kind, const uint64_t *number)
+static void tell(struct tutti_tcp_hub *hub, struct member *member, enum tutti_frame_kind kind, const uint64_t *number)
 {
-    struct tutti_wire_head head = {.kind = kind};
+    struct tutti_frame_head head = {.kind = kind};
     if (member->state == TUTTI_TCP_UP && !member->err &&
         tutti_tcp_socket_tell(&hub->socket, &member->route, &head, number) == TUTTI_SENDING_GONE && !member->left)
         lose(hub, member, tutti_tcp_event_text(TUTTI_TCP_DISCONNECTED));
@@ -75,7 +75,7 @@ static void grant(struct tutti_tcp_hub *hub, struct member *member)
     uint64_t granted = member->received - waiting + leave;
     if (granted >= member->granted + TUTTI_TCP_BATCH) {
         member->granted = granted;
-        tell(hub, member, TUTTI_WIRE_GRANT, &granted);
+        tell(hub, member, TUTTI_FRAME_GRANT, &granted);
     }
 }
 
@@ -109,46 +109,46 @@ static enum tutti_err keep(struct tutti_tcp_hub *hub, struct member *member, con
 
 static void meet(struct tutti_tcp_hub *hub, struct member *member, const void *data, size_t size)
 {
-    struct tutti_wire_hello hello;
-    enum tutti_wire_reason reason;
-    char version[TUTTI_WIRE_VERSION], who[TUTTI_ADDRESS_SIZE + 32];
+    struct tutti_frame_hello hello;
+    enum tutti_frame_reason reason;
+    char version[TUTTI_FRAME_VERSION], who[TUTTI_ADDRESS_SIZE + 32];
     snprintf(who, sizeof who, "rank %d at %s", (int)(member - hub->members), address_of(member));
-    if (tutti_wire_get_refusal(data, size, &reason, version)) {
-        give_up(member, tutti_wire_disagree(reason, who, version));
+    if (tutti_frame_get_refusal(data, size, &reason, version)) {
+        give_up(member, tutti_frame_disagree(reason, who, version));
         return;
     }
-    bool is_hello = tutti_wire_get_hello(data, size, &hello);
-    reason = is_hello ? tutti_wire_compare(&hello, &hub->hello) : TUTTI_WIRE_FINE;
-    if (!is_hello || reason != TUTTI_WIRE_FINE || hello.rank != (uint32_t)(member - hub->members)) {
-        give_up(member, tutti_wire_disagree(reason, who, is_hello ? hello.version : ""));
+    bool is_hello = tutti_frame_get_hello(data, size, &hello);
+    reason = is_hello ? tutti_frame_compare(&hello, &hub->hello) : TUTTI_FRAME_FINE;
+    if (!is_hello || reason != TUTTI_FRAME_FINE || hello.rank != (uint32_t)(member - hub->members)) {
+        give_up(member, tutti_frame_disagree(reason, who, is_hello ? hello.version : ""));
         return;
     }
     member->state = TUTTI_TCP_UP;
     if (hub->stop_after < UINT64_MAX)
-        tell(hub, member, TUTTI_WIRE_STOP, &hub->stop_after);
+        tell(hub, member, TUTTI_FRAME_STOP, &hub->stop_after);
 }
 
 static enum tutti_err obey(struct tutti_tcp_hub *hub, struct member *member, const char *data, size_t size)
 {
-    struct tutti_wire_head head;
-    bool good = tutti_wire_get_head(data, size, &head);
+    struct tutti_frame_head head;
+    bool good = tutti_frame_get_head(data, size, &head);
     if (member->err || member->left)
         return TUTTI_OK;
     if (member->state != TUTTI_TCP_UP) {
         meet(hub, member, data, size);
         return TUTTI_OK;
     }
-    if (good && head.kind == TUTTI_WIRE_REPORT)
-        return keep(hub, member, data + TUTTI_WIRE_HEAD, size - TUTTI_WIRE_HEAD);
-    if (good && head.kind == TUTTI_WIRE_STOP)
-        tutti_tcp_hub_stop(hub, tutti_wire_get_u64(data));
-    else if (good && head.kind == TUTTI_WIRE_BYE) {
-        tell(hub, member, TUTTI_WIRE_BYE, NULL);
+    if (good && head.kind == TUTTI_FRAME_REPORT)
+        return keep(hub, member, data + TUTTI_FRAME_HEAD, size - TUTTI_FRAME_HEAD);
+    if (good && head.kind == TUTTI_FRAME_STOP)
+        tutti_tcp_hub_stop(hub, tutti_frame_get_u64(data));
+    else if (good && head.kind == TUTTI_FRAME_BYE) {
+        tell(hub, member, TUTTI_FRAME_BYE, NULL);
         member->left = true;
-    } else if (!good || head.kind != TUTTI_WIRE_PING) {
+    } else if (!good || head.kind != TUTTI_FRAME_PING) {
         char who[TUTTI_ADDRESS_SIZE + 32];
         snprintf(who, sizeof who, "rank %d at %s", (int)(member - hub->members), address_of(member));
-        give_up(member, tutti_wire_disagree(TUTTI_WIRE_FINE, who, ""));
+        give_up(member, tutti_frame_disagree(TUTTI_FRAME_FINE, who, ""));
     }
     return TUTTI_OK;
 }
@@ -218,7 +218,7 @@ static enum tutti_err call(struct tutti_tcp_hub *hub, const struct tutti_tcp_run
         return tutti_fail(TUTTI_ERR_ARGUMENT, "rank %d at %s is on another machine: nothing goes there without keys",
                           rank, address_of(member));
     struct tutti_parcel parcel = {0};
-    tutti_wire_put_hello(&parcel, &hub->hello);
+    tutti_frame_put_hello(&parcel, &hub->hello);
     member->route = tutti_tcp_socket_route(&hub->socket, (uint32_t)rank);
     member->granted = TUTTI_TCP_LEAVE;
     enum tutti_err err =
@@ -241,7 +241,7 @@ static enum tutti_err set_up(struct tutti_tcp_hub *hub, const struct tutti_tcp_r
     if (run->has_keys != (own != NULL))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "either all members of a run have keys, or none");
     TRY(tutti_tcp_socket_open(&hub->socket, NULL, own, run->lost_after, NULL));
-    tutti_wire_introduce(&hub->hello, run->id, TUTTI_WIRE_HUB, (uint32_t)run->ranks);
+    tutti_frame_introduce(&hub->hello, run->id, TUTTI_FRAME_HUB, (uint32_t)run->ranks);
     for (int i = 0; i < run->ranks; i++)
         TRY(call(hub, run, i));
     return TUTTI_OK;
@@ -306,7 +306,7 @@ void tutti_tcp_hub_stop(struct tutti_tcp_hub *hub, uint64_t step)
         return;
     hub->stop_after = step;
     for (int i = 0; i < hub->ranks; i++)
-        tell(hub, &hub->members[i], TUTTI_WIRE_STOP, &step);
+        tell(hub, &hub->members[i], TUTTI_FRAME_STOP, &step);
 }
 
 void tutti_tcp_hub_close(struct tutti_tcp_hub *hub)

@@ -182,13 +182,13 @@ static enum tutti_sending send_bytes(struct tutti_tcp_socket *self, const struct
 }
 
 enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const struct tutti_route *route,
-                                         const struct tutti_wire_head *head, const uint64_t *number)
+                                         const struct tutti_frame_head *head, const uint64_t *number)
 {
-    char bytes[TUTTI_WIRE_HEAD + sizeof *number];
-    tutti_wire_put_head(bytes, head);
+    char bytes[TUTTI_FRAME_HEAD + sizeof *number];
+    tutti_frame_put_head(bytes, head);
     if (number)
-        tutti_wire_put_u64(bytes + TUTTI_WIRE_HEAD, *number);
-    return send_bytes(self, route, bytes, number ? sizeof bytes : TUTTI_WIRE_HEAD);
+        tutti_frame_put_u64(bytes + TUTTI_FRAME_HEAD, *number);
+    return send_bytes(self, route, bytes, number ? sizeof bytes : TUTTI_FRAME_HEAD);
 }
 
 enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "fabric/address.h"
 #include "fabric/keys.h"
-#include "fabric/wire.h"
+#include "fabric/frame.h"
 #include "fabric/zap.h"
 
 /* What both ends of a link keep to. */
@@ -74,7 +74,7 @@ enum tutti_sending tutti_tcp_socket_send(struct tutti_tcp_socket *self, const st
                                          zmq_msg_t *message);
 /* A message of a head and at most a number. */
 enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const struct tutti_route *route,
-                                         const struct tutti_wire_head *head, const uint64_t *number);
+                                         const struct tutti_frame_head *head, const uint64_t *number);
 /* A parcel as a message. MEMORY is GONE. */
 enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          const struct tutti_parcel *parcel);

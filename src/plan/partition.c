@@ -109,7 +109,7 @@ static double weight_total(uint32_t count)
     return fmin(fmax(1e6, 100.0 * count), 5e8);
 }
 
-static enum tutti_err weigh(struct tutti_parts *parts, const double *costs)
+static enum tutti_err weigh(struct tutti_partition_problem *parts, const double *costs)
 {
     double total = 0, scale = weight_total(parts->count);
     parts->weights = calloc(parts->count, sizeof *parts->weights);
@@ -125,14 +125,14 @@ static enum tutti_err weigh(struct tutti_parts *parts, const double *costs)
     return TUTTI_OK;
 }
 
-static void add_edge(struct tutti_parts *parts, uint32_t *next, int32_t u, int32_t v, uint64_t values)
+static void add_edge(struct tutti_partition_problem *parts, uint32_t *next, int32_t u, int32_t v, uint64_t values)
 {
     parts->others[next[u]] = (uint32_t)v;
     parts->values[next[u]++] = (int64_t)values;
 }
 
 /* Both directions of a pair are one edge: a second entry for the same neighbour is added to the first. */
-static void merge_edges(struct tutti_parts *parts, uint32_t *seen)
+static void merge_edges(struct tutti_partition_problem *parts, uint32_t *seen)
 {
     uint32_t kept = 0, begin = 0;
     memset(seen, 0xff, parts->count * sizeof *seen); /* TUTTI_NONE */
@@ -154,7 +154,7 @@ static void merge_edges(struct tutti_parts *parts, uint32_t *seen)
     parts->first[parts->count] = kept;
 }
 
-static enum tutti_err link_units(struct tutti_parts *parts, const struct tutti_system *system)
+static enum tutti_err link_units(struct tutti_partition_problem *parts, const struct tutti_system *system)
 {
     struct tutti_traffic *list;
     size_t count;
@@ -301,25 +301,25 @@ static enum tutti_err place_in_order(uint32_t count, int32_t ranks, const int32_
 enum { FEW_IN_ALL = 300, FEW_ON_A_RANK = 50 };
 
 /* The best end counts. */
-static enum tutti_err place_many(const struct tutti_parts *parts, int32_t *place, int32_t *scratch)
+static enum tutti_err place_many(const struct tutti_partition_problem *parts, int32_t *place, int32_t *scratch)
 {
     static const double tolerances[] = {0.03, 0.1, 0.2, 0.4};
     uint32_t n = parts->count;
     int32_t *spread = scratch, *halves = scratch + n, *trial = halves + n;
     double mean = (double)parts->total / parts->ranks;
-    struct tutti_parts_merit best = {0}, merit;
+    struct tutti_partition_merit best = {0}, merit;
     bool linked = parts->first[n] > 0;
     int trials = n / (uint32_t)parts->ranks < FEW_ON_A_RANK ? 4 : 1;
-    TRY(tutti_parts_spread(parts, spread));
+    TRY(tutti_partition_spread(parts, spread));
     if (linked)
-        TRY(tutti_parts_bisect(parts, halves));
+        TRY(tutti_partition_bisect(parts, halves));
     for (int i = 0; i < trials; i++)
         for (int way = 0; way < 2; way++) {
             if (way == 0 ? linked && n > FEW_IN_ALL : !linked)
                 continue;
             memcpy(trial, way ? halves : spread, n * sizeof *trial);
-            TRY(tutti_parts_improve(parts, (int64_t)ceil(mean * (1 + tolerances[i])), trial, &merit));
-            if (best.load == 0 || tutti_parts_is_better(parts, &merit, &best)) {
+            TRY(tutti_partition_improve(parts, (int64_t)ceil(mean * (1 + tolerances[i])), trial, &merit));
+            if (best.load == 0 || tutti_partition_is_better(parts, &merit, &best)) {
                 best = merit;
                 memcpy(place, trial, n * sizeof *place);
             }
@@ -328,7 +328,7 @@ static enum tutti_err place_many(const struct tutti_parts *parts, int32_t *place
 }
 
 /* Ranks where nobody is fixed are alike: numbered by their first unit. */
-static void renumber(const struct tutti_parts *parts, int32_t *place, int32_t *name)
+static void renumber(const struct tutti_partition_problem *parts, int32_t *place, int32_t *name)
 {
     for (int32_t r = 0; r < parts->ranks; r++)
         name[r] = -1;
@@ -351,13 +351,13 @@ static void renumber(const struct tutti_parts *parts, int32_t *place, int32_t *n
         place[u] = name[place[u]];
 }
 
-static enum tutti_err place_all(struct tutti_parts *parts, const struct tutti_partition_task *task, int32_t *place,
-                                int32_t *scratch)
+static enum tutti_err place_all(struct tutti_partition_problem *parts, const struct tutti_partition_task *task,
+                                int32_t *place, int32_t *scratch)
 {
     TRY(weigh(parts, task->costs));
     TRY(link_units(parts, task->system));
-    if (parts->count <= TUTTI_PARTS_FEW)
-        tutti_parts_search(parts, place);
+    if (parts->count <= TUTTI_PARTITION_FEW)
+        tutti_partition_search(parts, place);
     else
         TRY(place_many(parts, place, scratch));
     renumber(parts, place, scratch);
@@ -371,7 +371,7 @@ enum tutti_err tutti_partition(const struct tutti_partition_task *task, int32_t 
     if (!lists)
         return tutti_fail_memory();
     int32_t *family = lists, *fixed = lists + count, *scratch = fixed + count;
-    struct tutti_parts parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
+    struct tutti_partition_problem parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
     enum tutti_err err = find_families(task, family);
     for (uint32_t c = 0; c < count; c++)
         fixed[c] = task->fixed ? task->fixed[c] : -1;

@@ -12,7 +12,7 @@ enum { SEED = 1 };
 
 /* What METIS takes, for the units of some ranks. */
 struct half {
-    const struct tutti_parts *parts;
+    const struct tutti_partition_problem *parts;
     int32_t begin, middle, end; /* ranks of the first half, and of the second */
     const uint32_t *units;
     uint32_t unit_count;
@@ -92,7 +92,7 @@ static void number_vertices(struct half *half)
 /* Edges of the units of a vertex, those to the same neighbour added up; `seen` is per vertex. */
 static idx_t add_edges(struct half *half, uint32_t u, idx_t start, idx_t end, idx_t *seen)
 {
-    const struct tutti_parts *parts = half->parts;
+    const struct tutti_partition_problem *parts = half->parts;
     for (uint32_t k = parts->first[u]; k < parts->first[u + 1]; k++) {
         uint32_t other = parts->others[k];
         if (half->member[other] != half->stamp || half->vertex[other] == half->vertex[u])
@@ -152,7 +152,7 @@ static enum tutti_err make_sides(struct half *half, idx_t *room, size_t edges, u
 /* ---- halving ---- */
 
 struct bisection {
-    const struct tutti_parts *parts;
+    const struct tutti_partition_problem *parts;
     uint32_t *units, *spare; /* those of some ranks are side by side */
     uint32_t *vertex, *member;
     uint32_t stamp;
@@ -223,7 +223,7 @@ static enum tutti_err bisect(struct bisection *work, uint32_t *units, uint32_t c
     return bisect(work, units + first, count - first, half.middle, end);
 }
 
-enum tutti_err tutti_parts_bisect(const struct tutti_parts *parts, int32_t *place)
+enum tutti_err tutti_partition_bisect(const struct tutti_partition_problem *parts, int32_t *place)
 {
     uint32_t *room = calloc(4 * (size_t)parts->count, sizeof *room), n = parts->count;
     struct bisection work = {.parts = parts, .place = place, .divisor = 1};

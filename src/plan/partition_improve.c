@@ -10,7 +10,7 @@ enum { MOST_TO_SWAP = 300 };
 enum { MOST_PASSES = 50 };
 
 struct state {
-    const struct tutti_parts *parts;
+    const struct tutti_partition_problem *parts;
     int64_t target; /* loads up to it are as good as each other */
     int32_t *place;
     int64_t *loads;
@@ -52,7 +52,7 @@ static bool has_kin(const struct state *state, uint32_t unit, int32_t rank, uint
 
 static void look_around(const struct state *state, uint32_t unit)
 {
-    const struct tutti_parts *parts = state->parts;
+    const struct tutti_partition_problem *parts = state->parts;
     memset(state->shared, 0, (size_t)parts->ranks * sizeof *state->shared);
     for (uint32_t k = parts->first[unit]; k < parts->first[unit + 1]; k++)
         state->shared[state->place[parts->others[k]]] += parts->values[k];
@@ -60,7 +60,7 @@ static void look_around(const struct state *state, uint32_t unit)
 
 static int64_t shared_with(const struct state *state, uint32_t unit, int32_t rank)
 {
-    const struct tutti_parts *parts = state->parts;
+    const struct tutti_partition_problem *parts = state->parts;
     int64_t values = 0;
     for (uint32_t k = parts->first[unit]; k < parts->first[unit + 1]; k++)
         values += state->place[parts->others[k]] == rank ? parts->values[k] : 0;
@@ -125,7 +125,7 @@ static bool move_units(struct state *state)
 /* With state->shared of u. */
 static bool try_swap(struct state *state, uint32_t u, uint32_t v)
 {
-    const struct tutti_parts *parts = state->parts;
+    const struct tutti_partition_problem *parts = state->parts;
     int32_t a = state->place[u], b = state->place[v];
     if (a == b || parts->fixed[v] >= 0)
         return false;
@@ -191,10 +191,10 @@ static void fill_rank(struct state *state, int32_t rank)
 
 /* ---- as a whole ---- */
 
-static struct tutti_parts_merit judge(const struct state *state)
+static struct tutti_partition_merit judge(const struct state *state)
 {
-    const struct tutti_parts *parts = state->parts;
-    struct tutti_parts_merit merit = {0};
+    const struct tutti_partition_problem *parts = state->parts;
+    struct tutti_partition_merit merit = {0};
     for (int32_t r = 0; r < parts->ranks; r++) {
         merit.load = state->loads[r] > merit.load ? state->loads[r] : merit.load;
         merit.uneven += state->loads[r] * state->loads[r];
@@ -224,7 +224,7 @@ static void improve(struct state *state)
     }
 }
 
-static enum tutti_err begin(struct state *state, const struct tutti_parts *parts, int32_t *place)
+static enum tutti_err begin(struct state *state, const struct tutti_partition_problem *parts, int32_t *place)
 {
     size_t ranks = (size_t)parts->ranks;
     *state = (struct state){.parts = parts, .place = place};
@@ -241,8 +241,8 @@ static void end(struct state *state)
     free(state->shared);
 }
 
-enum tutti_err tutti_parts_improve(const struct tutti_parts *parts, int64_t target, int32_t *place,
-                                   struct tutti_parts_merit *merit)
+enum tutti_err tutti_partition_improve(const struct tutti_partition_problem *parts, int64_t target, int32_t *place,
+                                       struct tutti_partition_merit *merit)
 {
     struct state state;
     enum tutti_err err = begin(&state, parts, place);
@@ -272,7 +272,7 @@ static int compare_weights(const void *a, const void *b)
 
 static void spread(struct state *state, const struct heavy *order)
 {
-    const struct tutti_parts *parts = state->parts;
+    const struct tutti_partition_problem *parts = state->parts;
     for (uint32_t u = 0; u < parts->count; u++) {
         state->place[u] = parts->fixed[u];
         if (parts->fixed[u] >= 0)
@@ -291,7 +291,7 @@ static void spread(struct state *state, const struct heavy *order)
     }
 }
 
-enum tutti_err tutti_parts_spread(const struct tutti_parts *parts, int32_t *place)
+enum tutti_err tutti_partition_spread(const struct tutti_partition_problem *parts, int32_t *place)
 {
     struct state state;
     struct heavy *order = calloc(parts->count, sizeof *order);

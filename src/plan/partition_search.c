@@ -7,10 +7,10 @@
 #include "plan/partition_parts.h"
 
 struct search {
-    const struct tutti_parts *parts;
-    int32_t place[TUTTI_PARTS_FEW], best_place[TUTTI_PARTS_FEW];
-    int64_t loads[TUTTI_PARTS_FEW]; /* ranks are fewer than units */
-    struct tutti_parts_merit best;
+    const struct tutti_partition_problem *parts;
+    int32_t place[TUTTI_PARTITION_FEW], best_place[TUTTI_PARTITION_FEW];
+    int64_t loads[TUTTI_PARTITION_FEW]; /* ranks are fewer than units */
+    struct tutti_partition_merit best;
     uint32_t left;                /* units that are free and not placed */
     int32_t empty, must_be_empty; /* ranks; and so many of them have to stay so */
     bool found;
@@ -18,7 +18,7 @@ struct search {
 
 static bool may_go(const struct search *search, uint32_t unit, int32_t rank)
 {
-    const struct tutti_parts *parts = search->parts;
+    const struct tutti_partition_problem *parts = search->parts;
     for (uint32_t u = 0; u < parts->count; u++)
         if (parts->family[unit] >= 0 && u != unit && parts->family[u] == parts->family[unit] &&
             search->place[u] == rank)
@@ -27,9 +27,10 @@ static bool may_go(const struct search *search, uint32_t unit, int32_t rank)
 }
 
 /* Puts a unit on a rank; what that makes of the merit. */
-static struct tutti_parts_merit add(struct search *search, struct tutti_parts_merit merit, uint32_t unit, int32_t rank)
+static struct tutti_partition_merit add(struct search *search, struct tutti_partition_merit merit, uint32_t unit,
+                                        int32_t rank)
 {
-    const struct tutti_parts *parts = search->parts;
+    const struct tutti_partition_problem *parts = search->parts;
     int64_t weight = parts->weights[unit], load = search->loads[rank];
     search->empty -= load == 0;
     search->place[unit] = rank;
@@ -52,9 +53,9 @@ static void take_back(struct search *search, uint32_t unit)
 }
 
 /* Units from `unit` on. As deep as there are units: ten. */
-static void go_on(struct search *search, uint32_t unit, const struct tutti_parts_merit *merit)
+static void go_on(struct search *search, uint32_t unit, const struct tutti_partition_merit *merit)
 {
-    const struct tutti_parts *parts = search->parts;
+    const struct tutti_partition_problem *parts = search->parts;
     while (unit < parts->count && parts->fixed[unit] >= 0)
         unit++;
     if (unit == parts->count) {
@@ -70,19 +71,19 @@ static void go_on(struct search *search, uint32_t unit, const struct tutti_parts
         if ((is_empty && tried_empty) || !may_go(search, unit, rank))
             continue;
         tried_empty = tried_empty || is_empty;
-        struct tutti_parts_merit next = add(search, *merit, unit, rank);
+        struct tutti_partition_merit next = add(search, *merit, unit, rank);
         bool fills = search->empty - (int32_t)search->left <= search->must_be_empty;
-        if (fills && (!search->found || tutti_parts_is_better(parts, &next, &search->best)))
+        if (fills && (!search->found || tutti_partition_is_better(parts, &next, &search->best)))
             go_on(search, unit + 1, &next);
         take_back(search, unit);
     }
     search->left++;
 }
 
-void tutti_parts_search(const struct tutti_parts *parts, int32_t *place)
+void tutti_partition_search(const struct tutti_partition_problem *parts, int32_t *place)
 {
     struct search search = {.parts = parts, .empty = parts->ranks};
-    struct tutti_parts_merit merit = {0};
+    struct tutti_partition_merit merit = {0};
     memset(search.place, 0xff, sizeof search.place); /* -1 */
     for (uint32_t u = 0; u < parts->count; u++)
         if (parts->fixed[u] >= 0)

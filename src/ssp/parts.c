@@ -18,7 +18,7 @@ void tutti_parts_init(struct tutti_parts *parts, const char *file, struct tutti_
 void tutti_parts_fini(struct tutti_parts *parts)
 {
     if (parts->report.findings)
-        tutti_report_end(&parts->report);
+        tutti_desc_report_end(&parts->report);
     tutti_map_fini(&parts->ids);
     tutti_map_fini(&parts->names.units);
     tutti_map_fini(&parts->names.enumerations);
@@ -60,8 +60,8 @@ void tutti_parts_warn(struct tutti_parts *parts, const struct tutti_node *node, 
     snprintf(what, sizeof what, "<%s>", tutti_str_show(node->local).text);
     va_list args;
     va_start(args, format);
-    tutti_report_add_v(&parts->report, TUTTI_FINDING_WARNING, node->line, what, name ? tutti_str_show(name).text : NULL,
-                       format, args);
+    tutti_desc_report_add_v(&parts->report, TUTTI_FINDING_WARNING, node->line, what,
+                            name ? tutti_str_show(name).text : NULL, format, args);
     va_end(args);
 }
 

@@ -13,7 +13,7 @@
 struct tutti_parts {
     const char *file;
     struct tutti_arena *arena;
-    struct tutti_report report;
+    struct tutti_desc_report report;
     struct tutti_map ids; /* of the whole file -> line */
     struct tutti_parts_names {
         struct tutti_map units, enumerations;

@@ -15,7 +15,7 @@
 #include <zmq.h>
 
 #include "fabric/tcp_hub.h"
-#include "fabric/wire.h"
+#include "fabric/frame.h"
 
 enum { RANKS = 2, WIDTH = 3 };
 
@@ -202,13 +202,13 @@ static void connect_fake(int rank)
 
 static void send_fake_hello(const char *version, uint8_t run, uint32_t rank)
 {
-    struct tutti_wire_hello hello;
+    struct tutti_frame_hello hello;
     struct tutti_parcel parcel = {0};
-    uint8_t id[TUTTI_WIRE_RUN_ID] = {run};
-    tutti_wire_introduce(&hello, id, rank, RANKS);
+    uint8_t id[TUTTI_FRAME_RUN_ID] = {run};
+    tutti_frame_introduce(&hello, id, rank, RANKS);
     if (version)
         snprintf(hello.version, sizeof hello.version, "%s", version);
-    tutti_wire_put_hello(&parcel, &hello);
+    tutti_frame_put_hello(&parcel, &hello);
     assert_true(zmq_send(fake, parcel.bytes, parcel.size, 0) > 0);
     tutti_parcel_fini(&parcel);
 }
@@ -227,16 +227,16 @@ static void send_garbage_to(int rank)
     close(socket_fd);
 }
 
-static void expect_refused(enum tutti_wire_reason expected)
+static void expect_refused(enum tutti_frame_reason expected)
 {
-    char bytes[1000], version[TUTTI_WIRE_VERSION];
-    enum tutti_wire_reason reason;
+    char bytes[1000], version[TUTTI_FRAME_VERSION];
+    enum tutti_frame_reason reason;
     int size;
     do { /* those who do not know us serve as hub now and then */
         assert_ok(tutti_tcp_hub_wait(hub, 0.01));
         size = zmq_recv(fake, bytes, sizeof bytes, ZMQ_DONTWAIT);
     } while (size < 0);
-    assert_true(tutti_wire_get_refusal(bytes, (size_t)size, &reason, version));
+    assert_true(tutti_frame_get_refusal(bytes, (size_t)size, &reason, version));
     assert_int_equal(reason, expected);
     assert_string_equal(version, tutti_version());
 }
@@ -257,15 +257,15 @@ static void strangers_do_not_disturb_a_run(void **state)
     while (atomic_load(&world->met) < RANKS)
         assert_ok(tutti_tcp_hub_wait(hub, 0.01));
     send_fake_hello("9.9.9", 42, 1);
-    expect_refused(TUTTI_WIRE_OTHER_VERSION);
+    expect_refused(TUTTI_FRAME_OTHER_VERSION);
     send_fake_hello(NULL, 43, 1);
-    expect_refused(TUTTI_WIRE_OTHER_RUN);
+    expect_refused(TUTTI_FRAME_OTHER_RUN);
     send_fake_hello(NULL, 42, 1); /* it is there */
-    expect_refused(TUTTI_WIRE_NOT_EXPECTED);
-    send_fake_hello(NULL, 42, TUTTI_WIRE_HUB); /* so is this */
-    expect_refused(TUTTI_WIRE_NOT_EXPECTED);
+    expect_refused(TUTTI_FRAME_NOT_EXPECTED);
+    send_fake_hello(NULL, 42, TUTTI_FRAME_HUB); /* so is this */
+    expect_refused(TUTTI_FRAME_NOT_EXPECTED);
     send_fake_hello(NULL, 42, 77);
-    expect_refused(TUTTI_WIRE_NOT_EXPECTED);
+    expect_refused(TUTTI_FRAME_NOT_EXPECTED);
     atomic_fetch_add(&world->met, 1);
     wait_for(0);
     wait_for(1);
@@ -283,14 +283,14 @@ static void hear_nonsense(struct tutti_fabric *fabric)
     fabric->kind->stop(fabric, 0);
 }
 
-static void send_head(struct tutti_wire_head head, size_t body)
+static void send_head(struct tutti_frame_head head, size_t body)
 {
     char bytes[1000] = {0};
-    tutti_wire_put_head(bytes, &head);
-    assert_true(zmq_send(fake, bytes, TUTTI_WIRE_HEAD + body, 0) >= 0);
+    tutti_frame_put_head(bytes, &head);
+    assert_true(zmq_send(fake, bytes, TUTTI_FRAME_HEAD + body, 0) >= 0);
 }
 
-static void lie(struct tutti_wire_head head, size_t body)
+static void lie(struct tutti_frame_head head, size_t body)
 {
     void *nothing = NULL;
     assert_int_equal(set_up(&nothing), 0);
@@ -311,16 +311,16 @@ static void lie(struct tutti_wire_head head, size_t body)
 static void a_peer_that_talks_nonsense_is_named(void **state)
 {
     (void)state;
-    lie((struct tutti_wire_head){TUTTI_WIRE_DATA, 0, 0, 0}, 8);                      /* too short */
-    lie((struct tutti_wire_head){TUTTI_WIRE_DATA, 0, 0, 0}, 100);                    /* too long */
-    lie((struct tutti_wire_head){TUTTI_WIRE_DATA, 1, 0, 0}, WIDTH * sizeof(double)); /* another channel */
-    lie((struct tutti_wire_head){TUTTI_WIRE_DATA, 0, 5, 0}, WIDTH * sizeof(double)); /* another number */
-    lie((struct tutti_wire_head){TUTTI_WIRE_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what nobody sent */
-    lie((struct tutti_wire_head){TUTTI_WIRE_REDUCE, 0, 0, 0}, 8);
-    lie((struct tutti_wire_head){TUTTI_WIRE_REPORT, 0, 0, 0}, 8);
-    lie((struct tutti_wire_head){TUTTI_WIRE_GRANT, 0, 0, 0}, 8);
-    lie((struct tutti_wire_head){TUTTI_WIRE_HELLO, 0, 0, 0}, 8);
-    lie((struct tutti_wire_head){(enum tutti_wire_kind)99, 0, 0, 0}, 0);
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 8);                      /* too short */
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 100);                    /* too long */
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 1, 0, 0}, WIDTH * sizeof(double)); /* another channel */
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 5, 0}, WIDTH * sizeof(double)); /* another number */
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what nobody sent */
+    lie((struct tutti_frame_head){TUTTI_FRAME_REDUCE, 0, 0, 0}, 8);
+    lie((struct tutti_frame_head){TUTTI_FRAME_REPORT, 0, 0, 0}, 8);
+    lie((struct tutti_frame_head){TUTTI_FRAME_GRANT, 0, 0, 0}, 8);
+    lie((struct tutti_frame_head){TUTTI_FRAME_HELLO, 0, 0, 0}, 8);
+    lie((struct tutti_frame_head){(enum tutti_frame_kind)99, 0, 0, 0}, 0);
 }
 
 /* Rank 0 is played by the test: it is of another version. */
@@ -333,7 +333,7 @@ static void another_version_is_named(void **state)
 {
     (void)state;
     char name[64], bytes[1000];
-    struct tutti_wire_hello hello;
+    struct tutti_frame_hello hello;
     struct tutti_parcel parcel = {0};
     size_t size = TUTTI_ADDRESS_SIZE;
     fake = zmq_socket(context, ZMQ_ROUTER);
@@ -341,9 +341,9 @@ static void another_version_is_named(void **state)
     assert_int_equal(zmq_getsockopt(fake, ZMQ_LAST_ENDPOINT, world->peers[0].endpoint, &size), 0);
     start_rank(1, meet_another_version);
     open_hub();
-    tutti_wire_introduce(&hello, world->run.id, 0, RANKS);
+    tutti_frame_introduce(&hello, world->run.id, 0, RANKS);
     snprintf(hello.version, sizeof hello.version, "9.9.9");
-    tutti_wire_put_hello(&parcel, &hello);
+    tutti_frame_put_hello(&parcel, &hello);
     for (int i = 0; i < 2; i++) { /* the hub and rank 1 call */
         int name_size = zmq_recv(fake, name, sizeof name, 0);
         assert_true(name_size > 0 && zmq_recv(fake, bytes, sizeof bytes, 0) > 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fabric/channel.h"
-#include "fabric/wire.h"
+#include "fabric/frame.h"
 
 enum { MOST = 8, VALUES = 4096 };
 
@@ -21,35 +21,35 @@ static void check(bool good)
 /* What was read must be written as it was. */
 static void read_hello(const char *message, size_t size)
 {
-    static const uint8_t run[TUTTI_WIRE_RUN_ID] = {1, 2, 3};
-    struct tutti_wire_hello hello, ours, again;
-    enum tutti_wire_reason reason;
-    char version[TUTTI_WIRE_VERSION];
-    if (tutti_wire_get_hello(message, size, &hello)) {
-        tutti_wire_introduce(&ours, run, 0, 2);
-        reason = tutti_wire_compare(&hello, &ours);
-        check(reason == TUTTI_WIRE_FINE || tutti_wire_disagree(reason, "rank 1", hello.version) == TUTTI_ERR_FORMAT);
+    static const uint8_t run[TUTTI_FRAME_RUN_ID] = {1, 2, 3};
+    struct tutti_frame_hello hello, ours, again;
+    enum tutti_frame_reason reason;
+    char version[TUTTI_FRAME_VERSION];
+    if (tutti_frame_get_hello(message, size, &hello)) {
+        tutti_frame_introduce(&ours, run, 0, 2);
+        reason = tutti_frame_compare(&hello, &ours);
+        check(reason == TUTTI_FRAME_FINE || tutti_frame_disagree(reason, "rank 1", hello.version) == TUTTI_ERR_FORMAT);
         struct tutti_parcel parcel = {0};
-        tutti_wire_put_hello(&parcel, &hello);
-        check(tutti_wire_get_hello(parcel.bytes, parcel.size, &again));
-        check(hello.protocol != TUTTI_WIRE_PROTOCOL || memcmp(&hello, &again, sizeof hello) == 0);
+        tutti_frame_put_hello(&parcel, &hello);
+        check(tutti_frame_get_hello(parcel.bytes, parcel.size, &again));
+        check(hello.protocol != TUTTI_FRAME_PROTOCOL || memcmp(&hello, &again, sizeof hello) == 0);
         tutti_parcel_fini(&parcel);
     }
-    if (tutti_wire_get_refusal(message, size, &reason, version))
-        check(tutti_wire_disagree(reason, "rank 1", version) == TUTTI_ERR_FORMAT);
+    if (tutti_frame_get_refusal(message, size, &reason, version))
+        check(tutti_frame_disagree(reason, "rank 1", version) == TUTTI_ERR_FORMAT);
 }
 
 static void read_head(const char *message, size_t size)
 {
-    struct tutti_wire_head head;
-    char bytes[TUTTI_WIRE_HEAD];
-    if (!tutti_wire_get_head(message, size, &head))
+    struct tutti_frame_head head;
+    char bytes[TUTTI_FRAME_HEAD];
+    if (!tutti_frame_get_head(message, size, &head))
         return;
-    tutti_wire_put_head(bytes, &head);
+    tutti_frame_put_head(bytes, &head);
     check(memcmp(bytes, message, sizeof bytes) == 0);
-    if (head.kind == TUTTI_WIRE_STOP || head.kind == TUTTI_WIRE_GRANT) {
-        tutti_wire_put_u64(bytes, tutti_wire_get_u64(message));
-        check(memcmp(bytes, message + TUTTI_WIRE_HEAD, sizeof(uint64_t)) == 0);
+    if (head.kind == TUTTI_FRAME_STOP || head.kind == TUTTI_FRAME_GRANT) {
+        tutti_frame_put_u64(bytes, tutti_frame_get_u64(message));
+        check(memcmp(bytes, message + TUTTI_FRAME_HEAD, sizeof(uint64_t)) == 0);
     }
 }
 
