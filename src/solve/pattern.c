@@ -11,7 +11,8 @@ static void add_up(int32_t *starts, int32_t lists)
         starts[i + 1] += starts[i];
 }
 
-static enum tutti_err check_places(int32_t rows, int32_t columns, const struct tutti_place *places, size_t count)
+static enum tutti_err check_places(int32_t rows, int32_t columns, const struct tutti_pattern_place *places,
+                                   size_t count)
 {
     if (rows < 0 || columns < 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "a matrix of %d rows and %d columns", rows, columns);
@@ -35,7 +36,8 @@ static void row_lists_fini(struct row_lists *lists)
     free(lists->columns);
 }
 
-static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct tutti_place *places, size_t count)
+static bool row_lists_init(struct row_lists *lists, int32_t rows, const struct tutti_pattern_place *places,
+                           size_t count)
 {
     lists->starts = calloc((size_t)rows + 2, sizeof *lists->starts);
     lists->columns = malloc((count + 1) * sizeof *lists->columns);
@@ -92,7 +94,7 @@ static bool allocate(struct tutti_pattern *pattern, int32_t rows, int32_t column
 }
 
 enum tutti_err tutti_pattern_init(struct tutti_pattern *pattern, int32_t rows, int32_t columns,
-                                  const struct tutti_place *places, size_t count)
+                                  const struct tutti_pattern_place *places, size_t count)
 {
     *pattern = (struct tutti_pattern){0};
     TRY(check_places(rows, columns, places, count));

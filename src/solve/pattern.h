@@ -9,13 +9,13 @@
 #include "solve/ode.h"
 
 /* A list of places to make a pattern of; any order, repeated or not. */
-struct tutti_place {
+struct tutti_pattern_place {
     int32_t row, column;
 };
 
 /* ARGUMENT for a place outside. After a failure there is nothing to release. */
 TUTTI_CHECKED enum tutti_err tutti_pattern_init(struct tutti_pattern *pattern, int32_t rows, int32_t columns,
-                                                const struct tutti_place *places, size_t count);
+                                                const struct tutti_pattern_place *places, size_t count);
 TUTTI_CHECKED enum tutti_err tutti_pattern_full(struct tutti_pattern *pattern, int32_t rows, int32_t columns);
 void tutti_pattern_fini(struct tutti_pattern *pattern);
 

@@ -74,7 +74,7 @@ void tutti_me_axis_name(const struct me_axis *axis, const struct tutti_unit *uni
 }
 
 struct places {
-    struct tutti_place *items;
+    struct tutti_pattern_place *items;
     size_t count, room;
 };
 
@@ -88,7 +88,7 @@ static enum tutti_err add_block(struct places *places, const struct me_axis *row
         return tutti_fail_memory();
     for (size_t r = rows->starts[row]; r < rows->starts[row + 1]; r++)
         for (size_t c = columns->starts[column]; c < columns->starts[column + 1]; c++)
-            places->items[places->count++] = (struct tutti_place){(int32_t)r, (int32_t)c};
+            places->items[places->count++] = (struct tutti_pattern_place){(int32_t)r, (int32_t)c};
     return TUTTI_OK;
 }
 

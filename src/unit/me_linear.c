@@ -39,14 +39,14 @@ static enum tutti_err stack(const struct tutti_pattern *top, const struct tutti_
                             struct tutti_pattern *out)
 {
     size_t entries = tutti_pattern_entries(top) + tutti_pattern_entries(bottom), count = 0;
-    struct tutti_place *places = malloc((entries + 1) * sizeof *places);
+    struct tutti_pattern_place *places = malloc((entries + 1) * sizeof *places);
     if (!places)
         return tutti_fail_memory();
     for (int32_t c = 0; c < top->column_count; c++) {
         for (int32_t k = top->starts[c]; k < top->starts[c + 1]; k++)
-            places[count++] = (struct tutti_place){top->rows[k], c};
+            places[count++] = (struct tutti_pattern_place){top->rows[k], c};
         for (int32_t k = bottom->starts[c]; k < bottom->starts[c + 1]; k++)
-            places[count++] = (struct tutti_place){top->row_count + bottom->rows[k], c};
+            places[count++] = (struct tutti_pattern_place){top->row_count + bottom->rows[k], c};
     }
     enum tutti_err err = tutti_pattern_init(out, top->row_count + bottom->row_count, top->column_count, places, count);
     free(places);

@@ -13,7 +13,7 @@ double tutti_feedback_factor(const struct tutti_sensitivity_column *column)
 /* ---- getting ready ---- */
 
 /* The place of an entry in a pattern that has it. */
-static size_t find_place(const struct tutti_pattern *pattern, const struct tutti_place *entry)
+static size_t find_place(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry)
 {
     int32_t low = pattern->starts[entry->column], high = pattern->starts[entry->column + 1] - 1;
     while (low < high) {
@@ -35,7 +35,7 @@ static enum tutti_err make_factors(struct tutti_feedback *f, const struct tutti_
 }
 
 /* D L has an entry wherever an output follows an input that a real feeds. */
-static enum tutti_err place_products(struct tutti_feedback *f, uint32_t reals, struct tutti_place *places)
+static enum tutti_err place_products(struct tutti_feedback *f, uint32_t reals, struct tutti_pattern_place *places)
 {
     const struct tutti_sensitivity *s = f->sensitivity;
     struct tutti_pattern pattern;
@@ -43,7 +43,7 @@ static enum tutti_err place_products(struct tutti_feedback *f, uint32_t reals, s
     for (uint32_t k = 0; k < s->column_count; k++)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
             if (s->columns[k].source != TUTTI_NONE)
-                places[count++] = (struct tutti_place){(int32_t)s->rows[e], (int32_t)s->columns[k].source};
+                places[count++] = (struct tutti_pattern_place){(int32_t)s->rows[e], (int32_t)s->columns[k].source};
     TRY(tutti_pattern_init(&pattern, (int32_t)reals, (int32_t)reals, places, count));
     f->product_count = tutti_pattern_entries(&pattern);
     count = 0;
@@ -63,7 +63,7 @@ enum tutti_err tutti_feedback_init(struct tutti_feedback *feedback, const struct
     *feedback = (struct tutti_feedback){.sensitivity = sensitivity};
     if (reals > INT32_MAX)
         return tutti_fail(TUTTI_ERR_LIMIT, "--correct: more than %d outputs", (int)INT32_MAX);
-    struct tutti_place *places = calloc((size_t)sensitivity->entry_count + 1, sizeof *places);
+    struct tutti_pattern_place *places = calloc((size_t)sensitivity->entry_count + 1, sizeof *places);
     feedback->product_at = tutti_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->product_at);
     feedback->values = tutti_arena_array(&feedback->arena, sensitivity->entry_count, sizeof *feedback->values);
     bool all = places && feedback->product_at && feedback->values;

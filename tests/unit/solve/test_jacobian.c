@@ -77,12 +77,12 @@ static enum tutti_eval jacobian_of_chain(void *context, double t, const double *
 
 static void chain_init(struct chain *chain)
 {
-    struct tutti_place places[3 * N];
+    struct tutti_pattern_place places[3 * N];
     size_t count = 0;
     for (int32_t c = 0; c < N; c++)
         for (int32_t row = c - 1; row <= c + 1; row++)
             if (row >= 0 && row < N)
-                places[count++] = (struct tutti_place){row, c};
+                places[count++] = (struct tutti_pattern_place){row, c};
     *chain = (struct chain){.ode = {.count = N, .context = chain, .rhs = rhs, .rtol = 1e-6, .atol = 1e-6}};
     assert_ok(tutti_pattern_init(&chain->pattern, N, N, places, count));
     chain->ode.pattern = &chain->pattern;
@@ -371,7 +371,7 @@ static void test_no_memory(void **state)
     assert_survives_each(err, err = tutti_jacobian_init(&jacobian, &chain.ode, TUTTI_JACOBIAN_SPARSE));
     tutti_jacobian_fini(&jacobian);
     tutti_pattern_fini(&chain.pattern);
-    const struct tutti_place places[] = {{1, 0}, {0, 1}};
+    const struct tutti_pattern_place places[] = {{1, 0}, {0, 1}};
     assert_survives_each(err, err = tutti_pattern_init(&chain.pattern, 2, 2, places, 2));
     tutti_pattern_fini(&chain.pattern);
 }

@@ -20,15 +20,15 @@ struct matrix {
 /* With `per_column` entries or so; the diagonal is left out where `diagonal` says so. */
 static void random_places(struct matrix *matrix, int32_t n, int32_t per_column, bool diagonal)
 {
-    static struct tutti_place places[MOST * (MOST + 1)];
+    static struct tutti_pattern_place places[MOST * (MOST + 1)];
     size_t count = 0;
     for (int32_t c = 0; c < n; c++) {
         if (diagonal)
-            places[count++] = (struct tutti_place){c, c};
+            places[count++] = (struct tutti_pattern_place){c, c};
         for (int32_t i = 0; i < per_column; i++) {
             int32_t row = random_below(n);
             if (row != c)
-                places[count++] = (struct tutti_place){row, c};
+                places[count++] = (struct tutti_pattern_place){row, c};
         }
     }
     matrix->n = n;
@@ -107,7 +107,7 @@ static void test_random(void **state)
 /* J of two entries off the diagonal, and those on it. */
 static void init_two(struct matrix *matrix)
 {
-    const struct tutti_place places[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+    const struct tutti_pattern_place places[] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     matrix->n = 2;
     assert_ok(tutti_pattern_init(&matrix->pattern, 2, 2, places, 4));
 }

@@ -7,12 +7,12 @@
 #include "solve/random.h"
 
 /* Andersson 2016, eq. 9.5: the pattern of eq. 9.4. */
-static const struct tutti_place example[] = {{0, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 2}};
+static const struct tutti_pattern_place example[] = {{0, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 2}};
 
 static void test_sorted_once(void **state)
 {
     (void)state;
-    const struct tutti_place places[] = {{2, 1}, {0, 3}, {0, 1}, {2, 1}, {1, 1}, {0, 3}, {1, 0}, {2, 1}};
+    const struct tutti_pattern_place places[] = {{2, 1}, {0, 3}, {0, 1}, {2, 1}, {1, 1}, {0, 3}, {1, 0}, {2, 1}};
     const int32_t starts[] = {0, 1, 4, 4, 5}, rows[] = {1, 0, 1, 2, 0};
     struct tutti_pattern pattern;
     assert_ok(tutti_pattern_init(&pattern, 3, 4, places, 8));
@@ -50,7 +50,7 @@ static void test_empty(void **state)
 static void test_out_of_bounds(void **state)
 {
     (void)state;
-    const struct tutti_place wrong[] = {{3, 0}, {-1, 0}, {0, 4}, {0, -1}};
+    const struct tutti_pattern_place wrong[] = {{3, 0}, {-1, 0}, {0, 4}, {0, -1}};
     struct tutti_pattern pattern;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_fails(tutti_pattern_init(&pattern, 3, 4, wrong + i, 1), TUTTI_ERR_ARGUMENT, "outside");
@@ -81,7 +81,7 @@ static void test_full(void **state)
 static void test_shifted(void **state)
 {
     (void)state;
-    const struct tutti_place places[] = {{1, 0}, {2, 0}, {0, 1}, {2, 1}, {2, 2}, {0, 3}, {2, 3}};
+    const struct tutti_pattern_place places[] = {{1, 0}, {2, 0}, {0, 1}, {2, 1}, {2, 2}, {0, 3}, {2, 3}};
     const int32_t starts[] = {0, 3, 6, 7, 10, 11}, rows[] = {0, 1, 2, 0, 1, 2, 2, 0, 2, 3, 4};
     const int32_t of_entries[] = {1, 2, 3, 5, 6, 7, 8}, of_diagonal[] = {0, 4, 6, 9, 10};
     struct tutti_pattern pattern;
@@ -100,13 +100,13 @@ static void test_shifted(void **state)
 /* A pattern of `around` diagonals on either side of the main one. */
 static void init_band(struct tutti_pattern *pattern, int32_t n, int32_t around)
 {
-    struct tutti_place *places = malloc((size_t)(n * (2 * around + 1)) * sizeof *places);
+    struct tutti_pattern_place *places = malloc((size_t)(n * (2 * around + 1)) * sizeof *places);
     assert_non_null(places);
     size_t count = 0;
     for (int32_t column = 0; column < n; column++)
         for (int32_t row = column - around; row <= column + around; row++)
             if (row >= 0 && row < n)
-                places[count++] = (struct tutti_place){row, column};
+                places[count++] = (struct tutti_pattern_place){row, column};
     assert_ok(tutti_pattern_init(pattern, n, n, places, count));
     free(places);
 }
@@ -198,10 +198,10 @@ static void test_long_columns_first(void **state)
 {
     (void)state;
     enum { N = 50 };
-    struct tutti_place places[2 * N];
+    struct tutti_pattern_place places[2 * N];
     for (int32_t i = 0; i < N; i++) {
-        places[2 * i] = (struct tutti_place){i, i};
-        places[2 * i + 1] = (struct tutti_place){i, N - 1};
+        places[2 * i] = (struct tutti_pattern_place){i, i};
+        places[2 * i + 1] = (struct tutti_pattern_place){i, N - 1};
     }
     struct tutti_pattern pattern;
     assert_ok(tutti_pattern_init(&pattern, N, N, places, 2 * N));
@@ -209,7 +209,7 @@ static void test_long_columns_first(void **state)
     tutti_pattern_fini(&pattern);
 
     for (int32_t i = 0; i < N; i++) /* a full row: no two together */
-        places[2 * i + 1] = (struct tutti_place){0, i};
+        places[2 * i + 1] = (struct tutti_pattern_place){0, i};
     assert_ok(tutti_pattern_init(&pattern, N, N, places, 2 * N));
     assert_int_equal(colours_of(&pattern), N);
     tutti_pattern_fini(&pattern);
@@ -233,10 +233,10 @@ static void test_apart(void **state)
 
 static void random_pattern(struct tutti_pattern *pattern, int32_t rows, int32_t columns, size_t count)
 {
-    struct tutti_place *places = malloc((count + 1) * sizeof *places);
+    struct tutti_pattern_place *places = malloc((count + 1) * sizeof *places);
     assert_non_null(places);
     for (size_t i = 0; i < count; i++)
-        places[i] = (struct tutti_place){random_below(rows), random_below(columns)};
+        places[i] = (struct tutti_pattern_place){random_below(rows), random_below(columns)};
     assert_ok(tutti_pattern_init(pattern, rows, columns, places, count));
     /* The places, and nothing else, ascending. */
     size_t entries = 0;
@@ -273,18 +273,18 @@ static void test_large(void **state)
 {
     (void)state;
     enum { N = 20000, PER_COLUMN = 7 };
-    struct tutti_place *places = malloc((size_t)N * (PER_COLUMN + 1) * sizeof *places);
+    struct tutti_pattern_place *places = malloc((size_t)N * (PER_COLUMN + 1) * sizeof *places);
     assert_non_null(places);
     size_t count = 0;
     for (int32_t c = 0; c < N; c++)
         for (int i = 0; i < PER_COLUMN; i++)
-            places[count++] = (struct tutti_place){random_below(N), c};
+            places[count++] = (struct tutti_pattern_place){random_below(N), c};
     struct tutti_pattern pattern;
     assert_ok(tutti_pattern_init(&pattern, N, N, places, count));
     assert_in_range(colours_of(&pattern), PER_COLUMN, 60);
     tutti_pattern_fini(&pattern);
     for (int32_t c = 0; c < N; c++) /* a full row does not make it slow */
-        places[count++] = (struct tutti_place){17, c};
+        places[count++] = (struct tutti_pattern_place){17, c};
     assert_ok(tutti_pattern_init(&pattern, N, N, places, count));
     assert_int_equal(colours_of(&pattern), N);
     tutti_pattern_fini(&pattern);

@@ -284,12 +284,12 @@ static enum tutti_eval chain(void *context, double t, const double *x, double *d
 
 static void chain_pattern(struct tutti_pattern *pattern)
 {
-    static struct tutti_place places[3 * N_MAX];
+    static struct tutti_pattern_place places[3 * N_MAX];
     size_t count = 0;
     for (int32_t i = 0; i < N_MAX; i++)
         for (int32_t j = i - 1; j <= i + 1; j++)
             if (j >= 0 && j < N_MAX)
-                places[count++] = (struct tutti_place){i, j};
+                places[count++] = (struct tutti_pattern_place){i, j};
     assert_ok(tutti_pattern_init(pattern, N_MAX, N_MAX, places, count));
 }
 
