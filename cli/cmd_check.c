@@ -129,7 +129,7 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
 static void check_whole(struct checker *checker, const struct tutti_system *system)
 {
     const struct tutti_experiment *experiment = &system->experiment;
-    tutti_words_check(system, &checker->findings);
+    tutti_annotation_check(system, &checker->findings);
     if (system->component_count == 0)
         tutti_findings_add(&checker->findings, TUTTI_FINDING_WARNING, system->path, 0,
                            "there is nothing to simulate: the system has no FMU");

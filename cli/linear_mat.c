@@ -116,7 +116,7 @@ static void put_matrix(struct writer *writer, const char *name, const struct tut
 {
     const struct tutti_pattern pattern = {(int32_t)matrix->row_count, (int32_t)matrix->column_count,
                                           (int32_t *)matrix->starts, (int32_t *)matrix->rows};
-    if (tutti_pattern_pays(&pattern) && tutti_pattern_entries(&pattern) > 0)
+    if (tutti_pattern_is_worth_sparse(&pattern) && tutti_pattern_entries(&pattern) > 0)
         put_sparse(writer, name, matrix);
     else
         put_full(writer, name, matrix);

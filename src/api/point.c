@@ -17,7 +17,7 @@ struct tutti_point {
     bool per_time;
     unsigned since;
     struct tutti_correction_kept *correction;
-    struct tutti_pokes_kept *pokes;
+    struct tutti_pending_sets_kept *pending_sets;
 };
 
 static enum tutti_err keep_history(struct tutti_history *to, const struct tutti_history *from)
@@ -40,7 +40,7 @@ static enum tutti_err take(struct tutti_point *point, struct tutti_execution *ex
         TRY(keep_history(&point->rates[o], &master->extrapolation.rates[o]));
     TRY(tutti_scale_keep(&master->norm.scale, &point->scale));
     TRY(tutti_correction_keep(master->correction, &point->correction));
-    TRY(tutti_pokes_keep(rank, &point->pokes));
+    TRY(tutti_pending_sets_keep(rank, &point->pending_sets));
     point->communication = execution->loop.communication;
     point->output = execution->loop.output;
     point->memory = master->memory;
@@ -95,7 +95,7 @@ enum tutti_err tutti_point_restore(const struct tutti_point *point, struct tutti
     TRY(tutti_snapshot_restore(&point->snapshot, rank));
     rank->stats->events_located = located; /* what was done stays counted */
     rank->own_events = own_events;
-    TRY(tutti_pokes_bring_back(rank, point->pokes));
+    TRY(tutti_pending_sets_bring_back(rank, point->pending_sets));
     bring_back_history(&master->extrapolation.history, &point->history);
     for (int o = 0; o < TUTTI_MOST_ORDER; o++)
         bring_back_history(&master->extrapolation.rates[o], &point->rates[o]);
@@ -135,7 +135,7 @@ void tutti_point_release(struct tutti_points *points, struct tutti_point *point,
         tutti_history_fini(&point->rates[o]);
     free(point->scale);
     tutti_correction_kept_free(point->correction);
-    tutti_pokes_kept_free(point->pokes);
+    tutti_pending_sets_kept_free(point->pending_sets);
     free(point);
     tell_earliest(points, &execution->rank);
 }

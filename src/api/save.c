@@ -24,7 +24,7 @@ struct saver {
     bool bare; /* an .ssd is to be written */
     struct tutti_job job;
     struct tutti_write write;
-    struct tutti_word words[TUTTI_MOST_WORDS];
+    struct tutti_word words[TUTTI_ANNOTATION_MOST];
     struct tutti_save_files files;
     struct tutti_text text; /* of the document */
     struct tutti_arena arena;
@@ -135,7 +135,7 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
     struct tutti_integration unused;
     enum tutti_interface_choice choice;
     double step;
-    TRY(tutti_words_of_component(&own, job->system, component, &step));
+    TRY(tutti_annotation_of_component(&own, job->system, component, &step));
     TRY(tutti_interface_choose(&own, &choice));
     bool solver = own.solver && component->fmu->desc->interfaces[TUTTI_ME].present;
     if (tutti_unit_kind_for(component->fmu, choice, solver, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
@@ -171,7 +171,7 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
     saver->write.connect_count = options->connect_count;
     TRY(check_options(saver));
     saver->write.words = saver->words;
-    TRY(tutti_words_given(options, &saver->arena, saver->words, &saver->write.word_count));
+    TRY(tutti_annotation_given(options, &saver->arena, saver->words, &saver->write.word_count));
     TRY(read_unit_words(saver));
     choose_times(saver, is_new);
     return TUTTI_OK;

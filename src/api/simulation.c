@@ -63,8 +63,8 @@ static enum tutti_err start(struct tutti_simulation *simulation)
 {
     if (simulation->set_count > 0)
         TRY(load_again(simulation));
-    simulation->execution.rank =
-        (struct tutti_rank){.job = &simulation->job, .stats = &simulation->stats, .pokes = &simulation->pokes};
+    simulation->execution.rank = (struct tutti_rank){
+        .job = &simulation->job, .stats = &simulation->stats, .pending_sets = &simulation->pending_sets};
     return tutti_execution_start(&simulation->execution, true);
 }
 
@@ -125,7 +125,7 @@ static enum tutti_err check_time(const struct tutti_execution *execution, double
                           NUMBER(t), NUMBER(rank->t), NUMBER(rank->times.stop));
     const struct tutti_unit *unit = rank->members[0].unit;
     double n = round((t - grid->start) / grid->step);
-    if (rank->alone && unit->uniform && !tutti_time_same(grid->start + n * grid->step, t, rank->span))
+    if (rank->single_unit && unit->uniform && !tutti_time_same(grid->start + n * grid->step, t, rank->span))
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "tutti_simulation_advance: %s cannot vary its step of %s, and t = %s lies between two",
                           unit->name, NUMBER(grid->step), NUMBER(t));
@@ -195,7 +195,7 @@ static enum tutti_err close_down(struct tutti_simulation *simulation)
     tutti_failure_keep(
         &failure, simulation->execution.rank.job ? tutti_execution_close(&simulation->execution, TUTTI_OK) : TUTTI_OK);
     tutti_job_close(&simulation->job);
-    tutti_pokes_fini(&simulation->pokes);
+    tutti_pending_sets_fini(&simulation->pending_sets);
     tutti_simulation_forget_handles(simulation);
     tutti_system_free(simulation->described);
     simulation->described = NULL;

@@ -18,18 +18,18 @@ struct tutti_handle {
     uint32_t component, variable;
     struct tutti_indices element;
     char *name;
-    bool laid;                    /* `signals` are there */
-    struct tutti_signals signals; /* for reading: the whole variable */
-    size_t place, count;          /* what of it is meant */
-    struct tutti_poke *poke;      /* NULL: never set */
-    struct tutti_text text;       /* of a Binary */
+    bool laid;                             /* `signals` are there */
+    struct tutti_signals signals;          /* for reading: the whole variable */
+    size_t place, count;                   /* what of it is meant */
+    struct tutti_pending_set *pending_set; /* NULL: never set */
+    struct tutti_text text;                /* of a Binary */
 };
 
 struct tutti_simulation {
     struct tutti_job job;
     struct tutti_execution execution;
     struct tutti_run_stats stats;
-    struct tutti_pokes pokes;
+    struct tutti_pending_sets pending_sets;
     struct tutti_points points;
     enum tutti_stage stage;
     double t;                         /* once it is finished: where it ended */

@@ -284,27 +284,28 @@ static enum tutti_err check_settable(const struct tutti_simulation *simulation, 
     return TUTTI_OK;
 }
 
-static enum tutti_err make_poke(struct tutti_simulation *simulation, struct tutti_handle *handle)
+static enum tutti_err make_pending_set(struct tutti_simulation *simulation, struct tutti_handle *handle)
 {
     TRY(lay_out(simulation, handle));
     TRY(check_settable(simulation, handle));
     /* Elements of one array go to the unit together. */
-    for (size_t i = 0; i < simulation->handle_count && !handle->poke && handle->element.count > 0; i++) {
+    for (size_t i = 0; i < simulation->handle_count && !handle->pending_set && handle->element.count > 0; i++) {
         const struct tutti_handle *other = simulation->handles[i];
-        if (other && other->poke && other->component == handle->component && other->variable == handle->variable)
-            handle->poke = other->poke;
+        if (other && other->pending_set && other->component == handle->component && other->variable == handle->variable)
+            handle->pending_set = other->pending_set;
     }
-    if (!handle->poke)
-        TRY(tutti_poke_new(&handle->poke, &simulation->pokes, &simulation->execution.rank, handle->component,
-                           handle->variable));
+    if (!handle->pending_set)
+        TRY(tutti_pending_set_new(&handle->pending_set, &simulation->pending_sets, &simulation->execution.rank,
+                                  handle->component, handle->variable));
     /* ... the others as they are. */
-    return handle->element.count > 0 ? tutti_poke_renew(handle->poke, &simulation->execution.rank) : TUTTI_OK;
+    return handle->element.count > 0 ? tutti_pending_set_renew(handle->pending_set, &simulation->execution.rank)
+                                     : TUTTI_OK;
 }
 
 /* Where the value number i of what a handle means goes. */
 static void *place_of(const struct tutti_handle *handle, size_t i)
 {
-    const struct tutti_signals *signals = &handle->poke->signals;
+    const struct tutti_signals *signals = &handle->pending_set->signals;
     return (char *)signals->slots[0] + (handle->place + i) * signals->sizes[0];
 }
 
@@ -374,7 +375,7 @@ enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t 
     struct tutti_handle *handle;
     TRY(tutti_simulation_check(simulation, TUTTI_STAGE_STARTED, "put"));
     TRY(handle_of(simulation, variable, "put", &handle));
-    TRY(make_poke(simulation, handle));
+    TRY(make_pending_set(simulation, handle));
     TRY(check_count(handle, count, "put"));
     for (size_t i = 0; i < count; i++)
         TRY(check_value(simulation, handle, values[i]));
@@ -384,14 +385,14 @@ enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t 
         if (var->negated)
             tutti_type_negate((enum tutti_type)var->type, place_of(handle, i));
     }
-    tutti_poke_mark(handle->poke, &simulation->execution.rank);
+    tutti_pending_set_mark(handle->pending_set, &simulation->execution.rank);
     return TUTTI_OK;
 }
 
 static enum tutti_err copy_values(const struct tutti_handle *handle, const struct tutti_var *var,
                                   const struct tutti_setting *setting)
 {
-    struct tutti_block *block = &handle->poke->signals.blocks[0];
+    struct tutti_block *block = &handle->pending_set->signals.blocks[0];
     size_t size = tutti_type_size((enum tutti_type)var->type);
     for (size_t i = 0; i < handle->count; i++) {
         const char *from = (const char *)setting->values + (setting->count == 1 ? 0 : i) * size;
@@ -413,12 +414,12 @@ static enum tutti_err put_text(struct tutti_simulation *simulation, const struct
     if (end->element.count > 0)
         TRY(find_element(simulation, end, &number));
     TRY(handle_of(simulation, number, "set", &handle));
-    TRY(make_poke(simulation, handle));
+    TRY(make_pending_set(simulation, handle));
     if (setting->count != handle->count && setting->count != 1)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' has %zu values, and %zu are given", handle->name, handle->count,
                           setting->count);
     TRY(copy_values(handle, variable_of(simulation, handle), setting));
-    tutti_poke_mark(handle->poke, &simulation->execution.rank);
+    tutti_pending_set_mark(handle->pending_set, &simulation->execution.rank);
     return TUTTI_OK;
 }
 

@@ -120,11 +120,11 @@ static enum tutti_err take_row(struct tutti_conductor *conductor, int r, struct 
 static enum tutti_err take_log(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     struct rank *rank = &conductor->ranks[r];
-    unsigned marked = tutti_unparcel_u8(in), level = marked & ~(unsigned)TUTTI_TELL_INSISTS;
+    unsigned marked = tutti_unparcel_u8(in), level = marked & ~(unsigned)TUTTI_REPORT_INSISTS;
     const char *origin = tutti_unparcel_text(in), *text = tutti_unparcel_text(in);
     if (!is_read(in) || level > TUTTI_LOG_DEBUG || !text)
         return malformed("a message", r);
-    if (marked & TUTTI_TELL_INSISTS)
+    if (marked & TUTTI_REPORT_INSISTS)
         tutti_log_insist(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
     else
         tutti_log_printf(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);

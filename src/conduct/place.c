@@ -75,7 +75,7 @@ static enum tutti_err obey_annotations(const struct tutti_system *system, const 
     for (uint32_t c = 0; c < system->component_count; c++) {
         const struct tutti_component *component = &system->components[c];
         int32_t rank;
-        TRY(tutti_words_rank(component, &rank));
+        TRY(tutti_annotation_rank(component, &rank));
         if (fixed[c] >= 0 || rank < 0)
             continue;
         if (rank < ranks)
@@ -98,7 +98,7 @@ static enum tutti_err find_interface(const struct tutti_system *system, const st
     const struct tutti_unit_kind *kind;
     enum tutti_interface_choice choice;
     double step;
-    TRY(tutti_words_of_component(&own, system, component, &step));
+    TRY(tutti_annotation_of_component(&own, system, component, &step));
     /* In a system a solver is for those that need one. */
     if (!system->single && own.interface && strcmp(own.interface, "cs") == 0)
         own.solver = NULL;

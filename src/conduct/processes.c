@@ -119,7 +119,7 @@ static enum tutti_err start(struct crew *crew)
 static const char *name_worker(const struct crew *crew, int rank, char *out, size_t size)
 {
     const struct tutti_system *system = crew->job->system;
-    const struct tutti_whereabouts *where = tutti_shared_whereabouts(crew->drain.area, rank);
+    const struct tutti_heartbeat *where = tutti_shared_heartbeat(crew->drain.area, rank);
     uint32_t component = atomic_load(&where->component);
     double t = atomic_load(&where->t);
     if (component < system->component_count)
@@ -184,7 +184,7 @@ static void give_up(struct crew *crew, int rank, enum end end)
     if (crew->deadline == INFINITY)
         crew->deadline = tutti_clock_now() + GRACE;
     /* As far as it came, they have everything that they need: no row is lost. */
-    tutti_shared_stop(crew->drain.area, atomic_load(&tutti_shared_whereabouts(crew->drain.area, rank)->step));
+    tutti_shared_stop(crew->drain.area, atomic_load(&tutti_shared_heartbeat(crew->drain.area, rank)->step));
 }
 
 /* Collects the worker if it has ended. */
@@ -212,7 +212,7 @@ static void look_for_end(struct crew *crew, int rank, int flags)
 static void look_for_life(struct crew *crew, int rank, double now)
 {
     struct worker *worker = &crew->workers[rank];
-    uint64_t beat = tutti_whereabouts_sign(tutti_shared_whereabouts(crew->drain.area, rank));
+    uint64_t beat = tutti_heartbeat_sign(tutti_shared_heartbeat(crew->drain.area, rank));
     /* Somebody who looks rarely, because it was stopped itself, has seen nothing. */
     if (beat != worker->beat || now - crew->looked > crew->timeout / 2) {
         worker->beat = beat;
@@ -280,7 +280,7 @@ static enum tutti_err conduct(struct crew *crew)
             any = false;
         }
         if (any)
-            tutti_shared_doze(drain->area, seen, nap(crew));
+            tutti_shared_wait(drain->area, seen, nap(crew));
     }
     tutti_drain_all(drain);
     lose_all(crew);

@@ -85,7 +85,7 @@ static enum tutti_err conduct(struct tutti_drain *drain, struct worker *workers)
         left = all_have_left(drain->area, started); /* before the last look at their reports */
         tutti_drain_all(drain);
         if (!left)
-            tutti_shared_doze(drain->area, seen, TUTTI_DRAIN_NAP);
+            tutti_shared_wait(drain->area, seen, TUTTI_DRAIN_NAP);
     }
     for (int r = 0; r < started; r++) {
         pthread_join(workers[r].thread, NULL);

@@ -28,7 +28,7 @@ struct tutti_fabric;
 enum tutti_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
 /* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
-struct tutti_whereabouts {
+struct tutti_heartbeat {
     _Atomic uint64_t beat;      /* moves with every macro step, and now and then while the rank waits */
     _Atomic uint32_t component; /* whose FMU it calls; TUTTI_NONE: none */
     _Atomic double t;           /* simulated time there */
@@ -36,7 +36,7 @@ struct tutti_whereabouts {
 } __attribute__((aligned(64)));
 
 /* Another number than before: the rank has moved since. */
-static inline uint64_t tutti_whereabouts_sign(const struct tutti_whereabouts *where)
+static inline uint64_t tutti_heartbeat_sign(const struct tutti_heartbeat *where)
 {
     uint64_t component = atomic_load_explicit(&where->component, memory_order_relaxed);
     return atomic_load_explicit(&where->beat, memory_order_relaxed) ^ (component << 32);
@@ -62,10 +62,10 @@ struct tutti_fabric_kind {
 struct tutti_fabric {
     const struct tutti_fabric_kind *kind;
     int rank, ranks;
-    unsigned long exchanges;         /* so far */
-    uint64_t step;                   /* macro steps that this rank has made; kept by the loop */
-    _Atomic uint64_t *stop_after;    /* the least number that anybody told; UINT64_MAX: none. Never NULL */
-    struct tutti_whereabouts *where; /* this rank's. Never NULL */
+    unsigned long exchanges;       /* so far */
+    uint64_t step;                 /* macro steps that this rank has made; kept by the loop */
+    _Atomic uint64_t *stop_after;  /* the least number that anybody told; UINT64_MAX: none. Never NULL */
+    struct tutti_heartbeat *where; /* this rank's. Never NULL */
 };
 
 /* Is the rank to make no further step? (F3) */

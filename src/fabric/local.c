@@ -7,7 +7,7 @@
 struct local {
     struct tutti_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
 };
 
 static enum tutti_err open_channel(struct tutti_fabric *fabric, const struct tutti_channel *channel)

@@ -63,7 +63,7 @@ struct ring {
 
 /* What belongs to one rank. */
 struct seat {
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     _Atomic bool left;
     _Alignas(LINE) double vectors[2][VECTOR]; /* of this reduction and of the one before */
     struct ring ring;
@@ -238,7 +238,7 @@ uint32_t tutti_shared_bell(const struct tutti_shared *area)
     return atomic_load(&area->bell);
 }
 
-void tutti_shared_doze(struct tutti_shared *area, uint32_t seen, double seconds)
+void tutti_shared_wait(struct tutti_shared *area, uint32_t seen, double seconds)
 {
     atomic_store(&area->dozing, 1);
     sleep_on(&area->bell, seen, seconds);
@@ -590,7 +590,7 @@ enum tutti_err tutti_shared_join(struct tutti_shared *area, int rank, struct tut
     return TUTTI_OK;
 }
 
-const struct tutti_whereabouts *tutti_shared_whereabouts(const struct tutti_shared *area, int rank)
+const struct tutti_heartbeat *tutti_shared_heartbeat(const struct tutti_shared *area, int rank)
 {
     return &area->seats[rank].where;
 }

@@ -28,7 +28,7 @@ TUTTI_CHECKED enum tutti_err tutti_shared_join(struct tutti_shared *area, int ra
 const char *tutti_shared_reports(struct tutti_shared *area, int rank, size_t *count);
 /* `count` of them are not needed any more. */
 void tutti_shared_consume(struct tutti_shared *area, int rank, size_t count);
-const struct tutti_whereabouts *tutti_shared_whereabouts(const struct tutti_shared *area, int rank);
+const struct tutti_heartbeat *tutti_shared_heartbeat(const struct tutti_shared *area, int rank);
 /* Has the rank closed its fabric? Everything that it reported is there then. */
 bool tutti_shared_has_left(const struct tutti_shared *area, int rank);
 /* As kind->stop. */
@@ -39,6 +39,6 @@ volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area);
 /* Sleeps until a rank has something that cannot wait (it has left, told all to stop, or half of the room for its reports is
  * used), `seconds` are over, or a signal came. `seen` is what tutti_shared_bell said before the conductor last looked. */
 uint32_t tutti_shared_bell(const struct tutti_shared *area);
-void tutti_shared_doze(struct tutti_shared *area, uint32_t seen, double seconds);
+void tutti_shared_wait(struct tutti_shared *area, uint32_t seen, double seconds);
 
 #endif

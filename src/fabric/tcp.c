@@ -75,7 +75,7 @@ struct tutti_tcp {
     uint64_t reported, granted; /* bytes: sent; that may be sent */
 
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
 };
 
 static inline struct tutti_tcp *tcp_of(struct tutti_fabric *fabric)
@@ -868,7 +868,7 @@ static const struct tutti_fabric_kind kind = {
 };
 
 static enum tutti_err set_up(struct tutti_tcp *tcp, int rank, const struct tutti_tcp_run *run,
-                             struct tutti_whereabouts *where)
+                             struct tutti_heartbeat *where)
 {
     size_t ranks = (size_t)run->ranks, room = 4;
     while (room < 2 * (ranks + 1))
@@ -928,7 +928,7 @@ static enum tutti_err let_in(struct tutti_tcp *tcp, const struct tutti_tcp_run *
 }
 
 static enum tutti_err join(struct tutti_tcp *tcp, int rank, const struct tutti_tcp_run *run,
-                           struct tutti_whereabouts *where)
+                           struct tutti_heartbeat *where)
 {
     if (run->has_keys != tcp->socket.has_keys)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "either all members of a run have keys, or none");
@@ -946,7 +946,7 @@ static enum tutti_err join(struct tutti_tcp *tcp, int rank, const struct tutti_t
 }
 
 enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
-                                 const struct tutti_tcp_run *run, struct tutti_whereabouts *where)
+                                 const struct tutti_tcp_run *run, struct tutti_heartbeat *where)
 {
     *out = NULL;
     enum tutti_err err = join(tcp, rank, run, where);

@@ -56,7 +56,7 @@ void tutti_tcp_free(struct tutti_tcp *tcp);
  * watches it puts it into memory that both see. Connections to other ranks are made when a channel or the first reduction needs
  * them. ARGUMENT if there are no keys and anybody is beyond loopback; LOST if the hub does not come. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
-                                               const struct tutti_tcp_run *run, struct tutti_whereabouts *where);
+                                               const struct tutti_tcp_run *run, struct tutti_heartbeat *where);
 
 /* Sends what was reported and waits for more. For the last moment of a process that crashes; the fabric is not used again. */
 void tutti_tcp_hurry(struct tutti_fabric *fabric);

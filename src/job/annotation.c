@@ -196,7 +196,7 @@ static void check_all(const struct tutti_word *given, size_t count, const char *
             tutti_findings_add(findings, TUTTI_FINDING_ERROR, file, given[g].line, "%s", tutti_err_message());
 }
 
-void tutti_words_check(const struct tutti_system *system, struct tutti_findings *findings)
+void tutti_annotation_check(const struct tutti_system *system, struct tutti_findings *findings)
 {
     check_all(system->words, system->word_count, system->words_file, false, findings);
     for (uint32_t c = 0; c < system->component_count; c++)
@@ -204,13 +204,13 @@ void tutti_words_check(const struct tutti_system *system, struct tutti_findings 
                   findings);
 }
 
-enum tutti_err tutti_words_of_system(struct tutti_run_options *options, const struct tutti_system *system)
+enum tutti_err tutti_annotation_of_system(struct tutti_run_options *options, const struct tutti_system *system)
 {
     return fill_all(options, system->words, system->word_count, system->words_file, false);
 }
 
-enum tutti_err tutti_words_of_component(struct tutti_run_options *options, const struct tutti_system *system,
-                                        const struct tutti_component *component, double *step)
+enum tutti_err tutti_annotation_of_component(struct tutti_run_options *options, const struct tutti_system *system,
+                                             const struct tutti_component *component, double *step)
 {
     struct tutti_run_options own = *options;
     own.has_step = false;
@@ -223,10 +223,10 @@ enum tutti_err tutti_words_of_component(struct tutti_run_options *options, const
     own.has_step = options->has_step;
     own.step = options->step;
     *options = own;
-    return tutti_words_of_system(options, system);
+    return tutti_annotation_of_system(options, system);
 }
 
-enum tutti_err tutti_words_rank(const struct tutti_component *component, int32_t *rank)
+enum tutti_err tutti_annotation_rank(const struct tutti_component *component, int32_t *rank)
 {
     *rank = -1;
     for (size_t i = 0; i < component->word_count; i++)
@@ -235,10 +235,10 @@ enum tutti_err tutti_words_rank(const struct tutti_component *component, int32_t
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
-                                 struct tutti_word *list, size_t *count)
+enum tutti_err tutti_annotation_given(const struct tutti_run_options *options, struct tutti_arena *arena,
+                                      struct tutti_word *list, size_t *count)
 {
-    static_assert((int)WORD_COUNT <= (int)TUTTI_MOST_WORDS, "room for all words");
+    static_assert((int)WORD_COUNT <= (int)TUTTI_ANNOTATION_MOST, "room for all words");
     const char *base = (const char *)options;
     *count = 0;
     for (int i = 0; i < WORD_COUNT; i++) {

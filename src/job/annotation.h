@@ -9,23 +9,23 @@
 
 /* Fills in what `options` leaves open. Texts stay the system's. FORMAT with file and line for a word that is none, or one
  * that a component cannot have. */
-TUTTI_CHECKED enum tutti_err tutti_words_of_system(struct tutti_run_options *options,
-                                                   const struct tutti_system *system);
+TUTTI_CHECKED enum tutti_err tutti_annotation_of_system(struct tutti_run_options *options,
+                                                        const struct tutti_system *system);
 /* The same for one component, whose `implementation` goes before its words; *step becomes its own step, if it has one. */
-TUTTI_CHECKED enum tutti_err tutti_words_of_component(struct tutti_run_options *options,
-                                                      const struct tutti_system *system,
-                                                      const struct tutti_component *component, double *step);
+TUTTI_CHECKED enum tutti_err tutti_annotation_of_component(struct tutti_run_options *options,
+                                                           const struct tutti_system *system,
+                                                           const struct tutti_component *component, double *step);
 
 /* The rank that the component's words ask for; -1: none. FORMAT as above. */
-TUTTI_CHECKED enum tutti_err tutti_words_rank(const struct tutti_component *component, int32_t *rank);
+TUTTI_CHECKED enum tutti_err tutti_annotation_rank(const struct tutti_component *component, int32_t *rank);
 
-/* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_MOST_WORDS; numbers
+/* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_ANNOTATION_MOST; numbers
  * become texts in the arena. */
-enum { TUTTI_MOST_WORDS = 32 };
-TUTTI_CHECKED enum tutti_err tutti_words_given(const struct tutti_run_options *options, struct tutti_arena *arena,
-                                               struct tutti_word *list, size_t *count);
+enum { TUTTI_ANNOTATION_MOST = 32 };
+TUTTI_CHECKED enum tutti_err tutti_annotation_given(const struct tutti_run_options *options, struct tutti_arena *arena,
+                                                    struct tutti_word *list, size_t *count);
 
 /* Every word that is none, or takes another value, as a finding with file and line. */
-void tutti_words_check(const struct tutti_system *system, struct tutti_findings *findings);
+void tutti_annotation_check(const struct tutti_system *system, struct tutti_findings *findings);
 
 #endif

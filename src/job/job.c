@@ -136,7 +136,7 @@ static enum tutti_err settle(struct tutti_job *job)
     TRY(tutti_interface_choose(&job->options, &choice));
     TRY(tutti_inputs_choose(&job->options, &inputs));
     TRY(load(job));
-    TRY(tutti_words_of_system(&job->options, job->system));
+    TRY(tutti_annotation_of_system(&job->options, job->system));
     TRY(tutti_master_check_words(&job->options));
     TRY(check_visit_takes(job));
     if (job->system->single)

@@ -17,14 +17,14 @@
 
 /* What the choices hang on. */
 struct facts {
-    bool coupled;                     /* there are connections, or several units */
-    bool controlled;                  /* not so, but a control is to choose the steps of the one that a table drives */
-    unsigned table_order;             /* tutti_master.table_order */
-    const struct tutti_member *stuck; /* cannot go back; NULL: all can */
-    const struct tutti_member *fragile;  /* cannot go back over an event; NULL: all can */
-    const struct tutti_member *own_step; /* has steps of its own, or cannot vary them; NULL: none */
-    const struct tutti_member *stairs;   /* has a fixed internal step: outputs stand still in between; NULL: none */
-    const struct tutti_member *opaque;   /* in a loop, and D cannot be had; NULL: none */
+    bool coupled;         /* there are connections, or several units */
+    bool controlled;      /* not so, but a control is to choose the steps of the one that a table drives */
+    unsigned table_order; /* tutti_master.table_order */
+    const struct tutti_member *no_rollback; /* cannot go back; NULL: all can */
+    const struct tutti_member *fragile;     /* cannot go back over an event; NULL: all can */
+    const struct tutti_member *own_step;    /* has steps of its own, or cannot vary them; NULL: none */
+    const struct tutti_member *stairs;      /* has a fixed internal step: outputs stand still in between; NULL: none */
+    const struct tutti_member *opaque;      /* in a loop, and D cannot be had; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals;
     struct tutti_radii stability; /* of the loops that are some */
 };
@@ -138,8 +138,8 @@ static bool comes_back(const struct tutti_unit *unit)
 static void look_at_member(struct facts *facts, const struct tutti_member *member)
 {
     const struct tutti_unit *unit = member->unit;
-    if (!can_go_back(unit) && !facts->stuck)
-        facts->stuck = member;
+    if (!can_go_back(unit) && !facts->no_rollback)
+        facts->no_rollback = member;
     bool crosses = unit->has_events && unit->fmu->desc->event_indicator_count > 0; /* in the middle of a step */
     if (can_go_back(unit) && !(unit->can & TUTTI_CAN_STATE) && crosses && !facts->fragile)
         facts->fragile = member;
@@ -221,7 +221,7 @@ static bool has_continuous_output(const struct tutti_desc *desc)
 static void look_at_one(const struct tutti_master *master, struct facts *facts)
 {
     const struct tutti_rank *rank = master->rank;
-    bool able = !facts->stuck && !facts->own_step && !facts->stairs;
+    bool able = !facts->no_rollback && !facts->own_step && !facts->stairs;
     facts->has_signals = has_continuous_output(rank->job->system->components[0].fmu->desc);
     facts->controlled = facts->table_order > 0 && asks_for_control(&rank->job->options) &&
                         (!is_auto(rank->job->options.control) || (able && facts->has_signals));
@@ -293,7 +293,9 @@ static const char *name_rho(const struct facts *facts, char *text, size_t size)
 /* A coupling that is known to be unstable is taken only if an option names it. */
 static enum tutti_err refuse_unstable(const struct facts *facts, double radius)
 {
-    const struct tutti_member *blame = facts->own_step ? facts->own_step : facts->opaque ? facts->opaque : facts->stuck;
+    const struct tutti_member *blame = facts->own_step ? facts->own_step
+                                       : facts->opaque ? facts->opaque
+                                                       : facts->no_rollback;
     return tutti_fail(
         TUTTI_ERR_UNSUPPORTED,
         "the units of an algebraic loop cannot be coupled in a stable way: an error grows %.3g times in "
@@ -337,12 +339,12 @@ static enum tutti_err choose_for_loop(struct tutti_master *master, const struct 
         master->chosen.corrects = true;
         because(master, COUPLING, "with --correct: outputs depend on each other (%s)",
                 name_rho(facts, rho, sizeof rho));
-    } else if (!facts->stuck) {
+    } else if (!facts->no_rollback) {
         master->chosen.coupling = &tutti_coupling_relax;
         because(master, COUPLING, "outputs depend on each other (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
-        return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->stuck);
+        return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->no_rollback);
     return TUTTI_OK;
 }
 
@@ -401,8 +403,8 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct f
         because(master, CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
     else if (facts->own_step)
         because(master, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
-    else if (facts->stuck)
-        because(master, CONTROL, "'%s' cannot repeat a step", name_of(facts->stuck));
+    else if (facts->no_rollback)
+        because(master, CONTROL, "'%s' cannot repeat a step", name_of(facts->no_rollback));
     else if (!facts->has_signals)
         because(master, CONTROL, "no continuous signal to estimate an error by");
     else {
@@ -452,8 +454,8 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
         because(master, EVENTS, "there is one unit, which crosses its own");
     else if (facts->own_step)
         because(master, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
-    else if (facts->stuck && (facts->has_outputs || facts->has_events))
-        because(master, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->stuck));
+    else if (facts->no_rollback && (facts->has_outputs || facts->has_events))
+        because(master, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->no_rollback));
     else if (facts->has_outputs) {
         master->chosen.detection = &tutti_detection_output;
         because(master, EVENTS, "there are discrete outputs, and all units can repeat a step");
@@ -467,30 +469,32 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
 
 /* ---- what does not go together ---- */
 
-static enum tutti_err refuse_stuck(const struct tutti_member *stuck, const char *option, const char *value,
-                                   const char *instead)
+static enum tutti_err refuse_no_rollback(const struct tutti_member *no_rollback, const char *option, const char *value,
+                                         const char *instead)
 {
-    return tutti_fail(
-        TUTTI_ERR_UNSUPPORTED,
-        "%s %s takes units back, and '%s' (%s) cannot%s: %s; use %s, or an FMU with "
-        "canGetAndSetFMUState%s",
-        option, value, stuck->unit->name, stuck->unit->fmu->path, can_go_back(stuck->unit) ? " over an event" : "",
-        stuck->unit->forgets ? "it does not come back to a state that it saved" : "it does not save its state", instead,
-        stuck->unit->forgets ? " that keeps its word" : "");
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "%s %s takes units back, and '%s' (%s) cannot%s: %s; use %s, or an FMU with "
+                      "canGetAndSetFMUState%s",
+                      option, value, no_rollback->unit->name, no_rollback->unit->fmu->path,
+                      can_go_back(no_rollback->unit) ? " over an event" : "",
+                      no_rollback->unit->forgets ? "it does not come back to a state that it saved"
+                                                 : "it does not save its state",
+                      instead, no_rollback->unit->forgets ? " that keeps its word" : "");
 }
 
 static enum tutti_err check_going_back(const struct tutti_master *master, const struct facts *facts)
 {
-    if (!facts->stuck)
+    if (!facts->no_rollback)
         return TUTTI_OK;
     if (master->chosen.coupling->iterates)
-        return refuse_stuck(facts->stuck, "--coupling", master->chosen.coupling->name,
-                            can_go_back(facts->stuck->unit) ? "--events early" : "--coupling seidel");
+        return refuse_no_rollback(facts->no_rollback, "--coupling", master->chosen.coupling->name,
+                                  can_go_back(facts->no_rollback->unit) ? "--events early" : "--coupling seidel");
     if (master->chosen.control->rejects)
-        return refuse_stuck(facts->stuck, "--control", master->chosen.control->name,
-                            can_go_back(facts->stuck->unit) ? "--events early" : "--control fixed or quantum");
+        return refuse_no_rollback(facts->no_rollback, "--control", master->chosen.control->name,
+                                  can_go_back(facts->no_rollback->unit) ? "--events early"
+                                                                        : "--control fixed or quantum");
     if (master->chosen.detection->early)
-        return refuse_stuck(facts->stuck, "--events", master->chosen.detection->name, "--events none");
+        return refuse_no_rollback(facts->no_rollback, "--events", master->chosen.detection->name, "--events none");
     return TUTTI_OK;
 }
 
@@ -612,7 +616,7 @@ static void warn_of_idle(const struct tutti_master *master)
 /* The unit because of which steps are fixed, and why; NULL: there is none. */
 static void note_blame(struct tutti_master *master, const struct facts *facts)
 {
-    master->chosen.blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->stuck;
+    master->chosen.blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->no_rollback;
     master->chosen.blame_for = facts->stairs     ? "has a fixed internal step"
                                : facts->own_step ? "has steps of its own"
                                                  : "cannot go back to the beginning of a step";
@@ -677,8 +681,8 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.goes_back = false;
     master->chosen.table_order = facts.table_order;
     TRY(choose_detection(master, &facts));
-    if (!facts.stuck && !master->chosen.detection->early) /* then units cross events in the middle of a step */
-        facts.stuck = facts.fragile;
+    if (!facts.no_rollback && !master->chosen.detection->early) /* then units cross events in the middle of a step */
+        facts.no_rollback = facts.fragile;
     TRY(choose_coupling(master, &facts));
     TRY(choose_control(master, &facts));
     const char *per = rank->job->options.error_per;

@@ -35,26 +35,26 @@ enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *
     const struct tutti_log *asked = job->options.log;
     enum tutti_log_level level = asked && asked->level > TUTTI_LOG_INFO ? asked->level : TUTTI_LOG_INFO;
     struct tutti_run_stats stats = {0};
-    struct tutti_teller *teller;
+    struct tutti_rank_reporter *reporter;
     struct place place;
     struct tutti_failure failure;
-    TRY(tutti_teller_new(&teller, fabric, level));
-    const struct tutti_log *log = tutti_teller_log(teller);
+    TRY(tutti_rank_reporter_new(&reporter, fabric, level));
+    const struct tutti_log *log = tutti_rank_reporter_log(reporter);
     struct tutti_execution execution = {.rank = {.job = job,
                                                  .stats = &stats,
                                                  .fabric = fabric,
                                                  .place = fabric->ranks > 1 ? job->place : NULL,
                                                  .reports = true,
-                                                 .teller = teller,
+                                                 .reporter = reporter,
                                                  .log = fabric->rank == 0 ? log : NULL,
                                                  .unit_log = log}};
     go(&execution, &failure, &place);
     /* What cannot be told is lost; whatever is wrong there, the conductor will see. */
-    (void)!tutti_tell_tally(teller, &stats);
+    (void)!tutti_rank_reporter_tell_tally(reporter, &stats);
     enum tutti_err result = tutti_failure_return(&failure);
     bool failed = result && result != TUTTI_ERR_STOPPED; /* in the step to `target`, if in one */
-    (void)!tutti_tell_end(teller, result, failed ? fmax(place.t, place.target) : place.t);
-    tutti_teller_free(teller);
+    (void)!tutti_rank_reporter_tell_end(reporter, result, failed ? fmax(place.t, place.target) : place.t);
+    tutti_rank_reporter_free(reporter);
     tutti_run_stats_fini(&stats);
     return result;
 }

@@ -32,8 +32,8 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, unit));
-    if (__builtin_expect(member->poked, 0))
-        TRY(tutti_pokes_hand_over(rank->pokes, member));
+    if (__builtin_expect(member->has_pending, 0))
+        TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
     for (unsigned b = 0; b < wires->held_blocks && wires->held_changed; b++)
@@ -139,13 +139,13 @@ enum tutti_err tutti_events_take_pending(struct tutti_master *master)
     bool any = false, events = false;
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
-        if (!member->poked || !tutti_member_present(rank, member))
+        if (!member->has_pending || !tutti_member_present(rank, member))
             continue;
         any = true;
         if (member->unit->has_events)
             member->event = events = true;
         else
-            TRY(tutti_pokes_hand_over(rank->pokes, member));
+            TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
     }
     bool shown = rank->observer->rows > 0 && rank->observer->last_row == rank->t; /* by the step that led here */
     if (events)

@@ -39,8 +39,8 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     const struct tutti_times *times = &rank->times;
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
-    loop->plain = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
-                  !master->chosen.by_attempts;
+    loop->fast_path = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
+                      !master->chosen.by_attempts;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
@@ -118,7 +118,7 @@ static enum tutti_err find_target(struct tutti_loop *loop, double *next)
     struct tutti_rank *rank = loop->master->rank;
     double target = loop->communication.next, event;
     *next = target;
-    if (loop->plain)
+    if (loop->fast_path)
         return TUTTI_OK;
     bool varies = master->chosen.control->varies;
     *next = master->memory.cross_at;
@@ -237,7 +237,7 @@ static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
     struct tutti_progress progress = {
         rank->times.start, rank->times.stop, rank->t, h, rank->stats->steps, time - loop->watch.loop_start};
     if (rank->reports)
-        return tutti_tell_progress(rank->teller, &progress);
+        return tutti_rank_reporter_tell_progress(rank->reporter, &progress);
     if (rank->job->options.progress)
         rank->job->options.progress(rank->job->options.progress_context, &progress);
     return TUTTI_OK;
@@ -248,7 +248,7 @@ static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
 static enum tutti_err tell_point(struct tutti_rank *rank)
 {
     rank->fabric->step = rank->stats->steps;
-    if (rank->alone)
+    if (rank->single_unit)
         TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &rank->t, 1));
     rank->target = rank->t;
     tutti_rank_tell_time(rank, rank->t);
@@ -302,11 +302,11 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(rank->ended && master->chosen.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
         rank->stats->steps++;
-        rank->t = rank->target = rank->alone ? rank->members[0].t : target;
+        rank->t = rank->target = rank->single_unit ? rank->members[0].t : target;
         if (__builtin_expect(shared, 0))
             TRY(tell_point(rank));
         tutti_grid_pass(&loop->communication, rank->t);
-        if (!loop->plain)
+        if (!loop->fast_path)
             TRY(look_around(loop));
         if (tutti_growth_is_due(&loop->growth))
             tutti_growth_look(&loop->growth, rank);

@@ -152,7 +152,7 @@ static enum tutti_err go(struct tutti_rank *rank, const struct tutti_step_rules 
         if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
             return TUTTI_OK;
         arrive(rank, member, goal, &step, outcome);
-        if (__builtin_expect(member->t == target || rank->alone || is_over(member, outcome), 1))
+        if (__builtin_expect(member->t == target || rank->single_unit || is_over(member, outcome), 1))
             return TUTTI_OK;
         bool takes = member->t == before && member->unit->takes_news;
         if (!takes && comes_back(rules, member, outcome))

@@ -119,7 +119,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     set_numbers(master);
     if (!master->chosen.general)
         return TUTTI_OK;
-    rank->alone = false; /* an event of the only unit does not end a step that is judged as a whole */
+    rank->single_unit = false; /* an event of the only unit does not end a step that is judged as a whole */
     master->rules = (struct tutti_step_rules){.goes_back = chosen->goes_back,
                                               .stops_at_events = chosen->goes_back && chosen->detection->early};
     TRY(tutti_outputs_open(&master->outputs, rank, chosen->control->estimates));

@@ -24,8 +24,8 @@ static enum tutti_err open_observer(struct tutti_execution *execution)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < rank->member_count; m++)
         observed[m] = (struct tutti_observed){rank->members[m].unit, rank->members[m].inputs,
-                                              .own = tutti_rank_owns(rank, m), .poked = rank->pokes != NULL,
-                                              .log = rank->unit_log};
+                                              .own = tutti_rank_owns(rank, m),
+                                              .has_pending = rank->pending_sets != NULL, .log = rank->unit_log};
     enum tutti_err err = tutti_observer_open(&execution->observer, &rank->job->options, rank->job->result, &rank->wires,
                                              observed, rank->log, rank->reports ? rank->fabric : NULL);
     free(observed);

@@ -87,7 +87,7 @@ struct mpi_fabric {
     struct tutti_fabric fabric;
     struct world *world;
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     uint64_t told; /* the least stop that all have been told of, by this rank or by another one */
     uint64_t heard;
     MPI_Request hears; /* stops, into `heard` */

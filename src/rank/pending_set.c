@@ -4,53 +4,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tutti_err tutti_poke_new(struct tutti_poke **out, struct tutti_pokes *pokes, struct tutti_rank *rank,
-                              uint32_t component, uint32_t variable)
+enum tutti_err tutti_pending_set_new(struct tutti_pending_set **out, struct tutti_pending_sets *pending_sets,
+                                     struct tutti_rank *rank, uint32_t component, uint32_t variable)
 {
-    struct tutti_poke *poke = calloc(1, sizeof *poke);
+    struct tutti_pending_set *pending_set = calloc(1, sizeof *pending_set);
     struct tutti_unit *unit = rank->members[component].unit;
-    if (!poke)
+    if (!pending_set)
         return tutti_fail_memory();
-    poke->component = component;
-    poke->variable = variable;
-    poke->next = pokes->first;
-    pokes->first = poke;
-    TRY(tutti_unit_signals(unit, &variable, 1, &poke->signals));
-    TRY(tutti_unit_get(unit, &poke->signals));
-    *out = poke;
+    pending_set->component = component;
+    pending_set->variable = variable;
+    pending_set->next = pending_sets->first;
+    pending_sets->first = pending_set;
+    TRY(tutti_unit_signals(unit, &variable, 1, &pending_set->signals));
+    TRY(tutti_unit_get(unit, &pending_set->signals));
+    *out = pending_set;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_poke_renew(struct tutti_poke *poke, struct tutti_rank *rank)
+enum tutti_err tutti_pending_set_renew(struct tutti_pending_set *pending_set, struct tutti_rank *rank)
 {
-    return poke->pending ? TUTTI_OK : tutti_unit_get(rank->members[poke->component].unit, &poke->signals);
+    return pending_set->pending ? TUTTI_OK
+                                : tutti_unit_get(rank->members[pending_set->component].unit, &pending_set->signals);
 }
 
-void tutti_poke_mark(struct tutti_poke *poke, struct tutti_rank *rank)
+void tutti_pending_set_mark(struct tutti_pending_set *pending_set, struct tutti_rank *rank)
 {
-    poke->pending = true;
-    rank->members[poke->component].poked = true;
+    pending_set->pending = true;
+    rank->members[pending_set->component].has_pending = true;
 }
 
-enum tutti_err tutti_pokes_hand_over(struct tutti_pokes *pokes, struct tutti_member *member)
+enum tutti_err tutti_pending_sets_hand_over(struct tutti_pending_sets *pending_sets, struct tutti_member *member)
 {
-    for (struct tutti_poke *poke = pokes->first; poke; poke = poke->next) {
-        if (!poke->pending || poke->component != member->component)
+    for (struct tutti_pending_set *pending_set = pending_sets->first; pending_set; pending_set = pending_set->next) {
+        if (!pending_set->pending || pending_set->component != member->component)
             continue;
-        TRY(tutti_unit_set(member->unit, &poke->signals));
-        poke->pending = false;
+        TRY(tutti_unit_set(member->unit, &pending_set->signals));
+        pending_set->pending = false;
     }
-    member->poked = false;
+    member->has_pending = false;
     return TUTTI_OK;
 }
 
 /* ---- ways back ---- */
 
-struct tutti_pokes_kept {
-    struct tutti_pokes_kept *next;
-    struct tutti_poke *poke;
+struct tutti_pending_sets_kept {
+    struct tutti_pending_sets_kept *next;
+    struct tutti_pending_set *pending_set;
     bool pending;
-    struct tutti_signals signals; /* laid out as the poke's */
+    struct tutti_signals signals; /* laid out as the pending_set's */
 };
 
 static enum tutti_err copy(struct tutti_signals *to, const struct tutti_signals *from)
@@ -63,64 +64,67 @@ static enum tutti_err copy(struct tutti_signals *to, const struct tutti_signals 
     return TUTTI_OK;
 }
 
-static enum tutti_err keep(struct tutti_poke *poke, struct tutti_rank *rank, struct tutti_pokes_kept **all)
+static enum tutti_err keep(struct tutti_pending_set *pending_set, struct tutti_rank *rank,
+                           struct tutti_pending_sets_kept **all)
 {
-    struct tutti_pokes_kept *kept = *all;
-    while (kept && kept->poke != poke)
+    struct tutti_pending_sets_kept *kept = *all;
+    while (kept && kept->pending_set != pending_set)
         kept = kept->next;
     if (!kept) {
         kept = calloc(1, sizeof *kept);
         if (!kept)
             return tutti_fail_memory();
-        kept->poke = poke;
+        kept->pending_set = pending_set;
         kept->next = *all;
         *all = kept;
-        TRY(tutti_unit_signals(rank->members[poke->component].unit, &poke->variable, 1, &kept->signals));
+        TRY(tutti_unit_signals(rank->members[pending_set->component].unit, &pending_set->variable, 1, &kept->signals));
     }
     kept->pending = true;
-    return copy(&kept->signals, &poke->signals);
+    return copy(&kept->signals, &pending_set->signals);
 }
 
-enum tutti_err tutti_pokes_keep(struct tutti_rank *rank, struct tutti_pokes_kept **all)
+enum tutti_err tutti_pending_sets_keep(struct tutti_rank *rank, struct tutti_pending_sets_kept **all)
 {
-    for (struct tutti_pokes_kept *kept = *all; kept; kept = kept->next)
+    for (struct tutti_pending_sets_kept *kept = *all; kept; kept = kept->next)
         kept->pending = false;
-    for (struct tutti_poke *poke = rank->pokes->first; poke; poke = poke->next)
-        if (poke->pending)
-            TRY(keep(poke, rank, all));
+    for (struct tutti_pending_set *pending_set = rank->pending_sets->first; pending_set;
+         pending_set = pending_set->next)
+        if (pending_set->pending)
+            TRY(keep(pending_set, rank, all));
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_pokes_bring_back(struct tutti_rank *rank, const struct tutti_pokes_kept *all)
+enum tutti_err tutti_pending_sets_bring_back(struct tutti_rank *rank, const struct tutti_pending_sets_kept *all)
 {
-    for (struct tutti_poke *poke = rank->pokes->first; poke; poke = poke->next) {
-        poke->pending = false;
-        rank->members[poke->component].poked = false;
+    for (struct tutti_pending_set *pending_set = rank->pending_sets->first; pending_set;
+         pending_set = pending_set->next) {
+        pending_set->pending = false;
+        rank->members[pending_set->component].has_pending = false;
     }
-    for (const struct tutti_pokes_kept *kept = all; kept; kept = kept->next) {
+    for (const struct tutti_pending_sets_kept *kept = all; kept; kept = kept->next) {
         if (!kept->pending)
             continue;
-        TRY(copy(&kept->poke->signals, &kept->signals));
-        tutti_poke_mark(kept->poke, rank);
+        TRY(copy(&kept->pending_set->signals, &kept->signals));
+        tutti_pending_set_mark(kept->pending_set, rank);
     }
     return TUTTI_OK;
 }
 
-void tutti_pokes_kept_free(struct tutti_pokes_kept *kept)
+void tutti_pending_sets_kept_free(struct tutti_pending_sets_kept *kept)
 {
-    for (struct tutti_pokes_kept *next; kept; kept = next) {
+    for (struct tutti_pending_sets_kept *next; kept; kept = next) {
         next = kept->next;
         tutti_signals_fini(&kept->signals);
         free(kept);
     }
 }
 
-void tutti_pokes_fini(struct tutti_pokes *pokes)
+void tutti_pending_sets_fini(struct tutti_pending_sets *pending_sets)
 {
-    for (struct tutti_poke *poke = pokes->first, *next; poke; poke = next) {
-        next = poke->next;
-        tutti_signals_fini(&poke->signals);
-        free(poke);
+    for (struct tutti_pending_set *pending_set = pending_sets->first, *next; pending_set; pending_set = next) {
+        next = pending_set->next;
+        tutti_signals_fini(&pending_set->signals);
+        free(pending_set);
     }
-    pokes->first = NULL;
+    pending_sets->first = NULL;
 }

@@ -16,8 +16,8 @@
 #include "signals/wires.h"
 
 struct tutti_observer;
-struct tutti_pokes;
-struct tutti_teller;
+struct tutti_pending_sets;
+struct tutti_rank_reporter;
 
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
@@ -30,7 +30,7 @@ struct tutti_member {
     double t;                    /* where it is: at the rank's time, or before it in the middle of a step of its own */
     double next_event;           /* that it announced; INFINITY: none */
     bool event;                  /* to be crossed at this point */
-    bool poked;                  /* a program has set some of its inputs or parameters (pending_set.h) */
+    bool has_pending;            /* a program has set some of its inputs or parameters (pending_set.h) */
     bool has_grid;               /* steps of a size of its own, or of one size only */
     bool ready;                  /* initialised */
     bool driven;                 /* a file has inputs for it; `inputs` only on its own rank */
@@ -52,12 +52,12 @@ struct tutti_rank {
     /* Among others. */
     struct tutti_fabric *fabric;
     bool owns_fabric;
-    bool reports;                        /* a conductor listens: rows, messages and counts go there */
-    struct tutti_teller *teller;         /* ... by this (report/rank_reporter.h); NULL: none does */
-    struct tutti_whereabouts *heartbeat; /* the fabric's */
-    const int32_t *place;                /* per component: its rank; NULL: there is one rank only */
-    const struct tutti_log *log;         /* for what all ranks would say alike: silent on all but the first */
-    const struct tutti_log *unit_log;    /* for what own units say */
+    bool reports;                         /* a conductor listens: rows, messages and counts go there */
+    struct tutti_rank_reporter *reporter; /* ... by this (report/rank_reporter.h); NULL: none does */
+    struct tutti_heartbeat *heartbeat;    /* the fabric's */
+    const int32_t *place;                 /* per component: its rank; NULL: there is one rank only */
+    const struct tutti_log *log;          /* for what all ranks would say alike: silent on all but the first */
+    const struct tutti_log *unit_log;     /* for what own units say */
 
     /* Units. */
     struct tutti_unit **units;    /* per component; shadows for those of other ranks */
@@ -69,16 +69,16 @@ struct tutti_rank {
     uint32_t watched_count;
     bool watches;          /* any rank has one */
     bool has_grids;        /* some member has one */
-    bool alone;            /* one member, with the steps of the run: the rank is where it is, also on the way */
+    bool single_unit;      /* one member, with the steps of the run: the rank is where it is, also on the way */
     bool estimates_errors; /* of steps, as far as that is known before there are units */
     bool controls_one;     /* ... of one FMU, if a table drives it that it does not follow inside of a step */
 
     /* Signals between them. */
     struct tutti_wires wires;
     struct tutti_channels channels;
-    struct tutti_observer *observer; /* records rows of them; NULL: none does */
-    struct tutti_pokes *pokes;       /* values that a program sets between steps; NULL: none does */
-    double kept_from;                /* units may be taken back to there (<tutti/simulation.h>); INFINITY: not at all */
+    struct tutti_observer *observer;         /* records rows of them; NULL: none does */
+    struct tutti_pending_sets *pending_sets; /* values that a program sets between steps; NULL: none does */
+    double kept_from; /* units may be taken back to there (<tutti/simulation.h>); INFINITY: not at all */
 
     /* The clock. */
     struct tutti_times times;
@@ -104,7 +104,7 @@ static inline void tutti_rank_tell_unit(struct tutti_rank *rank, uint32_t compon
 /* ... and has come there. */
 static inline void tutti_rank_tell_time(struct tutti_rank *rank, double t)
 {
-    struct tutti_whereabouts *heartbeat = rank->heartbeat;
+    struct tutti_heartbeat *heartbeat = rank->heartbeat;
     uint64_t beat = atomic_load_explicit(&heartbeat->beat, memory_order_relaxed);
     atomic_store_explicit(&heartbeat->t, t, memory_order_relaxed);
     atomic_store_explicit(&heartbeat->step, rank->fabric->step, memory_order_relaxed);

@@ -17,7 +17,7 @@ struct tutti_observed {
     struct tutti_unit *unit;
     const struct tutti_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
     bool own;                          /* else another rank's: it has names and extents, but no values here */
-    bool poked;                        /* a program may set its inputs on the way */
+    bool has_pending;                  /* a program may set its inputs on the way */
     const struct tutti_log *log;       /* for what is to be said of it */
 };
 

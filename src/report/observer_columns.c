@@ -294,7 +294,7 @@ static enum tutti_err find_told(struct tutti_observer *observer, const struct ch
         choice->values = chooser->wires->slots[node].values;
         return TUTTI_OK;
     }
-    if (var->causality != TUTTI_INPUT || observed->poked || tutti_type_is_text((enum tutti_type)var->type))
+    if (var->causality != TUTTI_INPUT || observed->has_pending || tutti_type_is_text((enum tutti_type)var->type))
         return TUTTI_OK;
     struct tutti_block block = {(enum tutti_type)var->type, 1, choice->extent, NULL, NULL, NULL};
     block.values = tutti_arena_array(&observer->arena, choice->extent, tutti_type_size(var->type));

@@ -10,7 +10,7 @@
 #include "fabric/report.h"
 #include "report/tally.h"
 
-struct tutti_teller {
+struct tutti_rank_reporter {
     struct tutti_fabric *fabric;
     struct tutti_log log;
     pthread_t owner;
@@ -28,97 +28,99 @@ static void put_message(struct tutti_parcel *parcel, enum tutti_log_level level,
     tutti_parcel_put_text(parcel, text);
 }
 
-static enum tutti_err tell_message(struct tutti_teller *teller, enum tutti_log_level level, const char *origin,
+static enum tutti_err tell_message(struct tutti_rank_reporter *reporter, enum tutti_log_level level, const char *origin,
                                    const char *text)
 {
-    tutti_report_begin(&teller->parcel);
-    put_message(&teller->parcel, level, origin, text);
-    return tutti_report_send(teller->fabric, TUTTI_REPORT_LOG, &teller->parcel);
+    tutti_report_begin(&reporter->parcel);
+    put_message(&reporter->parcel, level, origin, text);
+    return tutti_report_send(reporter->fabric, TUTTI_REPORT_LOG, &reporter->parcel);
 }
 
 /* Messages of other threads, which must not touch the fabric. */
-static enum tutti_err tell_waiting(struct tutti_teller *teller)
+static enum tutti_err tell_waiting(struct tutti_rank_reporter *reporter)
 {
-    if (!atomic_load(&teller->any_waiting))
+    if (!atomic_load(&reporter->any_waiting))
         return TUTTI_OK;
-    pthread_mutex_lock(&teller->lock);
-    struct tutti_parcel waiting = teller->waiting;
-    teller->waiting = (struct tutti_parcel){0};
-    atomic_store(&teller->any_waiting, false);
-    pthread_mutex_unlock(&teller->lock);
+    pthread_mutex_lock(&reporter->lock);
+    struct tutti_parcel waiting = reporter->waiting;
+    reporter->waiting = (struct tutti_parcel){0};
+    atomic_store(&reporter->any_waiting, false);
+    pthread_mutex_unlock(&reporter->lock);
     struct tutti_unparcel in = {.at = waiting.bytes, .end = waiting.bytes + waiting.size};
     enum tutti_err err = TUTTI_OK;
     while (!err && in.at < in.end && !in.bad) {
         enum tutti_log_level level = (enum tutti_log_level)tutti_unparcel_u8(&in);
         const char *origin = tutti_unparcel_text(&in), *text = tutti_unparcel_text(&in);
         if (!in.bad) /* for want of memory, half a message */
-            err = tell_message(teller, level, origin, text);
+            err = tell_message(reporter, level, origin, text);
     }
     tutti_parcel_fini(&waiting);
     return err;
 }
 
-static enum tutti_err tell_own(struct tutti_teller *teller, enum tutti_log_level level, const char *origin,
+static enum tutti_err tell_own(struct tutti_rank_reporter *reporter, enum tutti_log_level level, const char *origin,
                                const char *text)
 {
-    TRY(tell_waiting(teller));
-    return tell_message(teller, level, origin, text);
+    TRY(tell_waiting(reporter));
+    return tell_message(reporter, level, origin, text);
 }
 
 static void write_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     if (tutti_log_insists())
-        level |= TUTTI_TELL_INSISTS;
-    struct tutti_teller *teller = context;
-    if (!pthread_equal(teller->owner, pthread_self())) {
-        pthread_mutex_lock(&teller->lock);
-        put_message(&teller->waiting, level, origin, text);
-        atomic_store(&teller->any_waiting, true);
-        pthread_mutex_unlock(&teller->lock);
+        level |= TUTTI_REPORT_INSISTS;
+    struct tutti_rank_reporter *reporter = context;
+    if (!pthread_equal(reporter->owner, pthread_self())) {
+        pthread_mutex_lock(&reporter->lock);
+        put_message(&reporter->waiting, level, origin, text);
+        atomic_store(&reporter->any_waiting, true);
+        pthread_mutex_unlock(&reporter->lock);
         return;
     }
     /* Whoever logs may be on the way out with an error, whose message must survive that nobody listens any more. */
     char before[4200];
     snprintf(before, sizeof before, "%s", tutti_err_message());
-    if (tell_own(teller, level, origin, text) != TUTTI_OK)
+    if (tell_own(reporter, level, origin, text) != TUTTI_OK)
         (void)tutti_fail(TUTTI_OK, "%s", before);
 }
 
-enum tutti_err tutti_teller_new(struct tutti_teller **out, struct tutti_fabric *fabric, enum tutti_log_level level)
+enum tutti_err tutti_rank_reporter_new(struct tutti_rank_reporter **out, struct tutti_fabric *fabric,
+                                       enum tutti_log_level level)
 {
-    struct tutti_teller *teller = *out = calloc(1, sizeof *teller);
-    if (!teller)
+    struct tutti_rank_reporter *reporter = *out = calloc(1, sizeof *reporter);
+    if (!reporter)
         return tutti_fail_memory();
-    if (pthread_mutex_init(&teller->lock, NULL) != 0) {
-        free(teller);
+    if (pthread_mutex_init(&reporter->lock, NULL) != 0) {
+        free(reporter);
         *out = NULL;
         return tutti_fail_memory();
     }
-    teller->fabric = fabric;
-    teller->owner = pthread_self();
-    teller->log = (struct tutti_log){.level = level, .write = write_log, .context = teller};
+    reporter->fabric = fabric;
+    reporter->owner = pthread_self();
+    reporter->log = (struct tutti_log){.level = level, .write = write_log, .context = reporter};
     return TUTTI_OK;
 }
 
-void tutti_teller_free(struct tutti_teller *teller)
+void tutti_rank_reporter_free(struct tutti_rank_reporter *reporter)
 {
-    if (!teller)
+    if (!reporter)
         return;
-    pthread_mutex_destroy(&teller->lock);
-    tutti_parcel_fini(&teller->waiting);
-    tutti_parcel_fini(&teller->parcel);
-    free(teller);
+    pthread_mutex_destroy(&reporter->lock);
+    tutti_parcel_fini(&reporter->waiting);
+    tutti_parcel_fini(&reporter->parcel);
+    free(reporter);
 }
 
-const struct tutti_log *tutti_teller_log(struct tutti_teller *teller)
+const struct tutti_log *tutti_rank_reporter_log(struct tutti_rank_reporter *reporter)
 {
-    return &teller->log;
+    return &reporter->log;
 }
 
-enum tutti_err tutti_tell_progress(struct tutti_teller *teller, const struct tutti_progress *progress)
+enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank_reporter *reporter,
+                                                 const struct tutti_progress *progress)
 {
-    TRY(tell_waiting(teller));
-    struct tutti_parcel *parcel = &teller->parcel;
+    TRY(tell_waiting(reporter));
+    struct tutti_parcel *parcel = &reporter->parcel;
     tutti_report_begin(parcel);
     tutti_parcel_put_double(parcel, progress->start);
     tutti_parcel_put_double(parcel, progress->stop);
@@ -126,28 +128,28 @@ enum tutti_err tutti_tell_progress(struct tutti_teller *teller, const struct tut
     tutti_parcel_put_double(parcel, progress->step);
     tutti_parcel_put_u64(parcel, progress->steps);
     tutti_parcel_put_double(parcel, progress->elapsed);
-    return tutti_report_send(teller->fabric, TUTTI_REPORT_PROGRESS, parcel);
+    return tutti_report_send(reporter->fabric, TUTTI_REPORT_PROGRESS, parcel);
 }
 
-enum tutti_err tutti_tell_tally(struct tutti_teller *teller, const struct tutti_run_stats *stats)
+enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *reporter, const struct tutti_run_stats *stats)
 {
-    TRY(tell_waiting(teller));
-    tutti_report_begin(&teller->parcel);
-    tutti_tally_pack(&teller->parcel, stats);
-    return tutti_report_send(teller->fabric, TUTTI_REPORT_TALLY, &teller->parcel);
+    TRY(tell_waiting(reporter));
+    tutti_report_begin(&reporter->parcel);
+    tutti_tally_pack(&reporter->parcel, stats);
+    return tutti_report_send(reporter->fabric, TUTTI_REPORT_TALLY, &reporter->parcel);
 }
 
-enum tutti_err tutti_tell_end(struct tutti_teller *teller, enum tutti_err err, double t)
+enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err, double t)
 {
     char message[4200];
     snprintf(message, sizeof message, "%s", tutti_err_message());
-    enum tutti_err told = tell_waiting(teller);
-    tutti_report_begin(&teller->parcel);
-    tutti_parcel_put_u32(&teller->parcel, (uint32_t)err);
-    tutti_parcel_put_text(&teller->parcel, err ? message : "");
-    tutti_parcel_put_double(&teller->parcel, t);
+    enum tutti_err told = tell_waiting(reporter);
+    tutti_report_begin(&reporter->parcel);
+    tutti_parcel_put_u32(&reporter->parcel, (uint32_t)err);
+    tutti_parcel_put_text(&reporter->parcel, err ? message : "");
+    tutti_parcel_put_double(&reporter->parcel, t);
     if (!told)
-        told = tutti_report_send(teller->fabric, TUTTI_REPORT_END, &teller->parcel);
+        told = tutti_report_send(reporter->fabric, TUTTI_REPORT_END, &reporter->parcel);
     if (told)
         (void)tutti_fail(TUTTI_OK, "%s", message);
     return told;

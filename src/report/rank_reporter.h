@@ -10,22 +10,25 @@
 #include "fabric/fabric.h"
 
 /* In the level of a message that is for everybody (tutti_log_insist). */
-enum { TUTTI_TELL_INSISTS = 0x80 };
+enum { TUTTI_REPORT_INSISTS = 0x80 };
 
-struct tutti_teller;
+struct tutti_rank_reporter;
 
 /* For the calling thread, which is the rank's; `fabric` is borrowed. */
-TUTTI_CHECKED enum tutti_err tutti_teller_new(struct tutti_teller **out, struct tutti_fabric *fabric,
-                                              enum tutti_log_level level);
-void tutti_teller_free(struct tutti_teller *teller);
-/* A log whose messages go to the conductor; lives as long as the teller. FMUs may write into it from threads of their own:
+TUTTI_CHECKED enum tutti_err tutti_rank_reporter_new(struct tutti_rank_reporter **out, struct tutti_fabric *fabric,
+                                                     enum tutti_log_level level);
+void tutti_rank_reporter_free(struct tutti_rank_reporter *reporter);
+/* A log whose messages go to the conductor; lives as long as the reporter. FMUs may write into it from threads of their own:
  * such messages go with the next that the rank tells. */
-const struct tutti_log *tutti_teller_log(struct tutti_teller *teller);
+const struct tutti_log *tutti_rank_reporter_log(struct tutti_rank_reporter *reporter);
 
-TUTTI_CHECKED enum tutti_err tutti_tell_progress(struct tutti_teller *teller, const struct tutti_progress *progress);
-TUTTI_CHECKED enum tutti_err tutti_tell_tally(struct tutti_teller *teller, const struct tutti_run_stats *stats);
+TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank_reporter *reporter,
+                                                               const struct tutti_progress *progress);
+TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *reporter,
+                                                            const struct tutti_run_stats *stats);
 /* The last words: what the rank came to, with this thread's message if it failed, at which time. This thread's message stays
  * what it was, also if this fails. */
-TUTTI_CHECKED enum tutti_err tutti_tell_end(struct tutti_teller *teller, enum tutti_err err, double t);
+TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err,
+                                                          double t);
 
 #endif

@@ -46,7 +46,7 @@ enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti
     *jacobian = (struct tutti_jacobian){.ode = ode, .plain = mode == TUTTI_JACOBIAN_PLAIN};
     TRY(check_problem(ode));
     jacobian->sparse = mode == TUTTI_JACOBIAN_SPARSE ||
-                       (mode == TUTTI_JACOBIAN_AUTO && ode->pattern && tutti_pattern_pays(ode->pattern));
+                       (mode == TUTTI_JACOBIAN_AUTO && ode->pattern && tutti_pattern_is_worth_sparse(ode->pattern));
     int32_t n = (int32_t)ode->count;
     enum tutti_err err = TUTTI_OK;
     if (!jacobian->sparse)

@@ -20,7 +20,7 @@ struct tutti_jacobian {
     double *entries;                /* what ode->jacobian says, if values are dense; else NULL */
 };
 
-/* `mode` AUTO decides by the pattern (tutti_pattern_pays). SPARSE without a pattern takes a full one. PLAIN is
+/* `mode` AUTO decides by the pattern (tutti_pattern_is_worth_sparse). SPARSE without a pattern takes a full one. PLAIN is
  * dense and asks for one column after the other; a problem with a `jacobian` of its own is asked for that in any mode. */
 TUTTI_CHECKED enum tutti_err tutti_jacobian_init(struct tutti_jacobian *jacobian, struct tutti_ode *ode,
                                                  enum tutti_jacobian_mode mode);

@@ -142,7 +142,7 @@ void tutti_pattern_fini(struct tutti_pattern *pattern)
     *pattern = (struct tutti_pattern){0};
 }
 
-bool tutti_pattern_pays(const struct tutti_pattern *pattern)
+bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern)
 {
     /* Measured with a factorisation and ten solutions, KLU against the reference LAPACK: of 20 % full, banded matrices
      * gain 1.9 (n = 16) to 10 times (n = 800); random ones, which nearly fill up and which models hardly have, gain 2

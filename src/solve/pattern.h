@@ -25,7 +25,7 @@ static inline size_t tutti_pattern_entries(const struct tutti_pattern *pattern)
 }
 
 /* Sparse storage and factorisation are worth it: the matrix is large enough and empty enough. */
-bool tutti_pattern_pays(const struct tutti_pattern *pattern);
+bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern);
 
 /* The pattern of c I - J: that of J, and all of the diagonal. */
 struct tutti_shifted_pattern {

@@ -270,7 +270,7 @@ static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct
     const struct tutti_component *component = &rank->job->system->components[c];
     struct tutti_member *member = &rank->members[c];
     *own = *rank->job->asked;
-    TRY(tutti_words_of_component(own, rank->job->system, component, &member->own_step));
+    TRY(tutti_annotation_of_component(own, rank->job->system, component, &member->own_step));
     double from_file = member->own_step;
     TRY(own_step(rank, component->name, used, &member->own_step));
     if (member->own_step <= 0 && component->step_hint > 0)

@@ -28,8 +28,8 @@ static enum tutti_err choose_watched(struct tutti_rank *rank)
         rank->watches = rank->watches || watched;
         rank->has_grids = rank->has_grids || member->has_grid;
     }
-    rank->alone = !tutti_system_is_coupled(rank->job->system) &&
-                  tutti_time_same(rank->members[0].grid.step, rank->times.step, 0);
+    rank->single_unit = !tutti_system_is_coupled(rank->job->system) &&
+                        tutti_time_same(rank->members[0].grid.step, rank->times.step, 0);
     return TUTTI_OK;
 }
 

@@ -97,30 +97,30 @@ static void flat_fini(struct flat *flat)
  * the same flaw as often. */
 enum { MOST_TOLD = 20000 };
 
-struct teller {
+struct reporter {
     struct tutti_findings *to; /* the caller's, who wants to be told */
     unsigned told[2];          /* by severity */
 };
 
 static void tell(void *context, enum tutti_severity severity, const char *file, unsigned line, const char *text)
 {
-    struct teller *teller = context;
-    if (teller->told[severity]++ < MOST_TOLD)
-        teller->to->report(teller->to->context, severity, file, line, text);
+    struct reporter *reporter = context;
+    if (reporter->told[severity]++ < MOST_TOLD)
+        reporter->to->report(reporter->to->context, severity, file, line, text);
 }
 
 /* What was found, and what was not told of it. */
-static void tell_rest(const struct teller *teller, const struct tutti_findings *found,
+static void tell_rest(const struct reporter *reporter, const struct tutti_findings *found,
                       const struct tutti_system *system)
 {
     static const char *const words[] = {[TUTTI_FINDING_ERROR] = "errors", [TUTTI_FINDING_WARNING] = "warnings"};
     char text[80];
-    teller->to->errors += found->errors;
-    teller->to->warnings += found->warnings;
+    reporter->to->errors += found->errors;
+    reporter->to->warnings += found->warnings;
     for (int i = 0; i < 2; i++)
-        if (teller->told[i] > MOST_TOLD) {
-            snprintf(text, sizeof text, "%u more %s are not listed", teller->told[i] - MOST_TOLD, words[i]);
-            teller->to->report(teller->to->context, (enum tutti_severity)i, system->path, 0, text);
+        if (reporter->told[i] > MOST_TOLD) {
+            snprintf(text, sizeof text, "%u more %s are not listed", reporter->told[i] - MOST_TOLD, words[i]);
+            reporter->to->report(reporter->to->context, (enum tutti_severity)i, system->path, 0, text);
         }
 }
 
@@ -131,12 +131,12 @@ enum tutti_err tutti_system_load(struct tutti_system **out, const struct tutti_s
     struct tutti_system *system = calloc(1, sizeof *system);
     if (!system)
         return tutti_fail_memory();
-    struct teller teller = {.to = findings};
-    struct tutti_findings found = {.report = findings && findings->report ? tell : NULL, .context = &teller};
+    struct reporter reporter = {.to = findings};
+    struct tutti_findings found = {.report = findings && findings->report ? tell : NULL, .context = &reporter};
     struct flat flat = {.system = system, .source = source, .findings = &found};
     enum tutti_err err = build(&flat);
     if (findings)
-        tell_rest(&teller, &found, system);
+        tell_rest(&reporter, &found, system);
     hand_over(&flat);
     flat_fini(&flat);
     if (err)

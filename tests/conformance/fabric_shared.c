@@ -132,7 +132,7 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
             moving |= read_some(area, r, reports);
         if (!moving && !left) {
             watch(workers, ranks);
-            tutti_shared_doze(area, seen, 0.1);
+            tutti_shared_wait(area, seen, 0.1);
             moving = true;
         }
     }

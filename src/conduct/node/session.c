@@ -528,7 +528,7 @@ static void bury(struct tutti_daemon *node, struct tutti_session *session, struc
 static void check_beat(const struct tutti_session *session, struct tutti_watched *worker)
 {
     double now = tutti_clock_now();
-    uint64_t beat = tutti_whereabouts_sign(&worker->page->where);
+    uint64_t beat = tutti_heartbeat_sign(&worker->page->where);
     if (beat != worker->beat) {
         worker->beat = beat;
         worker->beat_time = now;

@@ -18,7 +18,7 @@
 enum { TUTTI_WORKER_SETUP = 3, TUTTI_WORKER_SOCKET, TUTTI_WORKER_PAGE, TUTTI_WORKER_PEERS, TUTTI_WORKER_BEHIND };
 
 struct tutti_worker_page {
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     volatile sig_atomic_t interrupt; /* that of the run's options */
 };
 

@@ -17,7 +17,7 @@ struct fixture {
     char said[4096]; /* lines of the log */
     int progress_calls;
     struct tutti_progress progress;
-    struct teller_rank ranks[RANKS];
+    struct reporting_rank ranks[RANKS];
     int count;
     struct tutti_conductor *conductor;
 };
@@ -58,7 +58,7 @@ static inline void conduct(struct fixture *f)
 /* Offers what a rank has reported and the conductor has not taken yet. */
 static inline enum tutti_err offer(struct fixture *f, int r)
 {
-    struct teller_rank *rank = &f->ranks[r];
+    struct reporting_rank *rank = &f->ranks[r];
     size_t taken = 0;
     enum tutti_err err =
         tutti_conductor_take(f->conductor, r, rank->bytes.bytes + rank->taken, rank->bytes.size - rank->taken, &taken);

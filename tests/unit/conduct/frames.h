@@ -12,13 +12,13 @@
 enum { MOST_COLUMNS = 8 };
 
 /* A rank and everything that it has reported. */
-struct teller_rank {
+struct reporting_rank {
     struct tutti_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     struct tutti_parcel bytes;
     size_t taken;
-    struct tutti_teller *teller;
+    struct tutti_rank_reporter *reporter;
     struct tutti_sink sink;
     struct tutti_column columns[MOST_COLUMNS];
     struct tutti_column_place places[MOST_COLUMNS];
@@ -27,28 +27,28 @@ struct teller_rank {
 
 static inline enum tutti_err gather_report(struct tutti_fabric *fabric, const void *bytes, size_t size)
 {
-    struct teller_rank *rank = (struct teller_rank *)fabric;
+    struct reporting_rank *rank = (struct reporting_rank *)fabric;
     tutti_parcel_put_bytes(&rank->bytes, bytes, size);
     return rank->bytes.failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-static inline void rank_init(struct teller_rank *rank, int number, int ranks)
+static inline void rank_init(struct reporting_rank *rank, int number, int ranks)
 {
     static const struct tutti_fabric_kind kind = {.name = "made-up", .report = gather_report};
     memset(rank, 0, sizeof *rank);
     rank->fabric = (struct tutti_fabric){
         .kind = &kind, .rank = number, .ranks = ranks, .stop_after = &rank->stop_after, .where = &rank->where};
-    assert_ok(tutti_teller_new(&rank->teller, &rank->fabric, TUTTI_LOG_DEBUG));
+    assert_ok(tutti_rank_reporter_new(&rank->reporter, &rank->fabric, TUTTI_LOG_DEBUG));
 }
 
-static inline void rank_fini(struct teller_rank *rank)
+static inline void rank_fini(struct reporting_rank *rank)
 {
-    tutti_teller_free(rank->teller);
+    tutti_rank_reporter_free(rank->reporter);
     assert_ok(tutti_sink_close(&rank->sink));
     tutti_parcel_fini(&rank->bytes);
 }
 
-static inline void rank_add(struct teller_rank *rank, uint32_t component, uint32_t place, const char *name,
+static inline void rank_add(struct reporting_rank *rank, uint32_t component, uint32_t place, const char *name,
                             enum tutti_type type, const void *value)
 {
     assert_true(rank->column_count < MOST_COLUMNS);
@@ -57,21 +57,21 @@ static inline void rank_add(struct teller_rank *rank, uint32_t component, uint32
     rank->places[rank->column_count++] = (struct tutti_column_place){component, place, TUTTI_NONE, 0};
 }
 
-static inline void rank_tell_columns(struct teller_rank *rank)
+static inline void rank_tell_columns(struct reporting_rank *rank)
 {
     assert_ok(tutti_sink_open_report(&rank->sink, &rank->fabric, "plant", rank->columns, rank->places,
                                      rank->column_count, true));
 }
 
-static inline void rank_row(struct teller_rank *rank, double t)
+static inline void rank_row(struct reporting_rank *rank, double t)
 {
     assert_ok(tutti_sink_row(&rank->sink, t));
 }
 
-static inline void rank_end(struct teller_rank *rank, enum tutti_err err, const char *message, double t)
+static inline void rank_end(struct reporting_rank *rank, enum tutti_err err, const char *message, double t)
 {
     (void)!tutti_fail(err, "%s", message);
-    assert_ok(tutti_tell_end(rank->teller, err, t));
+    assert_ok(tutti_rank_reporter_tell_end(rank->reporter, err, t));
 }
 
 #endif

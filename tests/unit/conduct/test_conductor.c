@@ -65,7 +65,7 @@ static void test_messages(void **state)
     begin(&f, 2);
     conduct(&f);
     assert_string_equal(tutti_conductor_last_words(f.conductor, 1), "");
-    const struct tutti_log *log = tutti_teller_log(f.ranks[1].teller);
+    const struct tutti_log *log = tutti_rank_reporter_log(f.ranks[1].reporter);
     tutti_log_printf(log, TUTTI_LOG_WARNING, "ball", "it bounces");
     tutti_log_printf(log, TUTTI_LOG_DEBUG, "ball", "beyond the level of the log");
     tutti_log_printf(log, TUTTI_LOG_INFO, NULL, "of nobody");
@@ -94,8 +94,8 @@ static void test_progress(void **state)
     assert_int_equal(f.progress_calls, 0);
     struct tutti_progress ahead = {.start = -1, .stop = 9, .time = 5, .step = 0.5, .steps = 12, .elapsed = 3};
     struct tutti_progress behind = {.start = -1, .stop = 9, .time = 4, .step = 0.25, .steps = 11, .elapsed = 2.5};
-    assert_ok(tutti_tell_progress(f.ranks[0].teller, &ahead));
-    assert_ok(tutti_tell_progress(f.ranks[1].teller, &behind));
+    assert_ok(tutti_rank_reporter_tell_progress(f.ranks[0].reporter, &ahead));
+    assert_ok(tutti_rank_reporter_tell_progress(f.ranks[1].reporter, &behind));
     assert_ok(offer_all(&f));
     assert_near(tutti_conductor_time(f.conductor), 4, 0);
     for (int i = 0; i < 5; i++)
@@ -114,7 +114,7 @@ static void test_progress(void **state)
     end(&f);
 }
 
-static void tell_step(struct teller_rank *rank, const char *line)
+static void tell_step(struct reporting_rank *rank, const char *line)
 {
     struct tutti_parcel parcel = {0};
     tutti_report_begin(&parcel);
@@ -193,7 +193,7 @@ static void test_counts(void **state)
         tally.uses_events = !first;
         tally.ranks = 3;
         tally.rows = 77;
-        assert_ok(tutti_tell_tally(f.ranks[r].teller, &tally));
+        assert_ok(tutti_rank_reporter_tell_tally(f.ranks[r].reporter, &tally));
         free(tally.units);
         rank_end(&f.ranks[r], TUTTI_OK, "", 10);
     }
@@ -236,17 +236,17 @@ static void say_everything(struct fixture *f)
     static double x = 1;
     static const char *text = "hello";
     char *names[4] = {(char *)"a", NULL, NULL, (char *)"b"};
-    struct teller_rank *rank = &f->ranks[0];
+    struct reporting_rank *rank = &f->ranks[0];
     rank_add(rank, 0, 0, "x", TUTTI_TYPE_FLOAT64, &x);
     rank_add(rank, 0, 1, "text", TUTTI_TYPE_STRING, &text);
     rank_tell_columns(rank);
     tell_step(rank, "t,h\n");
-    tutti_log_printf(tutti_teller_log(rank->teller), TUTTI_LOG_INFO, "u", "words");
+    tutti_log_printf(tutti_rank_reporter_log(rank->reporter), TUTTI_LOG_INFO, "u", "words");
     rank_row(rank, 1);
-    assert_ok(tutti_tell_progress(rank->teller, &(struct tutti_progress){.time = 1}));
+    assert_ok(tutti_rank_reporter_tell_progress(rank->reporter, &(struct tutti_progress){.time = 1}));
     rank_row(rank, 2);
     struct tutti_run_stats tally = make_tally(names);
-    assert_ok(tutti_tell_tally(rank->teller, &tally));
+    assert_ok(tutti_rank_reporter_tell_tally(rank->reporter, &tally));
     free(tally.units);
     rank_end(rank, TUTTI_ERR_FMU, "no more", 2);
 }

@@ -50,7 +50,7 @@ static enum tutti_err drain(struct fixture *f, size_t bite, const volatile sig_a
             left &= tutti_shared_has_left(area, r);
         tutti_drain_all(&drain);
         if (!left)
-            tutti_shared_doze(area, seen, TUTTI_DRAIN_NAP);
+            tutti_shared_wait(area, seen, TUTTI_DRAIN_NAP);
     }
     for (int r = 0; r < f->count; r++) {
         void *failed = NULL;

@@ -20,7 +20,7 @@ static struct tutti_inbox *open_inbox(struct fixture *f)
 /* Lays down what rank r has reported, in parts of this size, as far as there is room; was it all? */
 static bool put(struct fixture *f, struct tutti_inbox *inbox, int r, size_t part)
 {
-    struct teller_rank *rank = &f->ranks[r];
+    struct reporting_rank *rank = &f->ranks[r];
     while (rank->taken < rank->bytes.size && tutti_inbox_has_room(inbox, r)) {
         size_t left = rank->bytes.size - rank->taken, size = left < part ? left : part;
         assert_ok(tutti_inbox_put(inbox, r, rank->bytes.bytes + rank->taken, size));

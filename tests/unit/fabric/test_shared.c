@@ -159,7 +159,7 @@ static void the_conductor_sees_a_rank_wait_and_stops_it(void **state)
     pthread_t thread;
     void *err;
     start_two(&area, fabrics);
-    const struct tutti_whereabouts *where = tutti_shared_whereabouts(area, 1);
+    const struct tutti_heartbeat *where = tutti_shared_heartbeat(area, 1);
     assert_ptr_equal(where, fabrics[1]->where);
     assert_int_equal(atomic_load(&where->component), UINT32_MAX);
     uint64_t before = atomic_load(&where->beat);
@@ -192,7 +192,7 @@ static void who_leaves_wakes_the_conductor(void **state)
         assert_false(tutti_shared_has_left(area, 0));
         assert_int_equal(pthread_create(&thread, NULL, leave, fabric), 0);
         while (!tutti_shared_has_left(area, 0))
-            tutti_shared_doze(area, seen, 3600); /* a bell that is missed would be waited for */
+            tutti_shared_wait(area, seen, 3600); /* a bell that is missed would be waited for */
         pthread_join(thread, NULL);
         tutti_shared_free(area);
     }
@@ -225,7 +225,7 @@ static void reports_outlive_their_rank(void **state)
     tutti_shared_reports(area, 0, &count);
     assert_int_equal(count, 0);
     assert_false(tutti_shared_has_left(area, 0));
-    assert_int_equal(atomic_load(&tutti_shared_whereabouts(area, 0)->component), 7);
+    assert_int_equal(atomic_load(&tutti_shared_heartbeat(area, 0)->component), 7);
     assert_int_equal(*tutti_shared_interrupt(area), 5);
     tutti_shared_free(area);
 }

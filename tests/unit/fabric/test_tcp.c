@@ -276,7 +276,7 @@ static void strangers_do_not_disturb_a_run(void **state)
 }
 
 /* Rank 1 is played by the test: it says a proper hello, and then what it should not. */
-static void hear_nonsense(struct tutti_fabric *fabric)
+static void hear_protocol_error(struct tutti_fabric *fabric)
 {
     enum tutti_err err = open_channel(fabric); /* what comes early shows early */
     expect_failure(err ? err : exchange(fabric), TUTTI_ERR_FORMAT, "rank 1 at 127.0.0.1:1");
@@ -295,7 +295,7 @@ static void lie(struct tutti_frame_head head, size_t body)
     void *nothing = NULL;
     assert_int_equal(set_up(&nothing), 0);
     snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1"); /* nobody calls a higher rank */
-    start_rank(0, hear_nonsense);
+    start_rank(0, hear_protocol_error);
     open_hub();
     while (!tutti_tcp_hub_is_here(hub, 0) || tutti_tcp_hub_state(hub, 1) == TUTTI_OK)
         assert_ok(tutti_tcp_hub_wait(hub, 0.1));

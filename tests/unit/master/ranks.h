@@ -169,7 +169,7 @@ static inline void run_ranks(struct outcome *outcome, const struct tutti_run_opt
         uint32_t seen = tutti_shared_bell(area);
         left = drain(area, outcome);
         if (!left)
-            tutti_shared_doze(area, seen, 0.01);
+            tutti_shared_wait(area, seen, 0.01);
     }
     for (int r = 0; r < ranks; r++) {
         assert_int_equal(pthread_join(threads[r], NULL), 0);

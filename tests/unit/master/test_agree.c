@@ -190,7 +190,7 @@ enum { MOST_REDUCTIONS = 8, MOST_VALUES = 4 };
 struct replay {
     struct tutti_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     double known[MOST_REDUCTIONS][MOST_VALUES];
     int known_count, at;
     enum tutti_reduction reduction; /* what the rank wants next, and what it brings */

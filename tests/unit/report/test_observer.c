@@ -222,7 +222,7 @@ static void test_refused_alike(void **state)
     start(&plant);
     for (int r = 0; r < RANKS; r++)
         for (options.record_count = 1; options.record_count <= 2; options.record_count++) {
-            struct teller_rank rank;
+            struct reporting_rank rank;
             struct tutti_observed observed[UNITS];
             struct tutti_observer observer;
             rank_init(&rank, r, RANKS);
@@ -255,7 +255,7 @@ static void test_rows_without_allocation(void **state)
     start(&plant);
     for (size_t count = 0; count <= 3; count += 3) {
         struct tutti_run_options options = {.record = patterns, .record_count = count};
-        struct teller_rank rank;
+        struct reporting_rank rank;
         struct tutti_observed observed[UNITS];
         struct tutti_observer observer;
         rank_init(&rank, 0, 1);

@@ -7,7 +7,7 @@
 enum { THREADS = 4, MESSAGES = 200 };
 
 /* Takes the next frame out; it has to be of this kind. */
-static struct tutti_unparcel next_frame(struct teller_rank *rank, enum tutti_report_kind expected)
+static struct tutti_unparcel next_frame(struct reporting_rank *rank, enum tutti_report_kind expected)
 {
     const char *at = rank->bytes.bytes + rank->taken;
     enum tutti_report_kind kind;
@@ -21,7 +21,8 @@ static struct tutti_unparcel next_frame(struct teller_rank *rank, enum tutti_rep
     return (struct tutti_unparcel){.at = at, .end = at + size};
 }
 
-static void assert_message(struct teller_rank *rank, enum tutti_log_level level, const char *origin, const char *text)
+static void assert_message(struct reporting_rank *rank, enum tutti_log_level level, const char *origin,
+                           const char *text)
 {
     struct tutti_unparcel in = next_frame(rank, TUTTI_REPORT_LOG);
     assert_int_equal(tutti_unparcel_u8(&in), level);
@@ -43,9 +44,9 @@ static void *chatter(void *context)
 static void test_other_threads(void **state)
 {
     (void)state;
-    struct teller_rank rank;
+    struct reporting_rank rank;
     rank_init(&rank, 0, 1);
-    const struct tutti_log *log = tutti_teller_log(rank.teller);
+    const struct tutti_log *log = tutti_rank_reporter_log(rank.reporter);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, chatter, (void *)log), 0);
@@ -83,14 +84,14 @@ static enum tutti_err refuse(struct tutti_fabric *fabric, const void *bytes, siz
 static void test_message_survives(void **state)
 {
     (void)state;
-    struct teller_rank rank;
+    struct reporting_rank rank;
     static const struct tutti_fabric_kind deaf = {.name = "deaf", .report = refuse};
     rank_init(&rank, 0, 1);
     rank.fabric.kind = &deaf;
     assert_int_equal(tutti_fail(TUTTI_ERR_FMU, "ball: it burst"), TUTTI_ERR_FMU);
-    tutti_log_printf(tutti_teller_log(rank.teller), TUTTI_LOG_WARNING, "ball", "bang");
+    tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_WARNING, "ball", "bang");
     assert_string_equal(tutti_err_message(), "ball: it burst");
-    assert_int_equal(tutti_tell_end(rank.teller, TUTTI_ERR_FMU, 1), TUTTI_ERR_STOPPED);
+    assert_int_equal(tutti_rank_reporter_tell_end(rank.reporter, TUTTI_ERR_FMU, 1), TUTTI_ERR_STOPPED);
     assert_string_equal(tutti_err_message(), "ball: it burst");
     rank_fini(&rank);
 }
@@ -98,11 +99,11 @@ static void test_message_survives(void **state)
 static void test_frames(void **state)
 {
     (void)state;
-    struct teller_rank rank;
+    struct reporting_rank rank;
     rank_init(&rank, 0, 1);
-    tutti_log_printf(tutti_teller_log(rank.teller), TUTTI_LOG_DEBUG, "ball", "b%d", 1);
+    tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_DEBUG, "ball", "b%d", 1);
     struct tutti_progress progress = {.start = 1, .stop = 2, .time = 3, .step = 4, .steps = 5, .elapsed = 6};
-    assert_ok(tutti_tell_progress(rank.teller, &progress));
+    assert_ok(tutti_rank_reporter_tell_progress(rank.reporter, &progress));
     rank_end(&rank, TUTTI_ERR_SOLVER, "no step is small enough", 7);
     assert_message(&rank, TUTTI_LOG_DEBUG, "ball", "b1");
     struct tutti_unparcel in = next_frame(&rank, TUTTI_REPORT_PROGRESS);

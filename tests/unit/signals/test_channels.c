@@ -16,7 +16,7 @@ enum { UNITS = 4, MOST_RANKS = 3, MOST_CHANNELS = TUTTI_CHANNEL_WAVES + UNITS };
 struct notes {
     struct tutti_fabric fabric;
     _Atomic uint64_t stop_after;
-    struct tutti_whereabouts where;
+    struct tutti_heartbeat where;
     const struct tutti_channel *channels[MOST_CHANNELS];
     uint32_t count;
     uint32_t asked; /* the channel of the last exchange */

@@ -116,13 +116,13 @@ static void test_pays(void **state)
     (void)state;
     struct tutti_pattern pattern;
     init_band(&pattern, 142, 1);
-    assert_true(tutti_pattern_pays(&pattern));
+    assert_true(tutti_pattern_is_worth_sparse(&pattern));
     tutti_pattern_fini(&pattern);
     init_band(&pattern, 4, 1); /* small */
-    assert_false(tutti_pattern_pays(&pattern));
+    assert_false(tutti_pattern_is_worth_sparse(&pattern));
     tutti_pattern_fini(&pattern);
     assert_ok(tutti_pattern_full(&pattern, 142, 142));
-    assert_false(tutti_pattern_pays(&pattern));
+    assert_false(tutti_pattern_is_worth_sparse(&pattern));
     tutti_pattern_fini(&pattern);
 }
 
