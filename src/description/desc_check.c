@@ -335,7 +335,7 @@ static void check_independent(struct check *check)
                               "found no variable with causality independent, expected one, usually \"time\"");
 }
 
-/* desc_check_vars.c: each variable for itself, against its type, its dimensions and its clocks. */
+/* Each variable for itself, against its type, its dimensions and its clocks. */
 static void check_vars(struct check *check)
 {
     const struct tutti_desc *desc = check->desc;
@@ -476,7 +476,7 @@ static void check_group(struct check *check, const struct entry *entries, uint32
     }
 }
 
-/* desc_check_structure.c: value references and aliases; fills `roles`; the lists of the model structure. */
+/* Value references and aliases; fills `roles`; the lists of the model structure. */
 static enum tutti_err check_references(struct check *check)
 {
     const struct tutti_desc *desc = check->desc;
