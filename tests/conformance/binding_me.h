@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* binding_me.h - kit FMUs of one version (VERSION is "1me", "2" or "3") in Model Exchange, for tests: an importer of few
+/* binding_me.h - kit FMUs of one version (VERSION, the argument: "1me", "2" or "3") in Model Exchange, for tests: an importer of few
  * lines. Include test.h first. */
 #ifndef TUTTI_TEST_BINDING_ME_H
 #define TUTTI_TEST_BINDING_ME_H
 
+#include "conformance.h"
 #include "instance.h"
 
-static const int fmi = VERSION[0] - '0';
+#define VERSION conformance_arguments[1]
+static int fmi;
 
 /* The word for this version. */
 #define BY_VERSION(one, two, three) (fmi == 1 ? (one) : fmi == 2 ? (two) : (three))

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* solver.h - problems for the solver suites, and a way to run a solver on them. KIND is the name of a solver. */
+/* solver.h - problems for the solver suites, and a way to run a solver on them. KIND, the name of a solver, is the argument. */
 #ifndef TUTTI_TEST_SOLVER_H
 #define TUTTI_TEST_SOLVER_H
 
+#include "conformance.h"
 #include "test.h"
 
 #include "solve/solver.h"
+
+#define KIND conformance_arguments[1]
 
 enum { STATES_MAX = 60 };
 

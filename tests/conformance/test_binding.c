@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What every FMI binding must do, run on the kit's FMUs of one version (VERSION is "1cs", "2" or "3"). */
+/* What every FMI binding must do, run on the kit's FMUs of one version (VERSION, the argument: "1cs", "2" or "3"). */
 #include "test.h"
 
 #include "fmi/component.h"
+#include "conformance.h"
 #include "instance.h"
 
-static const int fmi = VERSION[0] - '0';
+#define VERSION conformance_arguments[1]
+static int fmi;
 
 static int clear_faults(void **state)
 {
@@ -466,8 +468,10 @@ static void test_resources(void **state)
     live_end(&live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "VERSION");
+    fmi = VERSION[0] - '0';
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_forbidden_calls),

@@ -392,8 +392,10 @@ static void test_reset(void **state)
     live_end(&live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "VERSION");
+    fmi = VERSION[0] - '0';
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_forbidden_calls),

@@ -532,8 +532,10 @@ static void test_configuration(void **state)
     live_end(&live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "VERSION");
+    fmi = VERSION[0] - '0';
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_discard, clear_faults),
         cmocka_unit_test(test_discard_is_silent),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What every control of the step must do, with every coupling, order of extrapolation and kind of events, on units of all
- * sorts in one system. KIND is its name: one program per control. */
+ * sorts in one system. KIND, its name, is the argument. */
+#include "conformance.h"
 #include "masters.h"
 #include "masters_log.h"
 
 #include "master/control/control.h"
+
+#define KIND conformance_arguments[1]
 
 static const char *const couplings[] = {"jacobi", "seidel", "relax"};
 static const char *const orders[] = {"0", "1", "2"};
@@ -269,7 +272,7 @@ static void units_that_cannot_go_back(void **state)
             assert_fails(try_run(&outcome, &old_ring, options, false), TUTTI_ERR_UNSUPPORTED, "'a' (");
             assert_contains(tutti_err_message(), iterates(couplings[c])         ? "--coupling relax"
                                                  : is("fixed") || is("quantum") ? "--events"
-                                                                                : "--control " KIND);
+                                                                                : conformance_join("--control ", KIND));
             assert_contains(tutti_err_message(), "use --");
             outcome_fini(&outcome);
         }
@@ -464,8 +467,9 @@ static void it_is_found_by_its_name(void **state)
     assert_fails(tutti_control_find("none of them", &control), TUTTI_ERR_ARGUMENT, KIND);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "CONTROL");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_found_by_its_name),           cmocka_unit_test(all_combinations_run),
         cmocka_unit_test(units_that_cannot_go_back),         cmocka_unit_test(errors_fall_with_the_tolerance),

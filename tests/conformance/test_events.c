@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What every kind of event detection must do, with every coupling and control: announced times are hit to the bit; state
  * events of Model Exchange and early returns of FMI 3.0 end the step for all (`early`, `output`) or for their unit only
- * (`none`); changed discrete outputs of every type are located (`output`). KIND is its name: one program per kind. */
+ * (`none`); changed discrete outputs of every type are located (`output`). KIND, its name, is the argument. */
+#include "conformance.h"
 #include "masters.h"
 
 #include "master/detect.h"
+
+#define KIND conformance_arguments[1]
 
 static const char *const couplings[] = {"jacobi", "seidel", "relax"};
 static const char *const controls[] = {"fixed", "converge", "richardson", "slope", "embedded", "diverge", "quantum"};
@@ -259,8 +262,9 @@ static void it_is_found_by_its_name(void **state)
     assert_fails(tutti_detection_find("none of them", &detection), TUTTI_ERR_ARGUMENT, KIND);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "EVENTS");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_found_by_its_name),
         cmocka_unit_test(announced_times_are_hit_to_the_bit),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What recorder.h promises of every format. FORMAT is the extension without its dot: one program per format. */
+/* What recorder.h promises of every format. FORMAT, the extension without its dot, is the argument. */
 #include "test.h"
 
 #include <signal.h>
@@ -9,6 +9,9 @@
 #include "record/recorder.h"
 #include "record/result.h"
 #include "scratch.h"
+#include "conformance.h"
+
+#define FORMAT conformance_arguments[1]
 
 static struct scratch scratch;
 static const struct tutti_record_format *format;
@@ -38,7 +41,7 @@ static int set_up(void **state)
 {
     (void)state;
     scratch_init(&scratch);
-    snprintf(path, sizeof path, "%s/result." FORMAT, scratch.path);
+    snprintf(path, sizeof path, "%s/result.%s", scratch.path, FORMAT);
     return 0;
 }
 
@@ -52,16 +55,16 @@ static int tear_down(void **state)
 static int find_format(void **state)
 {
     (void)state;
-    return tutti_record_format_for(&format, "result." FORMAT) != TUTTI_OK;
+    return tutti_record_format_for(&format, conformance_join("result.", FORMAT)) != TUTTI_OK;
 }
 
 static void it_is_found_by_its_extension(void **state)
 {
     (void)state;
-    assert_string_equal(format->extension, "." FORMAT);
+    assert_string_equal(format->extension, conformance_join(".", FORMAT));
     assert_non_null(format->name);
     const struct tutti_record_format *again = NULL;
-    assert_ok(tutti_record_format_for(&again, "Folder.x/A.B." FORMAT));
+    assert_ok(tutti_record_format_for(&again, conformance_join("Folder.x/A.B.", FORMAT)));
     assert_ptr_equal(again, format);
 }
 
@@ -138,10 +141,10 @@ static void what_cannot_be_opened_is_named(void **state)
 {
     (void)state;
     struct tutti_recorder *recorder = NULL;
-    const char *nowhere = scratch_path(&scratch, "nowhere/result." FORMAT);
-    assert_fails(format->open(&recorder, nowhere, NULL, 0), TUTTI_ERR_IO, "nowhere/result." FORMAT);
+    const char *nowhere = scratch_path(&scratch, conformance_join("nowhere/result.", FORMAT));
+    assert_fails(format->open(&recorder, nowhere, NULL, 0), TUTTI_ERR_IO, conformance_join("nowhere/result.", FORMAT));
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, "result." FORMAT);
+    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, conformance_join("result.", FORMAT));
     assert_int_equal(rmdir(path), 0);
     assert_false(exists(path));
 }
@@ -233,14 +236,15 @@ static void a_full_device_is_told(void **state)
     (void)state;
     struct tutti_recorder *recorder = NULL;
     assert_int_equal(symlink("/dev/full", path), 0);
-    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, "result." FORMAT);
+    assert_fails(format->open(&recorder, path, NULL, 0), TUTTI_ERR_IO, conformance_join("result.", FORMAT));
     assert_null(recorder);
     if (!strstr(tutti_err_message(), "a file on a disk"))
         assert_contains(tutti_err_message(), "No space left");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 1, "EXTENSION");
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(it_is_found_by_its_extension),    TEST(every_type_can_be_recorded),
@@ -249,5 +253,5 @@ int main(void)
         TEST(emergency_saves_all_rows),        TEST(a_full_disk_is_told),
         TEST(a_full_device_is_told),           TEST(a_file_is_written_by_one_run),
     };
-    return cmocka_run_group_tests_name("recorder: " FORMAT, tests, find_format, NULL);
+    return cmocka_run_group_tests(tests, find_format, NULL);
 }
