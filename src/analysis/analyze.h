@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that nobody reads,
+/* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that no unit reads,
  * which couplings are stable (Andersson 2016 section 6.1), and what `auto` chooses. */
 #ifndef TUTTI_ANALYSIS_ANALYZE_H
 #define TUTTI_ANALYSIS_ANALYZE_H
@@ -31,7 +31,7 @@ enum { TUTTI_CHOICES = 4 };
 struct tutti_cell {
     bool possible; /* else there is no such combination */
     bool known, stable;
-    double radius; /* NAN: it does not hang on one */
+    double radius; /* NAN: it does not depend on one */
 };
 
 /* Extrapolation of an order. */

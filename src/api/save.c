@@ -216,7 +216,7 @@ static enum tutti_err save_new(struct saver *saver)
 
 /* ---- a document that is changed ---- */
 
-/* What stands behind '#' of "[NAME=]PATH#VARIANT", or NULL. */
+/* What stands after '#' of "[NAME=]PATH#VARIANT", or NULL. */
 static const char *variant_of(const char *text, const char *path)
 {
     size_t n = strlen(path);

@@ -13,7 +13,7 @@
 /* How far a simulation came. */
 enum tutti_stage { TUTTI_STAGE_OPEN, TUTTI_STAGE_STARTED, TUTTI_STAGE_FAILED, TUTTI_STAGE_FINISHED };
 
-/* A variable that somebody asked for, or an element of one. */
+/* A variable that the program asked for, or an element of one. */
 struct tutti_handle {
     uint32_t component, variable;
     struct tutti_indices element;
@@ -38,7 +38,7 @@ struct tutti_simulation {
     const char **set;
     size_t set_count;
     size_t *first;                 /* per component: the number of its first variable; and one more */
-    struct tutti_handle **handles; /* per number; NULL: nobody asked yet */
+    struct tutti_handle **handles; /* per number; NULL: not asked for yet */
     size_t handle_count;           /* variables, then elements of arrays */
     struct tutti_arena arena;
 };

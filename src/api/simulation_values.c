@@ -210,7 +210,7 @@ static enum tutti_err check_count(const struct tutti_handle *handle, size_t coun
                                                call, handle->name, handle->count, count);
 }
 
-/* Reads it from the FMU; *value is the first that is meant. Also after a failure of somebody else, as far as FMI allows. */
+/* Reads it from the FMU; *value is the first that is meant. Also after a failure of another unit, as far as FMI allows. */
 static enum tutti_err look_at(struct tutti_simulation *simulation, size_t variable, const char *call,
                               struct tutti_handle **handle, const char **value)
 {

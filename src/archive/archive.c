@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "archive/kind.h"
 
-/* Sorts a folder's contents right behind it ('/' before all other characters), and takes "a" and "a/" for the same, so
+/* Sorts a folder's contents right after it ('/' before all other characters), and takes "a" and "a/" for the same, so
  * that names that cannot live side by side come to lie side by side. */
 static int rank(const char *c)
 {

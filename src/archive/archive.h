@@ -25,7 +25,7 @@ void tutti_archive_free(struct tutti_archive *archive);
  * '/'. For an unpacked folder, names come sorted. */
 size_t tutti_archive_count(const struct tutti_archive *archive);
 const char *tutti_archive_name(const struct tutti_archive *archive, size_t index);
-/* Bytes of an entry, unpacked, and whether it is a program, for whoever packs it again. */
+/* Bytes of an entry, unpacked, and whether it is a program, for callers that pack it again. */
 uint64_t tutti_archive_size(const struct tutti_archive *archive, size_t index);
 bool tutti_archive_is_program(const struct tutti_archive *archive, size_t index);
 /* How many files were in it twice, with the same content both times, which counts as one; and the first of their names. */

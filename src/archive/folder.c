@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An FMU that someone unpacked already: used where it lies, never written to. Links in it are its owner's business and
+/* An FMU that was unpacked already: used where it lies, never written to. Links in it are its owner's business and
  * are followed; devices, pipes and sockets are not listed, and so cannot be opened. */
 #include <dirent.h>
 #include <errno.h>

@@ -19,7 +19,7 @@ static zip_int64_t read_some(struct tutti_archive_source *file, void *data, zip_
     zip_uint64_t done = 0;
     while (done < length) {
         ssize_t n = pread(file->fd, (char *)data + done, length - done, (off_t)(file->at + done));
-        if (n == 0) /* someone has made the file shorter */
+        if (n == 0) /* another process has made the file shorter */
             break;
         if (n < 0 && errno != EINTR) {
             file->error = errno;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct tutti_arena {
-    struct tutti_arena_chunk *chunk; /* the newest; older ones are linked behind it */
+    struct tutti_arena_chunk *chunk; /* the newest; older ones are linked after it */
     char *next, *end;                /* what is left of it */
     size_t total;                    /* bytes taken from the heap */
 };
@@ -18,7 +18,7 @@ void tutti_arena_fini(struct tutti_arena *arena);
 void *tutti_arena_alloc(struct tutti_arena *arena, size_t size);
 /* n elements, NULL also when n * size overflows. */
 void *tutti_arena_array(struct tutti_arena *arena, size_t n, size_t size);
-/* A copy of n bytes of text with a NUL behind it; NULL when memory is out. */
+/* A copy of n bytes of text with a NUL after it; NULL when memory is out. */
 char *tutti_arena_text(struct tutti_arena *arena, const char *text, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* floating.h - the floating-point modes of a thread (rounding, flush-to-zero, traps): foreign code may leave other ones
- * behind, and all that is computed afterwards would follow them. */
+ * set, and all that is computed afterwards would follow them. */
 #ifndef TUTTI_BASE_FLOATING_H
 #define TUTTI_BASE_FLOATING_H
 

@@ -33,7 +33,7 @@ size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at)
 /* What getdents64(2) fills; glibc's readdir is not for signal handlers. */
 struct kernel_dirent {
     uint64_t inode;
-    int64_t next; /* where the entry behind this one starts */
+    int64_t next; /* where the entry after this one starts */
     uint16_t size;
     uint8_t type;
     char name[];

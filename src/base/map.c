@@ -14,7 +14,7 @@ struct tutti_map_slot {
 
 static uint64_t seed;
 
-/* Names come from files: with a start that changes from process to process nobody can craft names that all collide. */
+/* Names come from files: with a start that changes from process to process names cannot be crafted that all collide. */
 static void choose_seed(void)
 {
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)

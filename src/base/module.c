@@ -65,7 +65,7 @@ static enum tutti_err load(void **symbol, const struct tutti_module *module, con
         return tutti_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
                           module->library, dlerror(), module->run_package);
     *symbol = dlsym(library, module->symbol);
-    /* It stays once it is here: what is behind it may have threads. */
+    /* It stays once it is here: the libraries that it uses may have threads. */
     /* cppcheck-suppress resourceLeak */
     return *symbol ? TUTTI_OK : tutti_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs the libraries behind them. */
+/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs the libraries that
+ * they use. */
 #ifndef TUTTI_BASE_MODULE_H
 #define TUTTI_BASE_MODULE_H
 

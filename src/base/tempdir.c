@@ -4,7 +4,7 @@
  *    path is not changed meanwhile, so that a signal handler that sees an owner can read the path.
  * 2. house.owner is the process that made it. After a fork, a child that sees another owner forgets the house and
  *    never removes it.
- * 3. Whoever removes a house holds its lock: the owner from making it on, a sweeper after testing. A house that is
+ * 3. A process that removes a house holds its lock: the owner from making it on, a sweeper after testing. A house that is
  *    made but not yet locked is protected by its age. */
 #include "base/tempdir.h"
 
@@ -53,7 +53,7 @@ static bool is_house_name(const char *name)
            strspn(tail + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == 6;
 }
 
-/* Removes the house `name` if it is of this user, old enough, and nobody holds its lock. */
+/* Removes the house `name` if it is of this user, old enough, and no process holds its lock. */
 static void sweep_one(const char *base, int base_fd, const char *name)
 {
     int fd = openat(base_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

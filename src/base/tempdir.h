@@ -12,7 +12,7 @@
 
 struct tutti_tempdir;
 
-/* Makes a folder; also sweeps abandoned ones of this user, once per process: those that nobody holds the lock of and
+/* Makes a folder; also sweeps abandoned ones of this user, once per process: those that no process holds the lock of and
  * that were not touched for a minute. Thread-safe, as is tutti_tempdir_free. */
 TUTTI_CHECKED enum tutti_err tutti_tempdir_new(struct tutti_tempdir **out);
 const char *tutti_tempdir_path(const struct tutti_tempdir *dir); /* absolute; borrowed */

@@ -12,7 +12,7 @@ void tutti_grid_init(struct tutti_grid *grid, double start, double step, double 
 {
     double whole = whole_steps(start, step, stop);
     double last = whole > 0 ? whole : ceil((stop - start) / step);
-    /* Beyond 2^53 steps single ones cannot be told apart any more; nobody will see the end of such a run. */
+    /* Beyond 2^53 steps single ones cannot be told apart any more; such a run will never come to its end. */
     last = fmin(fmax(last, 1), 9007199254740992.0);
     *grid = (struct tutti_grid){start, step, stop, (int64_t)last, 1, 0};
     grid->next = tutti_grid_point(grid, 1);

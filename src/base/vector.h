@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Items of one size, which whoever uses it knows. Zeroed is empty. */
+/* Items of one size, which the caller knows. Zeroed is empty. */
 struct tutti_vector {
     void *items;
     size_t count, room;
 };
 
-/* A zeroed item of `size` bytes behind the last one, or NULL when memory is out. May move the others. */
+/* A zeroed item of `size` bytes after the last one, or NULL when memory is out. May move the others. */
 void *tutti_vector_push(struct tutti_vector *vector, size_t size);
 /* Empty again. */
 void tutti_vector_fini(struct tutti_vector *vector);

@@ -24,7 +24,7 @@ struct tutti_xml {
     bool moved; /* a tag was completed in the present buffer */
 
     /* Lines: expat counts them byte by byte, which costs as much as a fifth of the parsing. Here the newlines of the
-     * present buffer are counted by memchr, up to the tag that somebody asks about. */
+     * present buffer are counted by memchr, up to the tag that is asked about. */
     const char *buffer;
     size_t begin, length; /* where the buffer is in the file, and its size */
     size_t counted;       /* bytes of it that are counted */

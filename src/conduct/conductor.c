@@ -193,8 +193,8 @@ static enum tutti_err take_tally(struct tutti_conductor *conductor, int r, struc
     return tutti_fail_context(err, "rank %d", r);
 }
 
-/* Those that were stopped are not the ones that failed, unless nobody else did; nor are those that tell that they have lost
- * another, whose end somebody may know more about. */
+/* Those that were stopped are not the ones that failed, unless no other did; nor are those that tell that they have lost
+ * another, of whose end more may be known elsewhere. */
 static int weight_of(enum tutti_err err, bool told)
 {
     return err == TUTTI_OK ? 0 : err == TUTTI_ERR_STOPPED ? 1 : told && err == TUTTI_ERR_LOST ? 2 : 3;
@@ -285,7 +285,7 @@ enum tutti_err tutti_conductor_take(struct tutti_conductor *conductor, int rank,
         err = take_frame(conductor, rank, kind, &(struct tutti_unparcel){.at = parcel, .end = parcel + size});
         done += TUTTI_REPORT_HEADER + size;
     }
-    *taken = conductor->ranks[rank].ended ? count : done; /* behind the end there is nothing to read */
+    *taken = conductor->ranks[rank].ended ? count : done; /* after the end there is nothing to read */
     return keep_own(conductor, err);
 }
 
@@ -297,7 +297,7 @@ void tutti_conductor_lose(struct tutti_conductor *conductor, int rank, enum tutt
 
 /* --- what people see */
 
-/* The rank that is behind all others, among those that have told where they are. */
+/* The rank with the least progress, among those that have told where they are. */
 static const struct rank *last_of(const struct tutti_conductor *conductor, bool with_progress)
 {
     const struct rank *last = NULL;

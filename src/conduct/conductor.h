@@ -14,7 +14,7 @@
 struct tutti_conductor;
 
 /* For `ranks` ranks. `options` (log, progress, step_log, output) are borrowed; `result` is the result file, absolute, or "-"
- * (NULL: none). Nothing is opened before the ranks have told their columns: what is refused must not cost somebody an earlier
+ * (NULL: none). Nothing is opened before the ranks have told their columns: what is refused must not cost an earlier
  * result. */
 TUTTI_CHECKED enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tutti_run_options *options,
                                                  const char *result, int ranks);

@@ -99,7 +99,7 @@ static enum tutti_err make_folder(char *path)
                       path, strerror(errno));
 }
 
-/* Removes what processes left that were killed: folders that nobody holds the lock of. */
+/* Removes what processes left that were killed: folders that no process holds the lock of. */
 static void sweep(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -137,7 +137,7 @@ static enum tutti_err make_work(struct tutti_cache *cache)
     }
     cache->lock = open(cache->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (cache->lock >= 0)
-        (void)flock(cache->lock, LOCK_EX | LOCK_NB); /* where there are no locks, nobody sweeps either */
+        (void)flock(cache->lock, LOCK_EX | LOCK_NB); /* where there are no locks, no process sweeps either */
     return TUTTI_OK;
 }
 
@@ -311,7 +311,7 @@ static enum tutti_err finish(struct tutti_arrival *arrival)
     char *path = tutti_cache_path(arrival->cache, &arrival->content);
     if (!path)
         return tutti_fail_memory();
-    /* Nobody changes it from here on; and what has its name is on the disk. */
+    /* It is not changed from here on; and what has its name is on the disk. */
     bool kept = fchmod(arrival->fd, S_IRUSR) == 0 && fsync(arrival->fd) == 0 && rename(arrival->path, path) == 0;
     enum tutti_err err = kept ? TUTTI_OK : fail_writing(arrival);
     free(path);

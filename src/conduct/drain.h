@@ -32,8 +32,8 @@ void tutti_drain_fini(struct tutti_drain *drain);
 void tutti_drain_fail(struct tutti_drain *drain, enum tutti_err err);
 /* Hands over what one rank has reported, as far as the conductor takes it. Was it anything? */
 bool tutti_drain_rank(struct tutti_drain *drain, int rank);
-/* Does so for all of them, again and again until nobody has any more. Stops the run where the conductor failed, or somebody
- * interrupted it. */
+/* Does so for all of them, again and again until no rank has any more. Stops the run where the conductor failed, or the run
+ * was interrupted. */
 void tutti_drain_all(struct tutti_drain *drain);
 /* The end: what is left, then those who did not come to theirs are lost as STOPPED. Returns the first failure. */
 TUTTI_CHECKED enum tutti_err tutti_drain_finish(struct tutti_drain *drain);

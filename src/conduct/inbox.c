@@ -131,7 +131,7 @@ static void idle(struct tutti_inbox *inbox)
         fail(inbox, err);
 }
 
-/* Until somebody wakes the thread, or for a nap. Is it to go on? */
+/* Until the thread is woken, or for a nap. Is it to go on? */
 static bool nap(struct tutti_inbox *inbox)
 {
     struct timespec until;

@@ -45,7 +45,7 @@ enum tutti_err tutti_key_files_make(const char *path, struct tutti_keys *keys)
     if (!err) {
         err = write_key(public_path.text, keys->public_key, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
         if (err)
-            (void)unlink(path); /* nobody has seen it */
+            (void)unlink(path); /* it is not in use yet */
     }
     tutti_text_fini(&public_path);
     return err;

@@ -52,8 +52,8 @@ struct tutti_mpi_world {
 };
 
 /* A run by them, from beginning to end; every process calls it, once. Rank 0 is the conductor's process: it alone writes, logs
- * and fills `stats`, and returns what the run came to; others return STOPPED for whatever rank 0 tells of, so that whoever gets
- * another error has to tell it. LOAD if the module with MPI is missing. */
+ * and fills `stats`, and returns what the run came to; others return STOPPED for whatever rank 0 tells of, so that a
+ * process that gets another error has to tell it. LOAD if the module with MPI is missing. */
 TUTTI_CHECKED enum tutti_err tutti_run_mpi(const struct tutti_run_options *options, struct tutti_run_stats *stats);
 
 /* Its parts. Loads the module (`path`, or from where it belongs) and starts MPI; world->module->finish ends it. */

@@ -29,7 +29,7 @@ static const struct tutti_mpi_host host = {
 
 /* ---- the module ---- */
 
-/* Libraries behind MPI (UCX) handle faults by printing what is of no use here: who handled them before goes on to. */
+/* Libraries that MPI uses (UCX) handle faults by printing what is of no use here: the handlers set before are kept. */
 static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FAULT_COUNT = sizeof FAULTS / sizeof *FAULTS };
 

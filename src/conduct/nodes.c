@@ -16,7 +16,7 @@
 
 /* ---- keys ---- */
 
-/* Beyond loopback nothing is done without keys; and whoever has keys has them everywhere. */
+/* Beyond loopback nothing is done without keys; and a run that has keys has them everywhere. */
 static enum tutti_err check_keys(struct tutti_nodes *nodes)
 {
     const struct tutti_nodes_entry *near = NULL, *beyond = NULL, *without = NULL, *with = NULL;
@@ -108,7 +108,7 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Might the run use it? Of systems nobody knows before they are read. */
+/* Might the run use it? Of systems that is not known before they are read. */
 static bool is_wanted(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->file_count; i++) {
@@ -332,7 +332,7 @@ enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_sys
     }
     nodes->options.place = (const char *const *)nodes->fixed;
     nodes->options.place_count = nodes->fixed_count + own;
-    if (own > 0) /* behind: what a person says goes before, and is checked */
+    if (own > 0) /* after them: what a person says goes before, and is checked */
         memcpy(nodes->fixed + nodes->fixed_count, nodes->asked->place, own * sizeof *nodes->fixed);
     return TUTTI_OK;
 }

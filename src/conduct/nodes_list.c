@@ -46,7 +46,7 @@ static int read_count(const char *word)
     return count >= 1 && count <= TUTTI_NODE_MOST_RANKS && *end == '\0' ? (int)count : 0;
 }
 
-/* The words behind an address. */
+/* The words after an address. */
 static enum tutti_err read_words(struct tutti_nodes_entry *entry, char *rest, const char *place, int *count)
 {
     for (char *next, *word = strtok_r(rest, " \t", &next); word; word = strtok_r(NULL, " \t", &next)) {

@@ -37,7 +37,7 @@ struct tutti_nodes_file {
     char
         *packed; /* what is sent in its place: a folder as archive, a package without its FMUs; NULL: the file itself */
     struct tutti_content content;
-    uint32_t client, offer; /* whose offer it stands in for; UINT32_MAX: nobody's */
+    uint32_t client, offer; /* whose offer it stands in for; UINT32_MAX: none */
 };
 
 struct tutti_nodes_files {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run on nodes: workers get to know each other, what they report becomes the result, and whoever is lost ends it. */
+/* A run on nodes: workers get to know each other, what they report becomes the result, and a rank that is lost ends it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ struct member {
     bool ready;
     bool gone;      /* its worker has ended */
     bool without;   /* the others end because of it */
-    uint64_t step;  /* macro steps that it had made, as far as anybody knows */
+    uint64_t step;  /* macro steps that it had made, as far as is known */
     double lost_at; /* when it was said to be lost; 0: it is not */
-    char *why;      /* ... and how; NULL: nobody has said it yet */
+    char *why;      /* ... and how; NULL: not said yet */
     enum tutti_err err;
 };
 
@@ -41,7 +41,7 @@ struct crew {
     struct tutti_tcp_run run;
     struct tutti_tcp_peer *peers;
     struct member *members;
-    zmq_pollitem_t *items; /* nodes, and the hub behind them */
+    zmq_pollitem_t *items; /* nodes, and the hub after them */
     int ranks, ready;
     bool running, interrupted;
     uint64_t stopped; /* after so many steps; UINT64_MAX: not */
@@ -66,7 +66,7 @@ static enum tutti_err make_keys(struct crew *crew)
     return tutti_keys_random(crew->run.id, sizeof crew->run.id);
 }
 
-/* Everybody is ready: all are told of all. */
+/* All workers are ready: all are told of all. */
 static enum tutti_err introduce(struct crew *crew)
 {
     struct tutti_parcel *parcel = &crew->nodes->parcel;
@@ -87,7 +87,7 @@ static enum tutti_err introduce(struct crew *crew)
 
 /* ---- losing ranks ---- */
 
-/* Nobody is to go beyond `step` macro steps. */
+/* No rank is to go beyond `step` macro steps. */
 static void stop(struct crew *crew, uint64_t step)
 {
     if (step >= crew->stopped)

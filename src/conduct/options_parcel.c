@@ -109,7 +109,7 @@ enum tutti_err tutti_options_pack(const struct tutti_run_options *given, struct 
     struct tutti_run_options sent = *given;
     const struct tutti_run_options *options = &sent;
     if (sent.watcher && !sent.output)
-        sent.output = "-"; /* ranks only ask whether there is somebody to record for */
+        sent.output = "-"; /* ranks only ask whether there is anything to record for */
     if (options->extra)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "equations of a program's own (extra) cannot be sent to nodes");
     for (const struct tutti_options_field *field = tutti_options_fields; field->name; field++) {

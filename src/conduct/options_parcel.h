@@ -32,12 +32,12 @@ extern const struct tutti_options_field tutti_options_fields[];
 /* What else of them a worker has to know. */
 struct tutti_options_extras {
     int log_level;     /* of options->log; -1: silent */
-    bool has_progress; /* somebody wants to know how far the run is */
+    bool has_progress; /* the caller wants to know how far the run is */
 };
 
 /* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
 TUTTI_CHECKED enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struct tutti_parcel *parcel);
-/* Texts are copied to `arena`; fields that do not travel are as if nobody had set them. FORMAT if it is no such parcel. */
+/* Texts are copied to `arena`; fields that do not travel are as if they had not been set. FORMAT if it is no such parcel. */
 TUTTI_CHECKED enum tutti_err tutti_options_unpack(struct tutti_run_options *options,
                                                   struct tutti_options_extras *extras, struct tutti_unparcel *in,
                                                   struct tutti_arena *arena);

@@ -14,8 +14,8 @@
 
 /* ---- "UNIT=..." ---- */
 
-/* Finds the unit in front of the last '='; *value is what stands behind it. TUTTI_NONE if there is no such unit. ARGUMENT without
- * a '='. */
+/* Finds the unit in front of the last '='; *value is what stands after it. TUTTI_NONE if there is no such unit.
+ * ARGUMENT without a '='. */
 static enum tutti_err split(const struct tutti_system *system, const char *option, const char *text, uint32_t *unit,
                             const char **value)
 {
@@ -80,7 +80,7 @@ static enum tutti_err obey_annotations(const struct tutti_system *system, const 
             continue;
         if (rank < ranks)
             fixed[c] = rank;
-        else if (ranks > 1) /* of one nobody thinks as of a choice */
+        else if (ranks > 1) /* with one rank there is no choice to miss */
             tutti_log_printf(options->log, TUTTI_LOG_WARNING, NULL,
                              "%s:%u: %s is to be on rank %d, but there are %d ranks, 0 to %d; it goes anywhere",
                              component->file, component->line, component->name, (int)rank, ranks, ranks - 1);

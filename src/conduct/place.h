@@ -3,7 +3,7 @@
  * plan/partition.h makes of costs and connections.
  *
  * `options` are those that a person gave, without what the system's annotation adds. All ranks need the same placement:
- * whoever starts ranks in other programs hands it to them. */
+ * the code that starts ranks in other programs hands it to them. */
 #ifndef TUTTI_CONDUCT_PLACE_H
 #define TUTTI_CONDUCT_PLACE_H
 
@@ -22,9 +22,10 @@ TUTTI_CHECKED enum tutti_err tutti_place(const struct tutti_system *system, cons
 TUTTI_CHECKED enum tutti_err tutti_place_least_ranks(const struct tutti_system *system,
                                                      const struct tutti_run_options *options, int *ranks);
 
-/* What each component costs: options->costs, in seconds, units that are not there the mean of the others; or, where nobody
- * measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and for each
- * 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates it. */
+/* What each component costs: options->costs, in seconds, units that are not there the mean of the others; or, where nothing
+ * was measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and
+ * for each 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates
+ * it. */
 TUTTI_CHECKED enum tutti_err tutti_place_costs(const struct tutti_system *system,
                                                const struct tutti_run_options *options, double *costs, bool *measured);
 

@@ -73,7 +73,7 @@ static void settle_in(pid_t parent)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and nobody asked for it */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it has died before that */
         kill(getpid(), SIGKILL);
@@ -213,7 +213,7 @@ static void look_for_life(struct crew *crew, int rank, double now)
 {
     struct worker *worker = &crew->workers[rank];
     uint64_t beat = tutti_heartbeat_sign(tutti_shared_heartbeat(crew->drain.area, rank));
-    /* Somebody who looks rarely, because it was stopped itself, has seen nothing. */
+    /* A conductor that looks rarely, because it was stopped itself, has seen nothing. */
     if (beat != worker->beat || now - crew->looked > crew->timeout / 2) {
         worker->beat = beat;
         worker->moved = now;
@@ -251,7 +251,7 @@ static void kill_all(struct crew *crew)
         look_for_end(crew, r, 0);
 }
 
-/* How long to sleep: nobody rings once a worker that has left is really gone, but that is soon. */
+/* How long to sleep: no bell rings once a worker that has left is really gone, but that is soon. */
 static double nap(const struct crew *crew)
 {
     for (int r = 0; r < crew->drain.ranks; r++)

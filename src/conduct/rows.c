@@ -34,7 +34,7 @@ struct tutti_rows {
     int missing;  /* sources that have not brought the next row */
     bool over;    /* no further row is written */
     double t;     /* of the next row, which all must tell to the bit */
-    bool t_known; /* somebody has brought it */
+    bool t_known; /* a rank has brought it */
     struct tutti_column *columns;
     struct tutti_owned *owned;
     size_t column_count;

@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. The file is opened once all ranks have told their columns, and never if one comes to its end before.
- *  2. Row k is written once all ranks that bring rows have brought theirs; until then nobody's row k + 1 is taken.
+ *  2. Row k is written once all ranks that bring rows have brought theirs; until then no rank's row k + 1 is taken.
  *  3. Once a rank has come to its end, no row is written that it has not brought: the result ends with a row that all have. */
 #ifndef TUTTI_CONDUCT_ROWS_H
 #define TUTTI_CONDUCT_ROWS_H

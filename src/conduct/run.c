@@ -25,7 +25,7 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     return TUTTI_OK;
 }
 
-/* The greatest rank that somebody asked for, and one more: so many there must be. */
+/* The greatest rank that was asked for, and one more: so many there must be. */
 static unsigned count_placed(const struct tutti_run_options *options)
 {
     unsigned most = 0;
@@ -38,7 +38,7 @@ static unsigned count_placed(const struct tutti_run_options *options)
     return most;
 }
 
-/* More ranks than units would have nothing to do, unless somebody places them so. */
+/* More ranks than units would have nothing to do, unless options place them so. */
 static int clamp(const struct tutti_job *job, unsigned wanted, int least)
 {
     uint32_t units = job->system->component_count, placed = count_placed(job->asked);

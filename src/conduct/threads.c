@@ -33,7 +33,7 @@ static void *be_rank(void *context)
     return NULL;
 }
 
-/* Signals for the process go to whoever called: it sleeps most of the time, and no FMU has to cope with them. */
+/* Signals for the process go to the calling thread: it sleeps most of the time, and no FMU has to cope with them. */
 static void choose_signals(sigset_t *signals)
 {
     sigemptyset(signals);

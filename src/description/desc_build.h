@@ -3,7 +3,7 @@
  *
  * A version is a tree of elements (struct tutti_element), each with what to do where it starts and ends. Before `start`
  * is called, the attributes lie in the builder by their ids; `start` takes those that it knows with tutti_build_take(),
- * and what is left behind is reported as unknown. So there is one pass over the attributes and no list of allowed ones
+ * and what remains is reported as unknown. So there is one pass over the attributes and no list of allowed ones
  * besides the code that reads them. */
 #ifndef TUTTI_DESCRIPTION_DESC_BUILD_H
 #define TUTTI_DESCRIPTION_DESC_BUILD_H

@@ -12,7 +12,7 @@ enum { TUTTI_DESC_REPORT_KINDS = 128, TUTTI_DESC_REPORT_EACH = 40 };
 
 struct tutti_desc_report {
     const char *file;
-    struct tutti_findings *findings; /* NULL: nobody listens */
+    struct tutti_findings *findings; /* NULL: they are not wanted */
     unsigned kind_count;
     struct {
         const char *format; /* what is reported in the same words is of the same kind */

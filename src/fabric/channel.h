@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* channel.h - who reads what: for one kind of exchange, the pieces of the signal array that go to each peer and come from it.
  *
- * A message is the pieces one behind the other, then, for each String and Binary, its length (8 bytes, this machine's order)
+ * A message is the pieces one after the other, then, for each String and Binary, its length (8 bytes, this machine's order)
  * and its bytes. Both ends make their lists from the same plan, so that nothing in a message says what it holds. */
 #ifndef TUTTI_FABRIC_CHANNEL_H
 #define TUTTI_FABRIC_CHANNEL_H
@@ -52,7 +52,7 @@ static inline bool tutti_cargo_is_empty(const struct tutti_cargo *cargo)
 size_t tutti_cargo_size(const struct tutti_cargo *cargo, const char *base);
 /* Writes it to `message`, which has room for tutti_cargo_size bytes. */
 void tutti_cargo_pack(const struct tutti_cargo *cargo, const char *base, char *message);
-/* Takes it apart. FORMAT if it is not as long as it must be (then nothing behind the fault is written). */
+/* Takes it apart. FORMAT if it is not as long as it must be (then nothing after the fault is written). */
 TUTTI_CHECKED enum tutti_err tutti_cargo_unpack(const struct tutti_cargo *cargo, char *base, const char *message,
                                                 size_t size);
 

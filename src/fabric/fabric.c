@@ -24,7 +24,7 @@ void tutti_fabric_combine(enum tutti_reduction reduction, double *into, const do
 {
     for (size_t i = 0; i < count; i++) {
         if (isnan(into[i]) || isnan(from[i]))
-            into[i] = NAN; /* whoever's it is, the same bits */
+            into[i] = NAN; /* of whichever rank, the same bits */
         else if (reduction == TUTTI_REDUCE_MIN ? is_less(from[i], into[i]) : is_less(into[i], from[i]))
             into[i] = from[i];
     }

@@ -3,11 +3,11 @@
  * boundary signals (exchange), decisions (reduce), and what the conductor is to know (report). One process is the case of one
  * rank, where all of them are next to nothing.
  *
- * A fabric object belongs to one rank and one thread. Whoever starts ranks makes it (conduct/); masters only use it.
+ * A fabric object belongs to one rank and one thread. The code that starts ranks makes it (conduct/); masters only use it.
  *
  * Invariants:
  *  F1  All ranks open the same channels in the same order, and call exchange and reduce in the same order.
- *  F2  exchange waits for those that this rank reads from, and for nobody else; a reduction waits for all.
+ *  F2  exchange waits for those that this rank reads from, and for no others; a reduction waits for all.
  *  F3  Whatever a rank waits for, it stops waiting once a stop that concerns it is known: STOPPED.
  *  F4  Results do not depend on when messages arrive.
  *
@@ -64,7 +64,7 @@ struct tutti_fabric {
     int rank, ranks;
     unsigned long exchanges;       /* so far */
     uint64_t step;                 /* macro steps that this rank has made; kept by the loop */
-    _Atomic uint64_t *stop_after;  /* the least number that anybody told; UINT64_MAX: none. Never NULL */
+    _Atomic uint64_t *stop_after;  /* the least number that any rank told; UINT64_MAX: none. Never NULL */
     struct tutti_heartbeat *where; /* this rank's. Never NULL */
 };
 

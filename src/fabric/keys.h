@@ -26,7 +26,7 @@ void tutti_key_show(const uint8_t key[TUTTI_KEY_SIZE], char text[TUTTI_KEY_TEXT]
 /* And back; exactly 64 digits, large letters will do. FORMAT otherwise; the message does not repeat the text. */
 TUTTI_CHECKED enum tutti_err tutti_key_read(const char *text, uint8_t key[TUTTI_KEY_SIZE]);
 
-/* Bytes that nobody can guess: identities of runs. */
+/* Bytes that cannot be guessed: identities of runs. */
 TUTTI_CHECKED enum tutti_err tutti_keys_random(void *bytes, size_t size);
 
 #endif

@@ -39,7 +39,7 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
     (void)fabric;
     (void)bytes;
     (void)size;
-    return TUTTI_OK; /* nobody is elsewhere */
+    return TUTTI_OK; /* there is no other rank */
 }
 
 static void stop(struct tutti_fabric *fabric, uint64_t step)

@@ -39,10 +39,10 @@ struct tutti_mpi_module {
     unsigned abi;
     /* Once per process. UNSUPPORTED if MPI has come and gone in this process. */
     enum tutti_err (*start)(int *rank, int *ranks);
-    /* Is everybody well? `err` says how this rank is, with its message in place. If somebody is not, rank 0 gets the error and
+    /* Are all ranks well? `err` says how this rank is, with its message in place. If one is not, rank 0 gets the error and
      * the message of the first that has one, the others STOPPED. */
     enum tutti_err (*agree)(enum tutti_err err);
-    /* Everybody gets the bytes that rank 0 has. */
+    /* Every rank gets the bytes that rank 0 has. */
     enum tutti_err (*share)(void *bytes, size_t size);
     /* Not collective. `sink` (borrowed) is for rank 0, others do not look at it. One fabric per process. */
     enum tutti_err (*open)(struct tutti_fabric **out, const struct tutti_mpi_sink *sink);

@@ -6,7 +6,7 @@
  *      good everywhere.
  *  S2  Every word has one writer, except counts of those who wait, the count of arrivals, the bell and stop_after. What
  *      different ranks write lies on different cache lines.
- *  S3  Whoever changes a word that others may wait for stores it, then looks whether somebody waits; whoever waits says so,
+ *  S3  A rank that changes a word that others may wait for stores it, then looks whether one waits; one that waits says so,
  *      then looks at the word. All four are sequentially consistent, so one of the two sees the other. */
 #include "fabric/shared.h"
 
@@ -25,7 +25,7 @@
 
 enum {
     LINE = 64,            /* bytes of a cache line */
-    RING = 1 << 20,       /* bytes of reports that nobody has taken */
+    RING = 1 << 20,       /* bytes of reports that are not taken yet */
     VECTOR = 1024,        /* doubles that are reduced at once */
     SLOTS = 2,            /* messages of a mailbox; a power of two */
     TEXT_ROOM = 16 << 20, /* bytes of a message with texts */
@@ -128,8 +128,8 @@ static inline void publish(_Atomic uint32_t *word, uint32_t value, _Atomic uint3
 }
 
 /* How ranks that share memory wait: spin for a short time, as a neighbour on another core is usually about to answer; then
- * park on a futex, so that whoever is waited for gets the core. Where ranks outnumber cores, spinning only keeps others from
- * running: they yield at once. */
+ * park on a futex, so that the rank that is waited for gets the core. Where ranks outnumber cores, spinning only keeps
+ * others from running: they yield at once. */
 
 /* Parking and being woken costs some microseconds, more on an idle virtual machine. Spinning for about that long costs at most
  * twice the best choice. Where it is in vain again and again, less of it will do. */
@@ -264,7 +264,7 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
         put(ring, written, at, part);
         written += part, at += part, size -= part;
         atomic_store_explicit(&ring->written, written, memory_order_release);
-        /* A bell that nobody hears costs the conductor no more than the rest of its nap. */
+        /* A bell that is not heard costs the conductor no more than the rest of its nap. */
         if (used + part >= RING / 2 && atomic_load_explicit(&self->area->dozing, memory_order_relaxed))
             ring_bell(self->area);
         if (size > 0)

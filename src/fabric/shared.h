@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* shared.h - the fabric of ranks that share memory: threads, or processes that were forked.
  *
- * Everything lies in one area, which is made before there are ranks. Whoever makes it is the conductor: it reads what ranks
- * report and where they are, at any time, also after one of them died. It must go on reading until all have left, also after a
- * stop: a rank whose report does not fit waits until it does, so that no report is cut short. */
+ * Everything lies in one area, which is made before there are ranks. The process that makes it is the conductor: it
+ * reads what ranks report and where they are, at any time, also after one of them died. It must go on reading until all
+ * have left, also after a stop: a rank whose report does not fit waits until it does, so that no report is cut
+ * short. */
 #ifndef TUTTI_FABRIC_SHARED_H
 #define TUTTI_FABRIC_SHARED_H
 
@@ -15,7 +16,7 @@ struct tutti_shared;
 
 /* `name` is that of the kind that ranks see ("threads"); borrowed. Reserves addresses, not memory. */
 TUTTI_CHECKED enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char *name);
-/* Once no rank uses it any more; in a process that was forked, nobody has to. NULL is fine. */
+/* Once no rank uses it any more; in a process that was forked, there is no need. NULL is fine. */
 void tutti_shared_free(struct tutti_shared *area);
 
 /* Called by the rank, once, in its own thread or process. kind->close says that it has left. */
@@ -23,7 +24,7 @@ TUTTI_CHECKED enum tutti_err tutti_shared_join(struct tutti_shared *area, int ra
 
 /* For the conductor. */
 
-/* What the rank reported and nobody has taken yet: `count` bytes that lie behind each other; 0: nothing. More may lie behind
+/* What the rank reported and is not taken yet: `count` bytes that lie one after the other; 0: nothing. More may lie after
  * them that is not seen before they are taken. */
 const char *tutti_shared_reports(struct tutti_shared *area, int rank, size_t *count);
 /* `count` of them are not needed any more. */
@@ -33,7 +34,7 @@ const struct tutti_heartbeat *tutti_shared_heartbeat(const struct tutti_shared *
 bool tutti_shared_has_left(const struct tutti_shared *area, int rank);
 /* As kind->stop. */
 void tutti_shared_stop(struct tutti_shared *area, uint64_t step);
-/* A flag that all ranks see, also those in other processes: 0 until somebody sets it. */
+/* A flag that all ranks see, also those in other processes: 0 until it is set. */
 volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area);
 
 /* Sleeps until a rank has something that cannot wait (it has left, told all to stop, or half of the room for its reports is

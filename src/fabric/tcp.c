@@ -6,9 +6,9 @@
  *      that is not the one expected is a fault of the peer.
  *  L2  At most WINDOW messages are on a link that the other end has not taken. Those who wait for room are ahead of the other by so
  *      many exchanges; those who wait for data are not ahead: no circle of waiting.
- *  L3  A stop goes out by all links of whoever hears of it first: what came by a link before the stop did was sent before its peer
- *      knew of it, and is taken.
- *  L4  Whoever waits looks at everything that comes, and ten times a second at the connections. */
+ *  L3  A stop goes out by all links of the rank that hears of it first: what came by a link before the stop did was
+ *      sent before its peer knew of it, and is taken.
+ *  L4  A rank that waits looks at everything that comes, and ten times a second at the connections. */
 #include "fabric/tcp.h"
 
 #include <stdio.h>
@@ -161,7 +161,7 @@ static enum tutti_err greet(struct tutti_tcp *tcp, const struct tutti_route *rou
     return failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-/* The link that a hello opens, or NULL. With keys, nobody can be another than his key says. */
+/* The link that a hello opens, or NULL. With keys, no peer can be another than its key says. */
 static struct link *expected(struct tutti_tcp *tcp, const struct tutti_frame_hello *hello, zmq_msg_t *message)
 {
     bool is_hub = hello->rank == TUTTI_FRAME_HUB;
@@ -486,7 +486,7 @@ static enum tutti_err send_it(struct tutti_tcp *tcp, struct link *link, struct t
     return TUTTI_OK;
 }
 
-/* Sends a message of `kind` (DATA or REDUCE) whose body is filled in behind TUTTI_FRAME_HEAD; takes it. */
+/* Sends a message of `kind` (DATA or REDUCE) whose body is filled in after TUTTI_FRAME_HEAD; takes it. */
 static enum tutti_err send_data(struct tutti_tcp *tcp, struct link *link, enum tutti_frame_kind kind, uint32_t channel,
                                 zmq_msg_t *message)
 {
@@ -665,7 +665,7 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
 
 /* Reports of a rank: collected, and sent to the hub as far as it gives leave. */
 
-/* Rows come by the thousand and can wait for each other. Everything else is rare, or somebody wants to know it now. */
+/* Rows come by the thousand and can wait for each other. Everything else is rare, or has to be known at once. */
 static bool can_wait(const void *frame, size_t size)
 {
     enum tutti_report_kind kind;
@@ -722,7 +722,7 @@ static enum tutti_err drain(struct tutti_tcp *tcp)
     return tcp->batched > 0 ? make_room(tcp) : TUTTI_OK;
 }
 
-/* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if nobody waits for it. */
+/* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if no peer waits for it. */
 static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1, SHORT_LINGER = 0.1;
 
 enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_keys *own,
@@ -825,7 +825,8 @@ static void stop(struct tutti_fabric *fabric, uint64_t step)
     spread_stop(tcp_of(fabric), step);
 }
 
-/* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. Whoever says goodbye has it. */
+/* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. A peer that says goodbye
+ * has it. */
 static void say_goodbye(struct tutti_tcp *tcp)
 {
     const struct tutti_frame_head bye = {.kind = TUTTI_FRAME_BYE};

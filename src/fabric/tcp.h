@@ -54,7 +54,7 @@ void tutti_tcp_free(struct tutti_tcp *tcp);
 /* Makes the fabric of rank `rank`, and waits for the hub to say hello (30 s; it may have done so already). Takes `tcp`, also if it
  * fails. `run` is copied. `where` (borrowed; NULL: the fabric has its own) is what the rank keeps up to date; a daemon that
  * watches it puts it into memory that both see. Connections to other ranks are made when a channel or the first reduction needs
- * them. ARGUMENT if there are no keys and anybody is beyond loopback; LOST if the hub does not come. */
+ * them. ARGUMENT if there are no keys and any rank is beyond loopback; LOST if the hub does not come. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
                                                const struct tutti_tcp_run *run, struct tutti_heartbeat *where);
 

@@ -168,7 +168,7 @@ static enum tutti_err receive(struct tutti_tcp_hub *hub, bool wait, bool *got)
     return err;
 }
 
-/* What was on its way when a connection ended has been received before: nobody is lost in the middle of his words. */
+/* What was on its way when a connection ended has been received before: no rank is lost in the middle of a message. */
 static enum tutti_err look_around(struct tutti_tcp_hub *hub)
 {
     enum tutti_tcp_event event;

@@ -12,12 +12,12 @@ struct tutti_tcp_hub;
 TUTTI_CHECKED enum tutti_err tutti_tcp_hub_open(struct tutti_tcp_hub **out, const struct tutti_tcp_run *run,
                                                 const struct tutti_keys *own);
 /* The ZeroMQ socket, for a zmq_poll (ZMQ_POLLIN) together with others; when it has something, or ten times a second, call
- * tutti_tcp_hub_wait with 0. Nobody else reads or writes it. */
+ * tutti_tcp_hub_wait with 0. No other code reads or writes it. */
 void *tutti_tcp_hub_socket(const struct tutti_tcp_hub *hub);
 /* Waits for messages, at most `seconds`, and takes what is there. Stops that ranks tell are passed on to all. Errors are those
  * of ZeroMQ itself, and MEMORY; what ranks do wrong shows in tutti_tcp_hub_state. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_hub_wait(struct tutti_tcp_hub *hub, double seconds);
-/* What the rank has reported and nobody has taken; borrowed until the next call. A rank that is far ahead waits: what
+/* What the rank has reported and is not taken yet; borrowed until the next call. A rank that is far ahead waits: what
  * tutti_conductor_take leaves stays here, and beyond half a megabyte the rank gets no leave to send more. */
 const char *tutti_tcp_hub_bytes(const struct tutti_tcp_hub *hub, int rank, size_t *count);
 /* `count` bytes of it are done with. */

@@ -12,7 +12,7 @@ enum {
     WAIT_MS = 100,         /* of one wait: how often those who wait look around */
     BACKLOG = 1024,        /* all ranks may come at once */
     NEVER_MS = 1000000000, /* ZeroMQ adds up to as much, which has to fit into an int */
-    HIGH_WATER = 4096,     /* messages; nobody gets there who keeps to the windows of links and reports */
+    HIGH_WATER = 4096,     /* messages; not reached by ranks that keep to the windows of links and reports */
     LONGEST = 6000,        /* seconds of silence; ZeroMQ has 16 bits for tenths of them */
     KEY_BYTES = TUTTI_KEY_SIZE,
 };
@@ -197,7 +197,7 @@ enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const st
     return parcel->failed ? TUTTI_SENDING_GONE : send_bytes(self, route, parcel->bytes, parcel->size);
 }
 
-/* Drops what is behind the part that was read last; was there anything? */
+/* Drops what is after the part that was read last; was there anything? */
 static bool drop_rest(void *socket)
 {
     int more = 0;

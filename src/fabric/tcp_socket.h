@@ -2,8 +2,8 @@
 /* tcp_socket.h - the one socket of a rank, or of the hub: a ZeroMQ ROUTER that listens at one port and connects to others; with
  * its own context, its judge of keys, and its monitor of connections.
  *
- * Whoever connects names the peer (tutti_tcp_socket_route); those who come are named by ZeroMQ. A message from a peer and one to it carry
- * that name in front, on this side of the wire only. */
+ * The side that connects names the peer (tutti_tcp_socket_route); peers that come are named by ZeroMQ. A message from a
+ * peer and one to it carry that name in front, on this side of the wire only. */
 #ifndef TUTTI_FABRIC_TCP_SOCKET_H
 #define TUTTI_FABRIC_TCP_SOCKET_H
 
@@ -20,12 +20,12 @@
 enum {
     TUTTI_TCP_LEAVE = 512 * 1024, /* bytes of reports that the hub lets a rank send before it has taken some */
     TUTTI_TCP_BATCH = 64 * 1024,  /* bytes of reports in a message */
-    TUTTI_TCP_PATIENCE = 30,      /* seconds to get through to somebody who listens */
+    TUTTI_TCP_PATIENCE = 30,      /* seconds to get through to a peer that listens */
 };
 
 /* How far a connection has come. */
 enum tutti_tcp_link_state {
-    TUTTI_TCP_UNKNOWN, /* nobody has called */
+    TUTTI_TCP_UNKNOWN, /* neither side has called */
     TUTTI_TCP_CALLING, /* we connect */
     TUTTI_TCP_REACHED, /* connected; its hello is not here yet */
     TUTTI_TCP_UP,
@@ -79,8 +79,8 @@ enum tutti_sending tutti_tcp_socket_tell(struct tutti_tcp_socket *self, const st
 enum tutti_sending tutti_tcp_socket_post(struct tutti_tcp_socket *self, const struct tutti_route *route,
                                          const struct tutti_parcel *parcel);
 
-/* The next message, which the caller then owns: *got. Waits at most 0.1 s if `wait`. Messages of several parts, which nobody of
- * us sends, come as empty ones. */
+/* The next message, which the caller then owns: *got. Waits at most 0.1 s if `wait`. Messages of several parts, which
+ * Tutti never sends, come as empty ones. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_socket_receive(struct tutti_tcp_socket *self, bool wait,
                                                       struct tutti_route *route, zmq_msg_t *message, bool *got);
 

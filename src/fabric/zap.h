@@ -2,8 +2,8 @@
 /* zap.h - who may connect: a thread that answers ZeroMQ's question (RFC 27, ZAP) for every CURVE connection that comes to a
  * socket of a context. A key that is not in its list is refused before any byte of a message passes.
  *
- * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets everybody in if nobody answers.
- * So: tutti_zap_start, tutti_zap_guard, zmq_bind; and at the end zmq_close, tutti_zap_stop, zmq_ctx_term. */
+ * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets all peers in if there
+ * is no answer. So: tutti_zap_start, tutti_zap_guard, zmq_bind; and at the end zmq_close, tutti_zap_stop, zmq_ctx_term. */
 #ifndef TUTTI_FABRIC_ZAP_H
 #define TUTTI_FABRIC_ZAP_H
 
@@ -13,7 +13,7 @@
 struct tutti_zap;
 
 /* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tutti_zap_open is called it answers
- * nobody: those who come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some. */
+ * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some. */
 TUTTI_CHECKED enum tutti_err tutti_zap_start(struct tutti_zap **out, void *context, const struct tutti_log *log);
 /* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
 TUTTI_CHECKED enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* binding.h - what differs between FMI versions, behind one vtable.
+/* binding.h - what differs between FMI versions, as one vtable.
  *
  * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for both interfaces, Co-Simulation (CS)
  * and Model Exchange (ME); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
@@ -47,10 +47,10 @@ struct tutti_binding {
     const struct tutti_symbol *symbols; /* in the order of library->functions */
     size_t symbol_count;
     bool prefixed; /* symbols carry the model identifier (1.0) */
-    /* Groups of functions that the interface needs; those behind each optional capability. */
+    /* Groups of functions that the interface needs; those of each optional capability. */
     unsigned required[TUTTI_INTERFACE_COUNT];
     const struct tutti_optional *optional;
-    /* Names of the functions behind each call, for messages; the type's word goes behind those of SET and GET. */
+    /* Names of the functions of each call, for messages; the type's word goes after those of SET and GET. */
     const char *const *call_names[TUTTI_INTERFACE_COUNT];
     const char *(*type_word)(
         enum tutti_type type); /* in names of functions; NULL: the version does not have the type */

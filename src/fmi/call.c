@@ -16,7 +16,7 @@ struct tutti_instance *tutti_instance_current(void)
     return tutti_call_current;
 }
 
-/* The FMI function behind the last call, or NULL. */
+/* The FMI function of the last call, or NULL. */
 const char *tutti_call_function(const struct tutti_instance *in)
 {
     return in->binding->call_names[in->library->kind][in->call];

@@ -56,7 +56,7 @@ struct tutti_instance {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
         struct {
             struct tutti_discrete discrete; /* FMI 1.0 ME: what the initialisation said about events ... */
-            bool pending;                   /* ... and nobody was told */
+            bool pending;                   /* ... and the caller was not told */
             bool outdated;                  /* values were set since */
         } initial;
     };
@@ -65,7 +65,7 @@ struct tutti_instance {
     size_t scratch_size;
 };
 
-/* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name nobody. */
+/* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name no instance. */
 struct tutti_instance *tutti_instance_current(void);
 
 /* Takes a message of the FMU: keeps it for error reports, and hands it to the log unless it repeats itself or floods.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 1.0 behind the binding interface: Co-Simulation (stand-alone) and Model Exchange, which share little more than
+/* FMI 1.0 for the interface binding.h: Co-Simulation (stand-alone) and Model Exchange, which share little more than
  * values. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ static enum tutti_status get_output_derivatives(struct tutti_instance *in, const
     return CALL_FMU(in, fmiGetRealOutputDerivatives, references, count, orders, values);
 }
 
-/* The FMU computes on its own thread, although nobody asked it to: wait. */
+/* The FMU computes on its own thread, although it was not asked to: wait. */
 static fmiStatus wait_for_step(struct tutti_instance *in)
 {
     fmiStatus status = fmiPending;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 2.0 behind the binding interface: Co-Simulation and Model Exchange. */
+/* FMI 2.0 for the interface binding.h: Co-Simulation and Model Exchange. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static enum tutti_status get_directional(struct tutti_instance *in, const uint32
     return CALL_FMU(in, fmi2GetDirectionalDerivative, unknowns, unknown_count, knowns, known_count, seed, sensitivity);
 }
 
-/* The FMU computes on its own thread, although nobody asked it to: wait. */
+/* The FMU computes on its own thread, although it was not asked to: wait. */
 static fmi2Status wait_for_step(struct tutti_instance *in)
 {
     fmi2Status status = fmi2Pending;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 3.0 behind the binding interface: Co-Simulation and Model Exchange. */
+/* FMI 3.0 for the interface binding.h: Co-Simulation and Model Exchange. */
 #include <stdlib.h>
 
 #include "fmi/api3.h"

@@ -105,7 +105,7 @@ bool tutti_instance_is_mixed(void);
 /* ---- Model Exchange (exchange.c); only for instances of a Model Exchange library ---- */
 
 /* Numbers of continuous states and event indicators now (FMI 3.0: structural parameters may have changed them). To be
- * asked when instantiated, behind a configuration, or in event mode; good until the next configuration. */
+ * asked when instantiated, after a configuration, or in event mode; good until the next configuration. */
 TUTTI_CHECKED enum tutti_err tutti_instance_count_states(struct tutti_instance *instance, size_t *states,
                                                          size_t *indicators);
 /* In continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and terminated).

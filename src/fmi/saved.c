@@ -31,7 +31,7 @@ void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved 
         struct tutti_instance *outer = tutti_call_enter(in);
         enum tutti_status status = in->binding->free_state(in, &saved->handle);
         tutti_call_leave(outer);
-        if (status == TUTTI_STATUS_FATAL) /* what else went wrong with a state that nobody needs is not worth a word */
+        if (status == TUTTI_STATUS_FATAL) /* other failures with a state that is not needed are not worth a word */
             tutti_call_bury(in);
     }
     *saved = (struct tutti_saved){0};

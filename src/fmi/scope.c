@@ -9,7 +9,7 @@
 
 #include "fmi/elf.h"
 
-/* The C++ library with the C library behind it, or the C library alone; never unloaded, since this process runs on it. */
+/* The C++ library with the C library after it, or the C library alone; never unloaded, since this process runs on it. */
 static void *standard_libraries(void)
 {
     void *handle = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -28,7 +28,7 @@ static bool is_stub(const void *address)
     return ((const ElfW(Sym) *)entry)->st_shndx == SHN_UNDEF;
 }
 
-/* What comes behind the program under a name: the libraries of LD_PRELOAD are the first there. */
+/* What comes after the program under a name: the libraries of LD_PRELOAD are the first there. */
 static const void *behind_program(const char *name)
 {
     const struct link_map *map = NULL;

@@ -18,8 +18,8 @@ struct tutti_scope {
 };
 
 /* How to load the library at `path`. With RTLD_DEEPBIND, names of the C and C++ libraries reach these, even if the program
- * replaces them for everybody: an allocation would be freed by another allocator, std::cout would be an object that nobody
- * made. So it is left where the library uses such a name, and under sanitizers, which refuse it. */
+ * replaces them for all libraries: an allocation would be freed by another allocator, std::cout would be an object that was
+ * never made. So it is left where the library uses such a name, and under sanitizers, which refuse it. */
 struct tutti_scope tutti_scope_choose(const char *path);
 
 /* Appends the names of functions that the library defines and that the program has, too ("CVode, dgetrf_ and 7 more"):

@@ -81,8 +81,8 @@ static const uint16_t cs3[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_RESET] = ALIVE,
 };
 
-/* Model Exchange. FMI 2.0 lets time be set in event mode for an FMU that is nothing but discrete: a short cut that nobody
- * has to take, and nobody does here. */
+/* Model Exchange. FMI 2.0 lets time be set in event mode for an FMU that is nothing but discrete: a short cut that no
+ * caller has to take, and that is not taken here. */
 static const uint16_t me1[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_INSTANTIATE] = IN(NONE),
     [TUTTI_CALL_FREE] = ALIVE,

@@ -18,7 +18,7 @@ static bool clamp_reached(const struct tutti_instance *in, double t, double end,
 
 /* What a step says beyond OK: it ended early, at an event, or wants to be the last. Without any of these the
  * communication point is reached, however far the FMU's own clock is from it (a fixed internal step may not divide h).
- * FMUs that signal events nobody asked for are taken as they are. */
+ * FMUs that signal events that were not asked for are taken as they are. */
 static enum tutti_err look_at_step(struct tutti_instance *in, double t, double end, struct tutti_step *step)
 {
     step->event = step->event && in->event_mode;

@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* What HDF5 said when last a call of it failed; under the lock. Its own record goes with the next call. */
 static struct words {
     char text[400];
-    int error; /* errno, if a call of the system is behind it */
+    int error; /* errno, if a call of the system is the cause */
 } words;
 
 /* The innermost of HDF5's functions comes first; it knows most. */
@@ -142,7 +142,7 @@ const struct tutti_hdf5_module *tutti_hdf5_module(const struct tutti_hdf5_host *
         return NULL;
     pthread_mutex_lock(&lock);
     tutti_hdf5_host = host;
-    /* What is open when a process ends was flushed; whoever leaves in a hurry, or is a copy of the process, writes no more. */
+    /* What is open when a process ends was flushed; a process that leaves in a hurry, or is a copy, writes no more. */
     H5dont_atexit();
     H5PLset_loading_state(0); /* a file is not to make us load libraries */
     pthread_mutex_unlock(&lock);

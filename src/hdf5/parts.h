@@ -59,8 +59,8 @@ enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer);
 
 /* ---- superblock.c */
 
-/* Makes the file one that anybody may open, though it is being written: no mark of a writer, and the end where it is now. 0, or
- * errno. */
+/* Makes the file one that any program may open, though it is being written: no mark of a writer, and the end where it
+ * is now. 0, or errno. */
 int tutti_hdf5_open_to_all(int fd);
 
 /* ---- packer.c */

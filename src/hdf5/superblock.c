@@ -3,7 +3,7 @@
  * signature (8), version (1), size of offsets (1), size of lengths (1), consistency flags (1), then 8 bytes each: base
  * address, superblock extension, end of file, root group; and a checksum (4) of what is before it.
  *
- * While HDF5 writes, the flags keep everybody out who does not ask for SWMR, and after a kill for ever. */
+ * While HDF5 writes, the flags keep out all readers that do not ask for SWMR, and after a kill for ever. */
 #include <endian.h>
 #include <errno.h>
 #include <stdint.h>

@@ -25,7 +25,7 @@ static _Noreturn void try_in_copy(const char *path)
     struct tutti_hdf5_reader *reader = NULL;
     struct tutti_hdf5_content content;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        signal(ends[i], SIG_DFL); /* nobody is to be told */
+        signal(ends[i], SIG_DFL); /* no handler is to run */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     rlim_t seconds = seconds_for(path);
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});

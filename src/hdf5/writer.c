@@ -5,8 +5,8 @@
  * Invariants:
  * 1. In SWMR, a chunk that is written again with another size gets another place, and its old one is lost. So a chunk that has
  *    to be in the file before it is full is there as it is, not deflated, and stays so: further rows go to their places in it.
- * 2. Nobody sees a row before it is written: the number of rows reaches the file in flush, since the datasets' metadata are
- *    held back until then.
+ * 2. No reader sees a row before it is written: the number of rows reaches the file in flush, since the datasets'
+ *    metadata are held back until then.
  * 3. There is room on the disk for a block before HDF5 hears of it: HDF5 cannot go back to what was before a failure. */
 #include <errno.h>
 #include <fcntl.h>
@@ -149,7 +149,7 @@ static enum tutti_err begin_block(struct tutti_hdf5_writer *writer, const double
 {
     TRY(reserve(writer));
     TRY(set_rows(writer, writer->done + rows));
-    /* Behind the rows, nothing that was in memory before. */
+    /* After the rows, nothing that was in memory before. */
     if (rows < writer->block)
         memset(writer->rectangle, 0, writer->block * writer->width * sizeof(double));
     for (size_t chunk = chunk_count(writer); chunk-- > 0;) {

@@ -163,7 +163,7 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct tutti
 {
     const struct word *word = NULL;
     char *base = (char *)options;
-    int32_t rank; /* is somebody else's affair, if it is one */
+    int32_t rank; /* only checked here: other code uses it */
     for (int i = 0; i < WORD_COUNT; i++)
         if (strcmp(words[i].name, given->name) == 0 && is_for(&words[i], per_unit))
             word = &words[i];

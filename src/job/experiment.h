@@ -26,7 +26,7 @@ TUTTI_CHECKED enum tutti_err tutti_times_resolve(struct tutti_times *times, cons
                                                  const struct tutti_system *system, enum tutti_interface_kind kind,
                                                  const struct tutti_log *log);
 /* For an FMU that cannot vary its step: everything must fall on the grid of `own` (0: the communication step). May make
- * the communication step fit, with a warning, if nobody asked for another. */
+ * the communication step fit, with a warning, if no other was asked for. */
 TUTTI_CHECKED enum tutti_err tutti_times_make_uniform(struct tutti_times *times,
                                                       const struct tutti_run_options *options,
                                                       const struct tutti_fmu *fmu, double own,

@@ -15,7 +15,7 @@
 #include "start/feedthrough.h"
 #include "start/stability.h"
 
-/* What the choices hang on. */
+/* What the choices depend on. */
 struct facts {
     bool coupled;         /* there are connections, or several units */
     bool controlled;      /* not so, but a control is to choose the steps of the one that a table drives */
@@ -86,7 +86,7 @@ static bool gives_tolerance(const struct tutti_run_options *options)
     return options->has_rtol || options->has_atol || options->has_h_min || options->has_h_max;
 }
 
-/* Of `auto`: whoever gives a step, or FMUs that propose one, is to have it, unless somebody asks for a tolerance. */
+/* Of `auto`: a step that the options give, or that FMUs propose, is taken, unless a tolerance is asked for. */
 static bool wants_control(const struct tutti_job *job)
 {
     return !job->options.has_step && (gives_tolerance(&job->options) || !job->times.step_proposed);
@@ -571,7 +571,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
     return NULL;
 }
 
-/* One FMU has nobody to be coupled with. */
+/* One FMU has no other unit to be coupled with. */
 static enum tutti_err check_alone(const struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;
@@ -587,7 +587,7 @@ static enum tutti_err check_alone(const struct tutti_master *master)
                   : TUTTI_OK;
 }
 
-/* Said, but not refused: an annotation may give an option for a choice that somebody replaced. */
+/* Said, but not refused: an annotation may give an option for a choice that another option replaced. */
 static void warn_of_idle(const struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;

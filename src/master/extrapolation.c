@@ -54,7 +54,7 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
     *e = (struct tutti_extrapolation){0};
 }
 
-/* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only behind a step. */
+/* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only after a step. */
 static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end)
 {
     struct tutti_rank *rank = e->rank;

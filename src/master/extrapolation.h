@@ -5,14 +5,14 @@
  * Invariants:
  *  X1  Only accepted points count (a middle of two half steps for the second of them only): a step that is taken back leaves
  *      no trace.
- *  X2  Behind an event everything begins anew: one point, and no derivatives but those that units give there. */
+ *  X2  After an event everything begins anew: one point, and no derivatives but those that units give there. */
 #ifndef TUTTI_MASTER_EXTRAPOLATION_H
 #define TUTTI_MASTER_EXTRAPOLATION_H
 
 #include "master/outputs.h"
 #include "signals/history.h"
 
-/* So many points behind the start or an event errors of the first ones, which are of low order, are seen in predictions. */
+/* So many points after the start or an event errors of the first ones, which are of low order, are seen in predictions. */
 enum { TUTTI_FIRST_STEPS = 8 };
 
 struct tutti_extrapolation {
@@ -21,7 +21,7 @@ struct tutti_extrapolation {
     unsigned order;               /* 0, 1, 2 */
     bool varies;                  /* steps have different sizes */
     unsigned since;               /* so many steps were accepted since the start or the last event */
-    bool keeps;                   /* points are kept: for this, or for somebody who compares with predictions */
+    bool keeps;                   /* points are kept: for this, or for a control that compares with predictions */
     struct tutti_history history; /* of wires.reals */
     bool gives;                   /* some unit gives derivatives of outputs */
     struct tutti_history rates[TUTTI_MOST_ORDER]; /* then: these, NAN where they are not given */

@@ -61,7 +61,7 @@ static double earlier(double a, double b, double span)
     return b < a || (b < INFINITY && tutti_time_same(a, b, span)) ? b : a;
 }
 
-/* The same among what is announced; of the same point the last name, at which it has come for everybody. */
+/* The same among what is announced; of the same point the last name, at which it has come for all units. */
 static double earlier_event(double a, double b, double span)
 {
     return b < INFINITY && tutti_time_same(a, b, span) ? fmax(a, b) : fmin(a, b);
@@ -100,7 +100,7 @@ static enum tutti_err find_event(struct tutti_loop *loop, double *event)
     return TUTTI_OK;
 }
 
-/* Hard ends are not approached in a step that leaves a splinter of one behind it. */
+/* Hard ends are not approached in a step that leaves a splinter of one after it. */
 static double stretch(const struct tutti_loop *loop, double end)
 {
     const struct tutti_master *master = loop->master;
@@ -162,7 +162,7 @@ static enum tutti_err watch_standstill(struct tutti_loop *loop, double before)
                       unit->name, unit->fmu->path, TIME(rank->t), TUTTI_MOST_STANDSTILLS);
 }
 
-/* What is no number spreads from unit to unit, and nobody can make anything of the rest. At the start it may still become one.
+/* What is no number spreads from unit to unit, and the rest is of no use. At the start it may still become one.
  * Steps that are attempts have their own look at it (macro.c); others only where a row is due, and at the end. */
 static enum tutti_err check_signals(const struct tutti_rank *rank)
 {

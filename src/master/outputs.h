@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* outputs.h - every Float64 output of a run as one vector, for those who judge steps: first the connected ones, which are in
- * the signals (wires.reals), then the continuous ones that nobody reads, component by component. */
+ * the signals (wires.reals), then the continuous ones that no unit reads, component by component. */
 #ifndef TUTTI_MASTER_OUTPUTS_H
 #define TUTTI_MASTER_OUTPUTS_H
 
 #include "rank/rank.h"
 
-/* One that nobody reads, or an element of one. */
+/* One that no unit reads, or an element of one. */
 struct tutti_unread {
     uint32_t component, variable;
     const double *value; /* where it is read to */

@@ -2,8 +2,8 @@
 /* bells.h - how a rank that waits sleeps, and is woken by ranks on the same host: a futex per rank in memory that they share.
  *
  * Yielding alone will do as well where the cores are ours. Where they are not, a rank that yields is last in the scheduler's
- * eyes, and every message may take a time slice of somebody else (measured with 16 ranks on 2 cores that others used, too: 6 ms
- * for a reduction, with bells 0.5 ms). */
+ * eyes, and every message may take a time slice of another process (measured with 16 ranks on 2 cores that others used,
+ * too: 6 ms for a reduction, with bells 0.5 ms). */
 #ifndef TUTTI_MPI_BELLS_H
 #define TUTTI_MPI_BELLS_H
 
@@ -34,9 +34,10 @@ void tutti_bells_fini(struct bells *bells);
 
 /* Wakes a rank if it sleeps; -1: it is on another host. To be called after what it waits for was sent. */
 static inline void tutti_bells_ring(struct bells *bells, int bell);
-/* Sleeping takes two calls, with a last look between them at what is waited for: whoever sends after `lie_down` rings. */
+/* Sleeping takes two calls, with a last look between them at what is waited for: a rank that sends after `lie_down`
+ * rings. */
 static inline uint32_t tutti_bells_lie_down(struct bells *bells);
-/* Until somebody rang, or some milliseconds have passed. */
+/* Until a rank rang, or some milliseconds have passed. */
 void tutti_bells_sleep(struct bells *bells, uint32_t rings);
 static inline void tutti_bells_get_up(struct bells *bells);
 

@@ -39,7 +39,7 @@ static enum tutti_err hear_stops(struct mpi_fabric *self)
         self->told = self->heard < self->told ? self->heard : self->told;
         MPI_TRY(MPI_Start(&self->hears));
     }
-    /* Somebody in this process may have lowered it, too: another thread, say. */
+    /* Other code in this process may have lowered it, too: another thread, say. */
     uint64_t now = atomic_load_explicit(&self->stop_after, memory_order_relaxed);
     if (now < self->told)
         announce(self, now);

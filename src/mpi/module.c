@@ -85,8 +85,8 @@ static enum tutti_err open_fabric(struct tutti_fabric **out, const struct tutti_
     return tutti_mpi_fabric_new(out, &tutti_mpi_world, sink);
 }
 
-/* Takes messages that nobody wants any more, after a stop. Otherwise UCX complains about each, and one that is large would never
- * be gone at its sender. */
+/* Takes messages that no rank wants any more, after a stop. Otherwise UCX complains about each, and one that is large
+ * would never be gone at its sender. */
 static void sweep(MPI_Comm comm)
 {
     for (;;) {
@@ -105,7 +105,7 @@ static void sweep(MPI_Comm comm)
     }
 }
 
-/* Once behind the first barrier nobody sends any more; behind the second one nobody has anything to take. */
+/* After the first barrier no rank sends any more; after the second one no rank has anything to take. */
 static void finish(void)
 {
     struct world *world = &tutti_mpi_world;

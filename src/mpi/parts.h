@@ -104,11 +104,11 @@ enum { TUTTI_MPI_TAG_STOP = 1, TUTTI_MPI_TAG_REPORT };
 enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS * TUTTI_MPI_PLAN_TAGS };
 
 /* Tests, rests and looks around until all requests are done; STOPPED if that is not to be waited for any more. `local`: what
- * makes them done happens on this host, and whoever does it rings. */
+ * makes them done happens on this host, and the rank that does it rings. */
 TUTTI_CHECKED enum tutti_err tutti_mpi_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
 /* Does what has to be done besides: stops of others, reports. */
 TUTTI_CHECKED enum tutti_err tutti_mpi_look(struct mpi_fabric *self);
-/* To be called at every exchange and reduction: looks around now and then, also where nobody ever waits. */
+/* To be called at every exchange and reduction: looks around now and then, also where no rank ever waits. */
 static inline enum tutti_err tutti_mpi_glance(struct mpi_fabric *self)
 {
     return __builtin_expect(self->calls++ % 32 == 31, 0) ? tutti_mpi_look(self) : TUTTI_OK;

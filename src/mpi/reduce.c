@@ -3,8 +3,8 @@
  *
  * Where every rank has a core, rounds with partners at distances 1, 2, 4, ... (dissemination: Hensgen, Finkel, Manber, Two
  * algorithms for barrier synchronization, 1988): all ranks work in every round. It fits because the least of a number and itself
- * is the number: nobody minds to be counted twice. Where ranks share cores, work counts and not rounds: all send to the first
- * one and it answers, 2 (n - 1) messages instead of n log2 n. */
+ * is the number: it does no harm to count one twice. Where ranks share cores, work counts and not rounds: all send to
+ * the first one and it answers, 2 (n - 1) messages instead of n log2 n. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -111,7 +111,7 @@ static enum tutti_err post(struct mpi_fabric *self)
     return TUTTI_OK;
 }
 
-/* Until a request is done, whoever stops whom: rank 0 hears all to the end. */
+/* Until a request is done, whichever rank stops: rank 0 hears all to the end. */
 static enum tutti_err wait_for(struct mpi_fabric *self, MPI_Request *request)
 {
     for (;;) {

@@ -36,7 +36,7 @@ TUTTI_CHECKED enum tutti_err tutti_mpi_check(int code);
 TUTTI_CHECKED enum tutti_err tutti_mpi_look_around(struct world *world);
 void tutti_mpi_world_fini(struct world *world);
 
-/* Waits for requests outside a run, where nobody stops anybody. */
+/* Waits for requests outside a run, where no rank stops another. */
 TUTTI_CHECKED enum tutti_err tutti_mpi_await(int count, MPI_Request *requests);
 
 #endif

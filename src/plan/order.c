@@ -20,7 +20,7 @@ struct queue {
     size_t count, room;
 };
 
-/* What lies behind the outputs of a component. */
+/* What comes after the outputs of a component. */
 struct search {
     uint32_t *met, count;     /* blocks */
     uint32_t *met_by, number; /* per block: the last search that met it; this search */
@@ -105,7 +105,7 @@ static bool is_output_of(const struct tutti_structure *structure, uint32_t block
     return !is_loop(&structure->scc, block) && node->output && node->component == component;
 }
 
-/* The longest chain of outputs of the component, each needing the one before, that begins with or behind the block. */
+/* The longest chain of outputs of the component, each needing the one before, that begins with or after the block. */
 static uint32_t longest_chain(const struct schedule *schedule, uint32_t block, uint32_t component)
 {
     const struct tutti_components *scc = &schedule->structure->scc;
@@ -168,7 +168,7 @@ static struct candidate judge(struct schedule *schedule, uint32_t component)
     if (candidate.lost > 0) {
         candidate.reached = count_reached(schedule, component);
         if (candidate.reached == 0)
-            candidate.lost = UINT32_MAX; /* nobody would get on by it */
+            candidate.lost = UINT32_MAX; /* no other would get on by it */
     }
     return candidate;
 }
@@ -365,7 +365,7 @@ static bool block_is_ready(struct schedule *schedule, uint32_t block)
     return input_is_known(schedule, node);
 }
 
-/* Tells everybody who needs the fresh nodes, and those who need what becomes known by that. */
+/* Tells all that need the fresh nodes, and those that need what becomes known by that. */
 static bool spread(struct schedule *schedule)
 {
     const struct tutti_digraph *needing = &schedule->needing;

@@ -244,7 +244,7 @@ static enum tutti_err fail_ranks(const struct tutti_partition_task *task, uint32
     return err;
 }
 
-/* Nobody is fixed to the rank of another of its family. */
+/* No unit is fixed to the rank of another of its family. */
 static enum tutti_err check_fixed(const struct tutti_partition_task *task, const int32_t *family, uint32_t c)
 {
     const struct tutti_component *components = task->system->components;
@@ -327,7 +327,7 @@ static enum tutti_err place_many(const struct tutti_partition_problem *parts, in
     return TUTTI_OK;
 }
 
-/* Ranks where nobody is fixed are alike: numbered by their first unit. */
+/* Ranks to which no unit is fixed are alike: numbered by their first unit. */
 static void renumber(const struct tutti_partition_problem *parts, int32_t *place, int32_t *name)
 {
     for (int32_t r = 0; r < parts->ranks; r++)

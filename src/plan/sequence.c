@@ -215,7 +215,7 @@ static uint32_t find_unit(const struct tutti_system *system, const char *name, s
     return TUTTI_NONE;
 }
 
-/* Units that somebody put in order come first; `place` tells who they are. */
+/* Units that an option put in order come first; `place` tells which they are. */
 static enum tutti_err obey(struct work *work, const char *order, uint32_t *sequence)
 {
     uint32_t named = 0, *others = calloc((size_t)work->count + 1, sizeof *others);
@@ -240,7 +240,7 @@ static enum tutti_err obey(struct work *work, const char *order, uint32_t *seque
     return err;
 }
 
-/* A unit's wave: behind those of its feeders that are before it in the sequence, and not before those of its readers that
+/* A unit's wave: after those of its feeders that are before it in the sequence, and not before those of its readers that
  * are, because they are to see what it gave at the beginning of the step. */
 static uint32_t wave_of(const struct work *work, const uint32_t *waves, uint32_t unit)
 {

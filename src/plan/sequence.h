@@ -18,7 +18,7 @@ struct tutti_sequence {
     uint32_t *wave_first; /* wave_count + 1 */
 };
 
-/* `structure` is of the running phase. `order`: "A,B,C", units that come in this order, the others behind them; NULL: none.
+/* `structure` is of the running phase. `order`: "A,B,C", units that come in this order, the others after them; NULL: none.
  * ARGUMENT for a name that no unit has, or twice. */
 TUTTI_CHECKED enum tutti_err tutti_sequence_init(struct tutti_sequence *sequence,
                                                  const struct tutti_structure *structure, const char *order);

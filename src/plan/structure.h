@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* structure.h - which input and output of a system needs which (Andersson 2016 chapter 5): the graph behind initialisation, `tutti
- * graph` and `tutti analyze`.
+/* structure.h - which input and output of a system needs which (Andersson 2016 chapter 5): the graph for
+ * initialisation, `tutti graph` and `tutti analyze`.
  *
  * A node is a connected variable of a component: an input (or parameter) that is a destination, or an output (local,
  * calculated parameter) that is a source. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output the
@@ -8,7 +8,7 @@
  * them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs.
  *
  * A connection from or to a port of the system itself makes no node: what comes in is known before anything is computed,
- * and nobody waits for what goes out. */
+ * and no unit waits for what goes out. */
 #ifndef TUTTI_PLAN_STRUCTURE_H
 #define TUTTI_PLAN_STRUCTURE_H
 

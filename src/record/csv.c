@@ -6,7 +6,7 @@
  *    row.
  * 2. `buffer` is replaced only while `whole` is 0.
  * 3. In a regular file they belong at `offset`, however often they are written. A pipe takes them once: while
- *    write(2) is at work (`writing`), nobody knows how many it took. */
+ *    write(2) is at work (`writing`), it is not known how many it took. */
 #include "record/recorder.h"
 
 #include <errno.h>
@@ -325,7 +325,7 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path,
     return recorder->buffer ? TUTTI_OK : tutti_fail_memory();
 }
 
-/* A name that looks as if a unit were in it, and has none, gets empty brackets: whoever reads it takes those for the unit. */
+/* A name that looks as if a unit were in it, and has none, gets empty brackets: readers take those for the unit. */
 static enum tutti_err put_name(struct tutti_recorder *recorder, char **at, const struct tutti_column *column)
 {
     struct tutti_text text = {0};

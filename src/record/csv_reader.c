@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A row is looked for in what is in memory. If that ends too early, the row's beginning moves to the front of the buffer, more
- * is read behind it, and the row is begun again: once per buffer, so it costs nothing, and the scanner knows no files. */
+ * is read after it, and the row is begun again: once per buffer, so it costs nothing, and the scanner knows no files. */
 #include "record/csv_reader.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static enum tutti_err grow(struct tutti_csv_reader *rows, size_t most)
     return TUTTI_OK;
 }
 
-/* Gets more text behind what has not been read yet, which moves. */
+/* Gets more text after what has not been read yet, which moves. */
 static enum tutti_err refill(struct tutti_csv_reader *rows)
 {
     size_t kept = (size_t)(rows->end - rows->at), got;
@@ -108,7 +108,7 @@ static enum tutti_err add_cell(struct tutti_csv_reader *rows, const char *text, 
     return TUTTI_OK;
 }
 
-/* Is the line end at `p` ended by it, or is there a second character, or does nobody know yet (0)? */
+/* Is the line end at `p` ended by it, or is there a second character, or is that not known yet (0)? */
 static size_t line_end_length(const struct tutti_csv_reader *rows, const char *p)
 {
     if (*p == '\n')
@@ -123,7 +123,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* The quoted cell whose quote is at *at; leaves *at behind the closing one. */
+/* The quoted cell whose quote is at *at; leaves *at after the closing one. */
 static enum tutti_err scan_quoted(struct tutti_csv_reader *rows, const char **at, size_t *line, bool *more)
 {
     size_t first_line = *line;
@@ -155,7 +155,7 @@ static enum tutti_err scan_quoted(struct tutti_csv_reader *rows, const char **at
                : TUTTI_OK;
 }
 
-/* What ends the cell before `at`: the row goes on (*at is behind a separator), or it has ended. */
+/* What ends the cell before `at`: the row goes on (*at is after a separator), or it has ended. */
 static enum tutti_err scan_separator(struct tutti_csv_reader *rows, const char **at, size_t *line, bool *goes_on,
                                      bool *more)
 {

@@ -24,7 +24,7 @@ struct tutti_csv_reader {
     struct tutti_csv_cell *cells;
     size_t count; /* 0: there is none, the text is at its end */
     size_t line;  /* where it begins, counted from 1 */
-    bool ended;   /* a line end is behind it, not the end of the text */
+    bool ended;   /* a line end is after it, not the end of the text */
     bool grows;   /* the file is longer by now than it was when it was opened, which is where the text ends */
     bool cut;     /* next failed because the text ends in a quoted cell, on the line where that begins */
 
@@ -32,11 +32,11 @@ struct tutti_csv_reader {
     size_t cells_room;
     size_t next_line;     /* where `at` is; 0: at the very beginning */
     const char *at, *end; /* what is in memory and not read yet */
-    bool all;             /* nothing comes behind `end` */
+    bool all;             /* nothing comes after `end` */
     bool stops[256];      /* characters at which a cell without quotes ends */
     int fd;               /* -1: all is in memory */
     off_t offset;         /* of the file, at `end` */
-    char *buffer;         /* NULL: the text is somebody else's */
+    char *buffer;         /* NULL: the text is the caller's */
     size_t room;
     const char *text; /* its beginning, if all is in memory */
 };
@@ -48,7 +48,7 @@ TUTTI_CHECKED enum tutti_err tutti_csv_open(struct tutti_csv_reader *rows, const
 void tutti_csv_over(struct tutti_csv_reader *rows, const char *name, const char *text, size_t n);
 void tutti_csv_fini(struct tutti_csv_reader *rows);
 
-/* Goes on to the next row. FORMAT (UTF-16; with file and line: a quote that is never closed, text behind a closing one, zero
+/* Goes on to the next row. FORMAT (UTF-16; with file and line: a quote that is never closed, text after a closing one, zero
  * bytes), IO, LIMIT (more than a million cells, 256 MiB), MEMORY; no call of next may follow then. */
 TUTTI_CHECKED enum tutti_err tutti_csv_next(struct tutti_csv_reader *rows);
 /* Does no row follow? False also if that cannot be found out. The row at hand is lost. */

@@ -24,8 +24,8 @@ size_t tutti_curve_behind(const double *times, size_t rows, double t)
 
 /* --- values */
 
-/* The curve from row `i` to the next one, at t: a line, infinite if one of its ends is; behind the last row, and if the curve is
- * held, the row's value. */
+/* The curve from row `i` to the next one, at t: a line, infinite if one of its ends is; after the last row, and if the
+ * curve is held, the row's value. */
 static double on_piece(const struct tutti_curve *curve, size_t i, double t)
 {
     double from = curve->values[i];
@@ -230,7 +230,7 @@ static double time_of(const struct tutti_curve *curve, size_t row)
 static void look_between(const struct check *check, const struct tutti_curve *result,
                          const struct tutti_curve *reference, double begin, double end)
 {
-    /* The rows behind g. */
+    /* The rows after g. */
     size_t i = tutti_curve_behind(result->times, result->rows, begin);
     size_t j = tutti_curve_behind(reference->times, reference->rows, begin);
     double g = begin;

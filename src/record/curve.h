@@ -46,7 +46,7 @@ TUTTI_CHECKED enum tutti_err tutti_curve_compare(struct tutti_distance *worst, c
                                                  const struct tutti_curve *reference, double begin, double end,
                                                  const struct tutti_tolerance *tolerance);
 
-/* The first row with a time not before t, and the first behind t; `rows` if there is none. */
+/* The first row with a time not before t, and the first after t; `rows` if there is none. */
 size_t tutti_curve_from(const double *times, size_t rows, double t);
 size_t tutti_curve_behind(const double *times, size_t rows, double t);
 

@@ -8,11 +8,12 @@
 
 #include "base/err.h"
 
-/* The descriptor behind the path "-" (<tutti/run.h>, tutti_set_standard_output); not ours to close. */
+/* The descriptor for the path "-" (<tutti/run.h>, tutti_set_standard_output); not ours to close. */
 int tutti_record_standard_output(void);
 
 /* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
- * fail any more. Nobody else can have it open so as long as this is: IO, if somebody has. `regular` says whether bytes have a place in it; pipes and devices take them one after the other. */
+ * fail any more. No other process can have it open so as long as this is: IO, if one has. `regular` says whether bytes
+ * have a place in it; pipes and devices take them one after the other. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path);
 /* Closes it, if `err` is OK with an error of its own: network file systems tell a full disk here. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_close(int fd, const char *path, enum tutti_err err);
@@ -23,7 +24,7 @@ TUTTI_CHECKED enum tutti_err tutti_record_file_must_be_regular(const char *path,
 
 /* The failure to open `path`, by errno. */
 enum tutti_err tutti_record_file_fail_open(const char *path);
-/* The failure to write to `path`, by the errno of that time: the same words as often as somebody asks. */
+/* The failure to write to `path`, by the errno of that time: the same words as often as it is called. */
 enum tutti_err tutti_record_file_fail_write(const char *path, int error);
 
 #endif

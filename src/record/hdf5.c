@@ -124,7 +124,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals are for the threads of the program; faults are for whoever causes them. */
+/* Signals are for the threads of the program; faults are for the thread that causes them. */
 static int start_thread(struct tutti_recorder *recorder)
 {
     sigset_t most, before;
@@ -290,7 +290,7 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutt
     return TUTTI_OK;
 }
 
-/* Can it be written? HDF5 says no in words of its own, and keeps nobody out. What was there stays for now. */
+/* Can it be written? HDF5 says no in words of its own, and keeps no other process out. What was there stays for now. */
 static enum tutti_err claim(struct tutti_recorder *recorder, const char *path)
 {
     bool regular;

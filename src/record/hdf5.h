@@ -61,7 +61,7 @@ struct tutti_hdf5_module {
      * failure only close is called. */
     enum tutti_err (*write)(struct tutti_hdf5_writer *writer, const double *times, const double *values, size_t rows,
                             bool last);
-    /* Whoever opens the file from now on sees all rows, also if this process is killed. */
+    /* A program that opens the file from now on sees all rows, also if this process is killed. */
     enum tutti_err (*flush)(struct tutti_hdf5_writer *writer);
     /* Always releases the writer. */
     enum tutti_err (*close)(struct tutti_hdf5_writer *writer);

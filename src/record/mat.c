@@ -104,7 +104,7 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
     size_t done = store(recorder, whole, offset);
     if (done < whole) {
         recorder->error = errno ? errno : EIO;
-        (void)!ftruncate(recorder->fd, offset + (off_t)done); /* nothing behind the last point that counts */
+        (void)!ftruncate(recorder->fd, offset + (off_t)done); /* nothing after the last point that counts */
     }
     recorder->whole = 0; /* first: a signal must not find them at another place */
     recorder->offset = offset + (off_t)done;

@@ -21,7 +21,7 @@ struct tutti_mat_matrix {
     bool swapped;       /* not in this machine's byte order */
     unsigned char type; /* of the elements, as in the file: double, float, int32, int16, uint16, uint8 */
     off_t at;           /* of the first element */
-    off_t end;          /* behind the last one; may lie behind the end of the file */
+    off_t end;          /* after the last one; may lie after the end of the file */
 };
 
 struct tutti_mat_file {

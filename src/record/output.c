@@ -50,8 +50,8 @@ static bool warn_of_nan(const struct tutti_output *output, double t)
     return false;
 }
 
-/* How much a column has grown, faster than the fourth power of the time: nearly everything that models do stays behind that, but
- * for exponentials. A growth counts as MOST_RISE at most, so that a jump is none. */
+/* How much a column has grown, faster than the fourth power of the time: nearly everything that models do grows more
+ * slowly, but for exponentials. A growth counts as MOST_RISE at most, so that a jump is none. */
 struct tutti_rise {
     double largest; /* its size so far, or 1 */
     double growth;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output.h - what becomes of the rows of a run: a result file, somebody who watches (<tutti/run.h>), or both. */
+/* output.h - what becomes of the rows of a run: a result file, a watcher (<tutti/run.h>), or both. */
 #ifndef TUTTI_RECORD_OUTPUT_H
 #define TUTTI_RECORD_OUTPUT_H
 
@@ -13,7 +13,7 @@ struct tutti_flusher; /* flusher.h */
 
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
-    const struct tutti_watcher *watcher; /* NULL: nobody */
+    const struct tutti_watcher *watcher; /* NULL: none */
     const struct tutti_log *log;
     const char *origin; /* names the system in the log */
     bool by_thread;     /* rows are flushed by a thread, where the format allows it: the caller may be away for long */
@@ -31,7 +31,7 @@ struct tutti_output {
     bool begun;               /* there is a first row */
     double *values;           /* for the watcher */
     bool watches_nan;         /* until there is one */
-    struct tutti_rise *rises; /* how columns have grown; NULL: nobody looks, or not any more */
+    struct tutti_rise *rises; /* how columns have grown; NULL: not looked at, or not any more */
     double first_row, last_row;
 };
 

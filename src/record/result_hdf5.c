@@ -18,7 +18,7 @@ struct hdf5 {
 
 static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-/* MATLAB's files of version 7.3 have the signature at 512, behind a text; result_mat.c says what to do about them. */
+/* MATLAB's files of version 7.3 have the signature at 512, after a text; result_mat.c says what to do about them. */
 static bool fits(const char *path, const unsigned char *head, size_t size)
 {
     const char *dot = strrchr(path, '.');

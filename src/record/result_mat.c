@@ -29,7 +29,7 @@ struct mat {
     bool transposed; /* "binTrans": data_2 is stored point by point */
     bool plotted;    /* what Dymola exports of a plot: `names` and `data` instead */
     struct tutti_mat_matrix class, name, description, info, data[3]; /* no name: not in the file */
-    off_t behind;                                                    /* bytes behind data_2 that are no matrix */
+    off_t behind;                                                    /* bytes after data_2 that are no matrix */
     size_t names;                                                    /* the variables, and the time */
     struct place *places;                                            /* of variables */
     struct place time;
@@ -87,7 +87,7 @@ static void keep(struct mat *mat, const struct tutti_mat_matrix *matrix)
             *known[i].place = *matrix;
 }
 
-/* What stands behind data_2 cannot spoil it: points of an aborted run that were not counted any more. */
+/* What stands after data_2 cannot spoil it: points of an aborted run that were not counted any more. */
 static enum tutti_err find_matrices(struct mat *mat)
 {
     for (bool found = true; found;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All cells lie in memory, one after the other, each with a NUL behind it; they are found again by their offsets. */
+/* All cells lie in memory, one after the other, each with a NUL after it; they are found again by their offsets. */
 #include "record/table.h"
 
 #include <math.h>

@@ -77,7 +77,7 @@ static void write_log(void *context, enum tutti_log_level level, const char *ori
         pthread_mutex_unlock(&reporter->lock);
         return;
     }
-    /* Whoever logs may be on the way out with an error, whose message must survive that nobody listens any more. */
+    /* The caller may be on the way out with an error, whose message must survive that the conductor listens no more. */
     char before[4200];
     snprintf(before, sizeof before, "%s", tutti_err_message());
     if (tell_own(reporter, level, origin, text) != TUTTI_OK)

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "fabric/fabric.h"
 
-/* In the level of a message that is for everybody (tutti_log_insist). */
+/* In the level of a message that is written whatever level the log wants (tutti_log_insist). */
 enum { TUTTI_REPORT_INSISTS = 0x80 };
 
 struct tutti_rank_reporter;

@@ -35,7 +35,7 @@ static enum tutti_err tell_columns(struct tutti_sink *sink, const char *system, 
     return tutti_report_send(sink->fabric, TUTTI_REPORT_COLUMNS, parcel);
 }
 
-/* What lies one behind the other is copied in one go. */
+/* What lies one after the other is copied in one go. */
 static enum tutti_err cut_pieces(struct tutti_sink *sink, const struct tutti_column *columns, size_t count)
 {
     sink->pieces = calloc(count + 1, sizeof *sink->pieces);

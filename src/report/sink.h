@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.h - where the rows of a rank go: to whoever they are for, or to the conductor, who makes one row of what all ranks
+/* sink.h - where the rows of a rank go: to their receiver, or to the conductor, which makes one row of what all ranks
  * bring. */
 #ifndef TUTTI_REPORT_SINK_H
 #define TUTTI_REPORT_SINK_H
@@ -10,7 +10,7 @@
 
 /* Where a column stands among those of all ranks: sorted by component, then place, then as its rank has them. */
 struct tutti_column_place {
-    uint32_t component; /* TUTTI_NONE: what belongs to no unit, behind all others */
+    uint32_t component; /* TUTTI_NONE: what belongs to no unit, after all others */
     uint32_t place;
     /* What of its unit it shows: columns that agree in these and in type are aliases. TUTTI_NONE: something of its own. */
     uint32_t reference;
@@ -30,8 +30,8 @@ struct tutti_sink {
     bool brings_rows;
 };
 
-/* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, who always tells the time, and
- * from ranks that have columns; from nobody unless `records`. */
+/* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, which always tells the time, and
+ * from ranks that have columns; from no rank unless `records`. */
 TUTTI_CHECKED enum tutti_err tutti_sink_open_report(struct tutti_sink *sink, struct tutti_fabric *fabric,
                                                     const char *system, const struct tutti_column *columns,
                                                     const struct tutti_column_place *places, size_t count,

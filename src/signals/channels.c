@@ -250,7 +250,7 @@ enum tutti_err tutti_channels_open(struct tutti_channels *channels, bool all, co
 
 static enum tutti_err exchange(struct tutti_channels *channels, uint32_t channel, char *base)
 {
-    if (__builtin_expect(!channels->channels, 1)) { /* one rank has nobody to tell */
+    if (__builtin_expect(!channels->channels, 1)) { /* one rank has no other to tell */
         channels->fabric->exchanges++;
         return TUTTI_OK;
     }

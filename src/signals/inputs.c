@@ -406,7 +406,7 @@ static double point_of(struct tutti_inputs *inputs, double t, double target)
 }
 
 /* Columns that the unit does not follow get their values of a later time than the step's beginning: those of before a jump
- * there. Held ones change at their rows, in units without event mode earlier if somebody asks for it: behind the jump. */
+ * there. Held ones change at their rows, in units without event mode earlier if that is asked for: after the jump. */
 static void sample_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double point)
 {
     bool held = inputs->choice.at != TUTTI_INPUT_AUTO && !unit->has_events;

@@ -40,7 +40,7 @@ struct tutti_inputs {
     double row;             /* the next row at which a step is to end though nothing jumps; INFINITY: none */
     bool ends_at_rows;      /* steps end at rows that bend a line ... */
     double splinter;        /* ... unless they are this near to the end of the step before */
-    double slack;           /* a jump that is this near behind a point is at that point: for units of one step size */
+    double slack;           /* a jump that is this soon after a point is at that point: for units of one step size */
     bool jumped;            /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
@@ -100,7 +100,7 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, s
 /* When the unit has come to t: takes the values there of what the unit followed, for the record; all others are what it was
  * told. Sees whether there is a jump. */
 void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span);
-/* In event mode: hands over the values behind a jump, if there was one. */
+/* In event mode: hands over the values after a jump, if there was one. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit);
 /* Before a step: hands the values at t to the unit, and how they move until `target`, if it can take that. Held ones only
  * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */

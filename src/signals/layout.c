@@ -27,7 +27,7 @@ struct layout {
     bool *plain;     /* per node: a MOVING Float64 whose connections copy */
     size_t reference_count, block_count, staged_size, owned_count;
     size_t value_count; /* of all nodes */
-    uint32_t constants; /* doubles behind the signals, for elements that are not connected */
+    uint32_t constants; /* doubles after the signals, for elements that are not connected */
     /* Where the second pass is. */
     uint32_t *references;
     struct tutti_block *blocks;
@@ -160,7 +160,7 @@ static enum tutti_err allocate(struct layout *layout)
     struct tutti_wires *wires = layout->wires;
     struct tutti_arena *arena = &wires->arena;
     layout->first_constant = wires->signal_size / sizeof(double);
-    wires->signal_size += ((size_t)layout->constants + 1) * sizeof(double); /* the first one is for nobody */
+    wires->signal_size += ((size_t)layout->constants + 1) * sizeof(double); /* the value of the first is not used */
     layout->constant_at = (uint32_t)layout->first_constant + 1;
     wires->signals = tutti_arena_alloc(arena, wires->signal_size);
     wires->gathered = tutti_arena_array(arena, wires->gather_count, sizeof *wires->gathered);
@@ -271,7 +271,7 @@ static enum tutti_err sizes_differ(const struct layout *layout, const struct tut
 }
 
 /* The conversion of a wire, with the signs of negated aliases in it: the source's acts before it, the destination's
- * behind it. */
+ * after it. */
 static enum tutti_err conversion_of(struct layout *layout, const struct tutti_connection *connection,
                                     const struct tutti_slot *from, const struct tutti_slot *to,
                                     const struct tutti_conversion **out)

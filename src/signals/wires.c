@@ -69,7 +69,7 @@ static void gather_slopes(struct tutti_wires *wires, uint32_t first, uint32_t co
             wires->gathered_slopes[o][i] = wires->slopes[o][wires->gather[i]];
 }
 
-/* Slopes of inputs behind a conversion: those of Float64 go through its factor, all others stand still. */
+/* Slopes of inputs after a conversion: those of Float64 go through its factor, all others stand still. */
 static void move_slopes(struct tutti_wires *wires, const struct tutti_unit_wires *unit)
 {
     for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {

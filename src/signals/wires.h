@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wires.h - the signals between the units of a run as flat arrays: what the step loop touches instead of names.
  *
- * All outputs that somebody reads lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
+ * All outputs that are read lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
  * call writes them straight into it. Inputs are staged likewise. Moving Float64 inputs, nearly all of what there is, is one
  * loop over an index list; everything else (other types, conversions, arrays' parts) is a list of wires.
  *
@@ -137,7 +137,7 @@ double tutti_wires_nominal(const struct tutti_var *var);
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
-/* After somebody put other bytes into signals, where units have gone back to: reads Strings and Binaries there again, which
+/* After other bytes were put into signals, where units have gone back to: reads Strings and Binaries there again, which
  * are pointers. `units` is per component. */
 TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
 

@@ -291,7 +291,7 @@ static void combine(const struct tutti_ark *ark, const double factors[UNKNOWNS],
     }
 }
 
-/* f at the beginning, where no step before tells the slope. Behind a jump of an input it is that of fast components on
+/* f at the beginning, where no step before tells the slope. After a jump of an input it is that of fast components on
  * their way, which the stages have passed over already: h times as much would be far off. A parabola that is 0 at the
  * beginning and at most 1 in the step has no slope above 8 there, and more is not believed. */
 static void take_first_slope(const struct tutti_ark *ark, double h, double *slope)

@@ -5,7 +5,7 @@
  * TOMS 1, 1975) in the form that VODE and CVODE gave it (Brown, Byrne, Hindmarsh 1989; Hindmarsh and others, SUNDIALS,
  * ACM TOMS 31, 2005, section 2.1), with their constants, so that their experience holds here. What is new is resume():
  * see "going on" below. And the end of a stretch of time is looked at before it is reached, so that no tiny step is left for
- * the last; the step size that was wanted before it is remembered behind it.
+ * the last; the step size that was wanted before it is remembered after it.
  *
  * Invariants between two calls:
  * 1. array.z is the polynomial about solver->t, row 0 is the solution there; array.h is the size of the last step.
@@ -391,7 +391,7 @@ static void filtered_polynomial(struct bdf *bdf, double error, double *fast, dou
     memset(bdf->beyond, 0, n * sizeof(double));
     add_series(bdf, bdf->jump, 0);
     add_series(bdf, bdf->drift, 1);
-    /* d^(q+1) tells what is missing. Steps that have the correction behind them see all of h^(q+1) d^(q+1) as their e;
+    /* d^(q+1) tells what is missing. Steps after the correction see all of h^(q+1) d^(q+1) as their e;
      * of a fast component, a = gamma^(q+1) d^(q+1). */
     memcpy(bdf->delta, bdf->beyond, n * sizeof(double));
     filter(bdf, bdf->delta);
@@ -459,8 +459,9 @@ static double move_by(struct bdf *bdf, double s)
 }
 
 /* Is there anything to correct? A prediction is off with the right-hand side that it was made for, too: that is what the
- * step size is chosen by. Whoever takes this for news at every step forgets at every step what was before it, never gets
- * beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
+ * step size is chosen by. A method that takes this for news at every step forgets at every step what was before it,
+ * never gets beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong
+ * result. */
 static bool is_news(struct bdf *bdf, double error)
 {
     const struct tutti_nordsieck *array = &bdf->array;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Fortran: everything by address, and the lengths of texts behind all other arguments. */
+/* Fortran: everything by address, and the lengths of texts after all other arguments. */
 void dgeevx_(const char *balance, const char *left, const char *right, const char *sense, const int *count,
              double *matrix, const int *leading, double *re, double *im, double *left_vectors, const int *left_leading,
              double *right_vectors, const int *right_leading, int *low, int *high, double *scales, double *norm,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fortran: everything by address, and the length of a text behind all other arguments. There is no C header: LAPACKE,
+/* Fortran: everything by address, and the length of a text after all other arguments. There is no C header: LAPACKE,
  * which has one, is another library. */
 void dgetrf_(const int *rows, const int *columns, double *matrix, const int *leading, int *pivots, int *info);
 void zgetrf_(const int *rows, const int *columns, double *matrix, const int *leading, int *pivots, int *info);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ode.h - an initial value problem x' = f(t, x), as a solver sees it.
  *
- * Whoever poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tutti_ode; solvers know nothing
- * else. Jacobians are made of it by jacobian.h. */
+ * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tutti_ode; solvers know
+ * nothing else. Jacobians are made of it by jacobian.h. */
 #ifndef TUTTI_SOLVE_ODE_H
 #define TUTTI_SOLVE_ODE_H
 

@@ -5,7 +5,7 @@
  * 1. x are the states at solver->t, and dx is f there, unless `fresh`, which means that f has still to be evaluated.
  * 2. With `past`, z are the stages of an accepted step of size past_h from past_t, where the states were past_x; this
  *    polynomial is the dense output, and its continuation the first guess of the next step.
- * 3. All that later steps depend on is in `memory`, in the vectors behind it, in the Jacobian's values, and in eta and
+ * 3. All that later steps depend on is in `memory`, in the vectors after it, in the Jacobian's values, and in eta and
  *    h_factorised of Newton's method; the factors follow from these. */
 #include <float.h>
 #include <math.h>
@@ -45,7 +45,7 @@ struct radau5 {
     struct tutti_radau5_newton newton;
     double *vectors; /* past_x, z, x, dx: saved */
     double *past_x, *z, *x, *dx;
-    double *error, *next, *next_dx; /* scratch, one behind the other */
+    double *error, *next, *next_dx; /* scratch, one after the other */
     size_t jacobian_entries;
     size_t worst; /* the state with the largest error, for messages */
 };

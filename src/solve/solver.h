@@ -3,7 +3,7 @@
  *
  * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in solver.c, run `ctest -L solver`
  * (the conformance suite measures its order and drives it as unit/me.c does). Events are not a solver's business: the
- * caller looks for them in the dense output, and restarts the solver behind them.
+ * caller looks for them in the dense output, and restarts the solver after them.
  *
  * Life of a solver: new, restart, [step, interpolate ..., resume or restart ...], free. */
 #ifndef TUTTI_SOLVE_SOLVER_H

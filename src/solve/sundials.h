@@ -69,7 +69,7 @@ bool tutti_sundials_count(struct tutti_sundials *sundials, const struct tutti_su
 
 /* Is the way to the limit too short for SUNDIALS, which would not tell its ends apart? */
 bool tutti_sundials_too_close(const struct tutti_sundials *sundials, double limit);
-/* Then this is the step: Euler's. The method begins anew behind it. */
+/* Then this is the step: Euler's. The method begins anew after it. */
 TUTTI_CHECKED enum tutti_err tutti_sundials_hop(struct tutti_sundials *sundials, double limit, double *x);
 
 /* The end of an accepted step: sets base.before, base.t and x. Fails if time stands still. */

@@ -20,7 +20,7 @@ struct tutti_tree *tutti_tree_new(const char *file);
  * first of them. */
 struct tutti_node *tutti_make_root(struct tutti_maker *maker, const char *local, const enum tutti_space *spaces,
                                    size_t count);
-/* A new element in `parent`, at its place among the others (of equal ones, behind the last). A namespace that the document
+/* A new element in `parent`, at its place among the others (of equal ones, after the last). A namespace that the document
  * has not declared here is declared by it. Never NULL. */
 struct tutti_node *tutti_make(struct tutti_maker *maker, struct tutti_node *parent, enum tutti_space space,
                               const char *local);

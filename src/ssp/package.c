@@ -185,7 +185,7 @@ static enum tutti_err open_archive(struct tutti_package *package, const char *pa
         if (err == TUTTI_OK && !(package->folder = realpath(folder, NULL)))
             err = tutti_fail(TUTTI_ERR_IO, "cannot use the folder %s: %s", folder, strerror(errno));
     }
-    /* Packages in packages lie in folders of our own, whose names help nobody. */
+    /* Packages in packages lie in folders of our own, whose names are no help in messages. */
     return strcmp(path, shown) == 0 ? err : tutti_fail_context(err, "%s", shown);
 }
 

@@ -16,7 +16,7 @@ struct tutti_package;
 struct tutti_place {
     char *path;     /* on the disk; absolute */
     char *shown;    /* for messages: "car.ssp/resources/wheel.fmu" */
-    char *fragment; /* behind '#', or NULL */
+    char *fragment; /* after '#', or NULL */
 };
 void tutti_place_fini(struct tutti_place *place);
 

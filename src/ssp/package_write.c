@@ -41,7 +41,7 @@ static zip_int64_t read_entry(struct entry *entry, void *data, size_t size)
     return err ? fail_entry(entry, err) : (zip_int64_t)got;
 }
 
-/* Without a size libzip would write an archive in the form for large files, which not everybody reads. */
+/* Without a size libzip would write an archive in the form for large files, which not all programs read. */
 static zip_int64_t describe_entry(const struct entry *entry, zip_stat_t *st)
 {
     zip_stat_init(st);

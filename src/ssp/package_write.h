@@ -18,7 +18,7 @@ struct tutti_package_part {
     size_t index;
 };
 
-/* Writes a ZIP archive of the kind that everybody reads: deflated or stored entries, no extensions of the format. The same
+/* Writes a ZIP archive of the kind that all programs read: deflated or stored entries, no extensions of the format. The same
  * parts give the same bytes. The file appears whole, or not at all: what was there before is replaced at the end. IO,
  * naming the file; FORMAT where a part's archive is damaged. */
 TUTTI_CHECKED enum tutti_err tutti_package_write(const char *path, const struct tutti_package_part *parts,

@@ -24,7 +24,7 @@ enum tutti_space {
     TUTTI_SPACE_SSB,
 };
 
-/* "ssd", ..., and the address behind it. Static. */
+/* "ssd", ..., and the address that it stands for. Static. */
 const char *tutti_space_prefix(enum tutti_space space);
 const char *tutti_space_uri(enum tutti_space space);
 
@@ -35,7 +35,7 @@ struct tutti_attribute {
 /* An element, or a stretch of text: then `text` is not NULL and nothing but parent and next is. */
 struct tutti_node {
     const char *name;  /* as written: "ssd:System" */
-    const char *local; /* behind the prefix: "System" */
+    const char *local; /* after the prefix: "System" */
     const char *text;
     struct tutti_attribute *attributes;
     struct tutti_node *parent, *first, *last, *next;

@@ -128,7 +128,7 @@ void tutti_uri_fini(struct tutti_uri *uri)
     *uri = (struct tutti_uri){0};
 }
 
-/* Puts the parts of `path` behind what is there. */
+/* Puts the parts of `path` after what is there. */
 static bool walk(char *joined, size_t *length, const char *path, size_t size)
 {
     for (const char *part = path, *end = path + size; part < end;) {

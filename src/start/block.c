@@ -2,7 +2,7 @@
 /* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections, and
  * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (Andersson 2016 eq. 5.8d), with D from the
  * units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete Real ...)
- * are held meanwhile; behind each solution they are read anew, and the solution repeated, until they stay.
+ * are held meanwhile; after each solution they are read anew, and the solution repeated, until they stay.
  *
  * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and D
  * are computed where the units are. */
@@ -366,7 +366,7 @@ static enum tutti_err solve_reals(struct block *block, double *work)
     enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
     if (err == TUTTI_ERR_SOLVER && !(residual <= GOOD_ENOUGH))
         return not_solved(block, x, residuals);
-    if (err == TUTTI_ERR_SOLVER) /* a loop of this rank alone is known to nobody else */
+    if (err == TUTTI_ERR_SOLVER) /* a loop of this rank alone is known to no other rank */
         tutti_log_printf(
             block->spread ? block->rank->log : block->rank->unit_log, TUTTI_LOG_WARNING, block->rank->job->system->name,
             "an algebraic loop at the start is solved to %.1e only; going on (%s)", residual, tutti_err_message());

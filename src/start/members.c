@@ -238,7 +238,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
     member->unit->asks_for_inputs = moves;
     rank->units[c] = member->unit;
     TRY(tutti_member_configure(rank, c));
-    /* Elements of arrays that nobody drives or connects are read soon, and kept: they have to be those of the settings. */
+    /* Elements of arrays that are not driven or connected are read soon, and kept: they have to be those of the settings. */
     bool refused = false;
     return component->fmu->desc->fmi == 3
                ? tutti_unit_offer_inputs(member->unit, component->settings, component->setting_count, &refused)
@@ -306,7 +306,7 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
                : TUTTI_OK;
 }
 
-/* Options that only Model Exchange has, and nobody to take them. */
+/* Options that only Model Exchange has, and no unit takes them. */
 static enum tutti_err check_options(const struct tutti_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++)

@@ -15,7 +15,7 @@ struct tutti_rehearsal {
     char why[256]; /* it forgets */
 };
 
-/* Co-Simulation units that say that they save their state; others have nothing to forget. At the start of the run, behind
+/* Co-Simulation units that say that they save their state; others have nothing to forget. At the start of the run, after
  * the initialisation. An error of the FMU on the way is no error here: it forgets. */
 TUTTI_CHECKED enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *member,
                                             struct tutti_rehearsal *rehearsal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stability.h - is an explicit coupling stable for small steps? That hangs on the feed-through in algebraic loops (Andersson 2016
- * section 6.1, Tables 6.1 and 6.5): the spectral radius of DL, or of what extrapolation or a sequence of units makes of it,
- * must not exceed 1. */
+/* stability.h - is an explicit coupling stable for small steps? That depends on the feed-through in algebraic loops
+ * (Andersson 2016 section 6.1, Tables 6.1 and 6.5): the spectral radius of DL, or of what extrapolation or a sequence
+ * of units makes of it, must not exceed 1. */
 #ifndef TUTTI_START_STABILITY_H
 #define TUTTI_START_STABILITY_H
 

@@ -211,7 +211,7 @@ static enum tutti_err apply_binding(struct flat *flat, uint32_t item, const stru
     return mapping ? apply_mappings(flat, &bound, mapping) : TUTTI_OK;
 }
 
-/* A component's bindings stand behind those of the system that it refers to. */
+/* A component's bindings stand after those of the system that it refers to. */
 enum tutti_err tutti_bindings_apply(struct flat *flat)
 {
     for (uint32_t i = 0; i < flat->items.count; i++) {

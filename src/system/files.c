@@ -56,7 +56,7 @@ bool tutti_files_is_system(struct flat *flat, const char *path, const char *show
     return alias ? alias->system : tutti_package_is(path);
 }
 
-/* Where a file lies that is not where it should be; NULL: nobody knows. */
+/* Where a file lies that is not where it should be; NULL: not known. */
 static const char *find_missing(const struct flat *flat, const char *shown)
 {
     const char *slash = strrchr(shown, '/'), *name = slash ? slash + 1 : shown;

@@ -99,7 +99,7 @@ struct dictionary {
 /* A value on its way. Numbers in `type`; as texts while the type, or an enumeration's items, are unknown. */
 struct value {
     uint64_t rank;      /* the higher wins */
-    const char *origin; /* the parameter's name, or what stands behind --set */
+    const char *origin; /* the parameter's name, or what stands after --set */
     const char *file;   /* NULL: the command line */
     unsigned line;
     bool texts;
@@ -340,9 +340,9 @@ bool tutti_items_has(const struct items *items, int64_t value);
 
 /* ---- flow.c ---- */
 
-/* From a flow to what it is behind a connection (or a mapping): types, units, transformation. `via` (may be NULL) is
- * what the source's end says, `view` what the destination's end says, `target` the place behind it. ARGUMENT, with
- * words that fit behind "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not
+/* From a flow to what it is after a connection (or a mapping): types, units, transformation. `via` (may be NULL) is
+ * what the source's end says, `view` what the destination's end says, `target` the place after it. ARGUMENT, with
+ * words that fit after "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not
  * defined. */
 TUTTI_CHECKED enum tutti_err tutti_flow_pass(struct flow *flow, const struct look *via, const struct look *view,
                                              const struct look *target, bool suppress,
@@ -389,7 +389,7 @@ TUTTI_CHECKED enum tutti_err tutti_value_parse(struct flat *flat, struct value *
  * those of a mapping. What does not fit is reported, with ARGUMENT for the command line. */
 TUTTI_CHECKED enum tutti_err tutti_value_apply(struct flat *flat, const struct value *value, const struct match *match,
                                                bool suppress, const struct tutti_ssp_transformation *transformation);
-/* The value behind an edge; *out is NULL if it cannot pass, which is reported. */
+/* The value after an edge; *out is NULL if it cannot pass, which is reported. */
 TUTTI_CHECKED enum tutti_err tutti_value_pass(struct flat *flat, const struct value *value, struct edge *edge,
                                               const struct value **out);
 /* A candidate for a variable. */

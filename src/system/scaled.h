@@ -13,7 +13,7 @@ struct tutti_scaled {
 
 /* The whole text is a name. */
 struct tutti_scaled tutti_scaled_all(size_t length);
-/* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both behind it. Names may contain such signs, too: callers
+/* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both after it. Names may contain such signs, too: callers
  * begin with all of the text and take the first name that there is. False: there is no other. */
 bool tutti_scaled_next(const char *text, size_t length, struct tutti_scaled *scaled);
 

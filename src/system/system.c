@@ -91,7 +91,7 @@ static uint64_t key_of(const struct tutti_end *to)
     return (uint64_t)to->component << 32 | to->variable;
 }
 
-/* The first connection to this variable or to one behind it. */
+/* The first connection to this variable or to one after it. */
 static uint32_t first_to(const struct tutti_system *system, uint64_t key)
 {
     size_t at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where components are drawn: a column for those that depend on nobody, the next for those that depend on them only, and
+/* Where components are drawn: a column for those that depend on no other, the next for those that depend on them only, and
  * so on, as readers of block diagrams expect. Loops are opened at the component that was named first. */
 #include <math.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ struct me {
     bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
     bool switches;       /* the present event is one of these */
     double *slopes_before;  /* of all states, when the present event was entered ... */
-    bool has_slopes_before; /* ... if the solver could go on behind it as if nothing had been */
+    bool has_slopes_before; /* ... if the solver could go on after it as if nothing had been */
 };
 
 static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_options *options)
@@ -313,7 +313,7 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
                 TRY(tutti_me_events_note(&me->events, stop));
             }
             if (at_end) {
-                if (stop == solution->front) /* the solver's last step is left behind, whatever its end is called */
+                if (stop == solution->front) /* the solver's last step is passed, whatever its end is called */
                     solution->front = solution->t;
                 return TUTTI_OK;
             }
@@ -363,7 +363,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
 
 /* FMUs of some tools ask for event mode after every step of the solver, and nothing changes there. To begin anew each time
  * would make a multistep method one of order 1, slow and inexact; so the solver goes on where it can: at the end of its
- * last step (behind an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
+ * last step (after an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
  * they were. What is another later only, as the slope of an input, is left to the error test. */
 static enum tutti_err slopes_before_event(struct me *me)
 {

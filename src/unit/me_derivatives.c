@@ -58,7 +58,7 @@ static double time_scale(const struct me_derivatives *own)
     return scale;
 }
 
-/* How far time may go from here, forwards and back: an FMU need not answer for times behind its next time event or the
+/* How far time may go from here, forwards and back: an FMU need not answer for times after its next time event or the
  * stop time, nor before its last event. */
 struct room {
     double ahead, behind;

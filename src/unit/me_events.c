@@ -217,7 +217,7 @@ static enum tutti_err locate(struct me_events *events, double left, double right
     return TUTTI_OK;
 }
 
-/* An indicator that an event left near zero may go and come back within the first step behind it, as that of a ball does
+/* An indicator that an event left near zero may go and come back within the first step after it, as that of a ball does
  * which bounces off the floor in ever shorter hops. So that step is looked at near its beginning, too. */
 static enum tutti_err look_behind_event(struct me_events *events, double left, double *right)
 {

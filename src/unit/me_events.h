@@ -20,8 +20,8 @@ struct me_events {
     size_t count;                 /* of indicators */
     double *z, *z_left, *z_right, *z_scale;
     bool *positive;   /* the domain that the FMU was told: z > 0 */
-    bool near_zero;   /* one of them, at the last event; until the step behind it is looked at */
-    double at;        /* indicators were looked at up to solution->front: the first event behind t, or INFINITY */
+    bool near_zero;   /* one of them, at the last event; until the step after it is looked at */
+    double at;        /* indicators were looked at up to solution->front: the first event after t, or INFINITY */
     size_t indicator; /* one that changed there */
     double *recent;   /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */
     size_t recent_count;

@@ -86,7 +86,7 @@ static enum tutti_eval jacobian(void *context, double t, const double *x, double
     return outcome(own, err, before);
 }
 
-/* Puts the columns of the equations behind those of the FMU. */
+/* Puts the columns of the equations after those of the FMU. */
 static enum tutti_err join_patterns(struct me_extra *own, const struct tutti_pattern *fmu, const int *starts,
                                     const int *rows)
 {

@@ -22,12 +22,12 @@ struct me_extra {
     double *dx; /* scratch: f of the FMU */
 };
 
-/* Puts the equations behind those of linear->model into own->ode, unless there are none (extra->count is 0). */
+/* Puts the equations after those of linear->model into own->ode, unless there are none (extra->count is 0). */
 TUTTI_CHECKED enum tutti_err tutti_me_extra_init(struct me_extra *own, const struct tutti_extra *extra,
                                                  struct me_linear *linear);
 /* Zeroed is fine, too. */
 void tutti_me_extra_fini(struct me_extra *own);
-/* Start values into x, behind the FMU's states; the FMU is initialised. */
+/* Start values into x, after the FMU's states; the FMU is initialised. */
 TUTTI_CHECKED enum tutti_err tutti_me_extra_start(struct me_extra *own, double t, double *x);
 /* Values for the result at a point of the solution, where the FMU stands afterwards. */
 TUTTI_CHECKED enum tutti_err tutti_me_extra_outputs(struct me_extra *own, double t, const double *x, double *values);

@@ -178,7 +178,7 @@ enum tutti_err tutti_me_inputs_read(struct me_inputs *inputs, double t)
     return TUTTI_OK;
 }
 
-/* The values that a variable was just set to, as doubles, into `values`. Behind a variable that is none of ours the place
+/* The values that a variable was just set to, as doubles, into `values`. After a variable that is none of ours the place
  * in the block is not known (`*at` is SIZE_MAX): then the FMU knows best. */
 static enum tutti_err values_set(struct me_inputs *inputs, const struct tutti_block *block, size_t i, size_t extent,
                                  size_t *at)

@@ -42,7 +42,7 @@ struct me_model {
 
     unsigned long placements; /* of the FMU, ever */
     double here_time;         /* the last one */
-    const double *here;       /* ... whoever called keeps these states while it needs them */
+    const double *here;       /* ... the caller keeps these states while it needs them */
     unsigned long seen;       /* ... when a directional derivative was asked for last: at this point */
     double seen_time, *seen_states;
     bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences */
@@ -59,8 +59,8 @@ void tutti_me_model_fini(struct me_model *model);
  * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
 TUTTI_CHECKED enum tutti_err tutti_me_model_place(struct me_model *model, double t, const double *x, bool *discarded);
 
-/* The name of state i, for people; behind the FMU's states are those of extra equations. Good until the next call. The context is
- * a struct me_model. */
+/* The name of state i, for people; after the FMU's states are those of extra equations. Good until the next call. The
+ * context is a struct me_model. */
 const char *tutti_me_model_state_name(void *context, size_t i);
 /* Where the derivatives by `columns` (states, inputs) may be other than 0, by the model structure; *known is false, and
  * `pattern` left alone, if that says nothing. */

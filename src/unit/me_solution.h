@@ -3,7 +3,7 @@
  *
  * The solver runs ahead: it takes steps of its own size, and the unit follows in its dense output. Invariants:
  *  E1  t <= front; while they differ, t lies in the solver's last step.
- *  E2  completedIntegratorStep is called once for every step of the solver that the unit leaves behind, at its end, or
+ *  E2  completedIntegratorStep is called once for every step of the solver that the unit passes, at its end, or
  *      where the unit leaves it early (event, new inputs): `open` is false then. */
 #ifndef TUTTI_UNIT_ME_SOLUTION_H
 #define TUTTI_UNIT_ME_SOLUTION_H

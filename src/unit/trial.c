@@ -433,7 +433,7 @@ static void tell_ignored(const struct trial *trial, const struct starts *starts)
     find(trial, TUTTI_FINDING_WARNING, "the FMU ignores start values", why);
 }
 
-/* A life with those values, behind the settings of the trial. */
+/* A life with those values, after the settings of the trial. */
 static enum tutti_err read_starts(struct trial *trial, struct starts *starts, struct tutti_setting *all)
 {
     struct trial other = {.fmu = trial->fmu,
@@ -499,7 +499,7 @@ static bool is_as_told(const struct tutti_var *var, const void *values, size_t e
     return true;
 }
 
-/* FMI lets importers rely on it, and most do; others set all start values themselves, so that nobody notices. */
+/* FMI lets importers rely on it, and most do; others set all start values themselves, so that it is not noticed. */
 static void compare_parameters(const struct trial *trial, const struct tutti_signals *signals,
                                const uint32_t *variables)
 {

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-/* In order of preference: an FMU that brings its own solver uses it, unless someone asks for another. */
+/* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
 static const struct tutti_unit_kind *const kinds[] = {&tutti_unit_cs, &tutti_unit_me};
 
 /* An FMU that no kind fits: say what it has. */

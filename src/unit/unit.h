@@ -148,13 +148,13 @@ struct tutti_unit {
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */
-    /* Set by whoever steps the unit. */
+    /* Set by the master that steps the unit. */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
     bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
-    bool unsteady; /* ... or only if nobody tells it that it may be taken back beyond the start of a step */
+    bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
@@ -162,7 +162,7 @@ struct tutti_unit {
     struct tutti_unit_counts counts;
 };
 
-/* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: whoever names a solver wants
+/* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: a solver that is named asks for
  * Model Exchange. UNSUPPORTED, saying why, if there is none. */
 TUTTI_CHECKED enum tutti_err tutti_unit_kind_for(const struct tutti_fmu *fmu, enum tutti_interface_choice choice,
                                                  bool solver_named, const struct tutti_unit_kind **kind);

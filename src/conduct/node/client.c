@@ -20,7 +20,7 @@ enum {
 
 /* Bytes of an offer in a message: the length of its name, and its content. */
 enum { LEAST_OFFER = sizeof(uint64_t) + TUTTI_CONTENT_SIZE + sizeof(uint64_t) };
-/* Descriptions are large at times; nobody needs more. */
+/* Descriptions are large at times; no run needs more. */
 static const uint64_t LARGEST_STAND_IN = (uint64_t)1 << 32;
 
 static enum tutti_err connect_to(struct tutti_node_client *client, void *context, const struct tutti_keys *keys)

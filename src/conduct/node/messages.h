@@ -15,7 +15,7 @@
  *                           <-     READY (rank, port, key)                      ... from each rank's worker
  *  PEERS  (all of them)     ->                                                  ... and the workers run
  *                           <-     LOST (rank, how) or GONE (rank)              ... as they end
- *  INTERRUPT                ->                                                  somebody wants to see the end
+ *  INTERRUPT                ->                                                  the run was interrupted
  *  END                      ->                                                  the node forgets the run, and kills its workers
  *
  *  HELLO     text "tutti", u32 TUTTI_NODE_PROTOCOL, text version, 8 bytes (a number, in this machine's order)
@@ -48,7 +48,7 @@ enum {
     TUTTI_NODE_PROTOCOL = 1,
     TUTTI_NODE_PIECE = 1 << 20,   /* bytes of a file in one message */
     TUTTI_NODE_AHEAD = 8,         /* pieces that may be on their way */
-    TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; whoever sends more is cut off */
+    TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; a peer that sends more is cut off */
     TUTTI_NODE_MOST_RANKS = 4096, /* of a run */
     TUTTI_NODE_MOST_FILES = 1 << 16,
     TUTTI_NODE_BEAT_MS = 500, /* how often each side asks whether the other is there ... */
@@ -90,7 +90,7 @@ struct tutti_node_address {
 /* ARGUMENT, naming `option`. Port 0 (any) if `any` allows it. */
 TUTTI_CHECKED enum tutti_err tutti_node_address_read(struct tutti_node_address *out, const char *text,
                                                      const char *option, bool any);
-/* Is it this machine, and nobody else can reach it: 127.x.x.x, ::1, localhost? */
+/* Is it this machine, and no other can reach it: 127.x.x.x, ::1, localhost? */
 bool tutti_node_address_is_loopback(const struct tutti_node_address *address);
 /* "tcp://host:port" as ZeroMQ wants it; cut if it does not fit. */
 void tutti_node_address_endpoint(const struct tutti_node_address *address, char *out, size_t size);
@@ -101,7 +101,7 @@ void tutti_node_put_content(struct tutti_parcel *parcel, const struct tutti_cont
 void tutti_node_take_content(struct tutti_unparcel *in, struct tutti_content *content);
 
 void tutti_node_write_hello(struct tutti_parcel *parcel);
-/* Behind the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
+/* After the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
 TUTTI_CHECKED enum tutti_err tutti_node_read_hello(struct tutti_unparcel *in);
 
 /* What follows is read without sockets and without memory of its own. False: it is no such message of a run of so many ranks. */
@@ -115,7 +115,7 @@ bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_no
 
 struct tutti_node_lost {
     uint32_t rank;
-    uint8_t how; /* enum tutti_node_loss, or what nobody knows */
+    uint8_t how; /* enum tutti_node_loss, or an unknown number */
     uint32_t detail, component;
     double t;
     uint64_t step;
@@ -128,8 +128,8 @@ bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_nod
 bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, uint8_t hub_key[TUTTI_KEY_SIZE],
                            struct tutti_tcp_peer *peers);
 
-/* Hands the parcel to a ZeroMQ socket, behind `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one is gone, or
- * takes nothing any more. */
+/* Hands the parcel to a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one
+ * is gone, or takes nothing any more. */
 bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel);
 /* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
 TUTTI_CHECKED enum tutti_err tutti_node_set_up(void *socket, const char *endpoint);

@@ -163,7 +163,7 @@ static struct tutti_session *session_of(struct tutti_daemon *node, zmq_msg_t *id
 }
 
 /* Connections that have ended. Called before each message is looked at: the number of a connection may be given to another
- * one, whose messages come behind this news. */
+ * one, whose messages come after this news. */
 static void hear_monitor(struct tutti_daemon *node)
 {
     struct __attribute__((packed)) {
@@ -192,7 +192,7 @@ static void bury_sessions(struct tutti_daemon *node)
     }
 }
 
-/* One message: whose it is, and what; anything behind is not of ours. False: there is none. */
+/* One message: whose it is, and what; anything after that is not of ours. False: there is none. */
 static bool hear_router(struct tutti_daemon *node)
 {
     zmq_msg_t id, message, more;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* node.h - a machine that works for others: `tutti node`. Whoever may connect can have ranks of a run here, and with them run any
- * code that is in an FMU, as the user that the node runs as.
+/* node.h - a machine that works for others: `tutti node`. A peer that may connect can have ranks of a run here, and
+ * with them run any code that is in an FMU, as the user that the node runs as.
  *
  * Beyond this machine's loopback only those are let in whose keys were allowed, and everything is encrypted. */
 #ifndef TUTTI_CONDUCT_NODE_NODE_H

@@ -79,7 +79,7 @@ static const void *map_all(int fd, size_t *size)
 static void tell_daemon(const struct tutti_parcel *parcel)
 {
     if (!parcel->failed)
-        (void)!send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL); /* without it nobody listens */
+        (void)!send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL); /* without it no node listens */
 }
 
 static enum tutti_err fail_setup(void)
@@ -176,13 +176,13 @@ static enum tutti_err work(struct worker *worker)
 static bool take_over(struct worker *worker)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT}, plain[] = {SIGINT, SIGTERM, SIGHUP};
-    /* On another stack, which whoever started the program has set up: this one may have overflowed. */
+    /* On another stack, which was set up at the start of the program: this one may have overflowed. */
     struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         sigaction(fatal[i], &crash, NULL);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         signal(plain[i], SIG_DFL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and nobody asked for it */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
     signal(SIGPIPE, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return false;
@@ -197,7 +197,7 @@ int tutti_node_worker(void)
     struct worker worker = {0};
     struct tutti_parcel parcel = {0};
     if (!take_over(&worker))
-        return EXIT_FAILURE; /* somebody started it by hand */
+        return EXIT_FAILURE; /* it was started by hand */
     enum tutti_err err = work(&worker);
     tutti_parcel_put_u32(&parcel, err ? TUTTI_WORKER_FAILED : TUTTI_WORKER_DONE);
     tutti_parcel_put_u32(&parcel, err);

@@ -36,7 +36,7 @@ struct tutti_control {
     bool takes_quantum;    /* --quantum is for it, and it needs that */
     bool takes_divergence; /* --divergence is for it */
     bool predicts;         /* needs the points from before */
-    bool estimates;        /* looks at all continuous outputs, also those that nobody reads */
+    bool estimates;        /* looks at all continuous outputs, also those that no unit reads */
     bool bounds_run;       /* ... by errors that can be added up over a run */
     /* From the rank's time to `target` with the coupling, in one piece or more. */
     enum tutti_err (*attempt)(struct tutti_master *master, double target, struct tutti_attempt *attempt);

@@ -5,7 +5,7 @@
  * With q = order + 1 and e = error / SAFETY^q, so that steps settle where e = 1:
  *     accepted: h_next = h * e^(-0.7 / q) * e_before^(0.4 / q)
  *     rejected: h_next = h * e^(-1 / q)
- * bounded by SHRINK and GROW as factors, and by h_min and h_max. The step behind a rejected one does not grow. */
+ * bounded by SHRINK and GROW as factors, and by h_min and h_max. The step after a rejected one does not grow. */
 #ifndef TUTTI_MASTER_CONTROL_STEPPER_H
 #define TUTTI_MASTER_CONTROL_STEPPER_H
 
@@ -17,7 +17,7 @@
 
 struct tutti_stepper {
     double h;     /* the proposal for the next step */
-    double first; /* where it begins, and begins again behind events */
+    double first; /* where it begins, and begins again after events */
     double h_min, h_max;
     double error_before; /* e of the last accepted step; 0: there is none */
     bool rejected;       /* the last attempt was */
@@ -26,7 +26,7 @@ struct tutti_stepper {
 };
 
 void tutti_stepper_init(struct tutti_stepper *stepper, double first, double h_min, double h_max);
-/* Behind an event. */
+/* After an event. */
 void tutti_stepper_restart(struct tutti_stepper *stepper);
 /* A step of size `h` with this error is accepted. A step that was cut short (h < proposal) takes nothing back. */
 void tutti_stepper_accept(struct tutti_stepper *stepper, double h, double error, unsigned order);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fortran: everything by address, and the length of the text behind all other arguments. Least squares by QR. */
+/* Fortran: everything by address, and the length of the text after all other arguments. Least squares by QR. */
 void dgels_(const char *transposed, const int *rows, const int *columns, const int *sides, double *matrix,
             const int *leading, double *right, const int *right_leading, double *work, const int *work_size, int *info,
             size_t transposed_length);
@@ -114,7 +114,7 @@ static int combine(struct tutti_accelerator *a, int columns, const double *weigh
 
 /* Anderson's mixing (Walker and Ni 2011, Alg. AA): gamma minimises |r_k - dR gamma|, and
  * z_{k+1} = z_k + r_k - (dZ + dR) gamma, with the differences of the last steps as columns. Old ones that say nothing new
- * are left out (section 4 there), so that a step never hangs on rounding. */
+ * are left out (section 4 there), so that a step never depends on rounding. */
 static void anderson(struct tutti_accelerator *a, double *guess, const double *weights)
 {
     unsigned known = a->iteration - 1;

@@ -482,7 +482,7 @@ enum tutti_err tutti_correction_keep(const struct tutti_correction *c, struct tu
             return tutti_fail_memory();
         TRY(make_moment(c, &(*kept)->arena, &(*kept)->accepted));
     }
-    /* Where steps are never taken back, nobody says that they are accepted. */
+    /* Where steps are never taken back, no call says that they are accepted. */
     copy_moment(c, &(*kept)->accepted, c->tried.at == rank->t ? &c->tried : &c->accepted);
     (*kept)->h = c->h;
     return TUTTI_OK;

@@ -82,7 +82,7 @@ void tutti_feedback_fini(struct tutti_feedback *feedback)
 
 /* ---- solving ---- */
 
-/* KLU keeps the order of the rows from one matrix to the next, and rounding errors hang on it: each gets its own. */
+/* KLU keeps the order of the rows from one matrix to the next, and rounding errors depend on it: each gets its own. */
 static enum tutti_err factorize(struct tutti_feedback *f, struct tutti_feedback_factors *factors, bool *singular)
 {
     factors->made = false;

@@ -4,7 +4,7 @@
  * plan/sequence.h; units that do not wait for each other step at once.
  *
  * With extrapolation, outputs of those before move from the beginning of the step to its end (interpolation), and outputs of
- * those behind go on as they did. */
+ * those after go on as they did. */
 #include <string.h>
 
 #include "master/couple.h"
