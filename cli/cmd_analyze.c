@@ -18,7 +18,7 @@
 
 struct printer {
     const struct tutti_run_options *options;
-    int ranks; /* to place units on; 0: nobody asked */
+    int ranks; /* to place units on; 0: not asked for */
     bool json, failed, cannot_run;
     enum tutti_err err; /* of placing them, */
     char message[2048]; /* and why */
@@ -132,7 +132,7 @@ static json_t *choices_json(const struct tutti_analysis *analysis)
     return json;
 }
 
-/* `placement`: NULL if nobody asked. */
+/* `placement`: NULL if it was not asked for. */
 static json_t *analysis_json(const struct tutti_analysis *analysis, const struct placement *placement)
 {
     json_t *assumed = json_array(), *pointless = json_array();
@@ -310,7 +310,7 @@ static void report(void *context, const struct tutti_analysis *analysis)
     placement_fini(&placement);
 }
 
-/* More than anybody has. */
+/* More than any machine has. */
 enum { MOST_RANKS = 10000 };
 
 static bool read_ranks(const struct arguments *arguments, int *ranks)

@@ -13,7 +13,7 @@ void console_error(const char *message);
 
 /* Is there a person watching stderr? */
 bool console_is_terminal(void);
-/* May what is written to `fd` have colours? It is a terminal that has them, and nobody said NO_COLOR. */
+/* May what is written to `fd` have colours? It is a terminal that has them, and NO_COLOR is not set. */
 bool console_has_colours(int fd);
 /* Columns of the terminal that `fd` is; 80 if it is none. */
 int console_width(int fd);

@@ -10,7 +10,7 @@ enum display_tint { DISPLAY_PLAIN, DISPLAY_BOLD, DISPLAY_WARNING };
 
 struct display {
     FILE *file;
-    int width;   /* columns; INT_MAX if it is no terminal: whoever reads a pipe wants lines */
+    int width;   /* columns; INT_MAX if it is no terminal: readers of a pipe want lines */
     bool colour; /* a terminal, unless NO_COLOR or TERM=dumb forbids */
 };
 

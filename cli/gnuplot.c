@@ -29,7 +29,7 @@ static int spawn(pid_t *child, FILE *script, FILE *picture, FILE *complaints)
     return error;
 }
 
-/* gnuplot repeats the line it does not like and says behind "line N:" why. */
+/* gnuplot repeats the line it does not like and says after "line N:" why. */
 static void complain(FILE *complaints)
 {
     char line[512], said[512] = "";

@@ -68,7 +68,7 @@ static void print_variable(const struct picture *picture, uint32_t component, ui
     print_text(picture->out, desc_of(picture, component)->vars[variable].name, MOST_SHOWN);
 }
 
-/* The inputs that an output needs, faint, behind its name: "y (u1, u2)"; their number if the names are long. */
+/* The inputs that an output needs, faint, after its name: "y (u1, u2)"; their number if the names are long. */
 static void print_needs(struct picture *picture, const struct port *port)
 {
     const struct tutti_structure *structure = &picture->graph->structure;

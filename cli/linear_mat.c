@@ -199,7 +199,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
     put(writer, text("fmu", fmu));
 }
 
-/* matio does not look whether its bytes reach the disk. The file is whole if, behind the header of 128 bytes, each
+/* matio does not look whether its bytes reach the disk. The file is whole if, after the header of 128 bytes, each
  * variable begins with its length (the second word) and they fill it to the end. */
 static bool is_whole(const char *path, uint32_t count)
 {

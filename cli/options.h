@@ -19,8 +19,8 @@ struct option {
     const char *argument;  /* "T", or NULL for a flag */
     const char *help;      /* NULL: not for people */
     /* Where there is something to say: */
-    const struct pair *words; /* what it takes, ended by a NULL name; with meanings, which may be NULL; behind `help` */
-    const char *otherwise;    /* what holds if it is not given; in brackets behind `words` */
+    const struct pair *words; /* what it takes, ended by a NULL name; with meanings, which may be NULL; after `help` */
+    const char *otherwise;    /* what holds if it is not given; in brackets after `words` */
     const char *files;        /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
     const char *heading;      /* this is no option, but begins a group of them; `name` is "" */
     bool optional;            /* a flag that takes a value as well, with '=' */
@@ -34,7 +34,7 @@ struct command {
     const char *summary;  /* a line */
     const char *details;  /* paragraphs, or NULL */
     size_t operands_min, operands_max;
-    const struct option *options; /* ended by a NULL name; --help is everybody's */
+    const struct option *options; /* ended by a NULL name; all commands have --help */
     int (*run)(const struct arguments *arguments);
     const struct pair *examples; /* command lines, and what they do; ended by a NULL name; NULL: none */
     const char *files;           /* endings of the files that operands are; as in struct option; NULL: they are none */

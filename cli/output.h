@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* "tutti: error: 'PATH' cannot be written: ..."; `number` is an errno, or 0 if nobody knows. */
+/* "tutti: error: 'PATH' cannot be written: ..."; `number` is an errno, or 0 if it is not known. */
 void output_complain(const char *path, int number);
 /* Can it be written? Says so, before any work, if not. A file that is there is left as it is, and none is made. */
 bool output_can_be_written(const char *path);

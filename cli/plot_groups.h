@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_groups.h - which variables share a panel if nobody says it, and what stands above the panel. */
+/* plot_groups.h - which variables share a panel if no option says it, and what stands above the panel. */
 #ifndef TUTTI_CLI_PLOT_GROUPS_H
 #define TUTTI_CLI_PLOT_GROUPS_H
 

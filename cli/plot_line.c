@@ -199,9 +199,9 @@ void plot_thin(struct plot_curve_data *out, const struct plot_values *values, do
     cut(&out->line, from, to);
 }
 
-/* From a point that is kept, the slopes are known that pass all points behind it near enough; the first point that none of them
- * reaches makes its predecessor a point that is kept. (The swing filter: H. Elmeleegy et al.: Online piece-wise linear
- * approximation of numerical streams with precision guarantees, VLDB 2009.) */
+/* From a point that is kept, the slopes are known that pass all points after it near enough; the first point that none
+ * of them reaches makes its predecessor a point that is kept. (The swing filter: H. Elmeleegy et al.: Online piece-wise
+ * linear approximation of numerical streams with precision guarantees, VLDB 2009.) */
 void plot_line_straighten(const struct plot_line *line, bool log, double x_fine, double y_fine, bool *left_out)
 {
     size_t kept = 0;
@@ -338,7 +338,7 @@ struct cursor {
     size_t row; /* the first one whose time is not passed */
 };
 
-/* The values before and behind `t`, which is at or after all times that were asked for. */
+/* The values before and after `t`, which is at or after all times that were asked for. */
 static void values_at(struct cursor *cursor, double t, double *before, double *behind)
 {
     const struct plot_values *values = cursor->values;

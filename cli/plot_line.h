@@ -18,7 +18,7 @@ void plot_line_add(struct plot_line *line, double x, double y);
 void plot_line_interrupt(struct plot_line *line);
 void plot_line_fini(struct plot_line *line);
 
-/* A curve: `jumps` are pairs of points, each with an interruption behind it. */
+/* A curve: `jumps` are pairs of points, each with an interruption after it. */
 struct plot_curve_data {
     struct plot_line line, jumps;
     struct plot_curve_data *next;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "plot_layout.h"
 
-enum { FINE = 4000 }; /* nobody sees a smaller part of a panel */
+enum { FINE = 4000 }; /* a smaller part of a panel cannot be seen */
 
 /* Okabe and Ito: colours that stay apart for colour-blind readers. */
 static const unsigned colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000};
@@ -78,7 +78,7 @@ static void write_line(FILE *out, const struct plot_panel *panel, size_t number,
     fputs("END\n", out);
 }
 
-/* A curve over time, without the points that nobody would miss. */
+/* A curve over time, without the points that make no visible difference. */
 static void write_curve(FILE *out, const struct plot_panel *panel, size_t number, const struct plot_line *line)
 {
     bool *left_out = panel->phase ? NULL : calloc(line->count + 1, sizeof *left_out);

@@ -18,7 +18,7 @@ void signals_in_run(bool running);
 /* In a run: everything is told, and only FMUs are still to be freed; if one of them crashes then, the process ends with a warning
  * and this exit status. -1: not so. */
 void signals_all_told(int status);
-/* Says nothing when somebody ends the run: another process does. */
+/* Says nothing when the run is ended: another process does. */
 void signals_keep_quiet(void);
 
 #endif

@@ -38,7 +38,7 @@ static const struct column {
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 struct line {
-    struct tutti_unit_stats unit; /* a copy, whose texts are somebody else's; failures of its solver are in one sum */
+    struct tutti_unit_stats unit; /* a copy, whose texts are borrowed; failures of its solver are in one sum */
     char name[100];
     bool sum;
 };

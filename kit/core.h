@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.h - the instance behind every version of FMI: what fmi1.c, fmi2.c and fmi3*.c stand on.
+/* core.h - the instance that every version of FMI uses: what fmi1.c, fmi2.c and fmi3*.c stand on.
  *
  * The version layers check that a call is allowed in the instance's mode, translate arguments, and call the core.
  *
@@ -8,7 +8,7 @@
  *    express has type KIT_ABSENT.
  * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt whenever an array
  *    is allocated anew, and only then.
- * 3. A bit in `stale` says that the fields behind it do not belong to the present time, states and inputs.
+ * 3. A bit in `stale` says that the fields that it stands for do not belong to the present time, states and inputs.
  * 4. A do-step allocates nothing, but once for the copy that it takes before its first event (FMI 3.0, to be able to
  *    undo a discarded step).
  * 5. After KIT_ERROR the mode is ERROR, after KIT_FATAL it is FATAL; only saved states, reset and free lead out of
@@ -103,7 +103,7 @@ struct kit {
     double stop;        /* INFINITY: none given */
     double fixed_step;  /* KIT_FIXED_STEP: size of the first step, 0 before it */
     double last_time;   /* end of the last successful step */
-    double last_event;  /* time of the last event mode, or of the start: SetTime does not go back behind it */
+    double last_event;  /* time of the last event mode, or of the start: SetTime does not go back before it */
     bool input_event;   /* a discrete input or tunable parameter was set since the last event */
     bool set_in_step;   /* a set call since the last do-step: no get is allowed (CS) */
     bool event_pending; /* the last do-step ended at an event that the importer has to handle */
@@ -206,7 +206,7 @@ size_t kit_var_find(const struct kit_model *model, const char *name, size_t leng
 bool kit_var_is_derivative(const struct kit_model *model, const struct kit_var *var, size_t *state);
 /* Whether this version of FMI can express the variable. */
 bool kit_var_exists_in(const struct kit_model *model, const struct kit_var *var, int version);
-/* Splits at white space: *text moves behind the word. False at the end. */
+/* Splits at white space: *text moves to after the word. False at the end. */
 bool kit_next_word(const char **text, const char **word, size_t *length);
 /* Elements of the variable with the extents that `self` holds (its start values if NULL). SIZE_MAX: too many. */
 size_t kit_var_count(const struct kit_model *model, const struct kit_var *var, const void *self);
@@ -232,18 +232,18 @@ enum kit_status kit_get_binary(struct kit *k, const unsigned vr[], size_t n, siz
                                size_t n_values);
 enum kit_status kit_set_binaries(struct kit *k, const unsigned vr[], size_t n, const size_t sizes[],
                                  const uint8_t *const values[], size_t n_values);
-/* FMI 1.0 and 2.0: Int32 and Enumeration behind one pair of functions. */
+/* FMI 1.0 and 2.0: Int32 and Enumeration through one pair of functions. */
 enum kit_status kit_get_integer(struct kit *k, unsigned vr, int *value);
 enum kit_status kit_set_integer(struct kit *k, unsigned vr, int value);
 /* One slot, brought up to date for a read or checked for a write. NULL: refused, the status is in *status. */
 struct kit_slot *kit_slot_to_get(struct kit *k, const char *call, unsigned types, unsigned vr, enum kit_status *status);
 struct kit_slot *kit_slot_to_set(struct kit *k, const char *call, unsigned types, unsigned vr, enum kit_status *status);
-/* To be called after the value behind a slot was written. */
+/* To be called after the value of a slot was written. */
 void kit_slot_written(struct kit *k, const struct kit_slot *slot);
 
 /* ---- evaluate.c: computing at a point of time ---- */
 
-/* Makes the fields behind the bits `needs` fresh. */
+/* Makes the fields that the bits `needs` stand for fresh. */
 enum kit_status kit_refresh(struct kit *k, unsigned needs);
 /* Event mode, with an event() to come before it may be left. */
 void kit_enter_event_mode(struct kit *k);

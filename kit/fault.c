@@ -192,7 +192,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     }
 }
 
-/* A fault that nobody understands must not look like an FMU without faults. */
+/* A fault that is not understood must not look like an FMU without faults. */
 static bool read_faults(struct kit *k, struct faults *faults, const char *text)
 {
     while (text && *text) {

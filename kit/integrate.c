@@ -143,7 +143,7 @@ static double secant(const struct kit *k, const double low[], const double high[
     return first;
 }
 
-/* The indicators differ between t0 (z0) and `high`: ends the part right behind the first crossing. Secants with the
+/* The indicators differ between t0 (z0) and `high`: ends the part right after the first crossing. Secants with the
  * Illinois rule (an end that stays put counts half), and a bisection whenever they shrink the bracket too slowly. */
 static enum kit_status locate(struct kit *k, double t0, double high)
 {

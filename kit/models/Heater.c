@@ -71,7 +71,7 @@ static enum kit_status outputs(struct kit *kit, void *self, double t)
     return KIT_OK;
 }
 
-/* Behind every event the margin is far from zero again, so that no solver meets it there twice. */
+/* After every event the margin is far from zero again, so that no solver meets it there twice. */
 static enum kit_status indicators(struct kit *kit, void *self, double t)
 {
     struct heater *m = self;

@@ -148,7 +148,7 @@ struct tutti_unit {
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */
-    /* Set by the master that steps the unit. */
+    /* Set by the rank that steps the unit. */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
     bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
