@@ -129,7 +129,7 @@ static void initialise_links(const struct functions *f, struct link *links, size
             die("fmi2ExitInitializationMode failed");
 }
 
-/* The loop that somebody would write by hand; seconds. `last` (3 n) gets all outputs at the end. */
+/* The loop that a programmer would write by hand; seconds. `last` (3 n) gets all outputs at the end. */
 static double by_hand(const struct tutti_fmu *fmu, size_t n, long steps, double *last)
 {
     const struct functions *f = (const struct functions *)fmu->libraries[TUTTI_CS]->functions;
@@ -241,7 +241,7 @@ static double best(double a, double b)
     return a < b ? a : b;
 }
 
-/* The last row of the result has the same numbers: m0.x, m0.v, m0.F, m1.x, ... behind the time. */
+/* The last row of the result has the same numbers: m0.x, m0.v, m0.F, m1.x, ... after the time. */
 static void check_result(const char *path, const double *expected, size_t count)
 {
     FILE *file = fopen(path, "r");

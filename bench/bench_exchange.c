@@ -96,7 +96,7 @@ static void start(struct hand *h, const struct tutti_fmu *fmu, const fmi2Callbac
         die("the FMU cannot be initialised");
 }
 
-/* The program that somebody would write by hand; seconds. */
+/* The program that a programmer would write by hand; seconds. */
 static double by_hand(const struct tutti_fmu *fmu, unsigned long *count)
 {
     fmi2CallbackFunctions callbacks = {ignore, calloc, free, NULL, NULL};

@@ -51,7 +51,7 @@ static void ignore3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3S
     (void)e, (void)s, (void)c, (void)m;
 }
 
-/* The loop that somebody would write by hand for FMI 2.0; seconds. */
+/* The loop that a programmer would write by hand for FMI 2.0; seconds. */
 static double by_hand2(const struct tutti_fmu *fmu, uint32_t reference, long steps, bool get)
 {
     const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;

@@ -134,7 +134,7 @@ static double damping(const struct tutti_linearization *linearization, size_t i)
     return re == 0 ? 0 : -re / hypot(re, linearization->eigenvalues_im[i]); /* and never -0 */
 }
 
-/* The least damped one that comes next to `after`; SIZE_MAX if there is none. */
+/* The least damped one after `after` (SIZE_MAX: of all); SIZE_MAX if there is none. */
 static size_t next_mode(const struct tutti_linearization *linearization, size_t after)
 {
     size_t best = SIZE_MAX;

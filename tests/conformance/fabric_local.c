@@ -11,7 +11,7 @@ void run_ranks(int ranks, void (*body)(struct tutti_fabric *fabric), struct repo
 {
     struct tutti_fabric *fabric = NULL;
     assert_int_equal(ranks, 1);
-    assert_null(reports); /* nobody hears them */
+    assert_null(reports); /* no conductor hears them */
     assert_ok(tutti_fabric_local_new(&fabric));
     body(fabric);
     fabric->kind->close(fabric);

@@ -252,7 +252,7 @@ static void all_combinations_run(void **state)
                 run_combination(&ring, couplings[c], orders[o], detections[e]);
 }
 
-/* Units that cannot go back are named, with what to use instead; what takes nobody back runs with them. */
+/* Units that cannot go back are named, with what to use instead; what takes no unit back runs with them. */
 static void units_that_cannot_go_back(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static double error_with(const char *coupling, const char *order, double rtol, u
     options.step = 1e-3;
     options.has_output_step = false;
     run_model(&outcome, &ring, &options, true);
-    double error = error_of(&outcome, options.stop, LAGS); /* nobody reads the output of the one that counts */
+    double error = error_of(&outcome, options.stop, LAGS); /* no unit reads the output of the one that counts */
     *steps = outcome.stats.steps;
     assert_int_equal(outcome.stats.forced, 0);
     outcome_fini(&outcome);
@@ -410,7 +410,7 @@ static void halves_are_steps_of_half_the_size(void **state)
         options.has_h_max = false; /* the solver would not take it */
         options.error_per = "step";
         options.rtol = options.atol = 1e-9; /* errors are too large, but steps cannot be shorter */
-        options.solver = "rk4";             /* whose steps do not hang on tolerances, which controls have a share in */
+        options.solver = "rk4"; /* whose steps do not depend on tolerances, which controls have a share in */
         run_model(&doubled, &chain, &options, true);
         options.control = "fixed";
         options.step = 1.0 / 64;

@@ -143,7 +143,7 @@ static void ring_converges(void **state)
     for (int i = 0; i < 4; i++) {
         struct outcome outcome;
         simulate(&outcome, &models, NULL, 2, LONGER * 0.01 / (1 << i), true);
-        assert_near(last_value(&outcome, "decay.x"), exact[0], 1e-6); /* nobody acts upon it */
+        assert_near(last_value(&outcome, "decay.x"), exact[0], 1e-6); /* no unit acts upon it */
         errors[i] = 0;
         for (int c = 1; c < 5; c++)
             if (columns[c])
@@ -183,8 +183,8 @@ static void check_listing(const struct model *model, const char *order)
 }
 
 /* To the bit; where a coupling iterates, as far as it does: sums are made in the order of units. A coupling that steps one
- * after the other gives the same as long as the order does not hang on the list: in the chain direct feed-through leaves one
- * order only; in the ring a cycle has to be cut somewhere, so the user says where. */
+ * after the other gives the same as long as the order does not depend on the list: in the chain direct feed-through
+ * leaves one order only; in the ring a cycle has to be cut somewhere, so the user says where. */
 static void listing_does_not_matter(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void times_are_those_of_the_grid(void **state)
 }
 
 /* After many steps a unit that shows its time (x sin(t) + u t, with x = u = 1) is where the others are, to the bit, and one
- * that nobody acts upon is where it would be by itself. */
+ * that no unit acts upon is where it would be by itself. */
 static void nothing_drifts(void **state)
 {
     (void)state;

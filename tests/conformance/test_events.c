@@ -48,7 +48,7 @@ static struct tutti_run_options plain_options(const char *coupling, const char *
     };
 }
 
-/* The row from which on a column has another value than in the first one; rows of the same time are before and behind. */
+/* The row from which on a column has another value than in the first one; rows of the same time are before and after. */
 static size_t change_of(const struct tutti_table *table, const char *name)
 {
     const char *first = text_at(table, 0, name);
@@ -118,7 +118,7 @@ static bool cannot_undo(const char *coupling, const char *control, const char *v
     return is("none") && back && strcmp(version, "1me") == 0;
 }
 
-/* With inputs that move: behind the event they begin anew, else the jump itself would be taken for a slope. */
+/* With inputs that move: after the event they begin anew, else the jump itself would be taken for a slope. */
 static void check_coming_back(const char *coupling, const char *control, const char *order, const char *version,
                               const char *interface)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inputs that move inside a step: the order that a coupling gains by them, whoever knows the slopes (the unit that gives the
- * signal, or its past) and however units take them (derivatives of inputs in FMI 1.0 and 2.0, intermediate update in 3.0,
- * Model Exchange by ourselves). One program, all explicit couplings and relax.
+/* Inputs that move inside a step: the order that a coupling gains by them, whatever knows the slopes (the unit that
+ * gives the signal, or its past) and however units take them (derivatives of inputs in FMI 1.0 and 2.0, intermediate
+ * update in 3.0, Model Exchange by ourselves). One program, all explicit couplings and relax.
  *
  * A lag that t^2 drives -> a lag -> ... -> a lag -> back to the first. Everything begins at rest, because the past is not known there: one step
  * with inputs that stand still, where they move, would cost an order. */

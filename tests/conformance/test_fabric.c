@@ -73,7 +73,7 @@ static bool nobody(int r, int s, int ranks)
     return !all(r, s, ranks);
 }
 
-/* One exchange of a net, number n; looks at what came. What nobody sends must stay as it was. */
+/* One exchange of a net, number n; looks at what came. What no rank sends must stay as it was. */
 static void exchange(struct tutti_fabric *fabric, uint32_t channel, bool (*reads)(int r, int s, int ranks),
                      double *values, int n)
 {
@@ -443,7 +443,7 @@ static void the_lesser_zero_is_the_negative_one(void **state)
     on_some(reduce_zeros);
 }
 
-/* The last rank does not take part; everybody waits for it, until it stops them. */
+/* The last rank does not take part; all others wait for it, until it stops them. */
 static void wait_in_exchange(struct tutti_fabric *fabric)
 {
     struct net net;

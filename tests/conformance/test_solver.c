@@ -35,7 +35,7 @@ static void test_it_says_what_it_is(void **state)
     assert_true(!kind->saved_size == !kind->save && !kind->save == !kind->restore);
 }
 
-/* Whatever the limits are, each is hit to the bit, and f is not asked for anything behind it. */
+/* Whatever the limits are, each is hit to the bit, and f is not asked for anything after it. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -482,7 +482,7 @@ static enum tutti_eval pole_rhs(void *context, double t, const double *x, double
     return eval ? eval : isfinite(dx[0]) ? TUTTI_EVAL_OK : TUTTI_EVAL_NO_VALUE;
 }
 
-/* x' = x^2 goes to infinity at t = 1: nobody gets past it, and the state is named. */
+/* x' = x^2 goes to infinity at t = 1: no solver gets past it, and the state is named. */
 static void test_pole(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes where a node, a runner or a worker reads them. The first one says where:
  *
- *  H  to a node: messages of one connection, each behind its length (two bytes, the low one first)
- *  S  the same, behind a HELLO: it holds the version, which changes
+ *  H  to a node: messages of one connection, each after its length (two bytes, the low one first)
+ *  S  the same, after a HELLO: it holds the version, which changes
  *  R  to a runner: a message of a node
  *  P  to a worker: how many ranks there are, and PEERS without its kind
  *  J  to a worker: how many ranks there are, and the job
@@ -45,7 +45,7 @@ static void check(bool good)
         abort();
 }
 
-/* Of its own size, so that a look beyond it is seen; with a zero behind it, if it is a text. */
+/* Of its own size, so that a look beyond it is seen; with a zero after it, if it is a text. */
 static char *copy(const uint8_t *data, size_t size, bool text)
 {
     char *bytes = malloc(size + (text || size == 0));

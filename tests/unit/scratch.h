@@ -49,7 +49,7 @@ static inline const char *scratch_write(struct scratch *scratch, const char *nam
     return scratch->joined;
 }
 
-/* All of a file, with a NUL behind it; the caller's. */
+/* All of a file, with a NUL after it; the caller's. */
 static inline char *slurp_file(const char *path, size_t *n)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -273,7 +273,7 @@ static void test_open_refuses(void **state)
 
 /* ---- failures on the way ---- */
 
-/* Whatever is called behind a failure, nothing crashes; statistics are there. */
+/* Whatever is called after a failure, nothing crashes; statistics are there. */
 static void look_at_the_failed(struct tutti_simulation *simulation, size_t number)
 {
     struct tutti_run_stats stats;
@@ -332,7 +332,7 @@ static void test_fmu_fails_at_the_start(void **state)
         struct tutti_simulation *simulation = open_simulation(&options);
         size_t y = number_of(simulation, "y");
         enum tutti_err err = tutti_simulation_start(simulation);
-        if (err || i < 3) { /* nobody may have asked for a value */
+        if (err || i < 3) { /* a value need not have been asked for */
             assert_int_not_equal(err, TUTTI_OK);
             look_at_the_failed(simulation, y);
         } else {

@@ -221,7 +221,7 @@ static void test_put_and_points(void **state)
     assert_ok(tutti_simulation_save(simulation, &before));
     assert_ok(put_value(simulation, "float64_in", 1));
     assert_ok(tutti_simulation_set(simulation, "string_in=one"));
-    assert_ok(tutti_simulation_save(simulation, &pending)); /* and nobody has taken it yet */
+    assert_ok(tutti_simulation_save(simulation, &pending)); /* and no step has taken it yet */
     assert_ok(put_value(simulation, "float64_in", 2));
     assert_ok(tutti_simulation_set(simulation, "string_in=two"));
     for (int again = 0; again < 2; again++) {

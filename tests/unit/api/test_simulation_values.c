@@ -451,7 +451,7 @@ static void test_put_into_a_system(void **state)
         assert_ok(put_value(simulation, "a.u", 3));
         size_t before = rows.count;
         assert_ok(tutti_simulation_step(simulation));
-        assert_same_double(row_of(&rows, before)[0], 0.5); /* an event, with a row behind it */
+        assert_same_double(row_of(&rows, before)[0], 0.5); /* an event, with a row after it */
         assert_ok(tutti_simulation_advance(simulation, 1));
         assert_near(value_of(simulation, "a.x"), 0.5 + 0.5 * 4, 1e-6);
         assert_near(value_of(simulation, "b.x"), 1 + 0.125 + 0.25 + 0.5, 0.02);

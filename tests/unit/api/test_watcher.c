@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody who looks at every row of a run (<tutti/run.h>): whatever the units run on, what is shown is what a file holds. */
+/* A watcher that looks at every row of a run (<tutti/run.h>): whatever the units run on, what is shown is what a file
+ * holds. */
 #include "stepped.h"
 
 #include <pthread.h>
@@ -203,7 +204,7 @@ static void test_threads(void **state)
 
 static pthread_t caller;
 
-/* Whoever wants no columns has a row function only; whoever records nothing is shown nothing. */
+/* A watcher that wants no columns has a row function only; one of a run that records nothing is shown nothing. */
 static enum tutti_err count_row(void *context, double t, const double *values)
 {
     (void)t;

@@ -43,7 +43,7 @@ static int count_files(const char *path)
     return count;
 }
 
-/* Nothing is left behind, neither where it belongs nor beside it. */
+/* No file is left, neither where it belongs nor beside it. */
 static void assert_nothing_left(void)
 {
     assert_int_equal(count_files(scratch_path(&scratch, "tmp")), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Actions that crash (base/crash.h): whoever guards them goes on. */
+/* Actions that crash (base/crash.h): the caller that guards them goes on. */
 #include "test.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void crash(void *calls)
     raise(SIGSEGV);
 }
 
-/* One that is guarded itself, and crashes behind it. */
+/* One that is guarded itself, and crashes after it. */
 static void crash_twice(void *calls)
 {
     assert_false(tutti_crash_guard(crash, calls));

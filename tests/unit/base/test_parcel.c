@@ -70,7 +70,7 @@ static void test_little_endian(void **state)
     tutti_parcel_fini(&parcel);
 }
 
-/* In memory of just that size: whoever reads beyond it is caught. */
+/* In memory of just that size: a read beyond it is caught. */
 static void test_cut(void **state)
 {
     (void)state;

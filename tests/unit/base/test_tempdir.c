@@ -112,7 +112,7 @@ static bool tell(int fd, const struct tutti_tempdir *dir)
     return write(fd, path, strlen(path)) == (ssize_t)strlen(path);
 }
 
-/* Makes the house of a folder (its parent) look as if nobody had touched it for an hour. */
+/* Makes the house of a folder (its parent) look as if it had not been touched for an hour. */
 static void age(const char *path)
 {
     char house[4200];

@@ -313,7 +313,7 @@ static void test_spoilt_bytes(void **state)
     end(&f);
 }
 
-/* A frame of this kind with these bytes alone, behind columns: x. */
+/* A frame of this kind with these bytes alone, after columns: x. */
 static enum tutti_err try_frame(enum tutti_report_kind kind, const void *bytes, size_t size)
 {
     struct fixture f;
@@ -357,7 +357,7 @@ static void test_malformed(void **state)
     end(&f);
 }
 
-/* Columns that nobody can have. */
+/* Columns that no rank can have. */
 static void test_hostile_columns(void **state)
 {
     (void)state;

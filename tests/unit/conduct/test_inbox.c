@@ -138,7 +138,7 @@ static void what_is_no_report_stops_the_run(void **state)
     memset(garbage, 0xee, sizeof garbage);
     assert_ok(tutti_inbox_put(inbox, 1, garbage, sizeof garbage));
     put_all(&f, inbox, 0, 64);
-    while (!tutti_inbox_is_done(inbox)) /* nobody waits for that rank */
+    while (!tutti_inbox_is_done(inbox)) /* that rank is not waited for */
         sched_yield();
     assert_int_equal(atomic_load(&stop_after), 0);
     put_all(&f, inbox, 1, 64); /* and what it says is thrown away */

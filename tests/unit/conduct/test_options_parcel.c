@@ -194,7 +194,7 @@ static void test_damaged_jobs(void **state)
     assert_fails(tutti_node_job_unpack(&job, parcel.bytes, parcel.size, "/folder", 1), TUTTI_ERR_FORMAT, "damaged");
     tutti_node_job_fini(&job);
     for (size_t size = 0; size < parcel.size; size++) {
-        char *cut = malloc(size + 1); /* of its own, so that reading behind it is seen */
+        char *cut = malloc(size + 1); /* of its own, so that reading beyond it is seen */
         assert_non_null(cut);
         memcpy(cut, parcel.bytes, size);
         assert_fails(tutti_node_job_unpack(&job, cut, size, "/folder", 2), TUTTI_ERR_FORMAT, "damaged");

@@ -178,7 +178,7 @@ static void test_nothing_recorded(void **state)
         assert_ok(tutti_conductor_new(&f.conductor, &f.options, how == 0 ? f.result : NULL, 2));
         for (int r = 0; r < 2; r++) {
             assert_ok(tutti_sink_open_report(&f.ranks[r].sink, &f.ranks[r].fabric, "plant", NULL, NULL, 0, false));
-            rank_row(&f.ranks[r], 1); /* nobody sends it */
+            rank_row(&f.ranks[r], 1); /* it is not sent */
             rank_end(&f.ranks[r], TUTTI_OK, "", 1);
         }
         assert_ok(offer_all(&f));
@@ -267,7 +267,7 @@ static void test_failed_ahead(void **state)
     end(&f);
 }
 
-/* What is refused must not cost somebody an earlier result. */
+/* What is refused must not cost an earlier result. */
 static void test_refused(void **state)
 {
     (void)state;

@@ -554,7 +554,7 @@ static void names(void **state)
     tutti_desc_free(desc);
 }
 
-/* Nobody listens: reading is the same. */
+/* Findings are not wanted: reading is the same. */
 static void no_findings(void **state)
 {
     (void)state;

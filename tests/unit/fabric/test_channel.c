@@ -174,7 +174,7 @@ static void nothing_to_send_is_no_message(void **state)
     assert_fails(tutti_cargo_unpack(&none, signals, signals, 1), TUTTI_ERR_FORMAT, "length");
 }
 
-/* Cut anywhere, in memory that ends there, or with something behind it. */
+/* Cut anywhere, in memory that ends there, or with something after it. */
 static void a_message_of_another_length_is_refused(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void a_message_of_another_length_is_refused(void **state)
     rank_fini(&to);
 }
 
-/* The lengths in a message are somebody else's numbers. */
+/* The lengths in a message are another process's numbers. */
 static void lengths_that_lie_are_refused(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void what_is_cut_is_no_hello(void **state)
         assert_false(tutti_frame_get_hello(copy, size, &back));
         free(copy);
     }
-    tutti_parcel_put_u8(&parcel, 0); /* nor what has something behind it */
+    tutti_parcel_put_u8(&parcel, 0); /* nor what has something after it */
     assert_false(tutti_frame_get_hello(parcel.bytes, parcel.size, &back));
     parcel.bytes[TUTTI_FRAME_HEAD] = 't';
     assert_false(tutti_frame_get_hello(parcel.bytes, parcel.size - 1, &back));
@@ -115,7 +115,7 @@ static void who_does_not_fit_is_told_why(void **state)
     assert_fails(tutti_frame_disagree(TUTTI_FRAME_NOT_EXPECTED, "x", ""), TUTTI_ERR_FORMAT, "does not expect us");
 }
 
-/* A later protocol may have more, or other things, behind its version. */
+/* A later protocol may have more, or other things, after its version. */
 static void another_protocol_is_told_from_garbage(void **state)
 {
     (void)state;

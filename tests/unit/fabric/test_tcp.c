@@ -294,7 +294,7 @@ static void lie(struct tutti_frame_head head, size_t body)
 {
     void *nothing = NULL;
     assert_int_equal(set_up(&nothing), 0);
-    snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1"); /* nobody calls a higher rank */
+    snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1"); /* no rank calls a higher one */
     start_rank(0, hear_protocol_error);
     open_hub();
     while (!tutti_tcp_hub_is_here(hub, 0) || tutti_tcp_hub_state(hub, 1) == TUTTI_OK)
@@ -315,7 +315,7 @@ static void a_peer_that_talks_nonsense_is_named(void **state)
     lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 0}, 100);                    /* too long */
     lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 1, 0, 0}, WIDTH * sizeof(double)); /* another channel */
     lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 5, 0}, WIDTH * sizeof(double)); /* another number */
-    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what nobody sent */
+    lie((struct tutti_frame_head){TUTTI_FRAME_DATA, 0, 0, 9}, WIDTH * sizeof(double)); /* took what was not sent */
     lie((struct tutti_frame_head){TUTTI_FRAME_REDUCE, 0, 0, 0}, 8);
     lie((struct tutti_frame_head){TUTTI_FRAME_REPORT, 0, 0, 0}, 8);
     lie((struct tutti_frame_head){TUTTI_FRAME_GRANT, 0, 0, 0}, 8);

@@ -43,7 +43,7 @@ static void what_is_no_key_is_refused_and_not_repeated(void **state)
     }
 }
 
-/* A server, and somebody who connects to it. */
+/* A server, and a client that connects to it. */
 struct pair {
     struct tutti_keys server_keys, client_keys;
     void *context, *server; /* of one context, with the thread */
@@ -139,7 +139,7 @@ static void whoever_comes_early_waits(void **state)
     finish(&pair);
 }
 
-/* Waits until somebody was refused; then nothing may have come. */
+/* Waits until a client was refused; then nothing may have come. */
 static void expect_refusal(struct pair *pair)
 {
     char user[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Mixer - a state, two inputs and three outputs that follow them at once, each by another factor and in another unit: whoever
- * mixes up rows and columns, or forgets a unit, gets something else. At `switch_at` the factors of the inputs are halved.
+/* Mixer - a state, two inputs and three outputs that follow them at once, each by another factor and in another unit: a
+ * master that mixes up rows and columns, or forgets a unit, gets something else. At `switch_at` the factors of the
+ * inputs are halved.
  *
  * It takes slopes of its inputs, and has directional derivatives; with MIXER_GIVES_RATES also derivatives of its outputs in time.
  * MIXER_IS_PLAIN: no directional derivatives. MIXER_IS_STUCK: neither these nor saved states. */

@@ -8,7 +8,7 @@
 enum {
     COUNT,          /* and look no further */
     RESET,          /* x becomes `back` */
-    RESET_SILENTLY, /* ... and nobody is told */
+    RESET_SILENTLY, /* ... and the importer is not told */
     END,
     ITERATE, /* three rounds */
     NEVER_SETTLE,

@@ -203,7 +203,7 @@ static bool crossed(const double z0[], const double z[])
     return false;
 }
 
-/* Halves the interval until the crossing is enclosed; ends just behind it. */
+/* Halves the interval until the crossing is enclosed; ends just after it. */
 static double locate(double t0, const double x0[], const double z0[], double t, double x[])
 {
     double low = t0, z[MAX_STATES];
@@ -247,7 +247,7 @@ void simulate(double stop, double h)
         get_states(x);
         get_indicators(z);
         for (size_t i = 0; i < me.nz; i++)
-            assert_true(z[i] != 0); /* FMI: an indicator is not zero behind an event */
+            assert_true(z[i] != 0); /* FMI: an indicator is not zero after an event */
     }
     seen.end = t;
     memcpy(seen.x, x, sizeof x);

@@ -70,7 +70,7 @@ static void the_heater_switches_on_time(void **state)
     }
 }
 
-/* x = exp(t) passes 10 and 100 between two steps; the first completed step behind that asks for the event. */
+/* x = exp(t) passes 10 and 100 between two steps; the first completed step after that asks for the event. */
 static void a_step_event_changes_the_nominal_value(void **state)
 {
     (void)state;

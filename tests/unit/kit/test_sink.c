@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a do-step does with points that the model refuses, and with events at its start; derivatives behind it. */
+/* What a do-step does with points that the model refuses, and with events at its start; derivatives after it. */
 #include "harness.h"
 
 static struct library library2, library3;

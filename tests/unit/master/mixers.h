@@ -53,7 +53,7 @@ static const char *const connect[] = {"a.y1=b.u1", "a.y2=b.u2", "b.y3=a.u1", "b.
 
 enum { PARAMETERS = 11 };
 
-/* "a.d11=0.013" and so on, for all units; with `more` behind them. */
+/* "a.d11=0.013" and so on, for all units; with `more` after them. */
 static inline size_t list_settings(char texts[][32], const char **set, const char *const *more, size_t more_count)
 {
     static const char *const names[PARAMETERS] = {"a", "b1", "b2", "c1", "c2", "c3", "d11", "d12", "d21", "d22", "d31"};
@@ -267,7 +267,7 @@ static inline void compare(const struct tutti_table *table, size_t row, const st
     for (int k = 0; k < UNITS; k++) {
         snprintf(name, sizeof name, "%c.x", 'a' + k);
         assert_near(cell(table, name, row), r->x[k], tolerance * (1 + fabs(r->x[k])));
-        for (int i = k; i < 3 && k < 2; i++) { /* b.y1 and c's outputs go nowhere: nobody corrects them */
+        for (int i = k; i < 3 && k < 2; i++) { /* b.y1 and c's outputs go nowhere: they are not corrected */
             snprintf(name, sizeof name, "%c.y%d", 'a' + k, i + 1);
             assert_near(cell(table, name, row), r->y[3 * k + i], tolerance * (1 + fabs(r->y[3 * k + i])));
         }

@@ -70,7 +70,7 @@ static inline void read_end(struct told *told, struct tutti_unparcel *in)
 
 static inline void read_frame(struct told *told, enum tutti_report_kind kind, struct tutti_unparcel *in)
 {
-    assert_false(told->has_end); /* nothing comes behind it */
+    assert_false(told->has_end); /* nothing comes after it */
     switch (kind) {
     case TUTTI_REPORT_COLUMNS: read_columns(told, in); break;
     case TUTTI_REPORT_ROW: read_row(told, in); break;

@@ -126,7 +126,7 @@ static void aitken_does_not_leap(void **state)
 }
 
 /* By Walker and Ni (2011), theorem 2.2: after as many steps as there are unknowns the residual can be made zero, as by
- * GMRES, and the step behind that lands there. */
+ * GMRES, and the step after that lands there. */
 static void anderson_solves_small_linear_systems(void **state)
 {
     (void)state;
@@ -191,8 +191,8 @@ static void the_fixed_point_is_kept(void **state)
         }
 }
 
-/* Components that do not matter do not decide: with a weight of next to nothing one that jumps about keeps nobody from
- * the solution. */
+/* Components that do not matter do not decide: with a weight of next to nothing one that jumps about keeps no other
+ * from the solution. */
 static void weights_say_what_counts(void **state)
 {
     (void)state;

@@ -142,7 +142,7 @@ static void one_rank_knows_without_asking(void **state)
 
 enum { PLACEMENTS = 15 };
 
-/* All ways to divide the units among ranks, up to the ranks' names; each has the number of ranks behind it. */
+/* All ways to divide the units among ranks, up to the ranks' names; each has the number of ranks after it. */
 static const int32_t placements[PLACEMENTS][UNITS + 1] = {
     {0, 0, 0, 0, 1}, {0, 0, 0, 1, 2}, {0, 0, 1, 0, 2}, {0, 0, 1, 1, 2}, {0, 0, 1, 2, 3},
     {0, 1, 0, 0, 2}, {0, 1, 0, 1, 2}, {0, 1, 0, 2, 3}, {0, 1, 1, 0, 2}, {0, 1, 1, 1, 2},
@@ -214,7 +214,7 @@ static enum tutti_err reduce(struct tutti_fabric *fabric, enum tutti_reduction r
 
 static const struct tutti_fabric_kind replaying = {.name = "replaying", .reduce = reduce};
 
-/* Everybody wants the same (F1): it is made. */
+/* All ranks want the same (F1): it is made. */
 static void combine(struct replay *ranks, int count)
 {
     double values[MOST_VALUES];
@@ -252,7 +252,7 @@ static void ask_in_turn(const struct question *question, take_part *part)
         if (done == 0)
             combine(ranks, question->ranks);
     }
-    assert_int_equal(done, question->ranks); /* nobody wants to know more than others */
+    assert_int_equal(done, question->ranks); /* no rank wants to know more than others */
 }
 
 /* ---- ... and at once ---- */

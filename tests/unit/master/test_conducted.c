@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks by hand, each a thread, with somebody who only reads what they report: what they come to when one fails or ends early,
- * and what they compute at the start, whoever has which unit. */
+/* Ranks by hand, each a thread, with a conductor that only reads what they report: what they come to when one fails or
+ * ends early, and what they compute at the start, whichever rank has which unit. */
 #include "ranks.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct tutti_run_options options_of(const char *const *files, size_t file
                                       .file_count = file_count,
                                       .connect = connect,
                                       .connect_count = connect_count,
-                                      .output = "-", /* recorded; nobody writes it */
+                                      .output = "-", /* recorded; it is not written */
                                       .coupling = "jacobi",
                                       .has_step = true,
                                       .step = 0.1,
@@ -99,7 +99,7 @@ static void a_rank_may_have_no_unit(void **state)
 
 /* ---- a rank that fails ---- */
 
-/* At its start, in its initialisation: nobody comes to a first row. */
+/* At its start, in its initialisation: no rank comes to a first row. */
 static void a_rank_that_fails_at_the_start_stops_all(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void those_who_are_behind_come_up(void **state)
         assert_int_equal(failed->returned, TUTTI_ERR_FMU);
         assert_int_equal(failed->rows, 6);
         assert_came_through(other);
-        assert_in_range(other->rows, 6, 11); /* it may have been ahead: nobody stops it in the middle */
+        assert_in_range(other->rows, 6, 11); /* it may have been ahead: it is not stopped in the middle */
         assert_true(other->t >= 0.5 - 1e-12);
         forget(&outcome);
     }

@@ -20,7 +20,7 @@ static void run_and_compare(const struct sort *sort, const char *order, bool smo
     struct reference r;
     prepare(&e, sort->fmu, sort->interface, order, step, NULL, 0);
     e.options.smooth = smooth;
-    if (sort->tries) /* how often hangs on what counts */
+    if (sort->tries) /* how often depends on what counts */
         e.options.rtol = 1e-4;
     simulate(outcome, &e.options);
     size_t rows = tutti_table_rows(outcome->table);
@@ -172,7 +172,7 @@ static void all_ways_lead_to_the_same(void **state)
     for (size_t w = 1; w < LENGTH(ways); w++) {
         prepare(&e, ways[w][0], ways[w][1], "0", 0.01, bend, LENGTH(bend));
         simulate(&outcome, &e.options);
-        for (size_t row = 0; row < 100; row++) /* the last point has no room for a short step behind it */
+        for (size_t row = 0; row < 100; row++) /* the last point has no room for a short step after it */
             for (int k = 0; k < 2; k++) {
                 const char *const names[] = {"a.y1", "b.y3"};
                 double exact = cell(first.table, names[k], row);

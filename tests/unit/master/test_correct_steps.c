@@ -85,7 +85,7 @@ static void work_is_done_once(void **state)
     prepare(&e, "PlainMixer_fmi2", "cs", "0", 0.01, NULL, 0);
     e.options.rtol = 1e-4;
     counts = count_work(&e.options);
-    assert_int_equal(counts.measured, 2 * 6); /* of a and b: nobody looks at c's outputs */
+    assert_int_equal(counts.measured, 2 * 6); /* of a and b: no unit reads c's outputs */
     assert_in_range(counts.factorizations, 1, 6);
     simulate(&outcome, &e.options);
     assert_in_range(outcome.auxiliary, 3 * counts.measured, 4 * counts.measured); /* two inputs, and none; some twice */
@@ -198,7 +198,7 @@ static void an_event_changes_everything(void **state)
                 prepare(&e, cases[k].fmu, cases[k].interface, order ? "1" : "0", 0.01, switches, LENGTH(switches));
                 e.options.smooth = smooth;
                 simulate(&outcome, &e.options);
-                assert_int_equal(tutti_table_rows(outcome.table), 102); /* one before the event, one behind */
+                assert_int_equal(tutti_table_rows(outcome.table), 102); /* one before the event, one after */
                 begin(&r, true);
                 for (size_t row = 0; row < 102; row++) {
                     compare(outcome.table, row, &r, cases[k].tolerance);

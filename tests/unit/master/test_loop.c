@@ -200,7 +200,7 @@ static void ends_that_a_master_remembers(void **state)
 
 /* ---- ranks ---- */
 
-/* Whoever announces, all end there. */
+/* Whichever rank announces, all end there. */
 static void announce_apart(struct tutti_fabric *fabric, const int32_t *place)
 {
     struct fake_world *world = new_pair();

@@ -242,7 +242,7 @@ static void noise_is_not_fought(void **state)
     fake_close(world);
 }
 
-/* Whoever does not ask for a shortest step is not left with a thousand bad ones. */
+/* A user who does not ask for a shortest step is not left with a thousand bad ones. */
 static void too_many_forced_steps_are_an_error(void **state)
 {
     (void)state;

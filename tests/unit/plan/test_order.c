@@ -213,7 +213,7 @@ static void nothing_connected(void **state)
     assert_int_equal(order.evaluations, 0);
 }
 
-/* Two loops, one behind the other, and an output of the first one's model that both leave alone. */
+/* Two loops, one after the other, and an output of the first one's model that both leave alone. */
 static void loops_in_a_row(void **state)
 {
     (void)state;

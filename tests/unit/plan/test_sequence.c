@@ -143,8 +143,8 @@ static void an_order_that_is_given(void **state)
     make_units("000");
     wire("ab bc ca");
     expect("b,c,a", "b|c|a");
-    expect("c", "c|a|b");    /* the others behind it, as if nothing was said */
-    expect("c,b,a", "bc|a"); /* b steps behind its reader c, which is to see how b began */
+    expect("c", "c|a|b");    /* the others after it, as if nothing was said */
+    expect("c,b,a", "bc|a"); /* b steps after its reader c, which is to see how b began */
     release();
     make_units("011");
     wire("ab bc");
@@ -203,7 +203,7 @@ static void close_over(bool (*reach)[MOST], uint32_t count)
                 reach[i][j] = reach[i][j] || (reach[i][k] && reach[k][j]);
 }
 
-/* Everybody waits for what feeds it, but for cycles; units whose output follows their input wait also there, but for
+/* Every unit waits for what feeds it, but for cycles; units whose output follows their input wait also there, but for
  * loops. */
 static void random_systems(void **state)
 {
@@ -219,7 +219,7 @@ static void random_systems(void **state)
         for (uint32_t u = 0; u < count; u++) {
             source[u] = (uint32_t)random_below((int32_t)count);
             if (random_below(4) == 0)
-                source[u] = u; /* nobody's */
+                source[u] = u; /* of no other unit */
             else
                 coupled_join(&coupled, source[u], 1, u, 0);
         }

@@ -80,7 +80,7 @@ static void what_is_not_told_is_assumed(void **state)
     expect_needs(b, "y1", true, "1.u2");
     expect_needs(b, "y2", true, "1.u1 1.u2");
     expect_needs(d, "y1", true, "");
-    /* c tells nothing, but nobody reads it; d tells nothing, but no input of it is connected. */
+    /* c tells nothing, but no unit reads it; d tells nothing, but no input of it is connected. */
     assert_int_equal(structure.assumed_count, 1);
     assert_int_equal(structure.assumed[0], b);
 }

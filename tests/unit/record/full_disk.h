@@ -38,7 +38,7 @@ static inline int fill(const struct tutti_record_format *format, const char *pat
     }
     if (err != TUTTI_ERR_IO)
         return 2;
-    for (int i = 0; i < 3; i++) { /* and it stays so, with the same words, for whoever asks */
+    for (int i = 0; i < 3; i++) { /* and it stays so, with the same words, for every call */
         (void)tutti_fail(TUTTI_ERR_STATE, "another failure");
         enum tutti_err again = i == 0   ? format->row(recorder, 1e9)
                                : i == 1 ? format->flush(recorder)

@@ -172,7 +172,7 @@ static void test_not_numbers(void **state)
     assert_true(isinf(worst.share) && isnan(worst.error) && isnan(worst.reference) && worst.result == 1);
     assert_true(isinf(share(CURVE(false, 0, 1, 1, 1, 2, NAN, 3, 1), gap, 100, 0)));
     assert_true(share(plain, gap, 100, 0) > 1);
-    assert_true(between(plain, gap, 2, 3, 0, 0, 0).share == 0); /* behind it */
+    assert_true(between(plain, gap, 2, 3, 0, 0, 0).share == 0); /* after it */
     /* All of it. */
     assert_true(share(CURVE(false, 0, NAN, 1, NAN), CURVE(false, 0, NAN, 0.5, NAN, 1, NAN), 0, 0) == 0);
     assert_true(isinf(share(CURVE(false, 0, NAN, 1, NAN), CURVE(false, 0, 0, 1, 0), 1, 0)));

@@ -510,7 +510,7 @@ static void test_more_behind(void **state)
     tutti_result_free(result);
 }
 
-/* Other matrices are nobody's business. */
+/* Other matrices are not looked at. */
 static void test_other_matrices(void **state)
 {
     (void)state;

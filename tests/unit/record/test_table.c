@@ -232,7 +232,7 @@ static void test_files(void **state)
     scratch_fini(&scratch);
 }
 
-/* From a pipe, whose size nobody knows; larger than the first buffer. */
+/* From a pipe, whose size is not known; larger than the first buffer. */
 static void test_pipe(void **state)
 {
     (void)state;

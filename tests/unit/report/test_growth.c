@@ -100,7 +100,7 @@ static double noise_from_rest(int k)
     return k < 50 ? 0 : k < 100 ? 1e-16 * noise(k) : noise(k);
 }
 
-static double rounding(int k) /* that nobody minds */
+static double rounding(int k) /* that does no harm */
 {
     return k < 30 ? 1e-16 * pow(-2, k) : 1;
 }

@@ -80,7 +80,7 @@ static enum tutti_err refuse(struct tutti_fabric *fabric, const void *bytes, siz
     return tutti_fail(TUTTI_ERR_STOPPED, "nobody listens");
 }
 
-/* Whoever logs on the way out keeps the message of what went wrong. */
+/* A caller that logs on the way out keeps the message of what went wrong. */
 static void test_message_survives(void **state)
 {
     (void)state;

@@ -218,7 +218,7 @@ static void check_text(const struct side *side, const struct tutti_cargo *cargo,
     assert_int_equal(found, 1);
 }
 
-/* Exactly the bytes of these nodes, each once; what lies side by side and comes one behind the other is one piece. */
+/* Exactly the bytes of these nodes, each once; what lies side by side and comes one after the other is one piece. */
 static void check_cargo(const struct side *side, const struct tutti_cargo *cargo, const bool *nodes)
 {
     unsigned char sent[2048] = {0};
@@ -279,7 +279,7 @@ static void check_direction(const struct world *world, uint32_t channel, int fro
     check_same(out, in);
 }
 
-/* Links have something in them, are there once, and in order; nobody is his own peer. */
+/* Links have something in them, are there once, and in order; no rank is its own peer. */
 static void check_links(const struct world *world, int rank, uint32_t channel)
 {
     const struct tutti_channel *opened = world->notes[rank].channels[channel];
@@ -392,12 +392,13 @@ static void one_rank_opens_nothing(void **state)
     assert_int_equal(side->channels.fabric->exchanges, 3);
     assert_ok(tutti_channels_exchange_rates(&side->channels, rates));
     assert_memory_equal(rates, ((double[]){1, 2, 3}), 3 * sizeof *rates);
-    assert_int_equal(world.notes[0].asked, TUTTI_NONE); /* counted, and nobody asked */
+    assert_int_equal(world.notes[0].asked, TUTTI_NONE); /* counted, and no rank asked */
     displace_units(&world);
     unload(&world);
 }
 
-/* c and d read nothing of others here and nobody reads theirs: their rank has nobody to hear of, and opens what all open. */
+/* c and d read nothing of others here and no unit reads theirs: their rank has no other to hear of, and opens what all
+ * open. */
 static void ranks_that_read_nothing_have_no_links(void **state)
 {
     (void)state;
@@ -547,7 +548,7 @@ static void check_pair(const struct world *world, int from, int to, bool all)
     }
 }
 
-/* A wave has a channel if anybody sends something of it. */
+/* A wave has a channel if any rank sends something of it. */
 static void check_waves_are_used(const struct world *world)
 {
     uint32_t next = TUTTI_CHANNEL_WAVES;

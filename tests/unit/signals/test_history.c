@@ -64,7 +64,7 @@ static void expect(unsigned degree, double t)
     assert_memory_equal(alone, second, sizeof second);
 }
 
-/* A polynomial through degree + 1 points, however far they are apart, is that polynomial: before, between and behind
+/* A polynomial through degree + 1 points, however far they are apart, is that polynomial: before, between and after
  * them. */
 static void polynomials_are_met(void **state)
 {

@@ -319,7 +319,7 @@ static void elements_are_connected_one_by_one(void **state)
     finish(&wired);
 }
 
-/* Start values that somebody asked for are those that are kept. */
+/* Start values that an option asked for are those that are kept. */
 static void elements_that_are_set_are_kept(void **state)
 {
     (void)state;

@@ -140,7 +140,7 @@ static void fast_behind(double t, const double *x, const double *u, double *dx)
     dx[2] = x[1] * x[1] - x[2];
 }
 
-/* The same, with the fast parts behind a pendulum, and not linear. */
+/* The same, with the fast parts driven by a pendulum, and not linear. */
 static void fast_behind_pendulum(double t, const double *x, const double *u, double *dx)
 {
     (void)t;

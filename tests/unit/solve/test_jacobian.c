@@ -260,7 +260,7 @@ static enum tutti_eval update(struct chain *chain, enum tutti_jacobian_mode mode
     assert_int_equal(counts.rhs, chain->rhs);
     if (eval == TUTTI_EVAL_OK)
         check_values(&jacobian, x, tolerance);
-    else { /* a failure leaves nothing behind */
+    else { /* a failure leaves no trace */
         double lowest = chain->lowest[4], highest = chain->highest[4];
         chain->lowest[4] = -INFINITY;
         chain->highest[4] = INFINITY;

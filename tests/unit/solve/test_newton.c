@@ -325,7 +325,7 @@ static void test_wall(void **state)
         }
 }
 
-/* The wall is much nearer than five halvings of the first step of 9, and just behind the solution. */
+/* The wall is much nearer than five halvings of the first step of 9, and just beyond the solution. */
 static double shallow(double x)
 {
     return x - (1e-8 * x + 1e-12 * sinh(1e3 * x) - 1e-7);

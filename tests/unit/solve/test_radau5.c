@@ -405,7 +405,7 @@ static void test_limit(void **state)
     }
     assert_near(x[0], free_run[0], 1e-5);
     assert_near(x[1], free_run[1], 1e-5);
-    /* No tiny steps at the limits, no slow growth behind them, no factorisation because of rounding. */
+    /* No tiny steps at the limits, no slow growth after them, no factorisation because of rounding. */
     assert_true(solver->counts.steps - steps < 600);
     assert_true(solver->counts.factorisations - factorisations < 300);
     /* The smallest step that there is. */

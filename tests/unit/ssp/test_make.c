@@ -19,7 +19,7 @@ static struct tutti_tree *read_tree(const char *text)
 
 #define URI(name) "http://ssp-standard.org/SSP1/SystemStructure" name
 
-/* What comes behind the declaration. */
+/* What comes after the declaration. */
 static void assert_document(const struct tutti_tree *tree, const char *wanted)
 {
     struct tutti_text text = {0};

@@ -5,7 +5,7 @@
 SSP_READER(ssd)
 
 #define TOP(version, rest) "<ssd:SystemStructureDescription" SPACES " version='" version "' name='doc'>\n" rest
-/* What is in the root system begins in line 3, what follows it in the line behind. */
+/* What is in the root system begins in line 3, what follows it in the line after. */
 #define SYSTEM(content)                                                                                                \
     TOP("2.0", "<ssd:System name='root'>\n" content "</ssd:System>\n</ssd:SystemStructureDescription>\n")
 #define SYSTEM1(content)                                                                                               \
@@ -456,7 +456,7 @@ static void test_warned(void **state)
     }
 }
 
-/* A file with the same fault everywhere gives some dozens of lines; nobody listening is fine, too. */
+/* A file with the same fault everywhere gives some dozens of lines; without a listener is fine, too. */
 static void test_many_warnings(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The radii that stability hangs on, against closed forms and against sequences of numbers. */
+/* The radii that stability depends on, against closed forms and against sequences of numbers. */
 #include "test.h"
 
 #include <math.h>

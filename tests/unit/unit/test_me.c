@@ -224,7 +224,7 @@ static void a_solver_looks_ahead(void **state)
     }
 }
 
-/* What is behind the unit's time was computed with inputs that did not come. */
+/* What is after the unit's time was computed with inputs that did not come. */
 static void inputs_change_while_the_solver_is_ahead(void **state)
 {
     (void)state;

@@ -115,7 +115,7 @@ static void the_solution_is_the_same(void **state)
     }
 }
 
-/* An event ends a step: its two parts have their own averages, and the row behind it has none. */
+/* An event ends a step: its two parts have their own averages, and the row after it has none. */
 static void an_event_divides_a_step(void **state)
 {
     (void)state;

@@ -68,7 +68,7 @@ static void outputs_have_derivatives(void **state)
     }
 }
 
-/* No FMU need answer for times behind the stop time. */
+/* No FMU need answer for times after the stop time. */
 static void outputs_have_derivatives_up_to_the_end(void **state)
 {
     (void)state;

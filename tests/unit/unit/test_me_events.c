@@ -237,7 +237,7 @@ static void time_events_without_states(void **state)
     }
 }
 
-/* x' = x: a step event behind each power of ten, with a second iteration and another nominal value. */
+/* x' = x: a step event after each power of ten, with a second iteration and another nominal value. */
 static void step_events(void **state)
 {
     (void)state;

@@ -41,7 +41,8 @@ static double tolerance_of(const struct tutti_linear *linear)
     return linear->exact ? 1e-13 : 1e-8;
 }
 
-/* Wave is not linear: x' = u - x; outputs x, x^2 + u^2, x sin(t) + u t. Steps before and after are as if nobody asked. */
+/* Wave is not linear: x' = u - x; outputs x, x^2 + u^2, x sin(t) + u t. Steps before and after are as if it was not
+ * asked for. */
 static void check_wave(const char *model, const char *version, bool exact)
 {
     struct life life, other;
@@ -219,7 +220,7 @@ static void states_without_names(void **state)
     unload(&life);
 }
 
-/* At the ends of the run, and right behind an event: time is not moved. */
+/* At the ends of the run, and right after an event: time is not moved. */
 static void at_the_ends(void **state)
 {
     (void)state;

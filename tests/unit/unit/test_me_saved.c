@@ -126,7 +126,7 @@ static void a_saved_point_is_reused(void **state)
     }
 }
 
-/* Behind an event and back: counters, domains of the indicators, the state before the event, the next time event. */
+/* To after an event and back: counters, domains of the indicators, the state before the event, the next time event. */
 static void events_are_undone_with_saved_states(void **state)
 {
     (void)state;

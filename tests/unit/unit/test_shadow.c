@@ -205,7 +205,7 @@ static void check_values(struct tutti_unit *shadow)
     assert_ok(shadow->kind->get(shadow, &block)); /* what came by the fabric stays */
     assert_ok(shadow->kind->set_input_derivatives(shadow, references, NULL, 3, orders, values));
     assert_memory_equal(values, before, sizeof values);
-    /* Nobody is to take these for the unit's. */
+    /* These are not to be taken for the unit's. */
     assert_ok(shadow->kind->get_output_derivatives(shadow, references, 2, 1, values));
     assert_true(isnan(values[0]) && isnan(values[1]));
     values[2] = 5;
@@ -267,7 +267,7 @@ static void calls_are_done_and_without_effect(void **state)
     }
 }
 
-/* A master calls what the kind of the unit has, whoever has the unit. */
+/* A master calls what the kind of the unit has, whichever rank has the unit. */
 static void a_shadow_has_every_call_that_masters_make(void **state)
 {
     (void)state;
