@@ -144,7 +144,7 @@ void tutti_instance_free(struct tutti_instance *in)
     if (tutti_call_may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state
-                                                       : TUTTI_STATE_ERROR; /* the caller did not ask how it went */
+                                                       : TUTTI_STATE_ERROR; /* no caller asked how it went */
     if (tutti_call_may(in, TUTTI_CALL_FREE))
         free_component(in);
     atomic_fetch_sub(&in->library->instances, 1);

@@ -14,7 +14,7 @@ TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration 
                                                        const struct tutti_run_options *options,
                                                        const struct tutti_times *times, double tolerance,
                                                        bool disturbed, bool coupled);
-/* Of Model Exchange, and of the control of steps, where no option says another. */
+/* Of Model Exchange, and of the control of steps, where no option gives another. */
 #define TUTTI_DEFAULT_RTOL 1e-4
 
 /* Are solver, predictor, jacobian and filter words that there are? ARGUMENT, naming these. */

@@ -176,7 +176,7 @@ static enum tutti_err read_parameter(struct tutti_parts *parts, const struct tut
     return check_count(parts, node, parameter);
 }
 
-/* Adds a parameter that was read after the others. Names should be unique; files of well-known examples have some
+/* Adds, after the others, a parameter that was read. Names should be unique; files of well-known examples have some
  * twice, and then the last one counts, as it does among bindings. */
 static enum tutti_err keep_parameter(struct tutti_parts *parts, const struct tutti_node *node, struct tutti_map *names,
                                      struct tutti_ssp_parameter *parameters, size_t *count)
