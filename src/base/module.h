@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs the libraries that
- * they use. */
+/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs their libraries. */
 #ifndef TUTTI_BASE_MODULE_H
 #define TUTTI_BASE_MODULE_H
 

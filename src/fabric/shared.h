@@ -3,8 +3,7 @@
  *
  * Everything lies in one area, which is made before there are ranks. The process that makes it is the conductor: it
  * reads what ranks report and where they are, at any time, also after one of them died. It must go on reading until all
- * have left, also after a stop: a rank whose report does not fit waits until it does, so that no report is cut
- * short. */
+ * have left, also after a stop: a rank whose report does not fit waits until it does, so that no report is cut short. */
 #ifndef TUTTI_FABRIC_SHARED_H
 #define TUTTI_FABRIC_SHARED_H
 

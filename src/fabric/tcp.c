@@ -825,8 +825,7 @@ static void stop(struct tutti_fabric *fabric, uint64_t step)
     spread_stop(tcp_of(fabric), step);
 }
 
-/* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. A peer that says goodbye
- * has it. */
+/* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. One that says goodbye has it. */
 static void say_goodbye(struct tutti_tcp *tcp)
 {
     const struct tutti_frame_head bye = {.kind = TUTTI_FRAME_BYE};

@@ -143,8 +143,7 @@ void tutti_instance_free(struct tutti_instance *in)
         return;
     if (tutti_call_may(in, TUTTI_CALL_TERMINATE))
         if (tutti_instance_terminate(in) != TUTTI_OK)
-            in->state = in->state == TUTTI_STATE_FATAL ? in->state
-                                                       : TUTTI_STATE_ERROR; /* no caller asked how it went */
+            in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* how it went is not told */
     if (tutti_call_may(in, TUTTI_CALL_FREE))
         free_component(in);
     atomic_fetch_sub(&in->library->instances, 1);

@@ -34,8 +34,7 @@ void tutti_bells_fini(struct bells *bells);
 
 /* Wakes a rank if it sleeps; -1: it is on another host. To be called after what it waits for was sent. */
 static inline void tutti_bells_ring(struct bells *bells, int bell);
-/* Sleeping takes two calls, with a last look between them at what is waited for: a rank that sends after `lie_down`
- * rings. */
+/* Sleeping takes two calls, with a last look between them at what is waited for: a send after `lie_down` rings. */
 static inline uint32_t tutti_bells_lie_down(struct bells *bells);
 /* Until a rank rang, or some milliseconds have passed. */
 void tutti_bells_sleep(struct bells *bells, uint32_t rings);

@@ -560,8 +560,7 @@ static enum tutti_err observe_extra(struct tutti_observer *observer, struct choo
     return TUTTI_OK;
 }
 
-/* Says what is recorded of units that have no outputs, on one rank. A warning where nothing else is: it was not asked
- * for. */
+/* Says what is recorded of units that have no outputs, on one rank. A warning where nothing else is: it is not asked for. */
 static void tell_substitutes(const struct tutti_observer *observer, const struct chooser *chooser)
 {
     const struct tutti_system *system = chooser->system;

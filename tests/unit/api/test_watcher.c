@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A watcher that looks at every row of a run (<tutti/run.h>): whatever the units run on, what is shown is what a file
- * holds. */
+/* A watcher that looks at every row of a run (<tutti/run.h>): whatever the units run on, a file holds what is shown. */
 #include "stepped.h"
 
 #include <pthread.h>

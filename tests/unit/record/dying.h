@@ -19,8 +19,7 @@ static inline void on_alarm(int signal)
     _exit(0);
 }
 
-/* Row i has x = i / 10, and every seventh is flushed. Ended after so many microseconds by an alarm; 0: by another
- * process. */
+/* Row i has x = i / 10, and every seventh is flushed. Ended after so many microseconds by an alarm; 0: from outside. */
 static inline void record_until_ended(const struct tutti_record_format *format, const char *path,
                                       const struct tutti_column *columns, size_t count, double *x,
                                       unsigned microseconds)

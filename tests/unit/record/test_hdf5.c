@@ -236,8 +236,7 @@ static void write_on_demand(const char *path, int orders, int answers)
     _exit(0); /* without closing the file */
 }
 
-/* Before the first row, after every flush, and when the writer is gone: a program that opens the file sees what was
- * flushed. */
+/* Before the first row, after every flush, and when the writer is gone: a new reader sees what was flushed. */
 static void a_file_that_grows_can_be_read(void **state)
 {
     (void)state;

@@ -41,8 +41,7 @@ static double tolerance_of(const struct tutti_linear *linear)
     return linear->exact ? 1e-13 : 1e-8;
 }
 
-/* Wave is not linear: x' = u - x; outputs x, x^2 + u^2, x sin(t) + u t. Steps before and after are as if it was not
- * asked for. */
+/* Wave is not linear: x' = u - x; outputs x, x^2 + u^2, x sin(t) + u t. Steps before and after are as without it. */
 static void check_wave(const char *model, const char *version, bool exact)
 {
     struct life life, other;
