@@ -23,8 +23,8 @@ TUTTI_CHECKED enum tutti_err tutti_place_least_ranks(const struct tutti_system *
                                                      const struct tutti_run_options *options, int *ranks);
 
 /* What each component costs: options->costs, in seconds, units that are not there the mean of the others; or, where nothing
- * was measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and
- * for each 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates it. */
+ * was measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and for
+ * each 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates it. */
 TUTTI_CHECKED enum tutti_err tutti_place_costs(const struct tutti_system *system,
                                                const struct tutti_run_options *options, double *costs, bool *measured);
 

@@ -459,8 +459,8 @@ static double move_by(struct bdf *bdf, double s)
 }
 
 /* Is there anything to correct? A prediction is off with the right-hand side that it was made for, too: that is what the
- * step size is chosen by. A method that takes this for news at every step forgets at every step what was before it,
- * never gets beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
+ * step size is chosen by. A method that takes this for news at every step forgets at every step what was before it, never
+ * gets beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
 static bool is_news(struct bdf *bdf, double error)
 {
     const struct tutti_nordsieck *array = &bdf->array;

@@ -397,7 +397,7 @@ static void one_rank_opens_nothing(void **state)
     unload(&world);
 }
 
-/* c and d read nothing of others here and no unit reads theirs: their rank has no other to hear of, and opens what all open. */
+/* c and d read nothing of others here and no unit reads theirs: their rank hears of no other, and opens what all open. */
 static void ranks_that_read_nothing_have_no_links(void **state)
 {
     (void)state;
