@@ -21,6 +21,9 @@ void tutti_call_refused(struct tutti_instance *in, const char *what);
 void tutti_call_answered(struct tutti_instance *in);
 /* Every status that is not OK. */
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status);
+/* Every end of a do-step from t to `end`; `step` as it was filled in (binding.h). */
+enum tutti_err tutti_call_conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
+                                        struct tutti_step *step);
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
 void tutti_call_bury(struct tutti_instance *in);
 

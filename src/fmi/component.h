@@ -40,6 +40,7 @@ struct tutti_instance {
     enum tutti_type call_type;
     double time;
     unsigned deferred; /* messages.texts->deferred that are not told yet */
+    bool refused;      /* the last call ended with an Error that did not end all: `refusal` */
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
@@ -50,7 +51,6 @@ struct tutti_instance {
     bool has_next_event;
     double next_event;
     char *refusal; /* the last Error that did not end all (tutti_call_refused), as a sentence; owned */
-    bool refused;  /* ... was the end of the last call */
     struct tutti_messages messages;
     union {
         char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */

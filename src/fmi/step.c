@@ -37,8 +37,8 @@ static enum tutti_err look_at_step(struct tutti_instance *in, double t, double e
 
 /* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
  * (I10). */
-static enum tutti_err conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
-                                    struct tutti_step *step)
+static enum tutti_err conclude_unusual(struct tutti_instance *in, double t, double end, enum tutti_status status,
+                                       struct tutti_step *step)
 {
     if (in->binding->after_step) {
         struct tutti_instance *outer = tutti_call_enter(in);
@@ -65,6 +65,26 @@ static enum tutti_err conclude_step(struct tutti_instance *in, double t, double 
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_call_conclude_step(struct tutti_instance *in, double t, double end, enum tutti_status status,
+                                        struct tutti_step *step)
+{
+    if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
+        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
+        return in->callback_error;
+    }
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return conclude_unusual(in, t, end, status, step);
+    if (__builtin_expect(step->early || step->event || step->terminate, 0))
+        TRY(look_at_step(in, t, end, step));
+    else
+        step->reached = end;
+    if (__builtin_expect(in->deferred != 0, 0))
+        tutti_instance_log_deferred(in);
+    in->state = TUTTI_STATE_STEP;
+    in->time = step->reached;
+    return TUTTI_OK;
+}
+
 /* I6: a step starts where the one before ended. */
 static enum tutti_err wrong_start(const struct tutti_instance *in, double t)
 {
@@ -87,21 +107,7 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
     struct tutti_instance *outer = tutti_call_enter(in);
     enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
     tutti_call_leave(outer);
-    if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
-        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
-        return in->callback_error;
-    }
-    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
-        return conclude_step(in, t, end, status, step);
-    if (__builtin_expect(step->early || step->event || step->terminate, 0))
-        TRY(look_at_step(in, t, end, step));
-    else
-        step->reached = end;
-    if (__builtin_expect(in->deferred != 0, 0))
-        tutti_instance_log_deferred(in);
-    in->state = TUTTI_STATE_STEP;
-    in->time = step->reached;
-    return TUTTI_OK;
+    return tutti_call_conclude_step(in, t, end, status, step);
 }
 
 enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)

@@ -101,10 +101,11 @@ static bool name_choices(const struct tutti_master *master, struct tutti_run_sta
            (!chosen || give_reasons(&master->chosen, stats));
 }
 
-void tutti_count(const struct tutti_master *master)
+void tutti_count(struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;
     struct tutti_run_stats *stats = rank->stats;
+    tutti_lane_count(&master->lane);
     stats->start = rank->times.start;
     stats->stop = rank->t;
     /* What all ranks count alike, the first one tells; the sum over ranks is that of the run. */

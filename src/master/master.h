@@ -9,6 +9,7 @@
 #include "master/coupling/staging.h"
 #include "master/detect.h"
 #include "master/extrapolation.h"
+#include "master/lane.h"
 #include "master/member.h"
 #include "master/outputs.h"
 #include "plan/sequence.h"
@@ -80,6 +81,9 @@ struct tutti_master {
     struct tutti_sequence sequence;      /* of couplings that step unit by unit */
     const uint32_t *positions;           /* per component: its place in it; NULL: units step in their own order */
     struct tutti_step_rules rules;
+    struct tutti_lane lane; /* where the coupling alone makes macro steps */
+    uint32_t *
+        lane_first; /* per wave of the sequence, and one more: its first unit there; NULL: units step in their own order */
     struct tutti_extrapolation extrapolation;
     struct tutti_staging staging;
     struct tutti_correction *correction; /* NULL: none */

@@ -33,19 +33,29 @@ static double horizon(const struct tutti_rank *rank, const struct tutti_member *
     return member->inputs ? fmin(until, fmin(member->inputs->kink, member->inputs->event)) : until;
 }
 
-/* Steps towards `target`. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. Where steps
+static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *member, double goal,
+                              struct tutti_step *step)
+{
+    struct tutti_unit *unit = member->unit;
+    if (member->inputs)
+        TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->time, goal));
+    unit->horizon = horizon(rank, member, goal);
+    return unit->kind->step(unit, member->t, step_to(rank, member, goal), step);
+}
+
+/* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. Where steps
  * can be taken back, all units are, and try a shorter one. */
 static enum tutti_err advance(struct tutti_rank *rank, const struct tutti_step_rules *rules,
-                              struct tutti_member *member, double target, struct tutti_step *step,
-                              struct tutti_outcome *outcome)
+                              struct tutti_member *member, double target, const struct tutti_step *made,
+                              struct tutti_step *step, struct tutti_outcome *outcome)
 {
     struct tutti_unit *unit = member->unit;
     double goal = target;
-    for (;;) {
-        if (member->inputs)
-            TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->time, goal));
-        unit->horizon = horizon(rank, member, goal);
-        TRY(unit->kind->step(unit, member->t, step_to(rank, member, goal), step));
+    for (;; made = NULL) {
+        if (__builtin_expect(made != NULL, 0))
+            *step = *made;
+        else
+            TRY(do_step(rank, member, goal, step));
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;
         if (step->terminate)
@@ -142,13 +152,13 @@ static bool is_over(const struct tutti_member *member, const struct tutti_outcom
 }
 
 static enum tutti_err go(struct tutti_rank *rank, const struct tutti_step_rules *rules, struct tutti_member *member,
-                         double target, struct tutti_outcome *outcome)
+                         double target, const struct tutti_step *made, struct tutti_outcome *outcome)
 {
     struct tutti_step step;
     int standstills = 0;
-    for (;;) {
+    for (;; made = NULL) {
         double before = member->t, goal = next_goal(rank, member, target);
-        TRY(advance(rank, rules, member, goal, &step, outcome));
+        TRY(advance(rank, rules, member, goal, made, &step, outcome));
         if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
             return TUTTI_OK;
         arrive(rank, member, goal, &step, outcome);
@@ -177,11 +187,11 @@ static enum tutti_err go_by_halves(struct tutti_rank *rank, const struct tutti_s
     const struct tutti_unit_wires *wires = member->wires;
     double middle = rank->t + (target - rank->t) / 2;
     if (middle <= rank->t || middle >= target)
-        return go(rank, rules, member, target, outcome);
+        return go(rank, rules, member, target, NULL, outcome);
     struct tutti_inputs *inputs = member->inputs;
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_BEGIN;
-    TRY(go(rank, rules, member, middle, outcome));
+    TRY(go(rank, rules, member, middle, NULL, outcome));
     if (member->t != middle || is_over(member, outcome) || (member->event && comes_back(rules, member, outcome)))
         return TUTTI_OK;
     if (member->event)
@@ -193,13 +203,13 @@ static enum tutti_err go_by_halves(struct tutti_rank *rank, const struct tutti_s
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_END;
     if (wires->gather_count == 0)
-        return go(rank, rules, member, target, outcome);
+        return go(rank, rules, member, target, NULL, outcome);
     memcpy(rank->wires.gathered + wires->gather_first, rules->second + wires->gather_first,
            wires->gather_count * sizeof(double));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         if (wires->moving[b].type == TUTTI_TYPE_FLOAT64)
             TRY(member->unit->kind->set(member->unit, &wires->moving[b]));
-    return go(rank, rules, member, target, outcome);
+    return go(rank, rules, member, target, NULL, outcome);
 }
 
 static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member)
@@ -241,7 +251,7 @@ enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_ste
     TRY(set_inputs(rank, member));
     double set = timed ? tutti_clock_now() - begin : 0;
     TRY(member->wires->halves ? go_by_halves(rank, rules, member, target, outcome)
-                              : go(rank, rules, member, target, outcome));
+                              : go(rank, rules, member, target, NULL, outcome));
     if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
         return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: macro.c */
     if (__builtin_expect(!timed, 1))
@@ -250,4 +260,12 @@ enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_ste
     TRY(tutti_wires_get(member->wires, unit));
     time_exchange(&unit->counts, set, tutti_clock_now() - begin);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_member_finish(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                                   struct tutti_member *member, double target, const struct tutti_step *made,
+                                   struct tutti_outcome *outcome)
+{
+    TRY(go(rank, rules, member, target, made, outcome));
+    return outcome->why == TUTTI_REFUSED ? TUTTI_OK : tutti_wires_get(member->wires, member->unit);
 }

@@ -21,6 +21,10 @@ struct tutti_step_rules {
 TUTTI_CHECKED enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                                struct tutti_member *member, double target,
                                                struct tutti_outcome *outcome);
+/* The rest of that for a member whose inputs were set, and whose first do-step was `made`, with this result; NULL: was not. */
+TUTTI_CHECKED enum tutti_err tutti_member_finish(struct tutti_rank *rank, const struct tutti_step_rules *rules,
+                                                 struct tutti_member *member, double target,
+                                                 const struct tutti_step *made, struct tutti_outcome *outcome);
 /* Where the member came to: does its input file jump there, or does it have an event to cross? */
 void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member);
 

@@ -111,6 +111,36 @@ static enum tutti_err open_signals(struct tutti_master *master, unsigned order)
     return tutti_extrapolation_open(&master->extrapolation, &master->outputs);
 }
 
+/* Own units of the sequence, wave by wave. */
+static enum tutti_err line_up(struct tutti_master *master, struct tutti_member ***members)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_sequence *sequence = &master->sequence;
+    uint32_t count = 0;
+    *members = tutti_arena_array(&rank->arena, rank->own_count, sizeof **members);
+    master->lane_first = tutti_arena_array(&rank->arena, (size_t)sequence->wave_count + 1, sizeof(uint32_t));
+    if (!*members || !master->lane_first)
+        return tutti_fail_memory();
+    for (uint32_t w = 0; w < sequence->wave_count; w++) {
+        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
+            if (tutti_rank_owns(rank, sequence->components[i]))
+                (*members)[count++] = &rank->members[sequence->components[i]];
+        master->lane_first[w + 1] = count;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_lane(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct tutti_member **members = rank->own;
+    if (master->chosen.by_attempts)
+        return TUTTI_OK;
+    if (master->positions)
+        TRY(line_up(master, &members));
+    return tutti_lane_open(&master->lane, rank, &master->rules, members, rank->own_count);
+}
+
 enum tutti_err tutti_master_open(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -118,7 +148,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     const char *step_log = rank->job->options.step_log;
     set_numbers(master);
     if (!master->chosen.general)
-        return TUTTI_OK;
+        return open_lane(master);
     rank->single_unit = false; /* an event of the only unit does not end a step that is judged as a whole */
     master->rules = (struct tutti_step_rules){.goes_back = chosen->goes_back,
                                               .stops_at_events = chosen->goes_back && chosen->detection->early};
@@ -134,6 +164,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     if (chosen->detection->outputs)
         TRY(tutti_detector_open(&master->detector, rank));
     chosen->by_attempts = chosen->goes_back || chosen->control->varies || order > 0 || step_log;
+    TRY(open_lane(master));
     return step_log ? tutti_step_log_open(&master->log, rank, step_log) : TUTTI_OK;
 }
 

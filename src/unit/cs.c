@@ -195,6 +195,20 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     return err;
 }
 
+static struct tutti_lane_values lane_values(const struct tutti_block *block)
+{
+    return block ? (struct tutti_lane_values){block->references, block->values, (uint32_t)block->count,
+                                              (uint32_t)block->value_count}
+                 : (struct tutti_lane_values){0};
+}
+
+static bool record(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
+                   struct tutti_call_record *record)
+{
+    struct tutti_lane_values in = lane_values(inputs), out = lane_values(outputs);
+    return tutti_lane_record(record, ((struct cs *)unit)->instance, &in, &out);
+}
+
 static enum tutti_err enter_event(struct tutti_unit *unit)
 {
     return tutti_instance_enter_event(((struct cs *)unit)->instance);
@@ -254,6 +268,7 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,
     .step = step,
+    .record = record,
     .enter_event = enter_event,
     .settle = settle,
     .save = save,

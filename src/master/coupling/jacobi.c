@@ -18,6 +18,17 @@ static enum tutti_err stage(struct tutti_rank *rank)
     return TUTTI_OK;
 }
 
+static enum tutti_err step_units(struct tutti_master *master, double target, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    if (__builtin_expect(master->lane.members != NULL, 1))
+        return tutti_lane_step(&master->lane, 0, master->lane.count, target, outcome);
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (tutti_member_due(rank, rank->own[m], target))
+            TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
+    return TUTTI_OK;
+}
+
 static enum tutti_err step(struct tutti_master *master, void *self, double target, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
@@ -28,9 +39,7 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
             tutti_staging_hold(&master->staging, rank->own[m], target);
     if (__builtin_expect(master->correction != NULL, 0))
         TRY(tutti_correction_before(master->correction, target));
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        if (tutti_member_due(rank, rank->own[m], target))
-            TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
+    TRY(step_units(master, target, outcome));
     if (__builtin_expect(master->defers_exchange, 0)) {
         master->exchange_deferred = true; /* sent if the step is good: tutti_couple_send */
         return TUTTI_OK;

@@ -15,6 +15,19 @@ static bool is_own(const struct tutti_master *master, uint32_t i)
     return tutti_rank_owns(rank, master->sequence.components[i]);
 }
 
+static enum tutti_err step_units(struct tutti_master *master, uint32_t wave, double target,
+                                 struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_sequence *sequence = &master->sequence;
+    if (master->lane_first)
+        return tutti_lane_step(&master->lane, master->lane_first[wave], master->lane_first[wave + 1], target, outcome);
+    for (uint32_t i = sequence->wave_first[wave]; i < sequence->wave_first[wave + 1]; i++)
+        if (is_own(master, i) && tutti_member_due(rank, &rank->members[sequence->components[i]], target))
+            TRY(tutti_member_step(rank, &master->rules, &rank->members[sequence->components[i]], target, outcome));
+    return TUTTI_OK;
+}
+
 static enum tutti_err step_wave(struct tutti_master *master, uint32_t wave, double target,
                                 struct tutti_outcome *outcome)
 {
@@ -27,9 +40,7 @@ static enum tutti_err step_wave(struct tutti_master *master, uint32_t wave, doub
         if (is_own(master, i) && tutti_member_present(rank, &rank->members[sequence->components[i]]))
             TRY(tutti_staging_stage(&master->staging, &rank->members[sequence->components[i]], target));
     rank->wires.source = rank->wires.signals;
-    for (uint32_t i = first; i < end; i++)
-        if (is_own(master, i) && tutti_member_due(rank, &rank->members[sequence->components[i]], target))
-            TRY(tutti_member_step(rank, &master->rules, &rank->members[sequence->components[i]], target, outcome));
+    TRY(step_units(master, wave, target, outcome));
     TRY(tutti_channels_exchange_wave(&rank->channels, wave));
     for (uint32_t i = first; rank->wires.order > 0 && i < end; i++)
         tutti_staging_pass_on(&master->staging, sequence->components[i], h);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* lane.h - steps of Co-Simulation instances that do nothing unusual, one instance after the other: set, do-step, get.
+ *
+ * What does not change from step to step (functions, references, places of the values) lies in flat call records, which one
+ * tight loop per version of FMI walks. Whatever is unusual (a status other than OK, messages of errors, an early return, the
+ * end of the run) stops the walk at that very call; the caller lets tutti_lane_conclude say what became of it, as it
+ * would have been said without the lane, finishes the step of that instance, and walks on.
+ *
+ * Invariants:
+ *  L1  The instances of records are in step mode, without event mode and intermediate updates.
+ *  L2  Before every call the instance knows which one it is, and its time: messages, crashes and time-outs name both. */
+#ifndef TUTTI_FMI_LANE_H
+#define TUTTI_FMI_LANE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "fmi/arguments.h"
+#include "fmi/binding.h"
+
+/* Float64 variables of one call: none if count is 0. Borrowed. */
+struct tutti_lane_values {
+    const uint32_t *references;
+    double *values;
+    uint32_t count, value_count; /* references; values, which are more where there are arrays */
+};
+
+struct tutti_call_record {
+    struct tutti_instance *instance;
+    void (*set)(void), (*step)(void), (*get)(void); /* of the FMU, by version */
+    struct tutti_lane_values inputs, outputs;
+    /* Filled in by the caller. */
+    double *arrived;    /* where the end of a step is told */
+    uint32_t heartbeat; /* what is told before its first call */
+    uint32_t quiet;     /* the walk stops before step number `quiet` from now, which is to be made in another way */
+    uint8_t fmi;        /* 0: all are */
+};
+
+/* The call that a walk stopped at. */
+enum tutti_lane_stop { TUTTI_LANE_NOWHERE, TUTTI_LANE_BEFORE, TUTTI_LANE_SET, TUTTI_LANE_STEP, TUTTI_LANE_GET };
+
+struct tutti_walk {
+    double t, h, end; /* of the step: from t to t + h, which is `end` */
+    double arrival;   /* the same for those who asked for it, told by `arrived` */
+    _Atomic uint32_t *heartbeat;
+    /* Answers. */
+    enum tutti_lane_stop at;
+    enum tutti_status status;
+    struct tutti_step step; /* after TUTTI_LANE_STEP */
+};
+
+/* The part of a record that belongs to the instance. False, with record->fmi 0, for an instance that is none for a lane.
+ * `instance` is borrowed. */
+bool tutti_lane_record(struct tutti_call_record *record, struct tutti_instance *instance,
+                       const struct tutti_lane_values *inputs, const struct tutti_lane_values *outputs);
+
+/* Makes one step of records first ... end - 1. Returns `end`, or the one that it stopped at: walk->at says where. There,
+ * record->quiet was counted down for this step as well. */
+uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk);
+
+/* Concludes the call that a walk stopped at, as instance.h would have; after a do-step walk->step is its result. */
+TUTTI_CHECKED enum tutti_err tutti_lane_conclude(const struct tutti_call_record *record, struct tutti_walk *walk);
+
+#endif
