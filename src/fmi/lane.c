@@ -115,6 +115,12 @@ static uint32_t stop(struct tutti_walk *walk, uint32_t i, enum tutti_lane_stop a
     return i;
 }
 
+/* What the state machine and messages need to know before the first call: call.h. */
+static inline __attribute__((always_inline)) bool is_ready(const struct tutti_instance *in)
+{
+    return (in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET) && !in->refused && !in->library->fatal;
+}
+
 /* An event is nothing to an instance without event mode. */
 static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_step *step)
 {
@@ -123,18 +129,20 @@ static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_
 
 /* As far as records are of this version. */
 static inline __attribute__((always_inline)) uint32_t walk_on(struct tutti_call_record *records, uint32_t i,
-                                                              uint32_t end, struct tutti_walk *walk, int fmi, call set,
-                                                              call step, call get)
+                                                              uint32_t end, struct tutti_walk *walk, int fmi,
+                                                              bool gathers, call set, call step, call get)
 {
     for (; i < end && records[i].fmi == fmi; i++) {
         struct tutti_call_record *record = &records[i];
         struct tutti_instance *in = record->instance;
         enum tutti_status status;
-        if (unlikely(--record->quiet == 0) || unlikely(in->library->fatal) || unlikely(in->refused))
+        if (unlikely(--record->quiet == 0) || unlikely(!is_ready(in)))
             return stop(walk, i, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
         tutti_call_current = in;
         atomic_store_explicit(walk->heartbeat, record->heartbeat, memory_order_relaxed);
         in->call_type = TUTTI_TYPE_FLOAT64;
+        for (uint32_t k = 0; gathers && k < record->gather_count; k++)
+            record->staged[k] = walk->source[record->from[k]];
         if (record->inputs.count > 0) {
             in->call = TUTTI_CALL_SET;
             status = set(record, in->component, walk);
@@ -160,20 +168,85 @@ static inline __attribute__((always_inline)) uint32_t walk_on(struct tutti_call_
     return i;
 }
 
+static inline __attribute__((always_inline)) uint32_t walk_all(struct tutti_call_record *records, uint32_t i,
+                                                               uint32_t end, struct tutti_walk *walk, bool gathers)
+{
+    while (i < end) {
+        switch (records[i].fmi) {
+        case 1: i = walk_on(records, i, end, walk, 1, gathers, set1, step1, get1); break;
+        case 2: i = walk_on(records, i, end, walk, 2, gathers, set2, step2, get2); break;
+        case 3: i = walk_on(records, i, end, walk, 3, gathers, set3, step3, get3); break;
+        default: return stop(walk, i, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
+        }
+        if (unlikely(walk->at != TUTTI_LANE_NOWHERE))
+            break;
+    }
+    return i;
+}
+
 uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk)
 {
     struct tutti_instance *outer = tutti_call_enter(NULL);
     walk->at = TUTTI_LANE_NOWHERE;
-    walk->step = (struct tutti_step){.reached = walk->end};
-    while (first < end && walk->at == TUTTI_LANE_NOWHERE)
-        switch (records[first].fmi) {
-        case 1: first = walk_on(records, first, end, walk, 1, set1, step1, get1); break;
-        case 2: first = walk_on(records, first, end, walk, 2, set2, step2, get2); break;
-        case 3: first = walk_on(records, first, end, walk, 3, set3, step3, get3); break;
-        default: stop(walk, first, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
-        }
+    uint32_t i = walk->one_by_one ? walk_all(records, first, end, walk, true)
+                                  : walk_all(records, first, end, walk, false);
     tutti_call_leave(outer);
-    return first;
+    return i;
+}
+
+/* ---- many steps ---- */
+
+bool tutti_walk_to(struct tutti_walk *walk, double t, double target, double span)
+{
+    walk->t = t;
+    walk->h = tutti_time_step(t, target);
+    walk->end = t + walk->h;
+    walk->arrival = target;
+    return walk->end == target || tutti_time_same(walk->end, target, span);
+}
+
+static inline void gather_all(const struct tutti_lane_many *many, const double *restrict source)
+{
+    const uint32_t *restrict from = many->from;
+    double *restrict staged = many->staged;
+    for (uint32_t k = 0; k < many->gather_count; k++)
+        staged[k] = source[from[k]];
+}
+
+static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_record *records, uint32_t count,
+                                                          struct tutti_walk *walk, struct tutti_lane_many *many,
+                                                          bool gathers)
+{
+    struct tutti_grid *grid = many->grid;
+    const volatile sig_atomic_t *interrupt = many->interrupt;
+    double t = many->t;
+    uint32_t at = count;
+    for (unsigned long left = many->most; left > 0 && t < grid->stop; left--) {
+        double target = grid->next;
+        if (unlikely(interrupt && *interrupt) || unlikely(!tutti_walk_to(walk, t, target, many->span)))
+            break;
+        if (!gathers)
+            gather_all(many, walk->source);
+        at = walk_all(records, 0, count, walk, gathers);
+        if (unlikely(at < count))
+            break;
+        t = target;
+        tutti_grid_pass(grid, t);
+        many->made++;
+    }
+    many->t = t;
+    return at;
+}
+
+uint32_t tutti_lane_walk_on(struct tutti_call_record *records, uint32_t count, struct tutti_walk *walk,
+                            struct tutti_lane_many *many)
+{
+    struct tutti_instance *outer = tutti_call_enter(NULL);
+    walk->at = TUTTI_LANE_NOWHERE;
+    many->made = 0;
+    uint32_t at = walk->one_by_one ? run(records, count, walk, many, true) : run(records, count, walk, many, false);
+    tutti_call_leave(outer);
+    return at;
 }
 
 enum tutti_err tutti_lane_conclude(const struct tutti_call_record *record, struct tutti_walk *walk)

@@ -7,17 +7,19 @@
  * would have been said without the lane, finishes the step of that instance, and walks on.
  *
  * Invariants:
- *  L1  The instances of records are in step mode, without event mode and intermediate updates.
+ *  L1  Only instances in step mode are stepped, without event mode and intermediate updates.
  *  L2  Before every call the instance knows which one it is, and its time: messages, crashes and time-outs name both. */
 #ifndef TUTTI_FMI_LANE_H
 #define TUTTI_FMI_LANE_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/time.h"
 #include "fmi/arguments.h"
 #include "fmi/binding.h"
 
@@ -32,7 +34,10 @@ struct tutti_call_record {
     struct tutti_instance *instance;
     void (*set)(void), (*step)(void), (*get)(void); /* of the FMU, by version */
     struct tutti_lane_values inputs, outputs;
-    /* Filled in by the caller. */
+    /* Filled in by the caller. One by one: before inputs are set, staged[i] becomes walk->source[from[i]]. */
+    const uint32_t *from;
+    double *staged;
+    uint32_t gather_count;
     double *arrived;    /* where the end of a step is told */
     uint32_t heartbeat; /* what is told before its first call */
     uint32_t quiet;     /* the walk stops before step number `quiet` from now, which is to be made in another way */
@@ -46,10 +51,12 @@ struct tutti_walk {
     double t, h, end; /* of the step: from t to t + h, which is `end` */
     double arrival;   /* the same for those who asked for it, told by `arrived` */
     _Atomic uint32_t *heartbeat;
+    const double *source; /* where inputs come from ... */
+    bool one_by_one;      /* ... record by record; else they are staged before */
     /* Answers. */
     enum tutti_lane_stop at;
     enum tutti_status status;
-    struct tutti_step step; /* after TUTTI_LANE_STEP */
+    struct tutti_step step; /* after TUTTI_LANE_STEP; zeroed before the first walk */
 };
 
 /* The part of a record that belongs to the instance. False, with record->fmi 0, for an instance that is none for a lane.
@@ -60,6 +67,26 @@ bool tutti_lane_record(struct tutti_call_record *record, struct tutti_instance *
 /* Makes one step of records first ... end - 1. Returns `end`, or the one that it stopped at: walk->at says where. There,
  * record->quiet was counted down for this step as well. */
 uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk);
+
+/* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
+bool tutti_walk_to(struct tutti_walk *walk, double t, double target, double span);
+
+/* Steps one after the other, along a grid. */
+struct tutti_lane_many {
+    struct tutti_grid *grid;
+    double t, span;                         /* where it is; the scale for comparing times */
+    unsigned long most;                     /* steps */
+    const volatile sig_atomic_t *interrupt; /* no step begins where it is not 0; NULL: none */
+    const uint32_t *from;                   /* not one by one: inputs of all records, staged before each step */
+    double *staged;
+    uint32_t gather_count;
+    unsigned long made; /* answer: whole steps; t and grid stand at their end */
+};
+
+/* Makes up to `most` steps of all records. Returns `count`, or the record at which it stopped within a step, like
+ * tutti_lane_walk. */
+uint32_t tutti_lane_walk_on(struct tutti_call_record *records, uint32_t count, struct tutti_walk *walk,
+                            struct tutti_lane_many *many);
 
 /* Concludes the call that a walk stopped at, as instance.h would have; after a do-step walk->step is its result. */
 TUTTI_CHECKED enum tutti_err tutti_lane_conclude(const struct tutti_call_record *record, struct tutti_walk *walk);

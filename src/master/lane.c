@@ -10,7 +10,7 @@ static bool only_block(struct tutti_block *blocks, unsigned count, struct tutti_
     return count == 0 || (count == 1 && blocks->type == TUTTI_TYPE_FLOAT64);
 }
 
-static void make_record(struct tutti_call_record *record, struct tutti_member *member)
+static void make_record(struct tutti_call_record *record, struct tutti_member *member, const struct tutti_wires *all)
 {
     const struct tutti_unit_wires *wires = member->wires;
     struct tutti_unit *unit = member->unit;
@@ -22,6 +22,9 @@ static void make_record(struct tutti_call_record *record, struct tutti_member *m
     *record = (struct tutti_call_record){0};
     if (!plain || !usual || !unit->kind->record || !unit->kind->record(unit, inputs, outputs, record))
         return;
+    record->from = all->gather + wires->gather_first;
+    record->staged = all->gathered + wires->gather_first;
+    record->gather_count = wires->gather_count;
     record->arrived = &member->t;
     record->heartbeat = member->component;
 }
@@ -57,15 +60,24 @@ static void plan_measurement(struct tutti_lane *lane, uint32_t i)
 
 /* ---- steps ---- */
 
+/* What the unit reads, if nobody has staged it. */
+static enum tutti_err gather(struct tutti_lane *lane, const struct tutti_member *member)
+{
+    return lane->walk.one_by_one ? tutti_wires_gather(&lane->rank->wires, member->wires) : TUTTI_OK;
+}
+
 /* The step of a member whose record the walk stopped at. */
-static enum tutti_err finish(struct tutti_lane *lane, uint32_t i, struct tutti_walk *walk, double target,
-                             struct tutti_outcome *outcome)
+static enum tutti_err finish(struct tutti_lane *lane, uint32_t i, struct tutti_outcome *outcome)
 {
     struct tutti_member *member = lane->members[i];
-    if (walk->at == TUTTI_LANE_BEFORE)
+    struct tutti_walk *walk = &lane->walk;
+    double target = walk->arrival;
+    if (walk->at == TUTTI_LANE_BEFORE) {
+        TRY(gather(lane, member));
         return tutti_member_due(lane->rank, member, target)
                    ? tutti_member_step(lane->rank, lane->rules, member, target, outcome)
                    : TUTTI_OK;
+    }
     TRY(tutti_lane_conclude(&lane->records[i], walk));
     if (walk->at == TUTTI_LANE_GET)
         return TUTTI_OK;
@@ -73,20 +85,21 @@ static enum tutti_err finish(struct tutti_lane *lane, uint32_t i, struct tutti_w
                                walk->at == TUTTI_LANE_STEP ? &walk->step : NULL, outcome);
 }
 
-static enum tutti_err leave_walk(struct tutti_lane *lane, uint32_t i, struct tutti_walk *walk, double target,
-                                 struct tutti_outcome *outcome)
+static enum tutti_err look_after(struct tutti_lane *lane, uint32_t i, struct tutti_outcome *outcome)
 {
     struct tutti_call_record *record = &lane->records[i];
+    enum tutti_err err;
     if (record->fmi == 0)
-        return finish(lane, i, walk, target, outcome);
-    add_steps(lane->members[i]->unit, record, lane->given[i] - record->quiet - 1, walk->at);
+        return finish(lane, i, outcome);
+    add_steps(lane->members[i]->unit, record, lane->given[i] - record->quiet - 1, lane->walk.at);
     lane->given[i] = record->quiet;
-    TRY(finish(lane, i, walk, target, outcome));
+    err = finish(lane, i, outcome);
     plan_measurement(lane, i);
-    return TUTTI_OK;
+    lane->walk.step = (struct tutti_step){0};
+    return err;
 }
 
-/* Where steps may be taken back, or times are no multiples of anything, all go the other way. */
+/* Where steps may be taken back, or one does not lead to where it should by more than rounding, all go the other way. */
 static enum tutti_err step_ordinarily(struct tutti_lane *lane, uint32_t first, uint32_t end, double target,
                                       struct tutti_outcome *outcome)
 {
@@ -100,35 +113,82 @@ static enum tutti_err step_ordinarily(struct tutti_lane *lane, uint32_t first, u
     return TUTTI_OK;
 }
 
+static bool begin(struct tutti_lane *lane, double target)
+{
+    const struct tutti_rank *rank = lane->rank;
+    return tutti_walk_to(&lane->walk, rank->t, target, rank->span) && !(rank->kept_from < INFINITY);
+}
+
+static enum tutti_err walk_from(struct tutti_lane *lane, uint32_t first, uint32_t end, struct tutti_outcome *outcome)
+{
+    for (uint32_t i = first; i < end; i++) {
+        i = tutti_lane_walk(lane->records, i, end, &lane->walk);
+        if (__builtin_expect(i < end, 0))
+            TRY(look_after(lane, i, outcome));
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_lane_step(struct tutti_lane *lane, uint32_t first, uint32_t end, double target,
                                struct tutti_outcome *outcome)
 {
-    struct tutti_rank *rank = lane->rank;
-    double t = rank->t, h = tutti_time_step(t, target);
-    struct tutti_walk walk = {
-        .t = t, .h = h, .end = t + h, .arrival = target, .heartbeat = &rank->heartbeat->component};
-    bool arrives = walk.end == target || tutti_time_same(walk.end, target, rank->span);
-    if (__builtin_expect(!arrives || rank->kept_from < INFINITY, 0))
+    if (__builtin_expect(!begin(lane, target), 0))
         return step_ordinarily(lane, first, end, target, outcome);
-    for (uint32_t i = first; i < end; i++) {
-        i = tutti_lane_walk(lane->records, i, end, &walk);
-        if (__builtin_expect(i < end, 0))
-            TRY(leave_walk(lane, i, &walk, target, outcome));
+    bool one_by_one = lane->walk.one_by_one;
+    lane->walk.one_by_one = false; /* inputs are staged */
+    enum tutti_err err = walk_from(lane, first, end, outcome);
+    lane->walk.one_by_one = one_by_one;
+    return err;
+}
+
+/* ---- many steps ---- */
+
+unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, unsigned long most,
+                             const volatile sig_atomic_t *interrupt)
+{
+    struct tutti_rank *rank = lane->rank;
+    const struct tutti_wires *wires = &rank->wires;
+    struct tutti_lane_many many = {
+        .grid = grid, .t = rank->t, .span = rank->span, .most = most, .interrupt = interrupt};
+    if (wires->part_count > 0) {
+        many.from = wires->gather + wires->parts[0].first;
+        many.staged = wires->gathered + wires->parts[0].first;
+        many.gather_count = wires->parts[0].count;
     }
-    return TUTTI_OK;
+    lane->stopped_at = tutti_lane_walk_on(lane->records, lane->count, &lane->walk, &many);
+    lane->stopped = lane->stopped_at < lane->count;
+    rank->t = rank->target = many.t;
+    return many.made;
+}
+
+enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *outcome)
+{
+    lane->stopped = false;
+    TRY(look_after(lane, lane->stopped_at, outcome));
+    return walk_from(lane, lane->stopped_at + 1, lane->count, outcome);
+}
+
+void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one)
+{
+    const struct tutti_wires *wires = &lane->rank->wires;
+    const struct tutti_rank *rank = lane->rank;
+    lane->runs = wires->plain && wires->part_count <= 1 && wires->order == 0 && !rank->has_grids;
+    lane->walk.source = (const double *)(const void *)wires->signals;
+    lane->walk.one_by_one = one_by_one && lane->runs;
 }
 
 enum tutti_err tutti_lane_open(struct tutti_lane *lane, struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                struct tutti_member **members, uint32_t count)
 {
     *lane = (struct tutti_lane){.rank = rank, .rules = rules, .members = members};
+    lane->walk.heartbeat = &rank->heartbeat->component;
     lane->records = tutti_arena_array(&rank->arena, count, sizeof *lane->records);
     lane->given = tutti_arena_array(&rank->arena, count, sizeof *lane->given);
     if (!lane->records || !lane->given)
         return tutti_fail_memory();
     lane->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        make_record(&lane->records[i], members[i]);
+        make_record(&lane->records[i], members[i], &rank->wires);
         if (lane->records[i].fmi != 0)
             plan_measurement(lane, i);
     }

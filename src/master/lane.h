@@ -17,6 +17,10 @@ struct tutti_lane {
     struct tutti_call_record *records;
     uint32_t *given; /* per record: what `quiet` was when its steps were last counted */
     uint32_t count;
+    struct tutti_walk walk;
+    bool runs;           /* macro steps can be made by the lane alone: tutti_lane_run */
+    bool stopped;        /* such a step is under way, ... */
+    uint32_t stopped_at; /* ... and this record is to be looked after */
 };
 
 /* With the units in step mode. `members` are borrowed. Nothing to close: memory is the rank's. */
@@ -26,6 +30,16 @@ TUTTI_CHECKED enum tutti_err tutti_lane_open(struct tutti_lane *lane, struct tut
 /* Steps members first ... end - 1 that are due there from the rank's time to `target`, as tutti_member_step does. */
 TUTTI_CHECKED enum tutti_err tutti_lane_step(struct tutti_lane *lane, uint32_t first, uint32_t end, double target,
                                              struct tutti_outcome *outcome);
+/* For a rank that is alone and has nothing to do between steps. `one_by_one`: units see what those before them in the lane have
+ * at the end of the step, else what all had at its beginning. Does nothing where that needs more than flat arrays. */
+void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one);
+/* Makes up to `most` macro steps, from point to point of the grid, with the rank's time; returns how many. Ends before the
+ * end of the run, before a step for which *interrupt (NULL: none) is not 0, and in the middle of one in which something
+ * is unusual: tutti_lane_finish makes the rest of that one. */
+unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, unsigned long most,
+                             const volatile sig_atomic_t *interrupt);
+/* Only if lane->stopped. */
+TUTTI_CHECKED enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *outcome);
 /* Steps are counted here, not in units: adds them there. Before anything reads unit->counts. */
 void tutti_lane_count(struct tutti_lane *lane);
 

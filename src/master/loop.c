@@ -40,7 +40,8 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
     loop->fast_path = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
-                      !master->chosen.by_attempts;
+                  !master->chosen.by_attempts;
+    loop->rushes = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
@@ -277,10 +278,32 @@ static enum tutti_err visit(const struct tutti_loop *loop)
 static enum tutti_err step_once(struct tutti_master *master, double target)
 {
     struct tutti_outcome outcome = tutti_outcome_begin();
-    TRY(master->chosen.coupling->step(master, master->coupling, target, &outcome));
+    TRY(master->lane.stopped ? tutti_lane_finish(&master->lane, &outcome)
+                             : master->chosen.coupling->step(master, master->coupling, target, &outcome));
     if (__builtin_expect(outcome.why == TUTTI_ENDED, 0))
         master->rank->ended = &master->rank->members[outcome.who];
     return TUTTI_OK;
+}
+
+/* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow. Were there any, and
+ * all of them whole? */
+static bool run_lane(struct tutti_loop *loop)
+{
+    struct tutti_master *master = loop->master;
+    struct tutti_growth *growth = &loop->growth;
+    unsigned long most = loop->watch.countdown - 1;
+    if (growth->count > 0 && most > growth->pause)
+        most = growth->pause;
+    if (most <= 1 || loop->standstills)
+        return false;
+    most -= growth->count > 0; /* the last one of a pause ends it */
+    unsigned long made =
+        tutti_lane_run(&master->lane, &loop->communication, most, master->rank->job->options.interrupt);
+    master->rank->stats->steps += made;
+    loop->watch.countdown -= made;
+    if (growth->count > 0)
+        growth->pause -= (uint32_t)made;
+    return made > 0 && !master->lane.stopped;
 }
 
 enum tutti_err tutti_loop_run(struct tutti_loop *loop)
@@ -295,6 +318,8 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
+        if (loop->rushes && run_lane(loop))
+            continue;
         double before = rank->t, target;
         TRY(find_target(loop, &target));
         rank->target = target;

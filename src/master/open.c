@@ -130,15 +130,42 @@ static enum tutti_err line_up(struct tutti_master *master, struct tutti_member *
     return TUTTI_OK;
 }
 
+static uint32_t wave_of(const struct tutti_master *master, uint32_t component)
+{
+    uint32_t low = 0, high = master->sequence.wave_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(master->sequence.wave_first[middle] <= master->positions[component] ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Does a unit read another one of its wave? It is to see what that had at the beginning of the step. */
+static bool waves_are_tied(const struct tutti_master *master)
+{
+    const struct tutti_structure *structure = &master->rank->job->structure;
+    for (uint32_t n = 0; n < structure->node_count; n++)
+        for (uint32_t k = structure->graph.first[n]; k < structure->graph.first[n + 1]; k++) {
+            uint32_t to = structure->nodes[n].component;
+            uint32_t from = structure->nodes[structure->graph.needs[k]].component;
+            if (from != to && wave_of(master, from) == wave_of(master, to))
+                return true;
+        }
+    return false;
+}
+
 static enum tutti_err open_lane(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
     struct tutti_member **members = rank->own;
-    if (master->chosen.by_attempts)
+    if (master->chosen.by_attempts || !master->chosen.coupling->by_lane)
         return TUTTI_OK;
     if (master->positions)
         TRY(line_up(master, &members));
-    return tutti_lane_open(&master->lane, rank, &master->rules, members, rank->own_count);
+    TRY(tutti_lane_open(&master->lane, rank, &master->rules, members, rank->own_count));
+    if (rank->fabric->ranks == 1 && !master->correction && !(master->positions && waves_are_tied(master)))
+        tutti_lane_let_run(&master->lane, master->positions != NULL);
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_master_open(struct tutti_master *master)

@@ -16,6 +16,7 @@ struct tutti_coupling {
     /* What it does, for those who choose and prepare. */
     bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
     bool waves;    /* steps units one after the other, in the order of plan/sequence.h */
+    bool by_lane;  /* its steps are those of the lane (lane.h): all at once, or one by one if it waves */
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state, which is zeroed before open; 0: it has none */

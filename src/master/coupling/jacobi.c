@@ -57,6 +57,7 @@ static unsigned order(unsigned extrapolation)
 }
 
 const struct tutti_coupling tutti_coupling_jacobi = {.name = "jacobi",
+                                                     .by_lane = true,
                                                      .takes_correction = true,
                                                      .may_defer_exchange = true,
                                                      .step = step,

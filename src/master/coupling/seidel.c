@@ -63,4 +63,8 @@ static unsigned order(unsigned extrapolation)
     return extrapolation + 1;
 }
 
-const struct tutti_coupling tutti_coupling_seidel = {.name = "seidel", .waves = true, .step = step, .order = order};
+const struct tutti_coupling tutti_coupling_seidel = {.name = "seidel",
+                                                     .waves = true,
+                                                     .by_lane = true,
+                                                     .step = step,
+                                                     .order = order};
