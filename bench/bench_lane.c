@@ -5,7 +5,7 @@
  *     bench_lane FMU2 FMU3 [ROUNDS]
  *
  * Per version: one FMU alone, which is only stepped, and chains, in which each FMU reads the one before it; Jacobi with a
- * fixed step, nothing recorded. For one of them also Gauss-Seidel, and statistics written. Runs alternate, the best of each counts. */
+ * fixed step, nothing recorded; one of them also by Gauss-Seidel. Runs alternate, the best of each counts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

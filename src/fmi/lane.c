@@ -258,6 +258,8 @@ enum tutti_err tutti_lane_conclude(const struct tutti_call_record *record, struc
     case TUTTI_LANE_STEP:
         if (record->inputs.count > 0) /* which the walk did not note */
             in->state = tutti_state_after(TUTTI_CS, TUTTI_CALL_SET, in->state, false);
+        if (record->fmi < 3) /* the call says nothing of it */
+            walk->step.reached = walk->end;
         return tutti_call_conclude_step(in, walk->t, walk->end, walk->status, &walk->step);
     default: return TUTTI_OK;
     }
