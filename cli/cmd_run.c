@@ -107,7 +107,7 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
                                                       : tutti_fs_absolute(stats_name);
     const char *other = file_of_stats(options, stats_name);
     int status = EXIT_FAILED;
-    options->timing = stats_path != NULL;
+    options->timing = arguments_value(arguments, "--stats-exact") != NULL;
     if (other) {
         fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
         status = EXIT_USAGE;

@@ -167,6 +167,7 @@ static const struct option run_options[] = {
     {"--record", NULL, "PATTERN",
      "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
+    {"--stats-exact", NULL, NULL, "measure the time of every do-step for that, not of some: slower if they are short"},
     {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it",
      .files = "csv"},
     HEADING("Messages"),
