@@ -16,7 +16,7 @@
 #include "fmi/api3.h"
 #include "fmi/fmu.h"
 
-enum { UNIT_STEPS = 300000 };
+enum { UNIT_STEPS = 200000, LEAST_STEPS = 1000 };
 #define STEP 1e-3
 
 struct functions2 {
@@ -215,7 +215,7 @@ static bool compare(const struct tutti_fmu *fmu, const char *path, size_t n, boo
     struct link *links = calloc(n, sizeof *links);
     if (!links)
         die("out of memory");
-    long steps = UNIT_STEPS / (long)n;
+    long steps = UNIT_STEPS / (long)n > LEAST_STEPS ? UNIT_STEPS / (long)n : LEAST_STEPS;
     double hand = 1e9, ours = 1e9, each = 1e9 / (double)steps / (double)n;
     for (int round = 0; round < rounds; round++) {
         hand = best(hand, by_hand(fmu, links, n, steps, after));
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
     static const size_t sizes[] = {1, 10, 100, 1000};
     if (argc < 3)
         die("usage: bench_lane FMU2 FMU3 [ROUNDS]");
-    int rounds = argc > 3 ? atoi(argv[3]) : 30;
+    int rounds = argc > 3 ? atoi(argv[3]) : 40;
     bool good = true;
     for (int v = 1; v <= 2; v++) {
         struct tutti_fmu *fmu;

@@ -30,17 +30,17 @@ struct tutti_messages {
 
 /* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
 struct tutti_instance {
-    const struct tutti_binding *binding;
     struct tutti_library *library;
-    void *component;         /* the FMU's own */
-    void *const *functions;  /* library->functions, one load nearer */
-    const uint16_t *allowed; /* the state machine of version and interface (state.h) */
+    void *component; /* the FMU's own */
+    double time;
     enum tutti_state state;
     enum tutti_call call; /* the last one made, for messages and crash reports */
     enum tutti_type call_type;
-    double time;
     unsigned deferred; /* messages.texts->deferred that are not told yet */
     bool refused;      /* the last call ended with an Error that did not end all: `refusal` */
+    const struct tutti_binding *binding;
+    void *const *functions;  /* library->functions, one load nearer */
+    const uint16_t *allowed; /* the state machine of version and interface (state.h) */
     struct tutti_experiment_setup setup;
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;

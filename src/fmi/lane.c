@@ -108,11 +108,12 @@ bool tutti_lane_record(struct tutti_call_record *record, struct tutti_instance *
 
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-static uint32_t stop(struct tutti_walk *walk, uint32_t i, enum tutti_lane_stop at, enum tutti_status status)
+static struct tutti_call_record *stop(struct tutti_walk *walk, struct tutti_call_record *record,
+                                      enum tutti_lane_stop at, enum tutti_status status)
 {
     walk->at = at;
     walk->status = status;
-    return i;
+    return record;
 }
 
 /* What the state machine and messages need to know before the first call: call.h. */
@@ -128,16 +129,17 @@ static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_
 }
 
 /* As far as records are of this version. */
-static inline __attribute__((always_inline)) uint32_t walk_on(struct tutti_call_record *records, uint32_t i,
-                                                              uint32_t end, struct tutti_walk *walk, int fmi,
-                                                              bool gathers, call set, call step, call get)
+static inline __attribute__((always_inline)) struct tutti_call_record *walk_on(struct tutti_call_record *record,
+                                                                               const struct tutti_call_record *end,
+                                                                               struct tutti_walk *walk, int fmi,
+                                                                               bool gathers, call set, call step,
+                                                                               call get)
 {
-    for (; i < end && records[i].fmi == fmi; i++) {
-        struct tutti_call_record *record = &records[i];
+    for (; record < end && record->fmi == fmi; record++) {
         struct tutti_instance *in = record->instance;
         enum tutti_status status;
         if (unlikely(--record->quiet == 0) || unlikely(!is_ready(in)))
-            return stop(walk, i, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
+            return stop(walk, record, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
         tutti_call_current = in;
         atomic_store_explicit(walk->heartbeat, record->heartbeat, memory_order_relaxed);
         in->call_type = TUTTI_TYPE_FLOAT64;
@@ -147,14 +149,14 @@ static inline __attribute__((always_inline)) uint32_t walk_on(struct tutti_call_
             in->call = TUTTI_CALL_SET;
             status = set(record, in->component, walk);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
-                return stop(walk, i, TUTTI_LANE_SET, status);
+                return stop(walk, record, TUTTI_LANE_SET, status);
         }
         in->call = TUTTI_CALL_DO_STEP;
         in->time = walk->t;
         status = step(record, in->component, walk);
         if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
             (fmi == 3 && unlikely(is_unusual(&walk->step))))
-            return stop(walk, i, TUTTI_LANE_STEP, status);
+            return stop(walk, record, TUTTI_LANE_STEP, status);
         in->state = TUTTI_STATE_STEP;
         in->time = walk->end;
         *record->arrived = walk->arrival;
@@ -162,48 +164,39 @@ static inline __attribute__((always_inline)) uint32_t walk_on(struct tutti_call_
             in->call = TUTTI_CALL_GET;
             status = get(record, in->component, walk);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
-                return stop(walk, i, TUTTI_LANE_GET, status);
+                return stop(walk, record, TUTTI_LANE_GET, status);
         }
     }
-    return i;
+    return record;
 }
 
-static inline __attribute__((always_inline)) uint32_t walk_all(struct tutti_call_record *records, uint32_t i,
-                                                               uint32_t end, struct tutti_walk *walk, bool gathers)
+static inline __attribute__((always_inline)) struct tutti_call_record *walk_all(struct tutti_call_record *record,
+                                                                                const struct tutti_call_record *end,
+                                                                                struct tutti_walk *walk, bool gathers)
 {
-    while (i < end) {
-        switch (records[i].fmi) {
-        case 1: i = walk_on(records, i, end, walk, 1, gathers, set1, step1, get1); break;
-        case 2: i = walk_on(records, i, end, walk, 2, gathers, set2, step2, get2); break;
-        case 3: i = walk_on(records, i, end, walk, 3, gathers, set3, step3, get3); break;
-        default: return stop(walk, i, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
+    do {
+        switch (record->fmi) {
+        case 1: record = walk_on(record, end, walk, 1, gathers, set1, step1, get1); break;
+        case 2: record = walk_on(record, end, walk, 2, gathers, set2, step2, get2); break;
+        case 3: record = walk_on(record, end, walk, 3, gathers, set3, step3, get3); break;
+        default: return stop(walk, record, TUTTI_LANE_BEFORE, TUTTI_STATUS_OK);
         }
-        if (unlikely(walk->at != TUTTI_LANE_NOWHERE))
-            break;
-    }
-    return i;
+    } while (record < end && walk->at == TUTTI_LANE_NOWHERE);
+    return record;
 }
 
 uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk)
 {
     struct tutti_instance *outer = tutti_call_enter(NULL);
+    struct tutti_call_record *at = records + first;
     walk->at = TUTTI_LANE_NOWHERE;
-    uint32_t i = walk->one_by_one ? walk_all(records, first, end, walk, true)
-                                  : walk_all(records, first, end, walk, false);
+    if (first < end)
+        at = walk->one_by_one ? walk_all(at, records + end, walk, true) : walk_all(at, records + end, walk, false);
     tutti_call_leave(outer);
-    return i;
+    return (uint32_t)(at - records);
 }
 
 /* ---- many steps ---- */
-
-bool tutti_walk_to(struct tutti_walk *walk, double t, double target, double span)
-{
-    walk->t = t;
-    walk->h = tutti_time_step(t, target);
-    walk->end = t + walk->h;
-    walk->arrival = target;
-    return walk->end == target || tutti_time_same(walk->end, target, span);
-}
 
 static inline void gather_all(const struct tutti_lane_many *many, const double *restrict source)
 {
@@ -217,25 +210,25 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_reco
                                                           struct tutti_walk *walk, struct tutti_lane_many *many,
                                                           bool gathers)
 {
+    struct tutti_call_record *end = records + count, *at = end;
     struct tutti_grid *grid = many->grid;
     const volatile sig_atomic_t *interrupt = many->interrupt;
     double t = many->t;
-    uint32_t at = count;
     for (unsigned long left = many->most; left > 0 && t < grid->stop; left--) {
         double target = grid->next;
         if (unlikely(interrupt && *interrupt) || unlikely(!tutti_walk_to(walk, t, target, many->span)))
             break;
         if (!gathers)
             gather_all(many, walk->source);
-        at = walk_all(records, 0, count, walk, gathers);
-        if (unlikely(at < count))
+        at = walk_all(records, end, walk, gathers);
+        if (unlikely(at < end))
             break;
         t = target;
         tutti_grid_pass(grid, t);
         many->made++;
     }
     many->t = t;
-    return at;
+    return (uint32_t)(at - records);
 }
 
 uint32_t tutti_lane_walk_on(struct tutti_call_record *records, uint32_t count, struct tutti_walk *walk,

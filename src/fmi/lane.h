@@ -69,7 +69,14 @@ bool tutti_lane_record(struct tutti_call_record *record, struct tutti_instance *
 uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk);
 
 /* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
-bool tutti_walk_to(struct tutti_walk *walk, double t, double target, double span);
+static inline bool tutti_walk_to(struct tutti_walk *walk, double t, double target, double span)
+{
+    walk->t = t;
+    walk->h = tutti_time_step(t, target);
+    walk->end = t + walk->h;
+    walk->arrival = target;
+    return __builtin_expect(walk->end == target, 1) || tutti_time_same(walk->end, target, span);
+}
 
 /* Steps one after the other, along a grid. */
 struct tutti_lane_many {
@@ -83,7 +90,7 @@ struct tutti_lane_many {
     unsigned long made; /* answer: whole steps; t and grid stand at their end */
 };
 
-/* Makes up to `most` steps of all records. Returns `count`, or the record at which it stopped within a step, like
+/* Makes up to `most` steps of all records, of which there is one at least. Returns `count`, or the record at which it stopped within a step, like
  * tutti_lane_walk. */
 uint32_t tutti_lane_walk_on(struct tutti_call_record *records, uint32_t count, struct tutti_walk *walk,
                             struct tutti_lane_many *many);

@@ -172,7 +172,7 @@ void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one)
 {
     const struct tutti_wires *wires = &lane->rank->wires;
     const struct tutti_rank *rank = lane->rank;
-    lane->runs = wires->plain && wires->part_count <= 1 && wires->order == 0 && !rank->has_grids;
+    lane->runs = lane->count > 0 && wires->plain && wires->part_count <= 1 && wires->order == 0 && !rank->has_grids;
     lane->walk.source = (const double *)(const void *)wires->signals;
     lane->walk.one_by_one = one_by_one && lane->runs;
 }
