@@ -2,6 +2,7 @@
 /* Steps by call records, in every version of FMI, beside the same steps by the functions of instance.h. */
 #include "test.h"
 
+#include "fmi/component.h"
 #include "fmi/lane.h"
 #include "instance.h"
 
@@ -152,6 +153,35 @@ static void test_early_return(void **state)
     assert_int_equal(compare("3"), TUTTI_LANE_STEP);
 }
 
+/* A do-step of FMI 2.0 that tells an error, and returns OK. */
+static int step_with_a_message(void *component, double t, double h, int no_going_back)
+{
+    (void)component, (void)t, (void)h, (void)no_going_back;
+    tutti_instance_message(tutti_instance_current(), TUTTI_STATUS_ERROR, NULL, "that was close");
+    return TUTTI_STATUS_OK;
+}
+
+/* It is told when the call is over, before the next one. */
+static void test_message_of_a_call_that_succeeds(void **state)
+{
+    (void)state;
+    struct pair pair;
+    _Atomic uint32_t heartbeat = 0;
+    start(&pair, "2");
+    pair.record.step = (void (*)(void))step_with_a_message;
+    struct tutti_walk walk = {.heartbeat = &heartbeat};
+    assert_true(tutti_walk_to(&walk, 0, H, 100));
+    assert_int_equal(tutti_lane_walk(&pair.record, 0, 1, &walk), 0);
+    assert_int_equal(walk.at, TUTTI_LANE_STEP);
+    assert_null(strstr(pair.live.messages.text, "that was close"));
+    assert_ok(tutti_lane_conclude(&pair.record, &walk));
+    assert_non_null(strstr(pair.live.messages.text, "that was close"));
+    assert_true(walk.step.reached == H && tutti_instance_time(pair.live.in) == H);
+    assert_int_equal(tutti_instance_state(pair.live.in), TUTTI_STATE_STEP);
+    assert_null(tutti_instance_current());
+    live_end(&pair.live);
+}
+
 /* What the state machine forbids is left to those who say so. */
 static void test_not_in_step_mode(void **state)
 {
@@ -298,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_same_numbers),
         cmocka_unit_test_teardown(test_faults, clear_faults),
         cmocka_unit_test_teardown(test_early_return, clear_faults),
+        cmocka_unit_test(test_message_of_a_call_that_succeeds),
         cmocka_unit_test(test_not_in_step_mode),
         cmocka_unit_test(test_all_at_once),
         cmocka_unit_test(test_one_by_one),
