@@ -40,7 +40,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
     loop->fast_path = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
-                  !master->chosen.by_attempts;
+                      !master->chosen.by_attempts;
     loop->rushes = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
