@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* VerticalSpeed - v' = -g - c1 v - contact ((y - stair) c2 + c3 v): gravity, air, and while the ball touches the
- * stair, its spring and damper (Awais' thesis, eq. 5.23). Contact and stair are decided by somebody else. In FMI 2.0 y
+ * stair, its spring and damper (Awais' thesis, eq. 5.23). Contact and stair are decided by another unit. In FMI 2.0 y
  * may change along a polynomial inside a step. */
 #include "kit.h"
 

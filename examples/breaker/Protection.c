@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protection - an overcurrent relay: the measured current follows the current, T m' = i - m, and when it reaches
  * `pickup` the relay opens the breaker for good. The kit finds that state event inside a step to the last digits. In
- * FMI 2.0 an importer sees it behind the step only, and has to find it once more; in FMI 3.0 the step ends there, if
+ * FMI 2.0 an importer sees it after the step only, and has to find it once more; in FMI 3.0 the step ends there, if
  * the importer allows early return. In FMI 2.0 i may change along a polynomial inside a step, in FMI 3.0 in the
  * intermediate update. */
 #include "kit.h"
@@ -43,7 +43,7 @@ static enum kit_status derivatives(struct kit *kit, void *self, double t)
     return KIT_OK;
 }
 
-/* Behind the event there is no other: far from zero for good. */
+/* After the event there is no other: far from zero for good. */
 static enum kit_status indicators(struct kit *kit, void *self, double t)
 {
     struct protection *m = self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signals - part 1 of the control loop of Nicolai, Paepcke and Hirsch, eq. 1 and 2: two signals that jump at full
- * seconds. They jump at these times to the bit, and nobody is told before: an importer sees it behind a step. */
+ * seconds. They jump at these times to the bit, and they are not announced: an importer sees it after a step. */
 #include "kit.h"
 
 #ifdef PLAIN

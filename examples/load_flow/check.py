@@ -19,7 +19,7 @@ GALLERY = Gallery(
 tutti graph build/examples/load_flow/load_flow.ssp -o load_flow.svg
 """)
 GRID, GAIN = 1.02, 0.01
-# per feeder: impedance of the line and power of the load of each bus, one bus behind the other
+# per feeder: impedance of the line and power of the load of each bus, one bus after the other
 FEEDERS = (
     (("1", 0.02 + 0.06j, 0.8 + 0.3j),),
     (("2", 0.05 + 0.1j, 0.6 + 0.45j),),

@@ -43,7 +43,7 @@ def outputs():
 
 
 def of_chassis(name, number):
-    """What the chassis calls a variable of a wheel: its number stands behind the first word."""
+    """What the chassis calls a variable of a wheel: its number stands after the first word."""
     for end in ".[":
         if end in name:
             return name.replace(end, f"{number}{end}", 1)

@@ -31,7 +31,7 @@ TIGHT = ("--rtol", 1e-10, "--atol", 1e-12, "--max-iterations", 50)  # what is le
 
 
 def period(times, x):
-    """The mean time between upward crossings of zero behind t = 20."""
+    """The mean time between upward crossings of zero after t = 20."""
     up = np.nonzero((x[:-1] < 0) & (x[1:] >= 0) & (times[:-1] > 20))[0]
     crossings = times[up] - x[up] * (times[up + 1] - times[up]) / (x[up + 1] - x[up])
     return (crossings[-1] - crossings[0]) / (len(crossings) - 1)

@@ -96,7 +96,7 @@ def next_event(x, mode, most):
 
 
 def follow(x, mode, which):
-    """State and mode behind an event: the thesis' handle_event. (A sleeve that it frees in LEFT while the bird goes on
+    """State and mode after an event: the thesis' handle_event. (A sleeve that it frees in LEFT while the bird goes on
     downwards is at its limit, and blocked again at once.)"""
     if mode == FREE and which == 0 and x[5] > 0:
         return block(x), RIGHT

@@ -30,7 +30,7 @@ struct tutti_recorded {
     const char *unit, *description; /* NULL: none */
 };
 
-/* Somebody who looks at every row that is recorded, as it comes: whatever the units run on, in the process that called. */
+/* Functions of a program that see every row that is recorded, as it comes: whatever the units run on, in the process that called. */
 struct tutti_watcher {
     void *context;
     /* Once, before the first row: what will be recorded; good during the call. NULL: not wanted. Whatever it returns but 0
@@ -125,7 +125,7 @@ struct tutti_run_options {
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     const char *output; /* result file; "-" for CSV on standard output, see tutti_set_standard_output; NULL: none */
-    const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: nobody */
+    const struct tutti_watcher *watcher; /* who is shown what is recorded; NULL: none */
     bool timing;                         /* measure the time of every do-step (stats.seconds), not of some */
     bool fmu_logging;                    /* ask the FMU for its debug messages */
 
@@ -167,13 +167,13 @@ struct tutti_run_stats {
     /* "jacobi" ("none" for one unit), "fixed", "none", "local" */
     char *coupling, *control, *events, *fabric;
     unsigned extrapolate; /* order */
-    /* Why `auto` chose them; NULL where somebody did, or where there is nothing to couple. */
+    /* Why `auto` chose them; NULL where an option did, or where there is nothing to couple. */
     char *coupling_reason, *control_reason, *extrapolate_reason, *events_reason;
     bool correct, smooth;
     unsigned long not_converged; /* steps that went on though their iteration had not come to rest */
     unsigned long forced;        /* steps that were accepted because they could not be shorter */
     /* Where a control bounds the error of the run: what its steps did wrong, added up, in the output in which that is most; NULL:
-     * nobody knows. */
+     * not known. */
     char *estimated_in;     /* "left.x" */
     double estimated_error; /* as a multiple of the tolerance */
     double estimated_size;  /* in its own unit */

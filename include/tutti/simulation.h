@@ -73,7 +73,7 @@ TUTTI_API bool tutti_simulation_is_over(const struct tutti_simulation *simulatio
 /* One macro step, as long as the master finds good. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_step(struct tutti_simulation *simulation);
 /* As many as it takes to get to t, to the bit; nothing if it is there. Times that differ by rounding errors only, as n * 0.1 and
- * the grid of steps or an event of an FMU do, are the same. ARGUMENT if t is behind it, or beyond the stop time, or not in the
+ * the grid of steps or an event of an FMU do, are the same. ARGUMENT if t is before that, or beyond the stop time, or not in the
  * reach of an FMU that cannot vary its step. May come to its end before: tutti_simulation_time. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_advance(struct tutti_simulation *simulation, double t);
 
