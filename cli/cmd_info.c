@@ -118,7 +118,7 @@ static void print_counts(const struct tutti_desc *desc)
                desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
 }
 
-/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (master/moving.c); *moving: how
+/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (rank/moving.c); *moving: how
  * many those are. */
 static uint32_t count_held(const struct tutti_desc *desc, uint32_t *moving, const struct tutti_var **first)
 {

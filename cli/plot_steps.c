@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A step log: one line per attempt at a step, t,h,error,verdict,... (src/master/step_log.c). */
+/* A step log: one line per attempt at a step, t,h,error,verdict,... (src/report/step_log.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@ TUTTI_CHECKED enum tutti_err tutti_conduct_threads(const struct tutti_job *job, 
 TUTTI_CHECKED enum tutti_err tutti_conduct_processes(const struct tutti_job *job, int ranks,
                                                      struct tutti_conductor *conductor);
 
-/* Nodes on other machines: `tutti node` (conduct/node.h). In this order:
+/* Nodes on other machines: `tutti node` (conduct/node/node.h). In this order:
  *
  *     tutti_nodes_open(&nodes, options)                 connects to all of them; what they offer is known
  *     tutti_job_open(&job, tutti_nodes_options(nodes), NULL)  with stand-ins for FMUs that nodes offer and do not give away

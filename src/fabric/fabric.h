@@ -51,7 +51,7 @@ struct tutti_fabric_kind {
     enum tutti_err (*exchange)(struct tutti_fabric *fabric, uint32_t channel, char *base);
     /* Collective; in place. The same bits on every rank, whatever their number: min and max have no order. */
     enum tutti_err (*reduce)(struct tutti_fabric *fabric, enum tutti_reduction reduction, double *values, size_t count);
-    /* Bytes for the conductor (conduct/report.h), in order. Returns at once unless what was reported before is not taken. */
+    /* Bytes for the conductor (fabric/report.h), in order. Returns at once unless what was reported before is not taken. */
     enum tutti_err (*report)(struct tutti_fabric *fabric, const void *bytes, size_t size);
     /* Tells all ranks that none is to go beyond `step` macro steps: at once (0), because this rank failed; or where an FMU
      * ended the run. The least of all such numbers counts. Does not wait. */

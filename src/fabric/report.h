@@ -12,7 +12,7 @@
  *  LOG       u8 level, text origin, text text
  *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed
  *  STEP      text: a line of the step log (rank 0 only)
- *  TALLY     what the rank counted (master/tally.h)
+ *  TALLY     what the rank counted (report/tally.h)
  *  END       u32 enum tutti_err, text message, double t (of a failure: where the step that failed was to lead)
  *
  * Sender and receiver are the same version of Tutti on machines with the same byte order; fabrics that leave the machine check

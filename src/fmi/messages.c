@@ -38,7 +38,7 @@ static const char *name_of(const struct tutti_desc *desc, char letter, unsigned 
     return NULL;
 }
 
-/* M4: writes the expanded text to `out`. `reference_after` is the part after '#' if it is a reference. */
+/* M4: writes the expanded text to `out`. */
 static void expand(const struct tutti_desc *desc, const char *text, char *out, size_t size)
 {
     size_t at = 0;

@@ -21,7 +21,7 @@
  *      (unit/cs.c: it names continuous inputs, and only sets).
  *  I10 After a discarded step FMI 1.0 and 2.0 allow no further do-step until a saved state is restored; FMI 3.0 stands
  *      unchanged at the start of the step.
- *  I11 Input derivatives come after their inputs (master/inputs.c) and before the do-step; output derivatives only after
+ *  I11 Input derivatives come after their inputs (signals/inputs.c) and before the do-step; output derivatives only after
  *      a step.
  *  I12 After terminate only reads, state functions, reset and free are called.
  *  I13 ME has event mode always: initialisation ends in it, discrete states are updated in it, and it is left only

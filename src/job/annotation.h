@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* words.h - options of a run as words: what an SSP's annotation org.tutti says is what the command line would. */
+/* annotation.h - options of a run as words: what an SSP's annotation org.tutti says is what the command line would. */
 #ifndef TUTTI_JOB_ANNOTATION_H
 #define TUTTI_JOB_ANNOTATION_H
 

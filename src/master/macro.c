@@ -303,34 +303,6 @@ static enum tutti_err count_at_once(struct tutti_master *master)
         TIME(rank->t), MOST_AT_ONCE, 2 * master->event_tolerance);
 }
 
-/* The short step over a located event: whatever happens in it, happens at its end. */
-static enum tutti_err cross_over(struct tutti_master *master, double *target)
-{
-    struct tutti_rank *rank = master->rank;
-    TRY(count_at_once(master));
-    struct tutti_attempt attempt = tutti_attempt_begin(rank, master->memory.cross_at);
-    bool stops = master->rules.stops_at_events;
-    master->rules.stops_at_events = false; /* units cross theirs by themselves */
-    enum tutti_err err = tutti_attempt_plain(master, master->memory.cross_at, &attempt);
-    master->rules.stops_at_events = stops;
-    TRY(err);
-    if (attempt.outcome.why == TUTTI_REFUSED)
-        return turn_back(master, &attempt, target);
-    if (!attempt.converged) {
-        TRY(check_finite(master, &attempt));
-        master->not_converged++;
-    }
-    TRY(log_attempt(master, &attempt, "event"));
-    *target = master->memory.cross_at;
-    master->memory.cross_at = -INFINITY;
-    master->memory.event = true;
-    rank->stats->events_located++;
-    TRY(accept(master, &attempt));
-    tutti_stepper_restart(&master->memory.stepper);
-    TRY(tutti_correction_restart(master->correction));
-    return tutti_extrapolation_restart(&master->extrapolation);
-}
-
 /* The first time that it happens: a step that is not good, and goes on nevertheless. */
 static void warn(const struct tutti_master *master, const struct tutti_attempt *attempt, enum tutti_verdict verdict)
 {
@@ -347,6 +319,35 @@ static void warn(const struct tutti_master *master, const struct tutti_attempt *
                          "be better, or is not allowed (--h-min); going on with it (--step gives fixed steps)",
                          TIME(attempt->from), attempt->target - attempt->from, attempt->error,
                          name_of(master, attempt->driver, name, sizeof name));
+}
+
+/* The short step over a located event: whatever happens in it, happens at its end. */
+static enum tutti_err cross_over(struct tutti_master *master, double *target)
+{
+    struct tutti_rank *rank = master->rank;
+    TRY(count_at_once(master));
+    struct tutti_attempt attempt = tutti_attempt_begin(rank, master->memory.cross_at);
+    bool stops = master->rules.stops_at_events;
+    master->rules.stops_at_events = false; /* units cross theirs by themselves */
+    enum tutti_err err = tutti_attempt_plain(master, master->memory.cross_at, &attempt);
+    master->rules.stops_at_events = stops;
+    TRY(err);
+    if (attempt.outcome.why == TUTTI_REFUSED)
+        return turn_back(master, &attempt, target);
+    if (!attempt.converged) {
+        TRY(check_finite(master, &attempt));
+        warn(master, &attempt, TUTTI_ACCEPT);
+        master->not_converged++;
+    }
+    TRY(log_attempt(master, &attempt, "event"));
+    *target = master->memory.cross_at;
+    master->memory.cross_at = -INFINITY;
+    master->memory.event = true;
+    rank->stats->events_located++;
+    TRY(accept(master, &attempt));
+    tutti_stepper_restart(&master->memory.stepper);
+    TRY(tutti_correction_restart(master->correction));
+    return tutti_extrapolation_restart(&master->extrapolation);
 }
 
 /* Bad steps in large numbers: nothing becomes better of itself. Good ones count against them, unless they are hardly longer
@@ -440,7 +441,7 @@ static enum tutti_err try_shorter(struct tutti_master *master, const struct tutt
     struct tutti_rank *rank = master->rank;
     TRY(reject(master));
     master->memory.cross_at = -INFINITY;
-    if (master->chosen.detection->outputs && tutti_noise_is_none(before, attempt))
+    if (master->chosen.detection->outputs && tutti_noise_is_jump(before, attempt))
         return locate(master, *target, true, target);
     *target = rank->t + master->memory.stepper.h;
     return TUTTI_OK;

@@ -9,7 +9,7 @@ static const double MOST_NOISE = 100;
 static const double MOST_NOISE_PER_TIME = 0.1;
 /* The error of smooth signals falls with the step, if only with its first power where it depends on points from before. One that
  * hardly falls comes from a jump, or from a kink that both attempts have passed. */
-bool tutti_noise_is_none(const struct tutti_attempt *before, const struct tutti_attempt *now)
+bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_attempt *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
     if (!before->converged || !now->converged || !(before->size > MOST_NOISE) || !(now->size > MOST_NOISE) ||

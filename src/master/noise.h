@@ -12,6 +12,6 @@ enum tutti_verdict tutti_noise_judge(struct tutti_master *master, const struct t
                                      const struct tutti_attempt *first, enum tutti_verdict verdict, bool *restart);
 
 /* Does the error of two attempts, too large for noise, come from a jump, or from a kink that both have passed? */
-bool tutti_noise_is_none(const struct tutti_attempt *before, const struct tutti_attempt *now);
+bool tutti_noise_is_jump(const struct tutti_attempt *before, const struct tutti_attempt *now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tell.h - what a rank tells the conductor besides its rows and steps: messages, progress, counts, the end
+/* rank_reporter.h - what a rank tells the conductor besides its rows and steps: messages, progress, counts, the end
  * (fabric/report.h). */
 #ifndef TUTTI_REPORT_RANK_REPORTER_H
 #define TUTTI_REPORT_RANK_REPORTER_H

@@ -32,16 +32,17 @@ struct tutti_inputs {
     struct tutti_trajectory *trajectory;
     struct tutti_inputs_choice choice; /* set before open */
     enum tutti_interface_kind kind;
-    enum tutti_input_at at; /* choice.at, or what bounds errors better where that is auto: rows.c, member.c */
-    bool halves;            /* steps are made in two halves: with the value at the beginning, with that at the end */
-    double time;            /* where the inputs are read: the unit's time, or the jump that is the same point */
-    double event;           /* the next jump */
-    double kink;            /* the next change of a slope; -INFINITY: the unit is told anew before every step */
-    double row;             /* the next row at which a step is to end though nothing jumps; INFINITY: none */
-    bool ends_at_rows;      /* steps end at rows that bend a line ... */
-    double splinter;        /* ... unless they are this near to the end of the step before */
-    double slack;           /* a jump that is this soon after a point is at that point: for units of one step size */
-    bool jumped;            /* there is a jump at `time` that the unit has not been told yet */
+    enum tutti_input_at
+        at;            /* choice.at, or what bounds errors better where that is auto: start/rows.c, master/member.c */
+    bool halves;       /* steps are made in two halves: with the value at the beginning, with that at the end */
+    double time;       /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;      /* the next jump */
+    double kink;       /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double row;        /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    bool ends_at_rows; /* steps end at rows that bend a line ... */
+    double splinter;   /* ... unless they are this near to the end of the step before */
+    double slack;      /* a jump that is this soon after a point is at that point: for units of one step size */
+    bool jumped;       /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
     bool held_changed;             /* ... which came, and the unit does not know yet */

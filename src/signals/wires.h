@@ -72,7 +72,7 @@ struct tutti_unit_wires {
     struct tutti_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
     uint8_t output_blocks, moving_blocks, held_blocks;
     bool held_changed;
-    bool halves;                         /* its steps are made in two halves, with inputs of their own: coupling.h */
+    bool halves;                         /* its steps are made in two halves, with inputs of their own: staging.h */
     struct tutti_slopes *slopes;         /* NULL: the unit takes none */
     uint32_t gather_first, gather_count; /* Float64 of `moving` */
     uint32_t wire_first, wire_count;     /* into `moving`, other than those */

@@ -82,7 +82,7 @@ enum tutti_err tutti_stability_of_matrix(const double *matrix, size_t n, const s
 
 /* ---- loops ---- */
 
-/* For the outputs among `nodes`. Inputs that an output follows are held where they end (tutti_coupling_place_held). */
+/* For the outputs among `nodes`. Inputs that an output follows are held where they end (tutti_staging_place). */
 static enum tutti_err describe_followers(const struct tutti_rank *rank, const struct tutti_structure *running,
                                          const struct tutti_sequence *sequence, const uint32_t *nodes, uint32_t count,
                                          struct tutti_arena *arena, struct tutti_follower **followers)

@@ -159,7 +159,7 @@ struct tutti_unit {
     unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
     bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
     unsigned directional_tests; /* of its directional derivatives, so far */
-    bool forgets;               /* it claims to save its state, and does not come back as it was (master/rehearse.h) */
+    bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
     bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */

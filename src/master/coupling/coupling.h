@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c, list it in TUTTI_COUPLINGS, run
+/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c without its `by_lane`, list it in TUTTI_COUPLINGS, run
  * `ctest -L coupling`. */
 #ifndef TUTTI_MASTER_COUPLING_COUPLING_H
 #define TUTTI_MASTER_COUPLING_COUPLING_H
@@ -16,7 +16,9 @@ struct tutti_coupling {
     /* What it does, for those who choose and prepare. */
     bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
     bool waves;    /* steps units one after the other, in the order of plan/sequence.h */
-    bool by_lane;  /* its steps are those of the lane (lane.h): all at once, or one by one if it waves */
+    /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (master/lane.h)
+     * makes them without calling `step`. False for every other kind. */
+    bool by_lane;
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state, which is zeroed before open; 0: it has none */
