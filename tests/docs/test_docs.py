@@ -79,8 +79,8 @@ def dev_commands():
 
 
 def output_pattern(line):
-    """A line of documented output as a regular expression."""
-    measured = r" *<?[0-9][0-9.,e+-]* (?:[mu]?s\b|%|x real time)"
+    """A line of documented output as a regular expression. Sizes of results depend on the last digits of libraries, too."""
+    measured = r" *<?[0-9][0-9.,e+-]* (?:[mu]?s\b|%|x real time|[kMG]?B\b)"
     parts = re.split(rf"(\.\.\.|{measured})", line.rstrip())
     wild = {1: lambda part: ".*" if part == "..." else measured, 0: re.escape}
     return "".join(wild[i % 2](part) for i, part in enumerate(parts))
@@ -122,7 +122,7 @@ class Commands(unittest.TestCase):
 
     def run_block(self, page, block, folder):
         """Runs a block; what it printed, or None if it has lines that are not run."""
-        script, whole = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], True  # nothing goes on behind a block that fails
+        script, whole = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], True  # nothing goes on after a block that fails
         for line in block.lines:
             words = line.split()
             if words and words[0] in ("./dev", "sudo"):
