@@ -21,7 +21,7 @@ struct tutti_coupling {
     bool by_lane;
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
-    size_t size;             /* of its own state, which is zeroed before open; 0: it has none */
+    size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
     /* Before the first step, with the units there. NULL: nothing to prepare. */
     enum tutti_err (*open)(struct tutti_master *master, void *self);
     void (*close)(struct tutti_master *master, void *self); /* also after a failed open; NULL: nothing to release */

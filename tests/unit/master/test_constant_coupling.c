@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A coupling that only this file knows of: what is written here, and its line in coupling.c, is all that a new one takes
+/* A coupling that only this file knows of: what is written here, and its name in TUTTI_COUPLINGS (coupling.h), is all that a new one takes
  * (docs/extending.md). Everything else goes by its flags and functions. */
 #include "fake_unit.h"
 
