@@ -9,9 +9,8 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "job/check_words.h"
-#include "signals/inputs.h"
-#include "signals/inputs.h"
 #include "job/integration.h"
+#include "signals/inputs.h"
 
 /* A number has a flag that says whether it was given; a text is NULL, a count 0 and a flag false if it was not. A rank is a
  * component's alone: on the command line it is --place UNIT=RANK. */

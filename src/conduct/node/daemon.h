@@ -62,9 +62,9 @@ struct tutti_daemon {
     struct tutti_parcel parcel; /* for answers */
 };
 
-/* Fills daemon->offers. tutti_offers_close follows in any case. */
-TUTTI_CHECKED enum tutti_err tutti_offers_open(struct tutti_daemon *daemon);
-void tutti_offers_close(struct tutti_daemon *daemon);
+/* Fills node->offers. tutti_offers_close follows in any case. */
+TUTTI_CHECKED enum tutti_err tutti_offers_open(struct tutti_daemon *node);
+void tutti_offers_close(struct tutti_daemon *node);
 /* ARGUMENT if the file is no longer what was offered. */
 TUTTI_CHECKED enum tutti_err tutti_offer_check(const struct tutti_offer *offer);
 

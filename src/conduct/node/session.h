@@ -42,9 +42,9 @@ struct tutti_session {
 };
 
 /* Handles one message of the session. What is wrong with it is told to the runner, and ends the session (session->over). */
-void tutti_session_take(struct tutti_daemon *daemon, struct tutti_session *session, const void *bytes, size_t size);
+void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session, const void *bytes, size_t size);
 /* Looks after its workers. */
-void tutti_session_watch(struct tutti_daemon *daemon, struct tutti_session *session);
-void tutti_session_free(struct tutti_daemon *daemon, struct tutti_session *session);
+void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *session);
+void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session);
 
 #endif

@@ -26,7 +26,11 @@ struct tutti_attempt {
     bool converged;               /* ... and they came to their end; true for others */
 };
 
-enum tutti_verdict { TUTTI_ACCEPT, TUTTI_FORCE /* accepted, because it cannot be shorter, or would be no better */, TUTTI_REJECT };
+enum tutti_verdict {
+    TUTTI_ACCEPT,
+    TUTTI_FORCE /* accepted, because it cannot be shorter, or would be no better */,
+    TUTTI_REJECT
+};
 
 struct tutti_control {
     const char *name;      /* "fixed" */
