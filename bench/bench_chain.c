@@ -13,18 +13,12 @@
 #include <time.h>
 #include <tutti/tutti.h>
 
-#include "fmi/api2.h"
+#include "by_hand.h"
 #include "fmi/fmu.h"
 
 enum { ROUNDS = 40, UNIT_STEPS = 100000 };
 #define STEP 1e-3
 #define WALL 0.1 /* where the wall is that holds the first mass: not where it rests */
-
-struct functions {
-#define X(name, ret, params, group) ret(*name) params;
-    FMI2_FUNCTIONS(X)
-#undef X
-};
 
 /* References of the FMU's variables. */
 struct references {
@@ -37,17 +31,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_chain: %s\n", what);
-    exit(1);
-}
-
-static void ignore(fmi2ComponentEnvironment e, fmi2String n, fmi2Status s, fmi2String c, fmi2String m, ...)
-{
-    (void)e, (void)n, (void)s, (void)c, (void)m;
 }
 
 static uint32_t reference(const struct tutti_fmu *fmu, const char *name)
@@ -86,19 +69,19 @@ static void exchange(struct link *links, size_t n)
     }
 }
 
-static void set_inputs(const struct functions *f, struct link *link)
+static void set_inputs(const struct functions2 *f, struct link *link)
 {
     if (f->fmi2SetReal(link->c, link->inputs, link->input_count, link->u_first) != fmi2OK)
         die("fmi2SetReal failed");
 }
 
-static void get_outputs(const struct functions *f, struct link *link)
+static void get_outputs(const struct functions2 *f, struct link *link)
 {
     if (f->fmi2GetReal(link->c, link->outputs, link->output_count, link->y_first) != fmi2OK)
         die("fmi2GetReal failed");
 }
 
-static void start_link(const struct functions *f, const struct tutti_fmu *fmu, const struct references *refs,
+static void start_link(const struct functions2 *f, const struct tutti_fmu *fmu, const struct references *refs,
                        struct link *link, bool first, bool last, const fmi2CallbackFunctions *callbacks)
 {
     const double wall = WALL;
@@ -116,7 +99,7 @@ static void start_link(const struct functions *f, const struct tutti_fmu *fmu, c
 }
 
 /* Positions and velocities are known by now; forces follow from them. */
-static void initialise_links(const struct functions *f, struct link *links, size_t n)
+static void initialise_links(const struct functions2 *f, struct link *links, size_t n)
 {
     exchange(links, n);
     for (size_t i = 0; i < n; i++) {
@@ -132,8 +115,8 @@ static void initialise_links(const struct functions *f, struct link *links, size
 /* The loop that a programmer would write by hand; seconds. `last` (3 n) gets all outputs at the end. */
 static double by_hand(const struct tutti_fmu *fmu, size_t n, long steps, double *last)
 {
-    const struct functions *f = (const struct functions *)fmu->libraries[TUTTI_CS]->functions;
-    fmi2CallbackFunctions callbacks = {ignore, calloc, free, NULL, NULL};
+    const struct functions2 *f = (const struct functions2 *)fmu->libraries[TUTTI_CS]->functions;
+    fmi2CallbackFunctions callbacks = {ignore2, calloc, free, NULL, NULL};
     struct references refs = find_references(fmu);
     struct link *links = malloc(n * sizeof *links);
     if (!links)

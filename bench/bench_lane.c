@@ -12,23 +12,11 @@
 #include <time.h>
 #include <tutti/tutti.h>
 
-#include "fmi/api2.h"
-#include "fmi/api3.h"
+#include "by_hand.h"
 #include "fmi/fmu.h"
 
 enum { UNIT_STEPS = 200000, LEAST_STEPS = 1000 };
 #define STEP 1e-3
-
-struct functions2 {
-#define X(name, ret, params, group) ret(*name) params;
-    FMI2_FUNCTIONS(X)
-#undef X
-};
-struct functions3 {
-#define X(name, ret, params, group) ret(*name) params;
-    FMI3_FUNCTIONS(X)
-#undef X
-};
 
 static const uint32_t u_reference = 0, y_reference = 1;
 
@@ -37,22 +25,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_lane: %s\n", what);
-    exit(1);
-}
-
-static void ignore2(fmi2ComponentEnvironment e, fmi2String n, fmi2Status s, fmi2String c, fmi2String m, ...)
-{
-    (void)e, (void)n, (void)s, (void)c, (void)m;
-}
-
-static void ignore3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3String m)
-{
-    (void)e, (void)s, (void)c, (void)m;
 }
 
 /* ---- by hand: a loop that somebody would write; seconds ---- */

@@ -11,44 +11,16 @@
 #include <time.h>
 #include <tutti/tutti.h>
 
-#include "fmi/api2.h"
-#include "fmi/api3.h"
+#include "by_hand.h"
 #include "fmi/fmu.h"
 
 enum { ROUNDS = 7 };
-
-struct functions2 {
-#define X(name, ret, params, group) ret(*name) params;
-    FMI2_FUNCTIONS(X)
-#undef X
-};
-struct functions3 {
-#define X(name, ret, params, group) ret(*name) params;
-    FMI3_FUNCTIONS(X)
-#undef X
-};
 
 static double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_loop: %s\n", what);
-    exit(1);
-}
-
-static void ignore2(fmi2ComponentEnvironment e, fmi2String n, fmi2Status s, fmi2String c, fmi2String m, ...)
-{
-    (void)e, (void)n, (void)s, (void)c, (void)m;
-}
-
-static void ignore3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3String m)
-{
-    (void)e, (void)s, (void)c, (void)m;
 }
 
 /* The loop that a programmer would write by hand for FMI 2.0; seconds. */
