@@ -10,6 +10,8 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "master/control/control.h"
+#include "master/coupling/coupling.h"
 #include "record/table.h"
 #include "own_scratch.h"
 
@@ -195,8 +197,11 @@ static inline void assert_near_cells(const struct tutti_table *a, const struct t
 
 static inline bool takes_back(const char *coupling, const char *control, const char *events)
 {
-    bool plain = strcmp(control, "fixed") == 0 || strcmp(control, "quantum") == 0;
-    return strcmp(coupling, "relax") == 0 || strcmp(events, "none") != 0 || !plain;
+    const struct tutti_coupling *couples;
+    const struct tutti_control *controls;
+    assert_ok(tutti_coupling_find(coupling, &couples));
+    assert_ok(tutti_control_find(control, &controls));
+    return couples->iterates || controls->rejects || strcmp(events, "none") != 0;
 }
 
 /* Do-steps of a unit that are none of the run: before the first one it is tried whether units can be taken back, in two steps

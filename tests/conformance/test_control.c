@@ -2,16 +2,11 @@
 /* What every control of the step must do, with every coupling, order of extrapolation and kind of events, on units of all
  * sorts in one system. KIND, its name, is the argument. */
 #include "conformance.h"
+#include "kinds.h"
 #include "masters.h"
 #include "masters_log.h"
 
-#include "master/control/control.h"
-
 #define KIND conformance_arguments[1]
-
-static const char *const couplings[] = {"jacobi", "seidel", "relax"};
-static const char *const orders[] = {"0", "1", "2"};
-static const char *const detections[] = {"none", "early", "output"};
 
 static bool is(const char *word)
 {
@@ -20,22 +15,22 @@ static bool is(const char *word)
 
 static bool iterates(const char *coupling)
 {
-    return strcmp(coupling, "relax") == 0;
+    return coupling_of(coupling)->iterates;
+}
+
+static bool rejects(void)
+{
+    return control_of(KIND)->rejects;
 }
 
 static bool estimates(void)
 {
-    return is("richardson") || is("slope") || is("embedded");
+    return control_of(KIND)->estimates && rejects();
 }
 
 static bool bounds_run(void)
 {
-    return is("richardson") || is("embedded");
-}
-
-static bool fits(const char *coupling)
-{
-    return iterates(coupling) || !(is("converge") || is("diverge"));
+    return control_of(KIND)->bounds_run;
 }
 
 /* ---- a ring of lags, and one that only listens and counts ---- */
@@ -156,7 +151,7 @@ static struct tutti_run_options plain_options(void)
         .h_min = 1e-4,
         .has_h_max = true,
         .h_max = 0.04,
-        .has_quantum = is("quantum"),
+        .has_quantum = control_of(KIND)->takes_quantum,
         .quantum = 0.01,
         .has_output_step = true,
         .output_step = 0.1,
@@ -190,12 +185,12 @@ static void check_counts(const struct outcome *outcome, const char *coupling, co
             assert_int_equal(unit->do_steps, 3 * tries);
             assert_int_equal(unit->accepted, 2 * stats->steps);
         }
-        if (is("fixed") || is("quantum"))
+        if (!rejects())
             assert_int_equal(unit->rejected, 0);
-        if (!iterates(coupling) && (is("fixed") || is("quantum")))
+        if (!iterates(coupling) && !rejects())
             assert_int_equal(unit->auxiliary, 0);
     }
-    if (is("fixed") || is("quantum"))
+    if (!rejects())
         assert_int_equal(stats->rejected, 0);
     assert_int_equal((unsigned long)last_value(outcome, "count.calls"),
                      unit_of(outcome, "count")->do_steps + tried_steps(coupling, KIND, events));
@@ -224,8 +219,8 @@ static void run_combination(const struct model *model, const char *coupling, con
     options.record = recorded;
     options.record_count = COUNT(recorded);
     print_message("%s, extrapolation %s, events %s\n", coupling, order, events);
-    if (!fits(coupling)) {
-        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "--coupling relax");
+    if (!fit(coupling, KIND)) {
+        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "use it with --coupling ");
         outcome_fini(&outcome);
         return;
     }
@@ -246,7 +241,7 @@ static void run_combination(const struct model *model, const char *coupling, con
 static void all_combinations_run(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < COUNT(couplings); c++)
+    for (size_t c = 0; couplings[c]; c++)
         for (size_t o = 0; o < COUNT(orders); o++)
             for (size_t e = 0; e < COUNT(detections); e++)
                 run_combination(&ring, couplings[c], orders[o], detections[e]);
@@ -256,13 +251,13 @@ static void all_combinations_run(void **state)
 static void units_that_cannot_go_back(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < COUNT(couplings); c++)
+    for (size_t c = 0; couplings[c]; c++)
         for (size_t e = 0; e < COUNT(detections); e++) {
             struct outcome outcome;
             struct tutti_run_options options = plain_options();
             options.coupling = couplings[c];
             options.events = detections[e];
-            if (!fits(couplings[c]))
+            if (!fit(couplings[c], KIND))
                 continue;
             if (!takes_back(couplings[c], KIND, detections[e])) {
                 run_combination(&old_ring, couplings[c], "0", detections[e]);
@@ -270,9 +265,9 @@ static void units_that_cannot_go_back(void **state)
                 continue;
             }
             assert_fails(try_run(&outcome, &old_ring, options, false), TUTTI_ERR_UNSUPPORTED, "'a' (");
-            assert_contains(tutti_err_message(), iterates(couplings[c])         ? "--coupling relax"
-                                                 : is("fixed") || is("quantum") ? "--events"
-                                                                                : conformance_join("--control ", KIND));
+            assert_contains(tutti_err_message(), iterates(couplings[c]) ? conformance_join("--coupling ", couplings[c])
+                                                 : !rejects()           ? "--events"
+                                                                        : conformance_join("--control ", KIND));
             assert_contains(tutti_err_message(), "use --");
             outcome_fini(&outcome);
         }
@@ -323,10 +318,9 @@ static void errors_fall_with_the_tolerance(void **state)
     (void)state;
     if (!estimates())
         return;
-    for (size_t c = 0; c < 2; c++)
-        for (size_t o = 0; o < COUNT(orders); o++)
-            check_tolerance(couplings[c], orders[o], (double)o + 1);
-    check_tolerance("relax", "0", 2);
+    for (size_t c = 0; couplings[c]; c++)
+        for (size_t o = 0; o < (iterates(couplings[c]) ? 1 : COUNT(orders)); o++)
+            check_tolerance(couplings[c], orders[o], coupling_of(couplings[c])->order((unsigned)o));
 }
 
 /* An iteration that may not go on for long: where it does not come to rest, the step is taken back and made shorter, down to
@@ -346,8 +340,8 @@ static void iterations_that_do_not_converge(void **state)
     options.h_min = 1e-3;
     options.stop = 0.25;
     options.has_output_step = false;
-    if (is("fixed") || is("quantum"))
-        return; /* they take nothing back */
+    if (!rejects())
+        return;
     run_model(&outcome, &ring, &options, true);
     struct steps steps = read_steps();
     size_t taken_back = 0, forced = 0;
@@ -373,7 +367,7 @@ static void a_step_taken_back_leaves_no_trace(void **state)
     (void)state;
     if (!is("fixed"))
         return;
-    for (size_t c = 0; c < COUNT(couplings); c++)
+    for (size_t c = 0; couplings[c]; c++)
         for (size_t o = 0; o < COUNT(orders); o++) {
             struct outcome with, without;
             struct tutti_run_options options = plain_options();
@@ -400,7 +394,7 @@ static void halves_are_steps_of_half_the_size(void **state)
     (void)state;
     if (!is("richardson") && !is("slope"))
         return;
-    for (size_t c = 0; c < COUNT(couplings); c++) {
+    for (size_t c = 0; couplings[c]; c++) {
         struct outcome doubled, plain;
         struct tutti_run_options options = plain_options();
         options.coupling = couplings[c];
@@ -431,7 +425,7 @@ static void a_rejected_step_begins_anew(void **state)
     (void)state;
     if (!estimates())
         return;
-    for (size_t c = 0; c < COUNT(couplings); c++) {
+    for (size_t c = 0; couplings[c]; c++) {
         struct outcome rejected, direct;
         struct tutti_run_options options = plain_options();
         options.coupling = couplings[c];

@@ -3,24 +3,16 @@
  * events of Model Exchange and early returns of FMI 3.0 end the step for all (`early`, `output`) or for their unit only
  * (`none`); changed discrete outputs of every type are located (`output`). KIND, its name, is the argument. */
 #include "conformance.h"
+#include "kinds.h"
 #include "masters.h"
 
 #include "master/detect.h"
 
 #define KIND conformance_arguments[1]
 
-static const char *const couplings[] = {"jacobi", "seidel", "relax"};
-static const char *const controls[] = {"fixed", "converge", "richardson", "slope", "embedded", "diverge", "quantum"};
-
 static bool is(const char *word)
 {
     return strcmp(KIND, word) == 0;
-}
-
-static bool fits(const char *coupling, const char *control)
-{
-    bool judges = strcmp(control, "converge") == 0 || strcmp(control, "diverge") == 0;
-    return strcmp(coupling, "relax") == 0 || !judges;
 }
 
 static struct tutti_run_options plain_options(const char *coupling, const char *control)
@@ -41,7 +33,7 @@ static struct tutti_run_options plain_options(const char *coupling, const char *
         .error_per = "step", /* inputs are held: steps would be very many */
         .has_event_tolerance = true,
         .event_tolerance = 1e-7,
-        .has_quantum = strcmp(control, "quantum") == 0,
+        .has_quantum = control_of(control)->takes_quantum,
         .quantum = 0.1,
         .has_output_step = true,
         .output_step = 0.25,
@@ -84,13 +76,13 @@ static void has_rows_at(const struct tutti_table *table, double t)
 static void announced_times_are_hit_to_the_bit(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < COUNT(couplings); c++)
-        for (size_t k = 0; k < COUNT(controls); k++) {
+    for (size_t c = 0; couplings[c]; c++)
+        for (size_t k = 0; control_at(k); k++) {
             struct outcome outcome;
-            struct tutti_run_options options = plain_options(couplings[c], controls[k]);
-            if (!fits(couplings[c], controls[k]))
+            struct tutti_run_options options = plain_options(couplings[c], control_at(k));
+            if (!fit(couplings[c], control_at(k)))
                 continue;
-            print_message("%s, %s\n", couplings[c], controls[k]);
+            print_message("%s, %s\n", couplings[c], control_at(k));
             run_model(&outcome, &alarms, &options, true);
             double at = 0.33370000000000005;
             has_rows_at(outcome.table, at);
@@ -114,7 +106,7 @@ static const double SWITCHED = 0.437;
 /* FMI 1.0 has no saved states: where a unit crosses its events by itself, on the way, there is no way back over them. */
 static bool cannot_undo(const char *coupling, const char *control, const char *version)
 {
-    bool back = strcmp(coupling, "relax") == 0 || !(strcmp(control, "fixed") == 0 || strcmp(control, "quantum") == 0);
+    bool back = coupling_of(coupling)->iterates || control_of(control)->rejects;
     return is("none") && back && strcmp(version, "1me") == 0;
 }
 
@@ -159,12 +151,12 @@ static void units_that_come_back(void **state)
 {
     (void)state;
     static const char *const sorts[][2] = {{"3", "cs"}, {"1me", "me"}, {"2", "me"}, {"3", "me"}};
-    for (size_t c = 0; c < COUNT(couplings); c++)
-        for (size_t k = 0; k < COUNT(controls); k++)
+    for (size_t c = 0; couplings[c]; c++)
+        for (size_t k = 0; control_at(k); k++)
             for (size_t s = 0; s < COUNT(sorts); s++)
-                if (fits(couplings[c], controls[k])) {
-                    check_coming_back(couplings[c], controls[k], "0", sorts[s][0], sorts[s][1]);
-                    check_coming_back(couplings[c], controls[k], "2", sorts[s][0], sorts[s][1]);
+                if (fit(couplings[c], control_at(k))) {
+                    check_coming_back(couplings[c], control_at(k), "0", sorts[s][0], sorts[s][1]);
+                    check_coming_back(couplings[c], control_at(k), "2", sorts[s][0], sorts[s][1]);
                 }
 }
 
@@ -240,11 +232,11 @@ static void check_output(const char *coupling, const char *control, const char *
 static void discrete_outputs_of_every_type(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < COUNT(couplings); c++)
-        for (size_t k = 0; k < COUNT(controls); k++)
-            if (fits(couplings[c], controls[k])) {
-                check_output(couplings[c], controls[k], "2", NULL);
-                check_output(couplings[c], controls[k], "3", NULL);
+    for (size_t c = 0; couplings[c]; c++)
+        for (size_t k = 0; control_at(k); k++)
+            if (fit(couplings[c], control_at(k))) {
+                check_output(couplings[c], control_at(k), "2", NULL);
+                check_output(couplings[c], control_at(k), "3", NULL);
             }
     for (size_t d = 0; d < COUNT(discretes); d++) {
         check_output("jacobi", "fixed", "2", &discretes[d]);

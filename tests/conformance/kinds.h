@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* kinds.h - all couplings and controls that there are, for suites that combine them: a new one is tested at once. */
+#ifndef TESTS_CONFORMANCE_KINDS_H
+#define TESTS_CONFORMANCE_KINDS_H
+
+#include "test.h"
+
+#include "master/control/control.h"
+#include "master/coupling/coupling.h"
+
+#define NAMED(name) #name,
+enum { MOST_KINDS = 32 };
+/* Their names; the rest is NULL. */
+static const char *const couplings[MOST_KINDS] = {TUTTI_COUPLINGS(NAMED)};
+static inline const char *control_at(size_t i)
+{
+    static const char *const names[MOST_KINDS] = {TUTTI_CONTROLS(NAMED)};
+    return names[i];
+}
+
+static const char *const orders[] = {"0", "1", "2"}; /* of extrapolation */
+static const char *const detections[] = {"none", "early", "output"};
+
+static inline const struct tutti_coupling *coupling_of(const char *name)
+{
+    const struct tutti_coupling *coupling;
+    assert_ok(tutti_coupling_find(name, &coupling));
+    return coupling;
+}
+
+static inline const struct tutti_control *control_of(const char *name)
+{
+    const struct tutti_control *control;
+    assert_ok(tutti_control_find(name, &control));
+    return control;
+}
+
+/* Do they go together? */
+static inline bool fit(const char *coupling, const char *control)
+{
+    return coupling_of(coupling)->iterates || !control_of(control)->for_iteration;
+}
+
+#endif
