@@ -187,6 +187,7 @@ static void look_at_start(struct analyst *analyst, const struct tutti_job *job)
     struct tutti_rank rank = {.job = job,
                               .stats = &stats,
                               .estimates_errors = tutti_master_may_control(job),
+                              .moves_inputs = tutti_master_may_move_inputs(job),
                               .controls_one = tutti_master_may_control_one(job)};
     struct tutti_master master = {.rank = &rank};
     if (start(analyst, &master) != TUTTI_OK) {

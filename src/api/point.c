@@ -4,48 +4,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "master/coupling/correct.h"
 #include "rank/pending_set.h"
 
 struct tutti_point {
     struct tutti_point *next;
     struct tutti_snapshot snapshot;
-    struct tutti_grid communication, output;
-    struct tutti_memory memory;
-    struct tutti_history history, rates[TUTTI_MOST_ORDER]; /* empty where the master keeps none */
-    double *scale;                                         /* NULL: none */
-    bool per_time;
-    unsigned since;
-    struct tutti_correction_kept *correction;
+    char *remembered; /* by the master and its loop */
     struct tutti_pending_sets_kept *pending_sets;
 };
 
-static enum tutti_err keep_history(struct tutti_history *to, const struct tutti_history *from)
-{
-    if (!from->values[0])
-        return TUTTI_OK;
-    if (!to->values[0])
-        TRY(tutti_history_init(to, from->count));
-    tutti_history_copy(to, from);
-    return TUTTI_OK;
-}
-
 static enum tutti_err take(struct tutti_point *point, struct tutti_execution *execution)
 {
-    struct tutti_rank *rank = &execution->rank;
-    const struct tutti_master *master = &execution->master;
-    TRY(tutti_snapshot_take(&point->snapshot, rank));
-    TRY(keep_history(&point->history, &master->extrapolation.history));
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
-        TRY(keep_history(&point->rates[o], &master->extrapolation.rates[o]));
-    TRY(tutti_scale_keep(&master->norm.scale, &point->scale));
-    TRY(tutti_correction_keep(master->correction, &point->correction));
-    TRY(tutti_pending_sets_keep(rank, &point->pending_sets));
-    point->communication = execution->loop.communication;
-    point->output = execution->loop.output;
-    point->memory = master->memory;
-    point->per_time = master->norm.per_time;
-    point->since = master->extrapolation.since;
+    const struct tutti_remembered *remembered = &execution->master.remembered;
+    TRY(tutti_snapshot_take(&point->snapshot, &execution->rank));
+    TRY(tutti_pending_sets_keep(&execution->rank, &point->pending_sets));
+    if (!point->remembered)
+        point->remembered = malloc(remembered->size + 1);
+    if (!point->remembered)
+        return tutti_fail_memory();
+    tutti_remembered_save(remembered, point->remembered);
     return TUTTI_OK;
 }
 
@@ -81,12 +58,6 @@ enum tutti_err tutti_point_take(struct tutti_points *points, struct tutti_point 
     return err;
 }
 
-static void bring_back_history(struct tutti_history *to, const struct tutti_history *from)
-{
-    if (from->values[0])
-        tutti_history_copy(to, from);
-}
-
 enum tutti_err tutti_point_restore(const struct tutti_point *point, struct tutti_execution *execution)
 {
     struct tutti_rank *rank = &execution->rank;
@@ -95,21 +66,11 @@ enum tutti_err tutti_point_restore(const struct tutti_point *point, struct tutti
     TRY(tutti_snapshot_restore(&point->snapshot, rank));
     rank->stats->events_located = located; /* what was done stays counted */
     rank->own_events = own_events;
-    TRY(tutti_pending_sets_bring_back(rank, point->pending_sets));
-    bring_back_history(&master->extrapolation.history, &point->history);
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
-        bring_back_history(&master->extrapolation.rates[o], &point->rates[o]);
-    tutti_scale_bring_back(&master->norm.scale, point->scale);
-    tutti_correction_bring_back(master->correction, point->correction);
-    tutti_outputs_forget(&master->outputs);
-    tutti_detector_forget(&master->detector);
-    execution->loop.communication = point->communication;
-    execution->loop.output = point->output;
-    execution->loop.standstills = 0;
     rank->target = rank->t;
-    master->memory = point->memory;
-    master->norm.per_time = point->per_time;
-    master->extrapolation.since = point->since;
+    TRY(tutti_pending_sets_bring_back(rank, point->pending_sets));
+    tutti_remembered_restore(&master->remembered, point->remembered);
+    tutti_outputs_forget(&master->outputs); /* to be read again where the units are */
+    tutti_detector_forget(&master->detector);
     return TUTTI_OK;
 }
 
@@ -130,11 +91,7 @@ void tutti_point_release(struct tutti_points *points, struct tutti_point *point,
         return;
     *at = point->next;
     tutti_snapshot_fini(&point->snapshot, &execution->rank);
-    tutti_history_fini(&point->history);
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
-        tutti_history_fini(&point->rates[o]);
-    free(point->scale);
-    tutti_correction_kept_free(point->correction);
+    free(point->remembered);
     tutti_pending_sets_kept_free(point->pending_sets);
     free(point);
     tell_earliest(points, &execution->rank);

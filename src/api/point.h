@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* point.h - a point between macro steps to go back to: what a snapshot holds, and what the master remembers from step to
- * step. */
+ * step (master->remembered). What follows is the same every time, to the bit. */
 #ifndef TUTTI_API_POINT_H
 #define TUTTI_API_POINT_H
 

@@ -115,6 +115,61 @@ bool tutti_master_may_control(const struct tutti_job *job)
     return tutti_control_find(job->options.control, &control) == TUTTI_OK && control->rejects;
 }
 
+bool tutti_master_may_move_inputs(const struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    const struct tutti_coupling *coupling = NULL;
+    bool held = options->extrapolate && strcmp(options->extrapolate, "0") == 0;
+    bool named = !is_auto(options->coupling) && tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK;
+    return !held || !named || coupling->iterates;
+}
+
+/* ---- words ---- */
+
+/* "--coupling seidel or relax": kinds that an option goes with. */
+struct words {
+    char text[128];
+};
+
+static void add_word(struct words *words, const char *option, const char *name)
+{
+    size_t used = strlen(words->text);
+    snprintf(words->text + used, sizeof words->text - used, "%s%s", used == 0 ? option : " or ", name);
+}
+
+static bool does_iterate(const struct tutti_coupling *coupling)
+{
+    return coupling->iterates;
+}
+
+static bool does_wave(const struct tutti_coupling *coupling)
+{
+    return coupling->waves;
+}
+
+static bool does_take_correction(const struct tutti_coupling *coupling)
+{
+    return coupling->takes_correction;
+}
+
+static struct words couplings_that(bool (*do_it)(const struct tutti_coupling *))
+{
+    struct words words = {""};
+    for (size_t i = 0; tutti_coupling_at(i); i++)
+        if (do_it(tutti_coupling_at(i)))
+            add_word(&words, "--coupling ", tutti_coupling_at(i)->name);
+    return words;
+}
+
+static struct words controls_that_bound_the_run(void)
+{
+    struct words words = {""};
+    for (size_t i = 0; tutti_control_at(i); i++)
+        if (tutti_control_at(i)->bounds_run)
+            add_word(&words, "--control ", tutti_control_at(i)->name);
+    return words;
+}
+
 /* ---- facts ---- */
 
 /* Model Exchange goes back by its states; Co-Simulation needs an FMU that saves its own. */
@@ -265,9 +320,7 @@ static enum tutti_err find_facts(struct tutti_master *master, struct facts *fact
 
 /* ---- the choices ---- */
 
-enum choice { COUPLING, CONTROL, EXTRAPOLATE, EVENTS };
-
-__attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum choice choice,
+__attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum tutti_choice_number choice,
                                                           const char *format, ...)
 {
     va_list arguments;
@@ -313,12 +366,12 @@ static enum tutti_err choose_explicit(struct tutti_master *master, const struct 
 {
     struct tutti_rank *rank = master->rank;
     char rho[64];
-    double radius = coupling == &tutti_coupling_seidel ? facts->stability.seidel[0] : facts->stability.jacobi[0];
+    double radius = coupling->waves ? facts->stability.seidel[0] : facts->stability.jacobi[0];
     bool known = facts->stability.known && !isnan(radius);
     if (known && !tutti_radius_is_stable(radius))
         return refuse_unstable(facts, radius);
     master->chosen.coupling = coupling;
-    because(master, COUPLING, "'%s' %s; outputs depend on each other (%s)", name_of(blame), why,
+    because(master, TUTTI_CHOICE_COUPLING, "'%s' %s; outputs depend on each other (%s)", name_of(blame), why,
             name_rho(facts, rho, sizeof rho));
     if (!known && facts->stability.loops > 0)
         tutti_log_printf(
@@ -337,11 +390,11 @@ static enum tutti_err choose_for_loop(struct tutti_master *master, const struct 
     if (!facts->opaque && facts->stability.known) {
         master->chosen.coupling = &tutti_coupling_jacobi;
         master->chosen.corrects = true;
-        because(master, COUPLING, "with --correct: outputs depend on each other (%s)",
+        because(master, TUTTI_CHOICE_COUPLING, "with --correct: outputs depend on each other (%s)",
                 name_rho(facts, rho, sizeof rho));
     } else if (!facts->no_rollback) {
         master->chosen.coupling = &tutti_coupling_relax;
-        because(master, COUPLING, "outputs depend on each other (%s); steps can be repeated",
+        because(master, TUTTI_CHOICE_COUPLING, "outputs depend on each other (%s); steps can be repeated",
                 name_rho(facts, rho, sizeof rho));
     } else
         return choose_explicit(master, facts, &tutti_coupling_seidel, "cannot repeat a step", facts->no_rollback);
@@ -365,19 +418,19 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
         return tutti_coupling_find(options->coupling, &master->chosen.coupling);
     master->chosen.coupling = &tutti_coupling_jacobi;
     if (!facts->coupled)
-        because(master, COUPLING, "there is one unit");
+        because(master, TUTTI_CHOICE_COUPLING, "there is one unit");
     else if (options->correct || options->smooth)
-        because(master, COUPLING, "--correct and --smooth need it");
+        because(master, TUTTI_CHOICE_COUPLING, "--correct and --smooth need it");
     else if (judges_iteration(options)) {
         master->chosen.coupling = &tutti_coupling_relax;
-        because(master, COUPLING, "--control %s needs steps that are repeated", options->control);
+        because(master, TUTTI_CHOICE_COUPLING, "--control %s needs steps that are repeated", options->control);
     } else if (facts->stability.loops > 0)
         return choose_for_loop(master, facts);
     else if (facts->own_step)
-        because(master, COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, TUTTI_CHOICE_COUPLING, "'%s' has steps of its own", name_of(facts->own_step));
     else {
         master->chosen.coupling = &tutti_coupling_seidel;
-        because(master, COUPLING,
+        because(master, TUTTI_CHOICE_COUPLING,
                 facts->stability.empty > 0 ? "there is an algebraic loop, but its gain is 0 (rho(DL) = 0)"
                                            : "no outputs depend on each other in a circle (no algebraic loop)");
     }
@@ -392,24 +445,26 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct f
         return tutti_control_find(options->control, &master->chosen.control);
     master->chosen.control = &tutti_control_fixed;
     if (!master->chosen.general)
-        because(master, CONTROL, "there is one unit");
+        because(master, TUTTI_CHOICE_CONTROL, "there is one unit");
     else if (options->has_step)
-        because(master, CONTROL, "--step is given");
+        because(master, TUTTI_CHOICE_CONTROL, "--step is given");
     else if (!wants_control(rank->job) && rank->job->system->foreign)
-        because(master, CONTROL, "the file gives a step for %s, and no tolerance is given", rank->job->system->foreign);
+        because(master, TUTTI_CHOICE_CONTROL, "the file gives a step for %s, and no tolerance is given",
+                rank->job->system->foreign);
     else if (!wants_control(rank->job))
-        because(master, CONTROL, "FMUs propose a step, and no tolerance is given");
+        because(master, TUTTI_CHOICE_CONTROL, "FMUs propose a step, and no tolerance is given");
     else if (facts->stairs)
-        because(master, CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' has a fixed internal step", name_of(facts->stairs));
     else if (facts->own_step)
-        because(master, CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->no_rollback)
-        because(master, CONTROL, "'%s' cannot repeat a step", name_of(facts->no_rollback));
+        because(master, TUTTI_CHOICE_CONTROL, "'%s' cannot repeat a step", name_of(facts->no_rollback));
     else if (!facts->has_signals)
-        because(master, CONTROL, "no continuous signal to estimate an error by");
+        because(master, TUTTI_CHOICE_CONTROL, "no continuous signal to estimate an error by");
     else {
         master->chosen.control = &tutti_control_embedded;
-        because(master, CONTROL, "%s, and %s", gives_tolerance(options) ? "a tolerance is given" : "no step is given",
+        because(master, TUTTI_CHOICE_CONTROL, "%s, and %s",
+                gives_tolerance(options) ? "a tolerance is given" : "no step is given",
                 facts->coupled ? "all units can repeat a step"
                                : "the FMU, which holds its inputs in a step, can repeat it");
     }
@@ -423,20 +478,21 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
         return tutti_extrapolation_find(rank->job->options.extrapolate, order);
     *order = 0;
     if (!facts->coupled)
-        because(master, EXTRAPOLATE, "there is one unit");
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "there is one unit");
     else if (master->chosen.smooths) {
         *order = 1;
-        because(master, EXTRAPOLATE, "--smooth needs it");
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "--smooth needs it");
     } else if (master->chosen.coupling->iterates) {
         *order = 1;
-        because(master, EXTRAPOLATE, "a good first guess for the iteration of each step");
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "a good first guess for the iteration of each step");
     } else if (facts->stability.loops > 0 && !master->chosen.corrects)
-        because(master, EXTRAPOLATE, "inputs are held: extrapolation could make the algebraic loop unstable");
+        because(master, TUTTI_CHOICE_EXTRAPOLATE,
+                "inputs are held: extrapolation could make the algebraic loop unstable");
     else if (!master->chosen.control->varies)
-        because(master, EXTRAPOLATE, "steps are fixed, and inputs are held in each");
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "steps are fixed, and inputs are held in each");
     else {
         *order = master->chosen.per_time ? 2 : 1;
-        because(master, EXTRAPOLATE, "errors are controlled: %s",
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "errors are controlled: %s",
                 facts->takes_slopes
                     ? "inputs move along polynomials in a step"
                     : "no unit accepts slopes of inputs, which get their values of the middle of a step");
@@ -451,19 +507,19 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
         return tutti_detection_find(rank->job->options.events, &master->chosen.detection);
     master->chosen.detection = &tutti_detection_none;
     if (!master->chosen.general)
-        because(master, EVENTS, "there is one unit, which crosses its own");
+        because(master, TUTTI_CHOICE_EVENTS, "there is one unit, which crosses its own");
     else if (facts->own_step)
-        because(master, EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
+        because(master, TUTTI_CHOICE_EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->no_rollback && (facts->has_outputs || facts->has_events))
-        because(master, EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->no_rollback));
+        because(master, TUTTI_CHOICE_EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->no_rollback));
     else if (facts->has_outputs) {
         master->chosen.detection = &tutti_detection_output;
-        because(master, EVENTS, "there are discrete outputs, and all units can repeat a step");
+        because(master, TUTTI_CHOICE_EVENTS, "there are discrete outputs, and all units can repeat a step");
     } else if (facts->has_events) {
         master->chosen.detection = &tutti_detection_early;
-        because(master, EVENTS, "there are units with events, and all can repeat a step");
+        because(master, TUTTI_CHOICE_EVENTS, "there are units with events, and all can repeat a step");
     } else
-        because(master, EVENTS, "no unit has discrete outputs or events");
+        because(master, TUTTI_CHOICE_EVENTS, "no unit has discrete outputs or events");
     return TUTTI_OK;
 }
 
@@ -524,11 +580,12 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
                           NUMBER(options->atol));
     if (master->chosen.control->for_iteration && !master->chosen.coupling->iterates)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with --coupling relax",
-                          master->chosen.control->name);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with %s",
+                          master->chosen.control->name, couplings_that(does_iterate).text);
     if ((master->chosen.corrects || master->chosen.smooths) && !master->chosen.coupling->takes_correction)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with --coupling jacobi, not with %s",
-                          master->chosen.corrects ? "--correct" : "--smooth", master->chosen.coupling->name);
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with %s, not with %s",
+                          master->chosen.corrects ? "--correct" : "--smooth", couplings_that(does_take_correction).text,
+                          master->chosen.coupling->name);
     if (master->chosen.smooths && order == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
     if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
@@ -593,17 +650,19 @@ static void warn_of_idle(const struct tutti_master *master)
     const struct tutti_rank *rank = master->rank;
     const struct tutti_run_options *options = &rank->job->options;
     bool iterates = master->chosen.coupling->iterates;
+    const struct words iterating = couplings_that(does_iterate), waving = couplings_that(does_wave),
+                       bounding = controls_that_bound_the_run();
     const struct {
         bool idle;
         const char *option, *with;
     } all[] = {
-        {options->sweeps && !iterates, "--sweeps", "--coupling relax"},
-        {options->accelerate && !iterates, "--accelerate", "--coupling relax"},
-        {options->max_iterations > 0 && !iterates, "--max-iterations", "--coupling relax"},
-        {options->order && !master->chosen.coupling->waves, "--order", "--coupling seidel or relax"},
+        {options->sweeps && !iterates, "--sweeps", iterating.text},
+        {options->accelerate && !iterates, "--accelerate", iterating.text},
+        {options->max_iterations > 0 && !iterates, "--max-iterations", iterating.text},
+        {options->order && !master->chosen.coupling->waves, "--order", waving.text},
         {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
         {options->has_divergence && !master->chosen.control->takes_divergence, "--divergence", "--control diverge"},
-        {options->error_per && !master->chosen.control->bounds_run, "--error-per", "--control embedded or richardson"},
+        {options->error_per && !master->chosen.control->bounds_run, "--error-per", bounding.text},
         {options->has_h_min && !master->chosen.control->varies, "--h-min", "a --control that varies the step"},
         {options->has_event_tolerance && !master->chosen.detection->outputs, "--event-tolerance", "--events output"},
     };
@@ -655,7 +714,7 @@ void tutti_master_tell(const struct tutti_master *master)
                                   master->chosen.detection->name};
     bool coupled = tutti_system_is_coupled(rank->job->system);
     for (int i = 0; i < 4; i++)
-        if (master->chosen.reasons[i][0] && (coupled || i == CONTROL || i == EVENTS))
+        if (master->chosen.reasons[i][0] && (coupled || i == TUTTI_CHOICE_CONTROL || i == TUTTI_CHOICE_EVENTS))
             tutti_log_printf(rank->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
                              master->chosen.reasons[i]);
     warn_of_idle(master);
@@ -678,7 +737,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     struct facts facts;
     TRY(find_facts(master, &facts));
     master->chosen.general = facts.coupled || facts.controlled;
-    master->chosen.goes_back = false;
+    master->chosen.goes_back = master->chosen.by_attempts = false;
     master->chosen.table_order = facts.table_order;
     TRY(choose_detection(master, &facts));
     if (!facts.no_rollback && !master->chosen.detection->early) /* then units cross events in the middle of a step */
@@ -699,5 +758,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     TRY(check_together(master, &facts, master->chosen.order));
     master->chosen.goes_back = master->chosen.coupling->iterates || master->chosen.control->rejects ||
                                master->chosen.detection->early;
+    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.control->varies ||
+                                 master->chosen.order > 0 || rank->job->options.step_log;
     return TUTTI_OK;
 }

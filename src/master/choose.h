@@ -9,6 +9,8 @@
 bool tutti_master_may_control(const struct tutti_job *job);
 /* ... of one FMU, if a table drives it and it does not follow that inside of a step? */
 bool tutti_master_may_control_one(const struct tutti_job *job);
+/* ... may connected inputs move inside of a step, by extrapolation or in an iteration? */
+bool tutti_master_may_move_inputs(const struct tutti_job *job);
 
 /* With all units computed and none out of its initialisation: makes the choices. ARGUMENT or UNSUPPORTED for what does not go
  * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found

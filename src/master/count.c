@@ -18,7 +18,7 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
     static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
     const struct tutti_unit *unit = member->unit;
     const struct tutti_unit_counts *counts = &unit->counts;
-    const struct tutti_solver_kind *solver = member->integration.solver;
+    const struct tutti_solver_kind *solver = member->setup.integration.solver;
     *out = (struct tutti_unit_stats){
         .name = tutti_str_copy(unit->name),
         .fmu = tutti_str_copy(unit->fmu->path),

@@ -70,7 +70,8 @@ enum tutti_err tutti_detector_open(struct tutti_detector *detector, struct tutti
 {
     detector->rank = rank;
     detector->discretes = tutti_arena_array(&rank->arena, rank->member_count, sizeof *detector->discretes);
-    if (!detector->discretes)
+    detector->restless = tutti_arena_array(&rank->arena, rank->member_count, sizeof *detector->restless);
+    if (!detector->discretes || !detector->restless)
         return tutti_fail_memory();
     for (uint32_t m = 0; m < rank->own_count; m++)
         TRY(open_unit(detector, rank->own[m]->component));
@@ -85,6 +86,13 @@ void tutti_detector_close(struct tutti_detector *detector)
         tutti_signals_fini(&detector->discretes[m].start);
     }
     detector->discretes = NULL;
+}
+
+enum tutti_err tutti_detector_remember(struct tutti_detector *detector, struct tutti_remembered *remembered)
+{
+    return detector->discretes ? tutti_remember(remembered, detector->restless,
+                                                detector->rank->member_count * sizeof *detector->restless)
+                               : TUTTI_OK;
 }
 
 enum tutti_err tutti_detector_mark(struct tutti_detector *detector)
@@ -135,12 +143,12 @@ void tutti_detector_count(struct tutti_detector *detector, bool at_once)
 {
     struct tutti_rank *rank = detector->rank;
     enum { MOST = 10 };
-    struct tutti_discretes *discretes = &detector->discretes[detector->changed_member];
+    struct tutti_restless *restless = &detector->restless[detector->changed_member];
     const struct tutti_unit *unit = rank->members[detector->changed_member].unit;
-    discretes->in_a_row = at_once ? discretes->in_a_row + 1 : 0;
-    if (discretes->in_a_row < MOST)
+    restless->in_a_row = at_once ? restless->in_a_row + 1 : 0;
+    if (restless->in_a_row < MOST)
         return;
-    discretes->ignored = true;
+    restless->ignored = true;
     tutti_log_printf(
         rank->log, TUTTI_LOG_WARNING, unit->name,
         "'%s' changes in every step, however short: that is no event; discrete outputs of this unit are not "
@@ -172,7 +180,7 @@ enum tutti_err tutti_detector_look(struct tutti_detector *detector, bool *change
     for (uint32_t i = 0; i < rank->own_count && !*changed; i++) {
         uint32_t m = rank->own[i]->component;
         struct tutti_discretes *discretes = &detector->discretes[m];
-        if (discretes->now.block_count == 0 || discretes->ignored)
+        if (discretes->now.block_count == 0 || detector->restless[m].ignored)
             continue;
         TRY(tutti_unit_get(rank->members[m].unit, &discretes->now));
         *changed = look_at(detector, m);

@@ -3,6 +3,7 @@
 #ifndef TUTTI_MASTER_DETECT_H
 #define TUTTI_MASTER_DETECT_H
 
+#include "base/remembered.h"
 #include "rank/rank.h"
 
 /* How discontinuities are found. Whatever the kind, times that FMUs announce are ends of steps. */
@@ -24,14 +25,19 @@ TUTTI_CHECKED enum tutti_err tutti_detection_find(const char *name, const struct
 struct tutti_discretes {
     struct tutti_signals now, start;
     uint32_t *variables; /* of these */
-    int in_a_row;        /* steps, however short, in which one has changed */
-    bool ignored;        /* they change in every step: no events */
+};
+
+/* What was learned of them. */
+struct tutti_restless {
+    int in_a_row; /* steps, however short, in which one has changed */
+    bool ignored; /* they change in every step: no events */
 };
 
 /* What a run knows of them. Zeroed: nothing is looked for. */
 struct tutti_detector {
     struct tutti_rank *rank;
     struct tutti_discretes *discretes; /* per member; NULL: changes are not looked for */
+    struct tutti_restless *restless;   /* likewise */
     bool known;                        /* they are still what they were at the mark */
     uint32_t changed_member;           /* the last change that was seen */
     uint32_t changed_variable;
@@ -40,6 +46,9 @@ struct tutti_detector {
 /* Lays them out; for units that have none this costs nothing. */
 TUTTI_CHECKED enum tutti_err tutti_detector_open(struct tutti_detector *detector, struct tutti_rank *rank);
 void tutti_detector_close(struct tutti_detector *detector);
+/* What counts for the steps that follow. */
+TUTTI_CHECKED enum tutti_err tutti_detector_remember(struct tutti_detector *detector,
+                                                     struct tutti_remembered *remembered);
 /* Does any unit of a rank have discrete outputs? */
 bool tutti_detector_finds_outputs(const struct tutti_rank *rank);
 /* At the beginning of a macro step: what is there is how it was. Outputs that have not changed are not read again. */

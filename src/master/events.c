@@ -5,7 +5,6 @@
 
 #include "base/number.h"
 #include "master/coupling/correct.h"
-#include "rank/agree.h"
 #include "rank/pending_set.h"
 #include "rank/settle.h"
 #include "report/observer.h"
@@ -19,7 +18,7 @@ static enum tutti_err look_at_held(struct tutti_rank *rank, struct tutti_member 
         return TUTTI_OK;
     TRY(tutti_wires_gather_held(&rank->wires, member->wires));
     if (member->wires->held_changed && member->unit->has_events)
-        member->event = true;
+        member->now.event = true;
     return TUTTI_OK;
 }
 
@@ -27,12 +26,12 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
 {
     struct tutti_unit *unit = member->unit;
     struct tutti_unit_wires *wires = member->wires;
-    member->event = false;
-    member->staged_at = member->t;
+    member->now.event = false;
+    member->now.staged_at = member->now.t;
     TRY(unit->kind->enter_event(unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, unit));
-    if (__builtin_expect(member->has_pending, 0))
+    if (__builtin_expect(member->now.has_pending, 0))
         TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &wires->moving[b]));
@@ -48,7 +47,7 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
 
 static bool is_pending(const struct tutti_rank *rank, const struct tutti_member *member)
 {
-    return member->event && tutti_member_present(rank, member);
+    return member->now.event && tutti_member_present(rank, member);
 }
 
 /* All inputs are staged before the first unit moves on, as in a step: what a unit sees must not depend on its place in the
@@ -64,17 +63,17 @@ static enum tutti_err cross_all(struct tutti_rank *rank)
     return tutti_channels_exchange(&rank->channels);
 }
 
-enum tutti_err tutti_events_look(struct tutti_rank *rank, bool *jumped, bool *pending)
+enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point *here)
 {
-    *pending = false;
+    here->pending = false;
     for (uint32_t w = 0; w < rank->watched_count; w++) {
         struct tutti_member *member = rank->watched[w];
         if (!tutti_member_present(rank, member))
             continue;
         TRY(look_at_held(rank, member));
-        *pending = *pending || member->event;
+        here->pending = here->pending || member->now.event;
     }
-    return rank->watches ? tutti_agree_point(rank, pending, jumped) : TUTTI_OK;
+    return rank->watches ? tutti_agree_point(rank, here) : TUTTI_OK;
 }
 
 /* Collective: names the first of those whose events do not come to rest. */
@@ -95,12 +94,12 @@ static enum tutti_err do_not_rest(struct tutti_rank *rank)
 static enum tutti_err cross_shown(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
-    bool pending = true, jumped = false;
-    for (int round = 0; pending && !rank->ended; round++) { /* a unit that ended the run crosses nothing more */
+    struct tutti_at_point here = {.pending = true};
+    for (int round = 0; here.pending && !rank->ended; round++) { /* a unit that ended the run crosses nothing more */
         if (round == MOST_ROUNDS)
             return do_not_rest(rank);
         TRY(cross_all(rank));
-        TRY(tutti_events_look(rank, &jumped, &pending));
+        TRY(tutti_events_look(rank, &here));
     }
     rank->stats->events_located++;
     TRY(tutti_correction_restart(master->correction));
@@ -117,9 +116,9 @@ enum tutti_err tutti_events_cross_found(struct tutti_master *master)
 enum tutti_err tutti_events_cross(struct tutti_master *master, bool *crossed)
 {
     struct tutti_rank *rank = master->rank;
-    bool pending, jumped = false;
-    TRY(tutti_events_look(rank, &jumped, &pending));
-    *crossed = pending && !rank->ended;
+    struct tutti_at_point here = {0};
+    TRY(tutti_events_look(rank, &here));
+    *crossed = here.pending && !rank->ended;
     return *crossed ? tutti_events_cross_found(master) : TUTTI_OK;
 }
 
@@ -133,22 +132,27 @@ enum tutti_err tutti_events_begin_anew(struct tutti_master *master)
     return tutti_extrapolation_restart(&master->extrapolation);
 }
 
+/* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
 enum tutti_err tutti_events_take_pending(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
     bool any = false, events = false;
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
-        if (!member->has_pending || !tutti_member_present(rank, member))
+        if (!member->now.has_pending || !tutti_member_present(rank, member))
             continue;
         any = true;
         if (member->unit->has_events)
-            member->event = events = true;
-        else
-            TRY(tutti_pending_sets_hand_over(rank->pending_sets, member));
+            member->now.event = events = true;
     }
+    if (!any)
+        return TUTTI_OK;
     bool shown = rank->observer->rows > 0 && rank->observer->last_row == rank->t; /* by the step that led here */
     if (events)
         TRY(shown ? cross_shown(master) : tutti_events_cross_found(master));
-    return any ? tutti_events_begin_anew(master) : TUTTI_OK;
+    TRY(tutti_events_begin_anew(master));
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (rank->own[m]->now.has_pending && tutti_member_present(rank, rank->own[m]))
+            TRY(tutti_pending_sets_hand_over(rank->pending_sets, rank->own[m]));
+    return TUTTI_OK;
 }

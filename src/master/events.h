@@ -5,10 +5,12 @@
 #define TUTTI_MASTER_EVENTS_H
 
 #include "master/master.h"
+#include "rank/agree.h"
 
-/* At the point reached, with outputs exchanged: is an event due there for any unit (member->event, discrete inputs that
- * changed), whichever rank has it? Also agrees on *jumped and rank->ended. */
-TUTTI_CHECKED enum tutti_err tutti_events_look(struct tutti_rank *rank, bool *jumped, bool *pending);
+/* At the point reached, with outputs exchanged: here->pending says whether an event is due for any unit (member->now.event,
+ * discrete inputs that changed), whichever rank has it. All ranks agree on that, on here->jumped, which the caller has filled in,
+ * and on rank->ended. */
+TUTTI_CHECKED enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point *here);
 /* Crosses the events that were found, with a row before and one after. */
 TUTTI_CHECKED enum tutti_err tutti_events_cross_found(struct tutti_master *master);
 /* Looks, and crosses what is found; *crossed says whether there was any. */

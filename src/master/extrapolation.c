@@ -42,6 +42,15 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
     return tutti_extrapolation_restart(e);
 }
 
+enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *e, struct tutti_remembered *remembered)
+{
+    TRY(tutti_remember(remembered, &e->since, sizeof e->since));
+    TRY(tutti_history_remember(&e->history, remembered));
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+        TRY(tutti_history_remember(&e->rates[o], remembered));
+    return TUTTI_OK;
+}
+
 void tutti_extrapolation_close(struct tutti_extrapolation *e)
 {
     tutti_history_fini(&e->history);
@@ -58,9 +67,10 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
 static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end)
 {
     struct tutti_rank *rank = e->rank;
-    struct tutti_unit *unit = rank->units[rank->wires.reals[first].component];
-    bool knows = tutti_rank_owns(rank, rank->wires.reals[first].component) && unit->output_order >= (int)order &&
-                 (unit->kind->interface == TUTTI_ME || unit->counts.do_steps > unit->counts.auxiliary);
+    const struct tutti_member *member = &rank->members[rank->wires.reals[first].component];
+    struct tutti_unit *unit = member->unit;
+    bool knows = tutti_rank_owns(rank, member->component) && unit->output_order >= (int)order &&
+                 (unit->kind->interface == TUTTI_ME || member->now.stepped);
     for (uint32_t i = first; i < end; i++) {
         const struct tutti_slot *slot = &rank->wires.slots[rank->wires.reals[i].node];
         knows = knows && slot->count == 1;
@@ -101,7 +111,7 @@ void tutti_extrapolation_lay(struct tutti_extrapolation *e)
         degree++;
     tutti_history_at(&e->history, degree, e->history.times[0], NULL, e->work[0], e->work[1]);
     for (unsigned o = 1; o <= e->order; o++) {
-        const double *given = e->gives ? e->rates[o - 1].values[0] : NULL;
+        const double *given = e->gives ? tutti_history_values(&e->rates[o - 1], 0) : NULL;
         for (uint32_t i = 0; given && i < rank->wires.real_count; i++)
             if (isfinite(given[i]))
                 e->work[o - 1][i] = given[i];
@@ -183,9 +193,11 @@ static void defect_by_rates(const struct tutti_extrapolation *e, unsigned degree
 {
     const struct tutti_history *rates = &e->rates[0];
     double h = t - rates->times[0], since = rates->points > 1 ? rates->times[0] - rates->times[1] : INFINITY;
+    const double *y = tutti_history_values(&e->history, 0);
+    const double *newest = tutti_history_values(rates, 0), *last = tutti_history_values(rates, 1);
     for (size_t i = 0; i < rates->count; i++) {
-        double rate = rates->values[0][i], before = rates->points > 1 ? rates->values[1][i] : NAN;
-        double foretold = e->history.values[0][i] + h * rate, scale = 1;
+        double rate = newest[i], before = rates->points > 1 ? last[i] : NAN;
+        double foretold = y[i] + h * rate, scale = 1;
         if (degree == 2) {
             foretold += h * h / 2 * (rate - before) / since;
             scale = h / (h + 1.5 * since);
@@ -199,10 +211,12 @@ static void defect_by_rates(const struct tutti_extrapolation *e, unsigned degree
  * the point before misses by y^(4) / 24 h^3 (h + h_1). */
 static void defect_by_two_rates(const struct tutti_extrapolation *e, double t, const double *now, double *defect)
 {
-    const double *y = e->history.values[0], *before = e->history.values[1], *times = e->history.times;
+    const double *y = tutti_history_values(&e->history, 0), *before = tutti_history_values(&e->history, 1);
+    const double *times = e->history.times,
+                 *rates[2] = {tutti_history_values(&e->rates[0], 0), tutti_history_values(&e->rates[1], 0)};
     double h = t - times[0], since = times[0] - times[1], ratio = h / since;
     for (size_t i = 0; i < e->rates[0].count; i++) {
-        double first = e->rates[0].values[0][i], second = e->rates[1].values[0][i];
+        double first = rates[0][i], second = rates[1][i];
         double missed = before[i] - (y[i] - since * first + since * since / 2 * second);
         double foretold = y[i] + h * first + h * h / 2 * second - ratio * ratio * ratio * missed;
         if (isfinite(foretold))

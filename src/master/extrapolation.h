@@ -37,6 +37,9 @@ TUTTI_CHECKED enum tutti_err tutti_extrapolation_find(const char *name, unsigned
 
 /* With the units at the first point. In `e` are order, varies, and keeps, if predictions are wanted whatever the order. */
 TUTTI_CHECKED enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tutti_outputs *outputs);
+/* What counts for the steps that follow. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *extrapolation,
+                                                          struct tutti_remembered *remembered);
 void tutti_extrapolation_close(struct tutti_extrapolation *extrapolation);
 
 /* The point that the units are at, rank->t, is accepted. */

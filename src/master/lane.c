@@ -25,7 +25,7 @@ static void make_record(struct tutti_call_record *record, struct tutti_member *m
     record->from = all->gather + wires->gather_first;
     record->staged = all->gathered + wires->gather_first;
     record->gather_count = wires->gather_count;
-    record->arrived = &member->t;
+    record->arrived = &member->now.t;
     record->heartbeat = member->component;
 }
 

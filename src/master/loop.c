@@ -33,6 +33,15 @@ static enum tutti_err find_announcers(struct tutti_loop *loop)
     return TUTTI_OK;
 }
 
+static enum tutti_err remember(struct tutti_loop *loop)
+{
+    struct tutti_remembered *remembered = &loop->master->remembered;
+    TRY(tutti_remember(remembered, &loop->communication, sizeof loop->communication));
+    TRY(tutti_remember(remembered, &loop->output, sizeof loop->output));
+    TRY(tutti_remember(remembered, &loop->standstills, sizeof loop->standstills));
+    return tutti_growth_remember(&loop->growth, remembered);
+}
+
 enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *master, bool steered)
 {
     const struct tutti_rank *rank = master->rank;
@@ -46,7 +55,8 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
     TRY(find_announcers(loop));
-    return tutti_growth_open(&loop->growth, master->rank);
+    TRY(tutti_growth_open(&loop->growth, master->rank));
+    return remember(loop);
 }
 
 void tutti_loop_start_watch(struct tutti_loop *loop)
@@ -81,7 +91,7 @@ static double announced_by(struct tutti_rank *rank, struct tutti_member *member)
         event = earlier_event(event, inputs->kink, rank->span);
     if (inputs)
         event = earlier_event(event, fmin(inputs->row, inputs->event), rank->span);
-    return earlier_event(event, member->next_event, rank->span);
+    return earlier_event(event, member->now.next_event, rank->span);
 }
 
 /* The earliest of all units, of whatever rank: all of them in their order, since times that mean the same point are not
@@ -190,11 +200,12 @@ static enum tutti_err look_around(struct tutti_loop *loop)
 {
     struct tutti_master *master = loop->master;
     struct tutti_rank *rank = loop->master->rank;
-    bool due = true, pending = false, jumped = false;
+    struct tutti_at_point here = {0};
+    bool due = true;
     for (uint32_t w = 0; w < rank->watched_count; w++)
         if (tutti_member_present(rank, rank->watched[w])) {
             tutti_member_look(rank, rank->watched[w]);
-            jumped = jumped || (rank->watched[w]->inputs && rank->watched[w]->inputs->jumped);
+            here.jumped = here.jumped || (rank->watched[w]->inputs && rank->watched[w]->inputs->jumped);
         }
     if (rank->times.output_step > 0) {
         double next = loop->output.next;
@@ -204,12 +215,12 @@ static enum tutti_err look_around(struct tutti_loop *loop)
     due = due || master->memory.event;
     if (!due && !rank->watches &&
         !master->chosen.by_attempts) /* the end of the run brings a row: all have to know of it */
-        TRY(tutti_agree_point(rank, &pending, &jumped));
-    TRY(tutti_events_look(rank, &jumped, &pending));
-    bool crossed = pending && !rank->ended;
+        TRY(tutti_agree_point(rank, &here));
+    TRY(tutti_events_look(rank, &here));
+    bool crossed = here.pending && !rank->ended;
     if (crossed)
         TRY(tutti_events_cross_found(master));
-    if (crossed || jumped)
+    if (crossed || here.jumped)
         TRY(tutti_events_begin_anew(master));
     if (!crossed && (due || rank->ended))
         TRY(tutti_observer_row(rank->observer, rank->t));
@@ -292,17 +303,17 @@ static bool run_lane(struct tutti_loop *loop)
     struct tutti_master *master = loop->master;
     struct tutti_growth *growth = &loop->growth;
     unsigned long most = loop->watch.countdown - 1;
-    if (growth->count > 0 && most > growth->pause)
-        most = growth->pause;
+    if (growth->now.count > 0 && most > growth->now.pause)
+        most = growth->now.pause;
     if (most <= 1 || loop->standstills)
         return false;
-    most -= growth->count > 0; /* the last one of a pause ends it */
+    most -= growth->now.count > 0; /* the last one of a pause ends it */
     unsigned long made =
         tutti_lane_run(&master->lane, &loop->communication, most, master->rank->job->options.interrupt);
     master->rank->stats->steps += made;
     loop->watch.countdown -= made;
-    if (growth->count > 0)
-        growth->pause -= (uint32_t)made;
+    if (growth->now.count > 0)
+        growth->now.pause -= (uint32_t)made;
     return made > 0 && !master->lane.stopped;
 }
 
@@ -327,7 +338,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(rank->ended && master->chosen.by_attempts && target <= before, 0))
             break; /* at the start of the step, with its rows written */
         rank->stats->steps++;
-        rank->t = rank->target = rank->single_unit ? rank->members[0].t : target;
+        rank->t = rank->target = rank->single_unit ? rank->members[0].now.t : target;
         if (__builtin_expect(shared, 0))
             TRY(tell_point(rank));
         tutti_grid_pass(&loop->communication, rank->t);

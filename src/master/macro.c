@@ -83,7 +83,7 @@ static enum tutti_err accept(struct tutti_master *master, const struct tutti_att
     if (attempt->outcome.why == TUTTI_ENDED)
         rank->ended = &rank->members[attempt->outcome.who];
     if (attempt->target == memory->pending_event_at) {
-        rank->members[memory->pending_event_of].event = true;
+        rank->members[memory->pending_event_of].now.event = true;
         memory->passed_event_at = attempt->target;
     }
     tutti_correction_accept(master->correction);
@@ -172,7 +172,7 @@ static enum tutti_err cross_here(struct tutti_master *master, uint32_t component
 {
     struct tutti_rank *rank = master->rank;
     bool crossed;
-    rank->members[component].event = true;
+    rank->members[component].now.event = true;
     TRY(tutti_events_cross(master, &crossed));
     master->memory.crossed_here = rank->t;
     master->memory.crossed_member = component;
@@ -191,15 +191,16 @@ static enum tutti_err cross_here(struct tutti_master *master, uint32_t component
 static void count_comeback(struct tutti_master *master, uint32_t component, bool at_once)
 {
     struct tutti_rank *rank = master->rank;
-    struct tutti_unit *unit = rank->members[component].unit;
-    unsigned long step = rank->stats->steps + 1;
-    unit->comebacks = !at_once ? 0 : step == master->memory.comeback + 1 ? unit->comebacks + 1 : 1;
-    master->memory.comeback = step;
-    if (unit->comebacks < MOST_COMEBACKS || unit->takes_news)
+    struct tutti_member_learned *learned = &rank->members[component].learned;
+    struct tutti_memory *memory = &master->memory;
+    bool in_a_row = memory->steps == memory->comeback + 1;
+    learned->comebacks = !at_once ? 0 : in_a_row ? learned->comebacks + 1 : 1;
+    memory->comeback = memory->steps;
+    if (learned->comebacks < MOST_COMEBACKS || learned->takes_news)
         return;
-    unit->takes_news = true;
+    learned->takes_news = true;
     tutti_log_printf(
-        rank->log, TUTTI_LOG_INFO, unit->name,
+        rank->log, TUTTI_LOG_INFO, rank->members[component].unit->name,
         "comes back at the start of every step, since its inputs change there: such events are crossed by the "
         "unit alone");
 }
@@ -451,6 +452,7 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
 {
     struct tutti_rank *rank = master->rank;
     struct tutti_attempt before = {0}, first = {0};
+    master->memory.steps++;
     TRY(begin_step(master));
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         if (master->memory.cross_at > rank->t && *target <= rank->t)

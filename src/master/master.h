@@ -21,6 +21,7 @@ struct tutti_correction;
 struct tutti_radii;
 struct tutti_step_log;
 
+/* Their reasons are in this order. */
 enum tutti_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
 
 /* What choose.c decides before the first step; nothing changes it afterwards. */
@@ -51,7 +52,7 @@ struct tutti_learned {
     double announced, bent_at;  /* a point that a step ends at because a table bends there, or the like: next, last */
 };
 
-/* What a master remembers from step to step, besides histories of signals: plain data, kept and brought back by assignment. */
+/* What a master remembers from step to step, of a size that does not depend on the system: plain data. */
 struct tutti_memory {
     struct tutti_stepper stepper;
     struct tutti_learned learned;
@@ -61,16 +62,28 @@ struct tutti_memory {
     double cross_at;              /* the far side of an event that is located; -INFINITY: none */
     double crossed_here;          /* events at the start of a step were crossed there; -INFINITY: none */
     uint32_t crossed_member;      /* ... for this one */
-    unsigned long comeback;       /* the last macro step whose start a unit did not leave, counted from 1 */
+    unsigned long steps;          /* macro steps that were begun, where these are attempts */
+    unsigned long comeback;       /* the last of them whose start a unit did not leave */
     unsigned at_once;             /* macro steps in a row that ended at an event next to their start */
     unsigned long forced_balance; /* steps that were not good, against those that were */
     bool event;                   /* the last macro step ended at an event: with a row */
+};
+
+/* Outputs that a control compares, as vectors of `outputs`. What an attempt has left there is good until the next one. */
+struct tutti_compared {
+    double *whole;      /* at the end of a step in one piece */
+    double *halves;     /* at the end of the same step in two halves */
+    double *middle;     /* between these */
+    double *difference; /* of two of them, or of one and what was foretold */
 };
 
 struct tutti_master {
     struct tutti_rank *rank;
     struct tutti_chosen chosen;
     struct tutti_memory memory;
+    /* All that counts for the steps that follow, besides units and signals: `memory`, what the parts below have of it, and what a
+     * coupling or a control adds when it is opened. Who goes back to a point brings all of it back. */
+    struct tutti_remembered remembered;
     /* Numbers that options give. */
     double event_tolerance, quantum, divergence;
     unsigned most_iterations;
@@ -92,7 +105,7 @@ struct tutti_master {
     /* How steps are judged. */
     struct tutti_outputs outputs;
     struct tutti_norm norm;
-    double *values[4]; /* room for outputs */
+    struct tutti_compared compared;
     struct tutti_detector detector;
     struct tutti_snapshot start;         /* of the macro step */
     struct tutti_step_log *log;          /* NULL: none */

@@ -12,18 +12,18 @@
 static enum tutti_err discarded_for_good(const struct tutti_member *member, double target,
                                          const struct tutti_step *step)
 {
-    return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
-                      member->unit->name, member->unit->fmu->path, TIME(member->t), TIME(target), TIME(step->reached),
-                      member->unit->uniform ? "It cannot vary its step: use another --step from the start"
-                                            : "Use a smaller --step");
+    return tutti_fail(
+        TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
+        member->unit->name, member->unit->fmu->path, TIME(member->now.t), TIME(target), TIME(step->reached),
+        member->unit->uniform ? "It cannot vary its step: use another --step from the start" : "Use a smaller --step");
 }
 
 /* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
 static double step_to(const struct tutti_rank *rank, const struct tutti_member *member, double goal)
 {
-    if (member->unit->uniform && tutti_time_same(member->t + member->grid.step, goal, rank->span))
-        return member->grid.step;
-    return tutti_time_step(member->t, goal);
+    if (member->unit->uniform && tutti_time_same(member->now.t + member->now.grid.step, goal, rank->span))
+        return member->now.grid.step;
+    return tutti_time_step(member->now.t, goal);
 }
 
 /* How far ahead the unit knows its inputs: coupled ones to the end of the step. */
@@ -40,7 +40,7 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
     if (member->inputs)
         TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->time, goal));
     unit->horizon = horizon(rank, member, goal);
-    return unit->kind->step(unit, member->t, step_to(rank, member, goal), step);
+    return unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
 }
 
 /* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. Where steps
@@ -67,12 +67,12 @@ static enum tutti_err advance(struct tutti_rank *rank, const struct tutti_step_r
         rank->own_rejected++;
         if (!step->can_retry)
             return discarded_for_good(member, goal, step);
-        double half = member->t + (goal - member->t) / 2;
-        if (unit->uniform || goal - member->t < 1e-9 * rank->times.step || half <= member->t || half >= goal)
+        double half = member->now.t + (goal - member->now.t) / 2;
+        if (unit->uniform || goal - member->now.t < 1e-9 * rank->times.step || half <= member->now.t || half >= goal)
             return tutti_fail(TUTTI_ERR_FMU,
                               "%s (%s): the FMU discards every step from t = %s on, down to %.3g; check its "
                               "inputs and parameters there",
-                              unit->name, unit->fmu->path, TIME(member->t), goal - member->t);
+                              unit->name, unit->fmu->path, TIME(member->now.t), goal - member->now.t);
         goal = half;
     }
 }
@@ -81,14 +81,14 @@ static enum tutti_err advance(struct tutti_rank *rank, const struct tutti_step_r
 static enum tutti_err cross_alone(struct tutti_rank *rank, struct tutti_member *member, struct tutti_outcome *outcome)
 {
     bool ended = false;
-    member->event = false;
+    member->now.event = false;
     TRY(member->unit->kind->enter_event(member->unit));
     if (member->inputs)
         TRY(tutti_inputs_cross(member->inputs, member->unit));
     rank->own_events++;
     TRY(tutti_member_settle(rank, member, &ended));
     if (ended)
-        tutti_outcome_ended(outcome, member->component, member->t);
+        tutti_outcome_ended(outcome, member->component, member->now.t);
     return TUTTI_OK;
 }
 
@@ -97,24 +97,24 @@ static void arrive(const struct tutti_rank *rank, struct tutti_member *member, d
                    const struct tutti_step *step, struct tutti_outcome *outcome)
 {
     bool there = step->reached == target || tutti_time_same(step->reached, target, rank->span);
-    member->t = there ? target : step->reached;
+    member->now.t = there ? target : step->reached;
     if (step->event)
-        member->event = true;
+        member->now.event = true;
     if (step->terminate)
-        tutti_outcome_ended(outcome, member->component, member->t);
+        tutti_outcome_ended(outcome, member->component, member->now.t);
     if (member->has_grid)
-        tutti_grid_pass(&member->grid, member->t);
+        tutti_grid_pass(&member->now.grid, member->now.t);
 }
 
 void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *member)
 {
     struct tutti_inputs *inputs = member->inputs;
     if (inputs)
-        tutti_inputs_arrive(inputs, member->unit, member->t, rank->span);
+        tutti_inputs_arrive(inputs, member->unit, member->now.t, rank->span);
     if (!member->unit->has_events)
         return;
-    if ((inputs && inputs->jumped) || tutti_time_reached(member->t, member->next_event, rank->span))
-        member->event = true;
+    if ((inputs && inputs->jumped) || tutti_time_reached(member->now.t, member->now.next_event, rank->span))
+        member->now.event = true;
 }
 
 static double cut(double target, double event, double span)
@@ -133,7 +133,7 @@ static double next_goal(const struct tutti_rank *rank, const struct tutti_member
         target = cut(target, inputs->kink, rank->span);
     if (inputs)
         target = cut(target, fmin(inputs->row, inputs->event), rank->span);
-    return cut(target, member->next_event, rank->span);
+    return cut(target, member->now.next_event, rank->span);
 }
 
 /* At an event on the way: does it end the step for all? */
@@ -141,7 +141,7 @@ static bool comes_back(const struct tutti_step_rules *rules, const struct tutti_
                        struct tutti_outcome *outcome)
 {
     if (rules->stops_at_events)
-        tutti_outcome_early(outcome, member->component, member->t);
+        tutti_outcome_early(outcome, member->component, member->now.t);
     return rules->stops_at_events;
 }
 
@@ -157,21 +157,21 @@ static enum tutti_err go(struct tutti_rank *rank, const struct tutti_step_rules 
     struct tutti_step step;
     int standstills = 0;
     for (;; made = NULL) {
-        double before = member->t, goal = next_goal(rank, member, target);
+        double before = member->now.t, goal = next_goal(rank, member, target);
         TRY(advance(rank, rules, member, goal, made, &step, outcome));
         if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
             return TUTTI_OK;
         arrive(rank, member, goal, &step, outcome);
-        if (__builtin_expect(member->t == target || rank->single_unit || is_over(member, outcome), 1))
+        if (__builtin_expect(member->now.t == target || rank->single_unit || is_over(member, outcome), 1))
             return TUTTI_OK;
-        bool takes = member->t == before && member->unit->takes_news;
+        bool takes = member->now.t == before && member->learned.takes_news;
         if (!takes && comes_back(rules, member, outcome))
             return TUTTI_OK;
-        standstills = member->t > before ? 0 : standstills + 1;
+        standstills = member->now.t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
             return tutti_member_stands_still(member, "came back 1000 times from there");
         tutti_member_look(rank, member);
-        if (member->event)
+        if (member->now.event)
             TRY(cross_alone(rank, member, outcome));
         if (is_over(member, outcome))
             return TUTTI_OK;
@@ -192,9 +192,10 @@ static enum tutti_err go_by_halves(struct tutti_rank *rank, const struct tutti_s
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_BEGIN;
     TRY(go(rank, rules, member, middle, NULL, outcome));
-    if (member->t != middle || is_over(member, outcome) || (member->event && comes_back(rules, member, outcome)))
+    if (member->now.t != middle || is_over(member, outcome) ||
+        (member->now.event && comes_back(rules, member, outcome)))
         return TUTTI_OK;
-    if (member->event)
+    if (member->now.event)
         TRY(cross_alone(rank, member, outcome));
     if (is_over(member, outcome))
         return TUTTI_OK;
@@ -224,7 +225,7 @@ static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *m
             TRY(unit->kind->set(unit, &wires->held[b]));
     }
     if (__builtin_expect(rank->wires.order > 0, 0)) {
-        member->staged_at = member->t;
+        member->now.staged_at = member->now.t;
         TRY(tutti_wires_set_slopes(&rank->wires, wires, unit));
     }
     return TUTTI_OK;
@@ -249,6 +250,7 @@ enum tutti_err tutti_member_step(struct tutti_rank *rank, const struct tutti_ste
     bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
     double begin = timed ? tutti_clock_now() : 0;
     TRY(set_inputs(rank, member));
+    member->now.stepped = true;
     double set = timed ? tutti_clock_now() - begin : 0;
     TRY(member->wires->halves ? go_by_halves(rank, rules, member, target, outcome)
                               : go(rank, rules, member, target, NULL, outcome));

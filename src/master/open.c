@@ -13,10 +13,12 @@
 
 static enum tutti_err make_room(struct tutti_master *master)
 {
+    struct tutti_compared *compared = &master->compared;
+    double **const rooms[] = {&compared->whole, &compared->halves, &compared->middle, &compared->difference};
     bool all = true;
-    for (size_t i = 0; i < sizeof master->values / sizeof *master->values; i++) {
-        master->values[i] = tutti_arena_array(&master->rank->arena, master->outputs.count, sizeof(double));
-        all = all && master->values[i];
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        *rooms[i] = tutti_arena_array(&master->rank->arena, master->outputs.count, sizeof(double));
+        all = all && *rooms[i];
     }
     return all ? TUTTI_OK : tutti_fail_memory();
 }
@@ -168,14 +170,33 @@ static enum tutti_err open_lane(struct tutti_master *master)
     return TUTTI_OK;
 }
 
+/* Units lose what an FMU did not keep of its promises (unit/directional.c). */
+static enum tutti_err remember(struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct tutti_remembered *remembered = &master->remembered;
+    TRY(tutti_remember(remembered, &master->memory, sizeof master->memory));
+    TRY(tutti_norm_remember(&master->norm, remembered));
+    TRY(tutti_extrapolation_remember(&master->extrapolation, remembered));
+    TRY(tutti_correction_remember(master->correction, remembered));
+    TRY(tutti_detector_remember(&master->detector, remembered));
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        TRY(tutti_remember(remembered, &rank->members[m].learned, sizeof rank->members[m].learned));
+        TRY(tutti_remember(remembered, &rank->members[m].unit->can, sizeof rank->members[m].unit->can));
+    }
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_master_open(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
-    struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_chosen *chosen = &master->chosen;
     const char *step_log = rank->job->options.step_log;
     set_numbers(master);
-    if (!master->chosen.general)
+    if (!master->chosen.general) {
+        TRY(remember(master));
         return open_lane(master);
+    }
     rank->single_unit = false; /* an event of the only unit does not end a step that is judged as a whole */
     master->rules = (struct tutti_step_rules){.goes_back = chosen->goes_back,
                                               .stops_at_events = chosen->goes_back && chosen->detection->early};
@@ -190,7 +211,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
                                   chosen->corrects, chosen->smooths, master->memory.stepper.first));
     if (chosen->detection->outputs)
         TRY(tutti_detector_open(&master->detector, rank));
-    chosen->by_attempts = chosen->goes_back || chosen->control->varies || order > 0 || step_log;
+    TRY(remember(master));
     TRY(open_lane(master));
     return step_log ? tutti_step_log_open(&master->log, rank, step_log) : TUTTI_OK;
 }
@@ -210,5 +231,6 @@ enum tutti_err tutti_master_close(struct tutti_master *master)
     tutti_snapshot_fini(&master->start, master->rank);
     tutti_sequence_fini(&master->sequence);
     tutti_structure_fini(&master->running);
+    tutti_remembered_fini(&master->remembered);
     return err;
 }

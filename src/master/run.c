@@ -51,6 +51,7 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     master->rank = rank;
     rank->observer = &execution->observer;
     rank->estimates_errors = tutti_master_may_control(rank->job);
+    rank->moves_inputs = tutti_master_may_move_inputs(rank->job);
     rank->controls_one = tutti_master_may_control_one(rank->job);
     TRY(tutti_rank_open(rank));
     TRY(tutti_start_compute(rank));
@@ -72,6 +73,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
         TRY(tutti_events_cross(master, &crossed));
     TRY(tutti_master_open(master)); /* only now it is known how units are stepped */
     TRY(tutti_loop_open(&execution->loop, master, steered));
+    TRY(tutti_remember(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
     tutti_rows_begin(rank, master->chosen.control->varies, master->chosen.per_time);
     return crossed ? TUTTI_OK : tutti_observer_row(rank->observer, rank->t);
 }
@@ -124,7 +126,7 @@ void tutti_execution_tell_end(const struct tutti_execution *execution, enum tutt
         tutti_rows_tell(rank);
     if (rank->ended && !err && tutti_rank_owns(rank, rank->ended->component))
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, rank->ended->unit->name,
-                         "the FMU ended the simulation at t = %s", TIME(rank->ended->t));
+                         "the FMU ended the simulation at t = %s", TIME(rank->ended->now.t));
 }
 
 /* To a program that wants to know before code of an FMU runs for the last time. */

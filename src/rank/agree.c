@@ -14,14 +14,14 @@ enum tutti_err tutti_agree_any(struct tutti_rank *rank, bool *any)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_agree_point(struct tutti_rank *rank, bool *pending, bool *jumped)
+enum tutti_err tutti_agree_point(struct tutti_rank *rank, struct tutti_at_point *here)
 {
-    double most[] = {*pending, *jumped, rank->ended ? (double)rank->ended->component : -1};
+    double most[] = {here->pending, here->jumped, rank->ended ? (double)rank->ended->component : -1};
     if (rank->fabric->ranks == 1)
         return TUTTI_OK;
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, most, 3));
-    *pending = most[0] > 0;
-    *jumped = most[1] > 0;
+    here->pending = most[0] > 0;
+    here->jumped = most[1] > 0;
     if (most[2] >= 0)
         rank->ended = &rank->members[(uint32_t)most[2]];
     return TUTTI_OK;

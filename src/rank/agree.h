@@ -10,8 +10,14 @@ TUTTI_CHECKED enum tutti_err tutti_reduce(struct tutti_rank *rank, enum tutti_re
                                           size_t count);
 /* Collective: is it so on any rank? */
 TUTTI_CHECKED enum tutti_err tutti_agree_any(struct tutti_rank *rank, bool *any);
-/* Collective, at a point: has a unit ended the run (then rank->ended; of several the last), is there an event to cross, has an
- * input jumped? */
-TUTTI_CHECKED enum tutti_err tutti_agree_point(struct tutti_rank *rank, bool *pending, bool *jumped);
+
+/* What has happened at a point that units have reached. */
+struct tutti_at_point {
+    bool pending; /* an event is to be crossed */
+    bool jumped;  /* an input from a file has jumped */
+};
+/* Collective: all that has happened there on any rank, which also becomes known of units that have ended the run (rank->ended; of
+ * several the last). */
+TUTTI_CHECKED enum tutti_err tutti_agree_point(struct tutti_rank *rank, struct tutti_at_point *here);
 
 #endif

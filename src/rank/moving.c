@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rank/moving.h"
 
-#include <string.h>
-
 struct moving {
     const struct tutti_rank *rank;
     const struct tutti_member *member;
@@ -21,7 +19,7 @@ static void sample(void *context, double t, double *values)
     for (size_t i = 0; i < moving->count - moving->from_file; i++) {
         const double *staged = wires->slots[moving->nodes[i]].values;
         values[moving->from_file + i] =
-            tutti_wires_moved(wires, (size_t)(staged - wires->gathered), t - moving->member->staged_at);
+            tutti_wires_moved(wires, (size_t)(staged - wires->gathered), t - moving->member->now.staged_at);
     }
 }
 
@@ -32,14 +30,6 @@ static bool can_move(const struct tutti_rank *rank, uint32_t node)
     const struct tutti_var *var = &rank->job->system->components[n->component].fmu->desc->vars[n->variable];
     return !n->output && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
            var->causality == TUTTI_INPUT && var->dimension_count == 0 && var->intermediate;
-}
-
-static bool may_extrapolate(const struct tutti_run_options *options)
-{
-    bool held = options->extrapolate && strcmp(options->extrapolate, "0") == 0;
-    bool iterates = !options->coupling ||
-                    (strcmp(options->coupling, "jacobi") != 0 && strcmp(options->coupling, "seidel") != 0);
-    return !held || iterates;
 }
 
 enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, struct tutti_unit_options *options,
@@ -58,7 +48,7 @@ enum tutti_err tutti_moving_list(struct tutti_rank *rank, uint32_t component, st
         (struct moving){.rank = rank, .member = member, .nodes = nodes, .from_file = from_file, .count = from_file};
     for (size_t i = 0; i < from_file; i++)
         moving->references[i] = member->inputs->slope_references[i];
-    for (uint32_t n = first; n < end && may_extrapolate(&rank->job->options); n++)
+    for (uint32_t n = first; n < end && rank->moves_inputs; n++)
         if (can_move(rank, n)) {
             const struct tutti_structure_node *node = &structure->nodes[n];
             nodes[moving->count - from_file] = n;

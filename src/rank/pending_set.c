@@ -30,7 +30,7 @@ enum tutti_err tutti_pending_set_renew(struct tutti_pending_set *pending_set, st
 void tutti_pending_set_mark(struct tutti_pending_set *pending_set, struct tutti_rank *rank)
 {
     pending_set->pending = true;
-    rank->members[pending_set->component].has_pending = true;
+    rank->members[pending_set->component].now.has_pending = true;
 }
 
 enum tutti_err tutti_pending_sets_hand_over(struct tutti_pending_sets *pending_sets, struct tutti_member *member)
@@ -41,7 +41,7 @@ enum tutti_err tutti_pending_sets_hand_over(struct tutti_pending_sets *pending_s
         TRY(tutti_unit_set(member->unit, &pending_set->signals));
         pending_set->pending = false;
     }
-    member->has_pending = false;
+    member->now.has_pending = false;
     return TUTTI_OK;
 }
 
@@ -99,7 +99,7 @@ enum tutti_err tutti_pending_sets_bring_back(struct tutti_rank *rank, const stru
     for (struct tutti_pending_set *pending_set = rank->pending_sets->first; pending_set;
          pending_set = pending_set->next) {
         pending_set->pending = false;
-        rank->members[pending_set->component].has_pending = false;
+        rank->members[pending_set->component].now.has_pending = false;
     }
     for (const struct tutti_pending_sets_kept *kept = all; kept; kept = kept->next) {
         if (!kept->pending)

@@ -22,26 +22,44 @@ struct tutti_rank_reporter;
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
 
+/* Where a unit of a rank is between two steps. Plain data: a snapshot copies it. */
+struct tutti_member_state {
+    double t;          /* its time: the rank's, or before it in the middle of a step of its own */
+    double next_event; /* that it announced; INFINITY: none */
+    bool event;        /* to be crossed at this point */
+    bool has_pending;  /* a program has set some of its inputs or parameters (pending_set.h) */
+    bool stepped;      /* it has made a step on the way here, so that it knows derivatives of its outputs */
+    double staged_at;  /* when its inputs were staged, if they move: from there on */
+    struct tutti_grid grid;
+};
+
+/* What a master has learned of a unit. A step that is taken back does not take this back. Plain data. */
+struct tutti_member_learned {
+    unsigned comebacks; /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
+    bool takes_news;    /* ... too many: it enters event mode there by itself (master/macro.c) */
+};
+
+/* What a unit is to have, decided before it is made (start/members.c). */
+struct tutti_member_setup {
+    double own_step;     /* 0: the communication step */
+    bool step_from_file; /* ... by an annotation */
+    double tolerance;    /* for its solver, its own or ours; 0: none */
+    double share;        /* ... times this, where errors of macro steps are estimated; 0: all of it */
+    struct tutti_integration integration;
+};
+
 /* A unit of a rank; what every step touches comes first. */
 struct tutti_member {
     struct tutti_unit *unit; /* a shadow if it is another rank's */
     struct tutti_unit_wires *wires;
     struct tutti_inputs *inputs; /* that a file drives; NULL: none */
-    double t;                    /* where it is: at the rank's time, or before it in the middle of a step of its own */
-    double next_event;           /* that it announced; INFINITY: none */
-    bool event;                  /* to be crossed at this point */
-    bool has_pending;            /* a program has set some of its inputs or parameters (pending_set.h) */
-    bool has_grid;               /* steps of a size of its own, or of one size only */
-    bool ready;                  /* initialised */
-    bool driven;                 /* a file has inputs for it; `inputs` only on its own rank */
-    bool step_from_file;         /* own_step, by an annotation */
-    double staged_at;            /* when its inputs were staged, if they move: from there on */
-    struct tutti_grid grid;
+    struct tutti_member_state now;
     uint32_t component;
-    double own_step;  /* that it is to have; 0: the communication step */
-    double tolerance; /* for its solver, its own or ours; 0: none */
-    double share;     /* ... times this, where errors of macro steps are estimated; 0: all of it */
-    struct tutti_integration integration;
+    bool has_grid; /* steps of a size of its own, or of one size only */
+    bool driven;   /* a file has inputs for it; `inputs` only on its own rank */
+    bool ready;    /* initialised */
+    struct tutti_member_learned learned;
+    struct tutti_member_setup setup;
 };
 
 struct tutti_rank {
@@ -71,6 +89,7 @@ struct tutti_rank {
     bool has_grids;        /* some member has one */
     bool single_unit;      /* one member, with the steps of the run: the rank is where it is, also on the way */
     bool estimates_errors; /* of steps, as far as that is known before there are units */
+    bool moves_inputs;     /* connected inputs may move inside of a step, as far as that is known then */
     bool controls_one;     /* ... of one FMU, if a table drives it that it does not follow inside of a step */
 
     /* Signals between them. */
@@ -114,12 +133,12 @@ static inline void tutti_rank_tell_time(struct tutti_rank *rank, double t)
 /* Does a macro step that ends at `target` end a step of this member? */
 static inline bool tutti_member_due(const struct tutti_rank *rank, const struct tutti_member *member, double target)
 {
-    return !member->has_grid || tutti_time_reached(target, member->grid.next, rank->span);
+    return !member->has_grid || tutti_time_reached(target, member->now.grid.next, rank->span);
 }
 /* Is the member at the rank's time, not in the middle of a step of its own? */
 static inline bool tutti_member_present(const struct tutti_rank *rank, const struct tutti_member *member)
 {
-    return !member->has_grid || member->t == rank->t;
+    return !member->has_grid || member->now.t == rank->t;
 }
 
 #endif

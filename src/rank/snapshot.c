@@ -44,7 +44,8 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
             snapshot->inputs[m] = *member->inputs;
         snapshot->held_changed[m] = member->wires->held_changed;
     }
-    memcpy(snapshot->members, rank->members, rank->member_count * sizeof *rank->members);
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        snapshot->members[m] = rank->members[m].now;
     memcpy(snapshot->signals, rank->wires.signals, rank->wires.signal_size);
     memcpy(snapshot->staged, rank->wires.staged, rank->wires.staged_size);
     memcpy(snapshot->gathered, rank->wires.gathered, rank->wires.gather_count * sizeof(double));
@@ -64,7 +65,8 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     memcpy(rank->wires.gathered, snapshot->gathered, rank->wires.gather_count * sizeof(double));
     for (unsigned o = 0; o < rank->wires.order; o++)
         memcpy(rank->wires.gathered_slopes[o], snapshot->gathered_slopes[o], rank->wires.gather_count * sizeof(double));
-    memcpy(rank->members, snapshot->members, rank->member_count * sizeof *rank->members);
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        rank->members[m].now = snapshot->members[m];
     for (uint32_t i = 0; i < rank->own_count; i++) {
         struct tutti_member *member = rank->own[i];
         uint32_t m = member->component;

@@ -15,7 +15,7 @@ struct tutti_snapshot {
     double t;
     unsigned long events_located, own_events;
     struct tutti_unit_saved **saved; /* per member */
-    struct tutti_member *members;
+    struct tutti_member_state *members;
     struct tutti_inputs *inputs; /* per member, for those that a file drives */
     char *signals;
     char *staged;

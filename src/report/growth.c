@@ -134,70 +134,84 @@ enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank 
         growth->watches = growth->watches || cyclic[real->component];
         if (!cyclic[real->component] || !tutti_rank_owns(rank, real->component))
             continue;
-        growth->items[growth->count].real = i;
-        tutti_swings_begin(&growth->items[growth->count++], rank->t, value_of(rank, real));
+        growth->items[growth->item_count].real = i;
+        tutti_swings_begin(&growth->items[growth->item_count++], rank->t, value_of(rank, real));
     }
-    growth->t = rank->t;
-    growth->left = FIRST_LOOK;
+    growth->now = (struct tutti_growth_state){.count = growth->item_count, .left = FIRST_LOOK};
     free(cyclic);
     return TUTTI_OK;
+}
+
+enum tutti_err tutti_growth_remember(struct tutti_growth *growth, struct tutti_remembered *remembered)
+{
+    TRY(tutti_remember(remembered, &growth->now, sizeof growth->now));
+    return tutti_remember(remembered, growth->items, growth->item_count * sizeof *growth->items);
 }
 
 /* A look ends where nothing seems to grow. */
 static void end_look(struct tutti_growth *growth)
 {
     bool grows = false;
-    for (uint32_t i = 0; i < growth->count; i++)
+    for (uint32_t i = 0; i < growth->now.count; i++)
         grows = grows || fmax(growth->items[i].moves.growth, growth->items[i].swings.growth) > SUSPICIOUS;
-    growth->left = LOOK;
-    growth->pause = grows ? 0 : PAUSE;
-    growth->paused = !grows;
+    growth->now.left = LOOK;
+    growth->now.pause = grows ? 0 : PAUSE;
+    growth->now.paused = !grows;
 }
 
 void tutti_growth_look(struct tutti_growth *growth, const struct tutti_rank *rank)
 {
-    bool anew = growth->paused || rank->t < growth->t; /* a program has gone back */
-    growth->paused = false;
-    for (uint32_t i = 0; i < growth->count; i++) {
+    struct tutti_growth_state *now = &growth->now;
+    bool anew = now->paused;
+    now->paused = false;
+    for (uint32_t i = 0; i < now->count; i++) {
         struct tutti_swings *item = &growth->items[i];
         const struct tutti_real *real = &rank->wires.reals[item->real];
         if (__builtin_expect(anew, 0))
             tutti_swings_begin(item, rank->t, value_of(rank, real));
-        growth->trend = tutti_swings_see(item, rank->t, value_of(rank, real), real->nominal);
-        if (__builtin_expect(!growth->trend, 1))
+        const struct tutti_trend *trend = tutti_swings_see(item, rank->t, value_of(rank, real), real->nominal);
+        if (__builtin_expect(!trend, 1))
             continue;
-        growth->found = item;
-        growth->found_at = rank->t;
-        growth->count = 0;
+        now->exploded = true;
+        now->by_swings = trend == &item->swings;
+        now->found = i;
+        now->found_at = rank->t;
+        now->count = 0;
     }
-    growth->t = rank->t;
-    if (--growth->left == 0)
+    if (--now->left == 0)
         end_look(growth);
+}
+
+static const struct tutti_real *found_real(const struct tutti_growth *growth, const struct tutti_rank *rank)
+{
+    return &rank->wires.reals[growth->items[growth->now.found].real];
 }
 
 static void warn(const struct tutti_growth *growth, const struct tutti_rank *rank)
 {
-    const struct tutti_structure_node *node = &rank->job->structure.nodes[rank->wires.reals[growth->found->real].node];
+    const struct tutti_swings *found = &growth->items[growth->now.found];
+    const struct tutti_trend *trend = growth->now.by_swings ? &found->swings : &found->moves;
+    const struct tutti_structure_node *node = &rank->job->structure.nodes[found_real(growth, rank)->node];
     struct tutti_end end = {.component = node->component, .variable = node->variable};
     char name[256];
     tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, rank->members[node->component].unit->name,
                      "'%s' changes more and more from step to step, since t = %s, and by %.3g at t = %s: the coupling "
                      "is not stable with these steps, and the result cannot be trusted; use a smaller --step, another "
                      "--coupling, --correct or error control (--rtol); tutti analyze says what is stable",
-                     tutti_system_name(rank->job->system, &end, name, sizeof name), TIME(growth->trend->since),
-                     growth->trend->last, TIME(growth->found_at));
+                     tutti_system_name(rank->job->system, &end, name, sizeof name), TIME(trend->since), trend->last,
+                     TIME(growth->now.found_at));
 }
 
 static enum tutti_err tell(const struct tutti_growth *growth, struct tutti_rank *rank)
 {
-    double first = growth->found ? growth->found_at : INFINITY, component = INFINITY;
+    double first = growth->now.exploded ? growth->now.found_at : INFINITY, component = INFINITY;
     if (!growth->watches)
         return TUTTI_OK;
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
     if (!(first < INFINITY))
         return TUTTI_OK;
-    uint32_t own = growth->found ? rank->wires.reals[growth->found->real].component : TUTTI_NONE;
-    if (growth->found && growth->found_at == first)
+    uint32_t own = growth->now.exploded ? found_real(growth, rank)->component : TUTTI_NONE;
+    if (growth->now.exploded && growth->now.found_at == first)
         component = own;
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &component, 1));
     if (component == own)

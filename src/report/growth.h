@@ -14,6 +14,7 @@
 #ifndef TUTTI_REPORT_GROWTH_H
 #define TUTTI_REPORT_GROWTH_H
 
+#include "base/remembered.h"
 #include "rank/rank.h"
 
 /* How moves, or swings, have grown. */
@@ -33,24 +34,32 @@ struct tutti_swings {
     uint32_t steps; /* that the swing takes so far */
 };
 
-struct tutti_growth {
-    struct tutti_swings *items;
-    uint32_t count;       /* 0: nothing is watched (any more) */
-    bool watches;         /* some rank does */
-    double t;             /* of the last look */
+/* How far the looks have come. Plain data. */
+struct tutti_growth_state {
+    uint32_t count;       /* of signals; 0: nothing is watched (any more) */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
     bool paused;          /* ... and this is its first step */
-    const struct tutti_swings *found;
+    bool exploded;        /* one has: */
+    bool by_swings;       /* ... by these, else by moves */
+    uint32_t found;       /* ... this one */
     double found_at;
-    const struct tutti_trend *trend; /* ... which of its two */
+};
+
+struct tutti_growth {
+    bool watches; /* some rank watches signals */
+    struct tutti_swings *items;
+    uint32_t item_count;
+    struct tutti_growth_state now;
 };
 
 /* At the first point, when the master is chosen. */
 TUTTI_CHECKED enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank *rank);
+/* What was seen so far. */
+TUTTI_CHECKED enum tutti_err tutti_growth_remember(struct tutti_growth *growth, struct tutti_remembered *remembered);
 /* At an accepted point: is it to be looked at? */
 static inline bool tutti_growth_is_due(struct tutti_growth *growth)
 {
-    return growth->count > 0 && (growth->pause == 0 || --growth->pause == 0);
+    return growth->now.count > 0 && (growth->now.pause == 0 || --growth->now.pause == 0);
 }
 /* If so. Allocates nothing. */
 void tutti_growth_look(struct tutti_growth *growth, const struct tutti_rank *rank);

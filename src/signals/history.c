@@ -8,29 +8,25 @@
 enum tutti_err tutti_history_init(struct tutti_history *history, size_t count)
 {
     *history = (struct tutti_history){.count = count};
-    for (int i = 0; i < TUTTI_HISTORY_ROOM; i++) {
-        history->values[i] = calloc(count + 1, sizeof **history->values);
-        if (!history->values[i])
-            return tutti_fail_memory();
-    }
-    return TUTTI_OK;
+    history->values = calloc(TUTTI_HISTORY_ROOM * count + 1, sizeof *history->values);
+    return history->values ? TUTTI_OK : tutti_fail_memory();
 }
 
 void tutti_history_fini(struct tutti_history *history)
 {
-    for (int i = 0; i < TUTTI_HISTORY_ROOM; i++)
-        free(history->values[i]);
+    free(history->values);
     *history = (struct tutti_history){0};
 }
 
-void tutti_history_copy(struct tutti_history *to, const struct tutti_history *from)
+enum tutti_err tutti_history_remember(struct tutti_history *history, struct tutti_remembered *remembered)
 {
-    assert(to->count == from->count);
-    to->points = from->points;
-    to->hidden = from->hidden;
-    memcpy(to->times, from->times, sizeof to->times);
-    for (int i = 0; i < TUTTI_HISTORY_ROOM; i++)
-        memcpy(to->values[i], from->values[i], from->count * sizeof **from->values);
+    if (!history->values)
+        return TUTTI_OK;
+    TRY(tutti_remember(remembered, &history->points, sizeof history->points));
+    TRY(tutti_remember(remembered, &history->hidden, sizeof history->hidden));
+    TRY(tutti_remember(remembered, &history->times, sizeof history->times));
+    TRY(tutti_remember(remembered, &history->newest, sizeof history->newest));
+    return tutti_remember(remembered, history->values, TUTTI_HISTORY_ROOM * history->count * sizeof *history->values);
 }
 
 void tutti_history_restart(struct tutti_history *history)
@@ -42,12 +38,10 @@ void tutti_history_restart(struct tutti_history *history)
 static void rotate(struct tutti_history *history, bool forward)
 {
     enum { LAST = TUTTI_HISTORY_ROOM - 1 };
-    double *end = history->values[forward ? LAST : 0], time = history->times[forward ? LAST : 0];
-    size_t size = LAST * sizeof *history->values, time_size = LAST * sizeof *history->times;
-    memmove(history->values + forward, history->values + !forward, size);
-    memmove(history->times + forward, history->times + !forward, time_size);
-    history->values[forward ? 0 : LAST] = end;
+    double time = history->times[forward ? LAST : 0];
+    memmove(history->times + forward, history->times + !forward, LAST * sizeof *history->times);
     history->times[forward ? 0 : LAST] = time;
+    history->newest = (history->newest + (forward ? LAST : 1)) % TUTTI_HISTORY_ROOM;
 }
 
 void tutti_history_push(struct tutti_history *history, double t, const double *values)
@@ -58,7 +52,7 @@ void tutti_history_push(struct tutti_history *history, double t, const double *v
         history->points += !history->hidden;
     }
     history->times[0] = t;
-    memcpy(history->values[0], values, history->count * sizeof *values);
+    memcpy(history->values + history->newest * history->count, values, history->count * sizeof *values);
 }
 
 void tutti_history_pop(struct tutti_history *history)
@@ -74,7 +68,7 @@ static void evaluate(const struct tutti_history *history, unsigned degree, doubl
     double c[TUTTI_HISTORY_POINTS];
     const double *times = history->times;
     for (unsigned k = 0; k <= degree; k++)
-        c[k] = history->values[k][i];
+        c[k] = tutti_history_values(history, k)[i];
     for (unsigned level = 1; level <= degree; level++)
         for (unsigned k = degree; k >= level; k--)
             c[k] = (c[k] - c[k - 1]) / (times[k] - times[k - level]);

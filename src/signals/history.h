@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/remembered.h"
 
 enum {
     TUTTI_HISTORY_POINTS = 4, /* that are kept */
@@ -20,15 +20,22 @@ struct tutti_history {
     unsigned points;                  /* that are known */
     unsigned hidden;                  /* known, but one too many: 0 or 1 */
     double times[TUTTI_HISTORY_ROOM]; /* the newest first */
-    double *values[TUTTI_HISTORY_ROOM];
+    unsigned newest;                  /* its place in `values` */
+    double *values;                   /* point after point, the oldest follows the newest one; NULL: nothing is kept */
 };
 
 TUTTI_CHECKED enum tutti_err tutti_history_init(struct tutti_history *history, size_t count);
 /* A zeroed one is fine. */
 void tutti_history_fini(struct tutti_history *history);
 
-/* Both have the same number of signals. */
-void tutti_history_copy(struct tutti_history *to, const struct tutti_history *from);
+/* All of it, which may be nothing, is remembered. */
+TUTTI_CHECKED enum tutti_err tutti_history_remember(struct tutti_history *history, struct tutti_remembered *remembered);
+
+/* The signals at a point: 0 is the newest one, which must be known. */
+static inline const double *tutti_history_values(const struct tutti_history *history, unsigned point)
+{
+    return history->values + (history->newest + point) % TUTTI_HISTORY_ROOM * history->count;
+}
 
 /* Forgets everything: at a jump nothing from before says how signals go on. */
 void tutti_history_restart(struct tutti_history *history);

@@ -265,7 +265,7 @@ static enum tutti_err settle_member(struct tutti_rank *rank, struct tutti_member
 /* What units with events say at the end of their initialisation, and what others see of it. */
 static enum tutti_err settle(struct tutti_rank *rank)
 {
-    bool unused = false;
+    struct tutti_at_point here = {0};
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
         TRY(settle_member(rank, member));
@@ -273,7 +273,7 @@ static enum tutti_err settle(struct tutti_rank *rank)
             TRY(tutti_wires_get(member->wires, member->unit));
     }
     TRY(tutti_channels_exchange_start(&rank->channels));
-    return tutti_agree_point(rank, &unused, &unused);
+    return tutti_agree_point(rank, &here);
 }
 
 /* ---- units that are to be taken back ---- */

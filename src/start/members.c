@@ -40,12 +40,12 @@ static double share_of(const struct tutti_run_options *options, double tolerance
 static double share_of_solver(const struct tutti_rank *rank, const struct tutti_member *member)
 {
     static const double ANEW = 1e-3;
-    const struct tutti_solver_kind *solver = member->integration.solver;
-    if (member->share <= 0)
+    const struct tutti_solver_kind *solver = member->setup.integration.solver;
+    if (member->setup.share <= 0)
         return 1;
     if (is_per_step(&rank->job->options) || !solver->multistep || solver->saved_size)
-        return member->share;
-    return fmin(fmax(ANEW * member->share, LEAST / member->integration.rtol), member->share);
+        return member->setup.share;
+    return fmin(fmax(ANEW * member->setup.share, LEAST / member->setup.integration.rtol), member->setup.share);
 }
 
 /* "--step UNIT=H" for this unit; 0: none. Each that is used is marked. */
@@ -136,8 +136,8 @@ static enum tutti_err check_multiple(const struct tutti_rank *rank, uint32_t m)
 {
     const struct tutti_component *component = &rank->job->system->components[m];
     const struct tutti_member *member = &rank->members[m];
-    enum tutti_err err = tutti_times_check_multiple(&rank->times, member->own_step, component->name);
-    return err && member->step_from_file
+    enum tutti_err err = tutti_times_check_multiple(&rank->times, member->setup.own_step, component->name);
+    return err && member->setup.step_from_file
                ? tutti_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->line)
                : err;
 }
@@ -148,16 +148,16 @@ static enum tutti_err give_grids(struct tutti_rank *rank)
     for (uint32_t m = 0; m < rank->member_count; m++) {
         const struct tutti_member *member = &rank->members[m];
         if (member->unit->uniform)
-            TRY(tutti_times_make_uniform(&rank->times, &rank->job->options, member->unit->fmu, member->own_step,
+            TRY(tutti_times_make_uniform(&rank->times, &rank->job->options, member->unit->fmu, member->setup.own_step,
                                          rank->log));
     }
     for (uint32_t m = 0; m < rank->member_count; m++) {
         struct tutti_member *member = &rank->members[m];
-        double step = member->own_step > 0 ? member->own_step : rank->times.step;
-        if (member->own_step > 0)
+        double step = member->setup.own_step > 0 ? member->setup.own_step : rank->times.step;
+        if (member->setup.own_step > 0)
             TRY(check_multiple(rank, m));
         member->has_grid = member->unit->uniform || !tutti_time_same(step, rank->times.step, 0);
-        tutti_grid_init(&member->grid, rank->times.start, step, rank->times.stop);
+        tutti_grid_init(&member->now.grid, rank->times.start, step, rank->times.stop);
     }
     return TUTTI_OK;
 }
@@ -186,11 +186,11 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors;
-    TRY(tutti_integration_resolve(&member->integration, options, &rank->times, member->tolerance, disturbed,
+    TRY(tutti_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                   tutti_system_is_coupled(rank->job->system)));
     double share = share_of_solver(rank, member);
-    member->integration.rtol *= share;
-    member->integration.atol *= share;
+    member->setup.integration.rtol *= share;
+    member->setup.integration.atol *= share;
     return TUTTI_OK;
 }
 
@@ -202,8 +202,8 @@ enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
         .start = rank->times.start,
         .stop = rank->times.stop,
         .has_stop = true,
-        .tolerance = member->tolerance * (member->share > 0 ? member->share : 1),
-        .has_tolerance = member->tolerance > 0,
+        .tolerance = member->setup.tolerance * (member->setup.share > 0 ? member->setup.share : 1),
+        .has_tolerance = member->setup.tolerance > 0,
     };
     TRY(member->unit->kind->set_up(member->unit, &setup));
     return tutti_unit_apply(member->unit, component->settings, component->setting_count);
@@ -229,7 +229,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
         .cannot = unused_features(own, component->name),
         .interrupt = rank->job->options.interrupt,
         .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
-        .integration = member->integration,
+        .integration = member->setup.integration,
     };
     bool moves = false;
     if (kind->interface == TUTTI_CS && (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE))
@@ -270,12 +270,13 @@ static enum tutti_err choose_options(struct tutti_rank *rank, uint32_t c, struct
     const struct tutti_component *component = &rank->job->system->components[c];
     struct tutti_member *member = &rank->members[c];
     *own = *rank->job->asked;
-    TRY(tutti_annotation_of_component(own, rank->job->system, component, &member->own_step));
-    double from_file = member->own_step;
-    TRY(own_step(rank, component->name, used, &member->own_step));
-    if (member->own_step <= 0 && component->step_hint > 0)
-        member->own_step = fmax(1, floor(component->step_hint / rank->times.step * (1 + 1e-9))) * rank->times.step;
-    member->step_from_file = from_file > 0 && member->own_step == from_file;
+    TRY(tutti_annotation_of_component(own, rank->job->system, component, &member->setup.own_step));
+    double from_file = member->setup.own_step;
+    TRY(own_step(rank, component->name, used, &member->setup.own_step));
+    if (member->setup.own_step <= 0 && component->step_hint > 0)
+        member->setup.own_step = fmax(1, floor(component->step_hint / rank->times.step * (1 + 1e-9))) *
+                                 rank->times.step;
+    member->setup.step_from_file = from_file > 0 && member->setup.own_step == from_file;
     /* In a system a solver is for those that need one. */
     if (!rank->job->system->single && own->interface && strcmp(own->interface, "cs") == 0)
         own->solver = NULL;
@@ -289,17 +290,17 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
     struct tutti_run_options own;
     TRY(choose_options(rank, c, &own, used));
     const struct tutti_experiment *experiment = &component->fmu->desc->experiment;
-    member->tolerance = own.has_rtol                ? own.rtol
-                        : rank->times.tolerance > 0 ? rank->times.tolerance
-                        : experiment->has_tolerance ? experiment->tolerance
-                                                    : 0;
+    member->setup.tolerance = own.has_rtol                ? own.rtol
+                              : rank->times.tolerance > 0 ? rank->times.tolerance
+                              : experiment->has_tolerance ? experiment->tolerance
+                                                          : 0;
     bool not_its_own = own.has_rtol == rank->job->options.has_rtol && own.rtol == rank->job->options.rtol;
     if (rank->estimates_errors && not_its_own)
-        member->share = share_of(&rank->job->options, member->tolerance);
+        member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
     TRY(open_inputs(rank, c, drive, &own));
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
     if (rank->controls_one && member->inputs && tutti_inputs_are_held(member->inputs, can))
-        member->share = share_of(&rank->job->options, member->tolerance);
+        member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
     TRY(make_unit(rank, c, &own));
     return member->inputs
                ? tutti_inputs_bind(member->inputs, member->unit, component->settings, component->setting_count)
@@ -310,7 +311,7 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
 static enum tutti_err check_options(const struct tutti_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++)
-        if (rank->members[m].integration.solver)
+        if (rank->members[m].setup.integration.solver)
             return TUTTI_OK;
     return rank->job->options.solver
                ? tutti_fail(TUTTI_ERR_ARGUMENT, "--solver %s is for Model Exchange, which no FMU of this system has",

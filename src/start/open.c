@@ -9,8 +9,8 @@ static void set_clocks(struct tutti_rank *rank)
 {
     rank->t = rank->target = rank->times.start;
     for (uint32_t m = 0; m < rank->member_count; m++) {
-        rank->members[m].t = rank->t;
-        rank->members[m].next_event = INFINITY;
+        rank->members[m].now.t = rank->t;
+        rank->members[m].now.next_event = INFINITY;
     }
 }
 
@@ -29,7 +29,7 @@ static enum tutti_err choose_watched(struct tutti_rank *rank)
         rank->has_grids = rank->has_grids || member->has_grid;
     }
     rank->single_unit = !tutti_system_is_coupled(rank->job->system) &&
-                        tutti_time_same(rank->members[0].grid.step, rank->times.step, 0);
+                        tutti_time_same(rank->members[0].now.grid.step, rank->times.step, 0);
     return TUTTI_OK;
 }
 

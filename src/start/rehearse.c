@@ -111,7 +111,7 @@ static enum tutti_err try_all(struct stage *stage, struct tutti_unit_saved **sav
 /* Two steps, as the run would make them; none across the stop time or what the unit has announced. False: there is no room. */
 static bool set_times(const struct tutti_rank *rank, const struct tutti_member *member, struct stage *stage)
 {
-    double limit = fmin(rank->times.stop, member->next_event), h = rank->times.step;
+    double limit = fmin(rank->times.stop, member->now.next_event), h = rank->times.step;
     if (rank->t + STEPS * h > limit)
         h = (limit - rank->t) / STEPS;
     for (int i = 0; i <= STEPS; i++)
@@ -126,7 +126,7 @@ enum tutti_err tutti_rehearse(struct tutti_rank *rank, struct tutti_member *memb
     struct tutti_unit_saved *saved = NULL;
     struct tutti_unit_counts counts = unit->counts;
     *rehearsal = (struct tutti_rehearsal){0};
-    double tolerance = member->tolerance > 0 ? member->tolerance : TUTTI_DEFAULT_RTOL;
+    double tolerance = member->setup.tolerance > 0 ? member->setup.tolerance : TUTTI_DEFAULT_RTOL;
     if (unit->kind->interface != TUTTI_CS || !(unit->can & TUTTI_CAN_STATE) || !set_times(rank, member, &stage))
         return TUTTI_OK;
     tutti_rank_tell_unit(rank, member->component);

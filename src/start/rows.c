@@ -17,7 +17,7 @@ static double spacing(const struct tutti_rank *rank, const struct tutti_member *
 static double wanted_step(const struct tutti_rank *rank, const struct tutti_member *member)
 {
     double smallest, step;
-    if (!member->inputs || member->own_step > 0 || member->unit->kind->interface != TUTTI_CS)
+    if (!member->inputs || member->setup.own_step > 0 || member->unit->kind->interface != TUTTI_CS)
         return 0;
     if (member->unit->uniform)
         return spacing(rank, member, member->inputs->continuous > 0, &smallest);
@@ -69,8 +69,8 @@ void tutti_rows_begin(struct tutti_rank *rank, bool varies, bool by_means)
         struct tutti_inputs *inputs = member->inputs;
         if (!inputs)
             continue;
-        double step = member->grid.step, smallest;
-        bool free = !rank->job->options.has_step && member->own_step == 0;
+        double step = member->now.grid.step, smallest;
+        bool free = !rank->job->options.has_step && member->setup.own_step == 0;
         inputs->slack = member->unit->uniform ? TUTTI_TRAJECTORY_SPLINTER * step : 0;
         (void)spacing(rank, member, true, &smallest);
         inputs->splinter = TUTTI_TRAJECTORY_SPLINTER * fmin(step, smallest);
@@ -101,7 +101,7 @@ static void tell_member(const struct tutti_rank *rank, const struct tutti_member
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
                          "%s: the FMU cannot vary its step %s, and inputs that jump change between its steps: %lu "
                          "changes came late, %lu it never saw; %s",
-                         tutti_trajectory_file(inputs->trajectory, 0), NUMBER(member->grid.step), inputs->late,
+                         tutti_trajectory_file(inputs->trajectory, 0), NUMBER(member->now.grid.step), inputs->late,
                          inputs->unseen, advice(rank, member, false, text, sizeof text));
     if (inputs->bent > 0)
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,

@@ -155,9 +155,7 @@ struct tutti_unit {
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */
     /* Set by the rank that steps the unit. */
-    bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
-    unsigned comebacks;   /* starts of steps in a row that it did not leave, however short the steps, for its inputs */
-    bool takes_news;      /* ... too many: it enters event mode there by itself (master/macro.c) */
+    bool asks_for_inputs;       /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
     bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */

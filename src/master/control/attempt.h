@@ -15,7 +15,8 @@ TUTTI_CHECKED enum tutti_err tutti_attempt_plain(struct tutti_master *master, do
 /* A whole step, then the same in two halves, which stay (Andersson 2016 section 9.1.3). */
 TUTTI_CHECKED enum tutti_err tutti_attempt_doubled(struct tutti_master *master, double target,
                                                    struct tutti_attempt *attempt);
-/* The same, but the whole step stays: in two halves, then as it is. Not for steps too short to be halved. */
+/* The same, but the whole step stays: in two halves, then as it is, with its outputs in master->compared.whole. Not for steps too
+ * short to be halved. */
 TUTTI_CHECKED enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target,
                                                     struct tutti_attempt *attempt);
 /* The order of a step of the coupling as things are: its error goes with the power order + 1. */

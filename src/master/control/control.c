@@ -8,6 +8,11 @@
 #define LISTED(name) &tutti_control_##name,
 static const struct tutti_control *const controls[] = {TUTTI_CONTROLS(LISTED)};
 
+const struct tutti_control *tutti_control_at(size_t number)
+{
+    return number < sizeof controls / sizeof *controls ? controls[number] : NULL;
+}
+
 enum tutti_err tutti_control_find(const char *name, const struct tutti_control **out)
 {
     struct tutti_text all = {0};

@@ -4,6 +4,8 @@
 #ifndef TUTTI_MASTER_CONTROL_CONTROL_H
 #define TUTTI_MASTER_CONTROL_CONTROL_H
 
+#include <stddef.h>
+
 #include "base/err.h"
 #include "master/outcome.h"
 
@@ -32,6 +34,7 @@ enum tutti_verdict {
     TUTTI_REJECT
 };
 
+/* A control has no state of its own: what it remembers from step to step is in struct tutti_memory (master.h). */
 struct tutti_control {
     const char *name;      /* "fixed" */
     bool varies;           /* steps have different sizes, so that all units must be able to */
@@ -54,6 +57,8 @@ struct tutti_control {
 TUTTI_CONTROLS(TUTTI_DECLARE_CONTROL)
 #undef TUTTI_DECLARE_CONTROL
 
+/* One after the other, from 0 on; NULL: there are no more. */
+const struct tutti_control *tutti_control_at(size_t number);
 /* By name. ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_control_find(const char *name, const struct tutti_control **out);
 

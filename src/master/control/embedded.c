@@ -17,7 +17,7 @@ static const double WORTH_IT = 0.15;
 static enum tutti_err gauge(struct tutti_master *master, double target, unsigned degree, struct tutti_attempt *attempt)
 {
     struct tutti_rank *rank = master->rank;
-    double *defect = master->values[2], *now = master->values[0], foretold;
+    double *defect = master->compared.difference, *now = master->compared.whole, foretold;
     uint32_t driver;
     TRY(tutti_attempt_compared(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
@@ -34,7 +34,7 @@ static enum tutti_err gauge(struct tutti_master *master, double target, unsigned
 static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
     struct tutti_rank *rank = master->rank;
-    double *defect = master->values[0], *now = master->values[1];
+    double *defect = master->compared.difference, *now = master->compared.whole;
     unsigned degree = tutti_attempt_order(master);
     degree = degree < TUTTI_HISTORY_DEGREE ? degree : TUTTI_HISTORY_DEGREE;
     if (master->extrapolation.history.points <= degree)

@@ -28,6 +28,12 @@ enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outpu
     return norm->per_time ? tutti_scale_open(&norm->scale, outputs) : TUTTI_OK;
 }
 
+enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered)
+{
+    TRY(tutti_remember(remembered, &norm->per_time, sizeof norm->per_time));
+    return tutti_scale_remember(&norm->scale, remembered);
+}
+
 double tutti_norm_part(const struct tutti_norm *norm, double h)
 {
     return fmax(h / norm->outputs->rank->span,

@@ -27,6 +27,9 @@ struct tutti_norm {
 TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const struct tutti_outputs *outputs,
                                              const struct tutti_extrapolation *extrapolation);
 
+/* What counts for the steps that follow. */
+TUTTI_CHECKED enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered);
+
 /* How much of the run's tolerance a step may take: as much as it is of the run. After the start and after events, where steps
  * have to be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
 double tutti_norm_part(const struct tutti_norm *norm, double h);

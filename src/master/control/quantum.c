@@ -9,7 +9,7 @@
 static enum tutti_err attempt(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
     struct tutti_rank *rank = master->rank;
-    double *now = master->values[0], most = 0;
+    double *now = master->compared.whole, most = 0;
     TRY(tutti_attempt_plain(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;

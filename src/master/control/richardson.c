@@ -10,44 +10,43 @@
 #include "master/couple.h"
 
 /* Nicolai 2019 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
-static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_attempt *attempt, const double *full,
-                                  const double *middle, const double *half)
+static enum tutti_err test_slopes(struct tutti_master *master, struct tutti_attempt *attempt)
 {
-    double before = attempt->error, *difference = master->values[3];
+    const struct tutti_compared *compared = &master->compared;
+    const double *whole = compared->whole, *middle = compared->middle, *halves = compared->halves;
+    double before = attempt->error;
     for (uint32_t i = 0; i < master->outputs.count; i++)
-        difference[i] = full[i] - master->norm.before[i] - 2 * (half[i] - middle[i]);
-    TRY(tutti_attempt_estimate(master, attempt, difference, half, true));
+        compared->difference[i] = whole[i] - master->norm.before[i] - 2 * (halves[i] - middle[i]);
+    TRY(tutti_attempt_estimate(master, attempt, compared->difference, halves, true));
     if (attempt->error > before)
         attempt->order = 1;
     return TUTTI_OK;
 }
 
-static enum tutti_err make_whole(struct tutti_master *master, double target, struct tutti_attempt *attempt,
-                                 double *full)
+static enum tutti_err make_whole(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
     TRY(tutti_attempt_plain(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, full));
+    TRY(tutti_outputs_take(&master->outputs, master->compared.whole));
     return tutti_couple_go_back(master, false);
 }
 
-/* Both halves; rank->t stands in the middle for the second of them. */
-static enum tutti_err make_halves(struct tutti_master *master, double target, struct tutti_attempt *attempt,
-                                  double *middle)
+/* Both halves; rank->t stands in the middle for the second of them. `looks`: at the outputs there. */
+static enum tutti_err make_halves(struct tutti_master *master, double target, struct tutti_attempt *attempt, bool looks)
 {
     struct tutti_rank *rank = master->rank;
     double start = rank->t, half = start + (target - start) / 2;
     TRY(tutti_attempt_plain(master, half, attempt));
     for (uint32_t m = 0; m < rank->own_count; m++) /* an event that is just there: all have to cross it first */
-        if (rank->own[m]->event && attempt->outcome.why == TUTTI_REACHED)
+        if (rank->own[m]->now.event && attempt->outcome.why == TUTTI_REACHED)
             tutti_outcome_early(&attempt->outcome, rank->own[m]->component, half);
     TRY(tutti_couple_agree(master, &attempt->outcome));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
     TRY(tutti_couple_send(master));
-    if (middle)
-        TRY(tutti_outputs_take(&master->outputs, middle));
+    if (looks)
+        TRY(tutti_outputs_take(&master->outputs, master->compared.middle));
     rank->t = half;
     for (uint32_t w = 0; w < rank->watched_count; w++) /* input files go on from there, too */
         if (rank->watched[w]->inputs)
@@ -67,38 +66,37 @@ static enum tutti_err doubled(struct tutti_master *master, double target, struct
     double room = rank->t + (target - rank->t) / 2;
     if (room <= rank->t || room >= target || target - rank->t < 1e-12 * rank->span)
         return tutti_attempt_plain(master, target, attempt);
-    double *full = master->values[0], *half = master->values[1], *middle = master->values[2];
-    TRY(make_whole(master, target, attempt, full));
+    const struct tutti_compared *compared = &master->compared;
+    TRY(make_whole(master, target, attempt));
     unsigned order = attempt->order;
     if (!tutti_attempt_is_over(attempt))
-        TRY(make_halves(master, target, attempt, slopes ? middle : NULL));
+        TRY(make_halves(master, target, attempt, slopes));
     attempt->order = order;
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, half));
-    double *difference = master->values[3];
+    TRY(tutti_outputs_take(&master->outputs, compared->halves));
     for (uint32_t i = 0; i < master->outputs.count; i++)
-        difference[i] = (half[i] - full[i]) / (exp2(order) - 1);
-    TRY(tutti_attempt_estimate(master, attempt, difference, half, slopes));
-    return slopes ? test_slopes(master, attempt, full, middle, half) : TUTTI_OK;
+        compared->difference[i] = (compared->halves[i] - compared->whole[i]) / (exp2(order) - 1);
+    TRY(tutti_attempt_estimate(master, attempt, compared->difference, compared->halves, slopes));
+    return slopes ? test_slopes(master, attempt) : TUTTI_OK;
 }
 
 enum tutti_err tutti_attempt_compared(struct tutti_master *master, double target, struct tutti_attempt *attempt)
 {
-    double *half = master->values[1], *full = master->values[0], *difference = master->values[3];
+    const struct tutti_compared *compared = &master->compared;
     double factor = exp2(tutti_attempt_order(master));
-    TRY(make_halves(master, target, attempt, NULL));
+    TRY(make_halves(master, target, attempt, false));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, half));
+    TRY(tutti_outputs_take(&master->outputs, compared->halves));
     TRY(tutti_couple_go_back(master, false));
     TRY(tutti_attempt_plain(master, target, attempt));
     if (tutti_attempt_is_over(attempt))
         return TUTTI_OK;
-    TRY(tutti_outputs_take(&master->outputs, full));
+    TRY(tutti_outputs_take(&master->outputs, compared->whole));
     for (uint32_t i = 0; i < master->outputs.count; i++)
-        difference[i] = (half[i] - full[i]) * factor / (factor - 1);
-    return tutti_attempt_estimate(master, attempt, difference, full, false);
+        compared->difference[i] = (compared->halves[i] - compared->whole[i]) * factor / (factor - 1);
+    return tutti_attempt_estimate(master, attempt, compared->difference, compared->whole, false);
 }
 
 enum tutti_err tutti_attempt_doubled(struct tutti_master *master, double target, struct tutti_attempt *attempt)

@@ -2,8 +2,6 @@
 #include "master/control/scale.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double LEAST_RANGE = 0.01; /* as a part of the size */
 static const double EARLY = 0.01;       /* as a part of the run */
@@ -83,27 +81,12 @@ void tutti_scale_add(struct tutti_scale *scale)
                                          : scale->sum[i] + fabs(scale->step[i]);
 }
 
-enum tutti_err tutti_scale_keep(const struct tutti_scale *scale, double **kept)
+enum tutti_err tutti_scale_remember(struct tutti_scale *scale, struct tutti_remembered *remembered)
 {
     if (!scale->sum)
         return TUTTI_OK;
-    size_t count = scale->outputs->count;
-    if (!*kept)
-        *kept = calloc(3 * count + 1, sizeof **kept);
-    if (!*kept)
-        return tutti_fail_memory();
-    memcpy(*kept, scale->low, count * sizeof **kept);
-    memcpy(*kept + count, scale->high, count * sizeof **kept);
-    memcpy(*kept + 2 * count, scale->sum, count * sizeof **kept);
-    return TUTTI_OK;
-}
-
-void tutti_scale_bring_back(struct tutti_scale *scale, const double *kept)
-{
-    if (!kept)
-        return;
-    size_t count = scale->outputs->count;
-    memcpy(scale->low, kept, count * sizeof *kept);
-    memcpy(scale->high, kept + count, count * sizeof *kept);
-    memcpy(scale->sum, kept + 2 * count, count * sizeof *kept);
+    size_t size = scale->outputs->count * sizeof(double);
+    TRY(tutti_remember(remembered, scale->low, size));
+    TRY(tutti_remember(remembered, scale->high, size));
+    return tutti_remember(remembered, scale->sum, size);
 }

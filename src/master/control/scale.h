@@ -10,6 +10,7 @@
 #ifndef TUTTI_MASTER_CONTROL_SCALE_H
 #define TUTTI_MASTER_CONTROL_SCALE_H
 
+#include "base/remembered.h"
 #include "master/outputs.h"
 
 struct tutti_scale {
@@ -23,15 +24,14 @@ struct tutti_scale {
 };
 
 TUTTI_CHECKED enum tutti_err tutti_scale_open(struct tutti_scale *scale, const struct tutti_outputs *outputs);
+/* What accepted steps have left there; nothing if it was not opened. */
+TUTTI_CHECKED enum tutti_err tutti_scale_remember(struct tutti_scale *scale, struct tutti_remembered *remembered);
 /* Outputs at an accepted point. */
 void tutti_scale_see(struct tutti_scale *scale, const double *values);
 /* Is it so early that ranges are small yet? */
 bool tutti_scale_is_early(const struct tutti_scale *scale);
 /* That of one output, if a step led to `now`, on average with this speed. */
 double tutti_scale_of(const struct tutti_scale *scale, uint32_t output, double now, double speed);
-/* For points that a run may come back to: *kept is made, or filled again; to be freed. */
-TUTTI_CHECKED enum tutti_err tutti_scale_keep(const struct tutti_scale *scale, double **kept);
-void tutti_scale_bring_back(struct tutti_scale *scale, const double *kept);
 /* The step with the errors `step` is accepted. */
 void tutti_scale_add(struct tutti_scale *scale);
 

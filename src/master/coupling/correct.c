@@ -99,7 +99,7 @@ static enum tutti_err check_members(const struct tutti_rank *rank, const char *o
             return tutti_fail(TUTTI_ERR_ARGUMENT, "%s needs units that step together, and '%s' (%s) %s", option,
                               member->unit->name, member->unit->fmu->path,
                               member->unit->uniform ? "cannot vary its step" : "has a step of its own");
-        if (correct && member->unit->kind->interface == TUTTI_ME && member->integration.average)
+        if (correct && member->unit->kind->interface == TUTTI_ME && member->setup.integration.average)
             return tutti_fail(TUTTI_ERR_ARGUMENT,
                               "--correct is about outputs at the end of a step, and those of '%s' are averages over it",
                               member->unit->name);
@@ -166,7 +166,7 @@ static enum tutti_err measure_unit(struct tutti_correction *c, uint32_t u)
     if (done)
         keep(c, u);
     else if (!c->tried.ages[u].known && !unit->unknown)
-        warn(c, unit->member->unit, unit->member->t);
+        warn(c, unit->member->unit, unit->member->now.t);
     c->measured += done && !unit->directional;
     return TUTTI_OK;
 }
@@ -454,7 +454,7 @@ enum tutti_err tutti_correction_restart(struct tutti_correction *c)
         TRY(measure(c, true));
         for (uint32_t k = 0; k < s->column_count; k++) {
             const struct tutti_member *member = s->units[s->columns[k].unit].member;
-            if (member && member->staged_at == rank->t)
+            if (member && member->now.staged_at == rank->t)
                 c->tried.inputs[k] = rank->wires.gathered[s->columns[k].place];
         }
         TRY(correct(c));
@@ -465,44 +465,31 @@ enum tutti_err tutti_correction_restart(struct tutti_correction *c)
 
 /* ---- ways back ---- */
 
-struct tutti_correction_kept {
-    struct moment accepted;
-    double h;
-    struct tutti_arena arena;
-};
+static enum tutti_err remember_moment(const struct tutti_correction *c, struct moment *moment,
+                                      struct tutti_remembered *remembered)
+{
+    const struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    TRY(tutti_remember(remembered, &moment->at, sizeof moment->at));
+    TRY(tutti_remember(remembered, &moment->goes_on, sizeof moment->goes_on));
+    TRY(tutti_remember(remembered, moment->ends, rank->wires.gather_count * sizeof *moment->ends));
+    TRY(tutti_remember(remembered, moment->d, s->entry_count * sizeof *moment->d));
+    TRY(tutti_remember(remembered, moment->inputs, s->column_count * sizeof *moment->inputs));
+    TRY(tutti_remember(remembered, moment->ages, s->unit_count * sizeof *moment->ages));
+    TRY(tutti_remember(remembered, &moment->size, sizeof moment->size));
+    return tutti_remember(remembered, moment->seen, rank->wires.real_count * sizeof *moment->seen);
+}
 
-enum tutti_err tutti_correction_keep(const struct tutti_correction *c, struct tutti_correction_kept **kept)
+/* Both moments: where steps are never taken back, no call says that they are accepted. */
+enum tutti_err tutti_correction_remember(struct tutti_correction *c, struct tutti_remembered *remembered)
 {
     if (!c)
         return TUTTI_OK;
-    const struct tutti_rank *rank = c->rank;
-    if (!*kept) {
-        *kept = calloc(1, sizeof **kept);
-        if (!*kept)
-            return tutti_fail_memory();
-        TRY(make_moment(c, &(*kept)->arena, &(*kept)->accepted));
-    }
-    /* Where steps are never taken back, no call says that they are accepted. */
-    copy_moment(c, &(*kept)->accepted, c->tried.at == rank->t ? &c->tried : &c->accepted);
-    (*kept)->h = c->h;
-    return TUTTI_OK;
-}
-
-void tutti_correction_bring_back(struct tutti_correction *c, const struct tutti_correction_kept *kept)
-{
-    if (!c)
-        return;
-    copy_moment(c, &c->accepted, &kept->accepted);
-    c->tried.at = NAN; /* whatever it is, it is not of this point: C1 */
-    c->h = kept->h;
-}
-
-void tutti_correction_kept_free(struct tutti_correction_kept *kept)
-{
-    if (!kept)
-        return;
-    tutti_arena_fini(&kept->arena);
-    free(kept);
+    TRY(remember_moment(c, &c->accepted, remembered));
+    TRY(remember_moment(c, &c->tried, remembered));
+    for (uint32_t u = 0; u < c->sensitivity.unit_count; u++)
+        TRY(tutti_remember(remembered, &c->sensitivity.units[u].directional, sizeof(bool)));
+    return tutti_remember(remembered, &c->h, sizeof c->h);
 }
 
 /* ---- beginning and end ---- */
@@ -520,7 +507,7 @@ static enum tutti_err begin(struct tutti_correction *c)
     for (uint32_t k = 0; c->staging->where && k < s->column_count; k++)
         c->staging->where[s->columns[k].place] = 0.5;
     for (uint32_t m = 0; m < rank->member_count; m++)
-        rank->members[m].staged_at = rank->t;
+        rank->members[m].now.staged_at = rank->t;
     TRY(tutti_wires_gather_all(&rank->wires));
     TRY(measure(c, true));
     for (uint32_t k = 0; k < s->column_count; k++)

@@ -50,12 +50,9 @@ void tutti_correction_accept(struct tutti_correction *correction);
 /* Signals have jumped where all units are: D is found anew, outputs are corrected, inputs jump. */
 TUTTI_CHECKED enum tutti_err tutti_correction_restart(struct tutti_correction *correction);
 
-/* What is known at an accepted point, kept to go back there: into *kept, which is made if it is NULL. */
-struct tutti_correction_kept;
-TUTTI_CHECKED enum tutti_err tutti_correction_keep(const struct tutti_correction *correction,
-                                                   struct tutti_correction_kept **kept);
-void tutti_correction_bring_back(struct tutti_correction *correction, const struct tutti_correction_kept *kept);
-void tutti_correction_kept_free(struct tutti_correction_kept *kept);
+/* What is known at an accepted point. */
+TUTTI_CHECKED enum tutti_err tutti_correction_remember(struct tutti_correction *correction,
+                                                       struct tutti_remembered *remembered);
 
 struct tutti_correction_counts tutti_correction_count(const struct tutti_correction *correction);
 

@@ -8,6 +8,11 @@
 #define LISTED(name) &tutti_coupling_##name,
 static const struct tutti_coupling *const couplings[] = {TUTTI_COUPLINGS(LISTED)};
 
+const struct tutti_coupling *tutti_coupling_at(size_t number)
+{
+    return number < sizeof couplings / sizeof *couplings ? couplings[number] : NULL;
+}
+
 enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out)
 {
     struct tutti_text all = {0};

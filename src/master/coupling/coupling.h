@@ -22,7 +22,8 @@ struct tutti_coupling {
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
-    /* Before the first step, with the units there. NULL: nothing to prepare. */
+    /* Before the first step, with the units there. What of its state counts for the steps that follow one, it adds to
+     * master->remembered: plain data (base/remembered.h). NULL: nothing to prepare. */
     enum tutti_err (*open)(struct tutti_master *master, void *self);
     void (*close)(struct tutti_master *master, void *self); /* also after a failed open; NULL: nothing to release */
     /* From the rank's time to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's
@@ -39,6 +40,8 @@ struct tutti_coupling {
 TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
 #undef TUTTI_DECLARE_COUPLING
 
+/* One after the other, from 0 on; NULL: there are no more. */
+const struct tutti_coupling *tutti_coupling_at(size_t number);
 /* By name. ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
 

@@ -336,7 +336,7 @@ double tutti_sensitivity_input(const struct tutti_sensitivity *s, const struct t
                                const struct tutti_member *member, uint32_t place, unsigned derivative)
 {
     const struct tutti_wires *wires = &rank->wires;
-    double elapsed = member->t - member->staged_at;
+    double elapsed = member->now.t - member->now.staged_at;
     bool moves = s->moves[place] && elapsed > 0;
     if (derivative == 0)
         return moves ? tutti_wires_moved(wires, place, elapsed) : wires->gathered[place];
@@ -362,15 +362,15 @@ static enum tutti_err ask(const struct tutti_sensitivity *s, const struct tutti_
 static enum tutti_err try_inputs(const struct tutti_member *member, double h, double *outputs, bool *done)
 {
     struct tutti_unit *unit = member->unit;
-    struct tutti_step step = {.reached = member->t + h};
+    struct tutti_step step = {.reached = member->now.t + h};
     for (unsigned b = 0; b < member->wires->moving_blocks; b++)
         TRY(unit->kind->set(unit, &member->wires->moving[b]));
     if (unit->kind->interface == TUTTI_CS) {
-        TRY(unit->kind->step(unit, member->t, h, &step));
+        TRY(unit->kind->step(unit, member->now.t, h, &step));
         unit->counts.auxiliary++;
         unit->counts.attributed++;
     }
-    *done = !step.discarded && !step.event && !step.terminate && step.reached >= member->t + h;
+    *done = !step.discarded && !step.event && !step.terminate && step.reached >= member->now.t + h;
     for (unsigned b = 0; b < member->wires->output_blocks && *done; b++) {
         struct tutti_block block = member->wires->outputs[b];
         block.values = outputs;
@@ -437,8 +437,8 @@ static enum tutti_err try_column(const struct tutti_sensitivity *s, struct tutti
 static bool has_room(const struct tutti_rank *rank, const struct tutti_member *member, double h)
 {
     bool steps = member->unit->kind->interface == TUTTI_CS;
-    double end = member->t + h;
-    return !steps || (!member->event && end <= rank->times.stop && !(member->next_event <= end));
+    double end = member->now.t + h;
+    return !steps || (!member->now.event && end <= rank->times.stop && !(member->now.next_event <= end));
 }
 
 static enum tutti_err try_all(struct tutti_sensitivity *s, struct tutti_rank *rank, struct tutti_sensitivity_unit *own,
@@ -488,7 +488,7 @@ static bool all_finite(const struct tutti_sensitivity *s, const struct tutti_sen
 /* So short that states do not move (their part in what is measured goes with the step), and no shorter than time allows. */
 static double short_step(const struct tutti_rank *rank, const struct tutti_member *member, double h)
 {
-    return fmax(1e-8 * h, 1e-10 * fmax(fabs(member->t), rank->span));
+    return fmax(1e-8 * h, 1e-10 * fmax(fabs(member->now.t), rank->span));
 }
 
 enum tutti_err tutti_sensitivity_measure(struct tutti_sensitivity *s, struct tutti_rank *rank, uint32_t unit, double h,

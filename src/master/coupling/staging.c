@@ -101,7 +101,7 @@ void tutti_staging_hold(struct tutti_staging *staging, const struct tutti_member
 {
     struct tutti_rank *rank = staging->rank;
     const struct tutti_unit_wires *wires = member->wires;
-    double h = (member->has_grid ? member->grid.next : target) - rank->t;
+    double h = (member->has_grid ? member->now.grid.next : target) - rank->t;
     if (rank->wires.order == 0 || wires->slopes)
         return;
     if (staging->by_means) {

@@ -245,6 +245,53 @@ static void test_put_and_points(void **state)
     finish_and_free(simulation);
 }
 
+/* A value that is set where a simulation goes on: derivatives that a unit gives after its first step only, and the row that was
+ * shown there already, are the same whether the simulation comes there for the first time or goes back. */
+static void test_put_where_it_goes_on(void **state)
+{
+    (void)state;
+    const struct {
+        struct tutti_run_options options;
+        const char *name;
+    } cases[] = {
+        {{.files = LIST("a=" TEST_FMUS "/MixerRates_fmi2.fmu", "b=" TEST_FMUS "/MixerRates_fmi2.fmu"),
+          .file_count = 2,
+          .connect = LIST("a.y1=b.u1"),
+          .connect_count = 1,
+          .set = LIST("a.b2=0.5", "b.b1=-0.2"),
+          .set_count = 2,
+          TIMES(0.05, 1),
+          .coupling = "jacobi",
+          .control = "fixed",
+          .events = "none",
+          .extrapolate = "1"},
+         "a.u2"},
+        {{ONE(TEST_FMUS "/Gate_fmi3.fmu"), TIMES(0.1, 1)}, "u"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct rows rows = {0};
+        struct tutti_watcher watcher = WATCHER(&rows);
+        struct tutti_run_options options = cases[i].options;
+        struct tutti_point *point = NULL;
+        options.watcher = &watcher;
+        struct tutti_simulation *simulation = start_simulation(&options);
+        for (int n = 0; n < 4; n++) {
+            assert_ok(tutti_simulation_save(simulation, &point));
+            assert_ok(put_value(simulation, cases[i].name, n + 0.3));
+            size_t first = step_on(simulation, &rows, 3), count = rows.count - first;
+            assert_ok(tutti_simulation_restore(simulation, point));
+            assert_ok(put_value(simulation, cases[i].name, n + 0.3));
+            size_t second = step_on(simulation, &rows, 3);
+            assert_int_equal(rows.count - second, count);
+            assert_same_rows(cases[i].name, &rows, first, &rows, second, count);
+            assert_ok(tutti_simulation_restore(simulation, point));
+            assert_ok(tutti_simulation_step(simulation));
+        }
+        finish_and_free(simulation);
+        rows_fini(&rows);
+    }
+}
+
 /* Trials from one point: a parameter each, x' = 1 + u. */
 static void test_trials(void **state)
 {
@@ -369,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_point_off_the_grid),
         cmocka_unit_test(test_back_from_where_an_fmu_ended),
         cmocka_unit_test(test_put_and_points),
+        cmocka_unit_test(test_put_where_it_goes_on),
         cmocka_unit_test(test_trials),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_unit_that_cannot),

@@ -14,6 +14,7 @@
 
 #include "fabric/shared.h"
 #include "master/choose.h"
+#include "master/control/control.h"
 #include "master/coupling/coupling.h"
 #include "master/open.h"
 #include "master/run.h"
@@ -36,6 +37,7 @@ struct fake_script {
     bool silent_at_end;   /* ... but not where a step ends just there */
     bool rounds;          /* tells times that are off by a rounding error */
     double stands_at;     /* steps that begin there lead nowhere */
+    bool waits;           /* with an event, nor do those whose u is another than at the last event */
     double ends_at;       /* ends the run */
     bool ends_by_discard; /* ... the way that FMI 2.0 has */
     bool ends_in_event;
@@ -51,7 +53,7 @@ struct fake_script {
 
 /* All that it remembers. */
 struct fake_state {
-    double t, x, u;
+    double t, x, u, u_at_event;
     int32_t k, n;
     bool crossed, in_event;
     char heard[16], said[16];
@@ -140,6 +142,10 @@ static inline void fake_find_end(const struct fake_unit *fake, double end, struc
     }
     if (script->stands_at > 0 && script->stands_at == t)
         step->reached = t;
+    if (script->waits && fake->state.u != fake->state.u_at_event) {
+        step->reached = t;
+        step->event = true;
+    }
     step->early = step->reached < end;
 }
 
@@ -183,6 +189,7 @@ static inline enum tutti_err fake_settle(struct tutti_unit *unit, struct tutti_u
     const struct fake_script *script = &fake->script;
     assert_true(state->in_event);
     state->in_event = false;
+    state->u_at_event = state->u;
     state->crossed = script->event_at > 0 && state->t >= script->event_at;
     if (script->jumps)
         state->x = state->u;
@@ -399,11 +406,10 @@ static inline void fake_make_rank(struct fake_world *world)
         *member = (struct tutti_member){.unit = rank->units[c],
                                         .wires = &rank->wires.units[c],
                                         .component = c,
-                                        .t = rank->t,
-                                        .next_event = INFINITY,
+                                        .now = {.t = rank->t, .next_event = INFINITY},
                                         .ready = true,
                                         .has_grid = rank->units[c]->uniform};
-        tutti_grid_init(&member->grid, world->times.start, world->times.step, world->times.stop);
+        tutti_grid_init(&member->now.grid, world->times.start, world->times.step, world->times.stop);
         bool watched = member->unit->has_events || member->wires->held_count > 0;
         rank->watches = rank->watches || watched;
         rank->has_grids = rank->has_grids || member->has_grid;
@@ -437,10 +443,12 @@ static inline void fake_open(struct fake_world *world)
         master->chosen.coupling = world->coupling;
     if (world->control)
         master->chosen.control = world->control;
+    if (master->chosen.control->varies)
+        master->chosen.by_attempts = true;
     assert_ok(tutti_master_connect(master));
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tutti_member *member = rank->own[m];
-        member->next_event =
+        member->now.next_event =
             world->scripts[member->component].announces > 0 ? world->scripts[member->component].announces : INFINITY;
         assert_ok(tutti_wires_get(member->wires, member->unit));
     }

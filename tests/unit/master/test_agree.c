@@ -55,7 +55,7 @@ static void begin(struct half_run *half, struct tutti_fabric *fabric, const int3
     half->master.rank = &half->rank;
     for (uint32_t u = 0; u < UNITS; u++) {
         half->members[u].component = u;
-        half->members[u].t = 7; /* where units of others are, a rank does not know */
+        half->members[u].now.t = 7; /* where units of others are, a rank does not know */
     }
     if (!in_sequence)
         return;
@@ -330,7 +330,8 @@ static void ranks_decide_as_one_would(void **state)
 static enum tutti_err decide_point(const struct question *question, struct tutti_fabric *fabric, bool *good)
 {
     struct half_run half;
-    bool pending = false, jumped = false, any_pending = false, any_jumped = false;
+    struct tutti_at_point here = {0};
+    bool any_pending = false, any_jumped = false;
     uint32_t last = TUTTI_NONE;
     begin(&half, fabric, question->place, question->in_sequence);
     for (uint32_t u = 0; u < UNITS; u++) {
@@ -340,13 +341,13 @@ static enum tutti_err decide_point(const struct question *question, struct tutti
         last = word == ENDS ? u : last;
         if (question->place[u] != fabric->rank)
             continue;
-        pending = pending || word == EARLY;
-        jumped = jumped || word == REFUSES;
+        here.pending = here.pending || word == EARLY;
+        here.jumped = here.jumped || word == REFUSES;
         if (word == ENDS)
             half.rank.ended = &half.members[u];
     }
-    TRY(tutti_agree_point(&half.rank, &pending, &jumped));
-    *good = pending == any_pending && jumped == any_jumped && which(half.rank.ended) == last;
+    TRY(tutti_agree_point(&half.rank, &here));
+    *good = here.pending == any_pending && here.jumped == any_jumped && which(half.rank.ended) == last;
     return TUTTI_OK;
 }
 
@@ -397,7 +398,8 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
         struct tutti_shared *area;
         struct tutti_fabric *fabrics[2];
         struct half_run half;
-        bool any = true, pending = false, jumped = false;
+        bool any = true;
+        struct tutti_at_point here = {0};
         assert_ok(tutti_shared_new(&area, 2, "threads"));
         for (int r = 0; r < 2; r++)
             assert_ok(tutti_shared_join(area, r, &fabrics[r]));
@@ -405,7 +407,7 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
         begin(&half, fabrics[0], place, false);
         step(&half, case_of(ENDS, FINE, FINE, FINE));
         enum tutti_err err = which_one == 0   ? tutti_couple_agree(&half.master, &half.outcome)
-                             : which_one == 1 ? tutti_agree_point(&half.rank, &pending, &jumped)
+                             : which_one == 1 ? tutti_agree_point(&half.rank, &here)
                                               : tutti_agree_any(&half.rank, &any);
         assert_int_equal(err, TUTTI_ERR_STOPPED);
         for (int r = 0; r < 2; r++)

@@ -39,7 +39,7 @@ static void rounds_go_on_until_all_rest(void **state)
     (void)state;
     struct fake_world *world = new_counters(5);
     fake_open(world);
-    fake_member(world, 0)->event = true;
+    fake_member(world, 0)->now.event = true;
     assert_true(cross(world));
     assert_int_equal(fake_at(world, 0)->state.n, 5);
     assert_int_equal(fake_at(world, 1)->state.n, 4);
@@ -47,7 +47,7 @@ static void rounds_go_on_until_all_rest(void **state)
     assert_int_equal(fake_at(world, 0)->events, 3);
     assert_int_equal(fake_at(world, 1)->events, 3);
     assert_int_equal(world->stats.events_located, 1); /* one point, however many rounds */
-    assert_false(fake_member(world, 0)->event || fake_member(world, 1)->event);
+    assert_false(fake_member(world, 0)->now.event || fake_member(world, 1)->now.event);
     assert_false(cross(world));
     fake_close(world);
 }
@@ -58,7 +58,7 @@ static void rounds_without_rest_are_an_error(void **state)
     struct fake_world *world = new_counters(INT32_MAX);
     bool crossed = false;
     fake_open(world);
-    fake_member(world, 1)->event = true;
+    fake_member(world, 1)->now.event = true;
     assert_fails(tutti_events_cross(&world->execution.master, &crossed), TUTTI_ERR_FMU,
                  "b: the discrete signals between units do not come to rest at t = 0");
     fake_close(world);
@@ -74,7 +74,7 @@ static void all_inputs_are_staged_first(void **state)
     fake_connect(world, 1, FAKE_Y, 0, FAKE_U);
     fake_connect(world, 0, FAKE_Y, 1, FAKE_U);
     fake_open(world);
-    fake_member(world, 0)->event = fake_member(world, 1)->event = true;
+    fake_member(world, 0)->now.event = fake_member(world, 1)->now.event = true;
     assert_true(cross(world));
     assert_same_double(fake_at(world, 0)->state.x, 11);
     assert_same_double(fake_at(world, 1)->state.x, 10);
@@ -88,15 +88,15 @@ static void only_units_that_are_there_cross(void **state)
     struct fake_world *world = new_counters(5);
     fake_open(world);
     struct tutti_member *away = fake_member(world, 0);
-    away->has_grid = away->event = true;
-    away->t = -0.05;
+    away->has_grid = away->now.event = true;
+    away->now.t = -0.05;
     assert_false(cross(world));
-    fake_member(world, 1)->event = true;
+    fake_member(world, 1)->now.event = true;
     assert_true(cross(world));
     assert_int_equal(fake_at(world, 1)->events, 1);
     assert_int_equal(fake_at(world, 0)->events, 0);
-    assert_true(away->event); /* still to be crossed */
-    away->t = 0;
+    assert_true(away->now.event); /* still to be crossed */
+    away->now.t = 0;
     assert_true(cross(world));
     assert_true(fake_at(world, 0)->events > 0);
     fake_close(world);
@@ -109,7 +109,7 @@ static void the_end_of_the_run_ends_the_rounds(void **state)
     struct fake_world *world = new_counters(5);
     world->scripts[0].ends_in_event = true;
     fake_open(world);
-    fake_member(world, 0)->event = true;
+    fake_member(world, 0)->now.event = true;
     assert_true(cross(world));
     assert_ptr_equal(world->execution.rank.ended, fake_member(world, 0));
     assert_int_equal(fake_at(world, 0)->events, 1);
@@ -125,7 +125,7 @@ static void count_apart(struct tutti_fabric *fabric, const int32_t *place)
     world->place = place;
     fake_open(world);
     if (fabric->rank == place[0])
-        fake_member(world, 0)->event = true;
+        fake_member(world, 0)->now.event = true;
     assert_true(cross(world));
     for (uint32_t c = 0; c < 2; c++)
         if (place[c] == fabric->rank) {

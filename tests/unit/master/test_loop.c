@@ -210,14 +210,14 @@ static void announce_apart(struct tutti_fabric *fabric, const int32_t *place)
     world->scripts[0] = (struct fake_script){.announces = 0.16, .has_events = true};
     fake_open(world);
     if (place[1] == fabric->rank) /* once */
-        fake_member(world, 1)->next_event = 0.07;
+        fake_member(world, 1)->now.next_event = 0.07;
     fake_member(world, 1)->unit->has_events = true;
     assert_ok(tutti_loop_open(&world->execution.loop, &world->execution.master, true));
     for (int n = 0; n < 4; n++) {
         assert_ok(tutti_loop_run(&world->execution.loop));
         assert_same_double(world->execution.rank.t, ends[n]);
         if (n == 0)
-            fake_member(world, 1)->next_event = INFINITY;
+            fake_member(world, 1)->now.next_event = INFINITY;
     }
     fake_close(world);
 }

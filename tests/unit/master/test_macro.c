@@ -24,7 +24,7 @@ static double step(struct fake_world *world, double target)
     assert_ok(tutti_macro_step(&world->execution.master, &target));
     for (uint32_t m = 0; m < rank->own_count; m++) {
         const struct tutti_unit_counts *counts = &rank->own[m]->unit->counts;
-        assert_same_double(rank->own[m]->t, target);
+        assert_same_double(rank->own[m]->now.t, target);
         assert_int_equal(counts->attributed, counts->do_steps);
     }
     assert_same_double(rank->t, target);
@@ -64,8 +64,8 @@ static void all_go_where_one_came_back(void **state)
     fake_open(world);
     assert_same_double(step(world, 0.1), 0.03);
     assert_attempts_begin_at_0(world, 2);
-    assert_true(fake_member(world, 0)->event);
-    assert_false(fake_member(world, 1)->event);
+    assert_true(fake_member(world, 0)->now.event);
+    assert_false(fake_member(world, 1)->now.event);
     assert_same_double(fake_at(world, 1)->state.x, 1 + 0.03 * (2 + 0.5));
     assert_int_equal(world->stats.rejected, 1);
     assert_int_equal(fake_at(world, 1)->unit.counts.rejected, 1);
@@ -82,7 +82,7 @@ static void an_event_is_not_forgotten(void **state)
     world->scripts[0].has_events = world->scripts[0].silent_at_end = true;
     fake_open(world);
     assert_same_double(step(world, 0.1), 0.03);
-    assert_true(fake_member(world, 0)->event);
+    assert_true(fake_member(world, 0)->now.event);
     fake_close(world);
 }
 
@@ -284,7 +284,7 @@ static void go_through_all(struct tutti_fabric *fabric, const int32_t *place)
             times[n] = t;
         assert_same_double(t, times[n]);
         for (uint32_t c = 0; c < RANKS_UNITS; c++)
-            fake_member(world, c)->event = false;
+            fake_member(world, c)->now.event = false;
         if (world->execution.master.memory.pending_event_at == t && tutti_rank_owns(&world->execution.rank, 0))
             fake_at(world, 0)->state.crossed = true;
     }

@@ -30,10 +30,10 @@ static void a_step_hands_over_inputs_and_reads_outputs(void **state)
     struct fake_world *world = open_pair(&(struct fake_script){.x = 1, .rate = 2, .gain = 3});
     struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 0.25);
     assert_int_equal(outcome.why, TUTTI_REACHED);
-    assert_same_double(fake_member(world, 1)->t, 0.25);
+    assert_same_double(fake_member(world, 1)->now.t, 0.25);
     assert_same_double(fake_at(world, 1)->state.u, 5);
     assert_same_double(signal_of(world, 1), 1 + 0.25 * (2 + 3 * 5));
-    assert_same_double(fake_member(world, 0)->t, 0); /* the other one is left alone */
+    assert_same_double(fake_member(world, 0)->now.t, 0); /* the other one is left alone */
     assert_int_equal(fake_at(world, 0)->step_count, 0);
     fake_close(world);
 }
@@ -45,7 +45,7 @@ static void times_are_met_to_the_bit(void **state)
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .rounds = true});
     for (int n = 1; n <= 10; n++) {
         (void)fake_step_member(world, 1, &alone, n * 0.1);
-        assert_same_double(fake_member(world, 1)->t, n * 0.1);
+        assert_same_double(fake_member(world, 1)->now.t, n * 0.1);
         assert_same_double(fake_at(world, 1)->state.t, n * 0.1);
     }
     assert_int_equal(fake_at(world, 1)->step_count, 10);
@@ -60,8 +60,8 @@ static void an_event_ends_the_step_for_all(void **state)
     assert_int_equal(outcome.why, TUTTI_EARLY);
     assert_int_equal(outcome.who, 1);
     assert_same_double(outcome.at, 0.3);
-    assert_same_double(fake_member(world, 1)->t, 0.3);
-    assert_true(fake_member(world, 1)->event);
+    assert_same_double(fake_member(world, 1)->now.t, 0.3);
+    assert_true(fake_member(world, 1)->now.event);
     assert_int_equal(fake_at(world, 1)->events, 0); /* all are to come there first */
     assert_same_double(signal_of(world, 1), 0.3);
     fake_close(world);
@@ -73,8 +73,8 @@ static void an_event_is_crossed_alone(void **state)
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .event_at = 0.3, .has_events = true});
     struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
     assert_int_equal(outcome.why, TUTTI_REACHED);
-    assert_same_double(fake_member(world, 1)->t, 0.5);
-    assert_false(fake_member(world, 1)->event);
+    assert_same_double(fake_member(world, 1)->now.t, 0.5);
+    assert_false(fake_member(world, 1)->now.event);
     assert_int_equal(fake_at(world, 1)->events, 1);
     assert_int_equal(fake_at(world, 1)->step_count, 2);
     assert_int_equal(world->execution.rank.own_events, 1);
@@ -92,7 +92,7 @@ static void announced_times_are_met(void **state)
     assert_same_double(b->steps[1].t, 0.25);
     assert_same_double(b->steps[2].t, 0.5);
     assert_int_equal(b->events, 2);
-    assert_same_double(fake_member(world, 1)->next_event, 0.75);
+    assert_same_double(fake_member(world, 1)->now.next_event, 0.75);
     fake_close(world);
 }
 
@@ -121,7 +121,7 @@ static void a_refused_step_is_halved(void **state)
     struct tutti_outcome outcome = fake_step_member(world, 1, &alone, 1);
     const struct fake_unit *b = fake_at(world, 1);
     assert_int_equal(outcome.why, TUTTI_REACHED);
-    assert_same_double(fake_member(world, 1)->t, 1);
+    assert_same_double(fake_member(world, 1)->now.t, 1);
     assert_near(b->state.x, 1, 1e-15);
     static const double sizes[] = {1, 0.5, 0.25, 0.75, 0.375, 0.1875};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -168,7 +168,7 @@ static void a_unit_ends_the_run(void **state)
             assert_int_equal(outcome.why, TUTTI_ENDED);
             assert_int_equal(outcome.who, 1);
             assert_same_double(outcome.at, 0.3);
-            assert_same_double(fake_member(world, 1)->t, 0.3);
+            assert_same_double(fake_member(world, 1)->now.t, 0.3);
             assert_same_double(signal_of(world, 1), 0.3); /* its last outputs count */
             assert_null(world->execution.rank.ended);     /* not before the step is accepted */
             fake_close(world);
@@ -219,7 +219,7 @@ static void an_event_between_the_halves(void **state)
         struct tutti_outcome outcome = fake_step_member(world, 1, &halves, 0.5);
         assert_int_equal(outcome.why, rules ? TUTTI_EARLY : TUTTI_REACHED);
         assert_int_equal(fake_at(world, 1)->events, rules ? 0 : 1);
-        assert_same_double(fake_member(world, 1)->t, rules ? 0.25 : 0.5);
+        assert_same_double(fake_member(world, 1)->now.t, rules ? 0.25 : 0.5);
         fake_close(world);
     }
 }

@@ -40,7 +40,7 @@ static void go_on(struct fake_world *world)
     rank->t = target;
     assert_ok(tutti_extrapolation_accept(&master->extrapolation));
     for (uint32_t m = 0; m < rank->own_count; m++) {
-        rank->own[m]->event = true;
+        rank->own[m]->now.event = true;
         fake_of(rank->own[m]->unit)->script.counts_up_to += 4;
     }
     assert_ok(tutti_events_cross(master, &crossed));
@@ -112,9 +112,9 @@ static void assert_all_moved(const struct picture *a, const struct picture *b)
     assert_true(a->t != b->t && a->events_located != b->events_located && a->own_events != b->own_events);
     for (uint32_t c = 0; c < UNITS; c++) {
         assert_memory_not_equal(&a->states[c], &b->states[c], sizeof a->states[c]);
-        assert_true(a->members[c].t != b->members[c].t && a->y[c] != b->y[c] && a->gathered[c] != b->gathered[c] &&
-                    a->slopes[c] != b->slopes[c] && a->n[c] != b->n[c] && a->k[c] != b->k[c] &&
-                    a->held_changed[c] != b->held_changed[c]);
+        assert_true(a->members[c].now.t != b->members[c].now.t && a->y[c] != b->y[c] &&
+                    a->gathered[c] != b->gathered[c] && a->slopes[c] != b->slopes[c] && a->n[c] != b->n[c] &&
+                    a->k[c] != b->k[c] && a->held_changed[c] != b->held_changed[c]);
         assert_string_not_equal(a->said[c], b->said[c]);
         assert_string_not_equal(a->heard[c], b->heard[c]);
     }
@@ -128,8 +128,8 @@ static void touch_the_rest(struct fake_world *world)
     rank->ended = &rank->members[0];
     for (uint32_t c = 0; c < UNITS; c++) {
         rank->members[c].wires->held_changed = true;
-        rank->members[c].next_event = 0.5;
-        rank->members[c].staged_at = 7;
+        rank->members[c].now.next_event = 0.5;
+        rank->members[c].now.staged_at = 7;
         rank->wires.gathered[c] += 1;
         rank->wires.gathered_slopes[0][c] += 1;
     }
