@@ -75,7 +75,7 @@ class Nodes:
 
     def _address(self, log):
         """Where the node says that it listens."""
-        for _ in range(3000):
+        for _ in range(30000):
             found = re.search(r"listening at ([^\s,]+)", log.read_text("utf-8", "replace"))
             if found:
                 return found[1]
@@ -98,7 +98,7 @@ class Nodes:
         """Ends them as Ctrl-C does. What they left in TMPDIR, how they ended and what they said, for a test to judge."""
         for process in self.processes:
             process.send_signal(signal.SIGINT)
-        statuses = [process.wait(timeout=60) for process in self.processes]
+        statuses = [process.wait(timeout=300) for process in self.processes]
         left, words = os.listdir(self.tmpdir), self.words()
         shutil.rmtree(self.folder, ignore_errors=True)
         return left, statuses, words

@@ -5,7 +5,8 @@
 Every ```sh block of README.md, docs/*.md and docs/howto/*.md is run, block by block and from top to bottom of a page, in
 a folder of the page's own. There, build/tutti, build/fmus/ and what is in build/examples/ are those of the running build
 (as links: nothing of the build is written to), and `tutti` is on the PATH. In such a block
-  ./dev COMMAND and sudo ... are not run; ./dev's command has to exist.
+  ./dev COMMAND and sudo ... are not run; ./dev's command has to exist;
+  ports of 127.0.0.1 are others, which are free.
 Around it
   ```LANGUAGE NAME   is the content of a file: it is written to NAME (```csv weather.csv), with this source tree for
                      /path/to/tutti;
@@ -15,10 +16,13 @@ Around it
                      any, too.
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
+import random
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,7 +37,7 @@ from options import MANUAL  # noqa: E402
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 LIKE_RUN = {"analyze"}  # commands that take options of a run, which are explained there
 MORE = ("tutorial.md", "troubleshooting.md", "masters.md", "algorithms.md", "model-exchange.md")  # pages, beside those, with options
-PATIENCE = 120  # seconds, for a block
+PATIENCE = 300  # seconds, for a block; a safety net, not a measurement
 
 
 class Block:
@@ -78,6 +82,32 @@ def dev_commands():
     return {"help", *re.findall(r"(?m)^cmd_(\w+)\(\)", (SOURCE / "dev").read_text(encoding="utf-8"))}
 
 
+class Ports:
+    """Ports that are free on this machine for those that a page names."""
+
+    NAMED = re.compile(r"(?<=127\.0\.0\.1:)[1-9][0-9]*")
+
+    def __init__(self):
+        self.free_for = {}
+
+    def find(self, port):
+        """One that no program listens at, nor the system gives to a program that asks for any."""
+        while port not in self.free_for:
+            chosen = str(random.randrange(20000, 32000))
+            with socket.socket() as probe, contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", int(chosen)))
+                if chosen not in self.free_for.values():
+                    self.free_for[port] = chosen
+        return self.free_for[port]
+
+    def change(self, text):
+        return self.NAMED.sub(lambda match: self.find(match[0]), text)
+
+    def change_back(self, text):
+        named = {chosen: port for port, chosen in self.free_for.items()}
+        return self.NAMED.sub(lambda match: named.get(match[0], match[0]), text)
+
+
 def output_pattern(line):
     """A line of documented output as a regular expression. Sizes of results depend on the last digits of libraries, too."""
     measured = r" *<?[0-9][0-9.,e+-]* (?:[mu]?s\b|%|x real time|[kMG]?B\b)"
@@ -109,18 +139,18 @@ class Commands(unittest.TestCase):
             example = folder / "build" / "examples" / file.parent.name
             example.mkdir(parents=True, exist_ok=True)
             (example / file.name).symlink_to(file)
-        outputs = {}
+        outputs, ports = {}, Ports()
         for block in read_blocks(page):
             if block.name:
                 path = folder / block.name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block.text.replace("/path/to/tutti", str(SOURCE)), encoding="utf-8")
             elif block.language == "sh":
-                outputs[block] = self.run_block(page, block, folder)
+                outputs[block] = self.run_block(page, block, folder, ports)
             elif block.language == "text" and block.follows in outputs:
                 self.compare(page, block, outputs[block.follows])
 
-    def run_block(self, page, block, folder):
+    def run_block(self, page, block, folder, ports):
         """Runs a block; what it printed, or None if it has lines that are not run."""
         script, whole = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], True  # nothing goes on after a block that fails
         for line in block.lines:
@@ -128,13 +158,13 @@ class Commands(unittest.TestCase):
             if words and words[0] in ("./dev", "sudo"):
                 self.check_dev(page, block, words[1:] if words[0] == "sudo" else words)
                 line, whole = "", False
-            script.append(self.prepare(line))
+            script.append(ports.change(self.prepare(line)))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KIT_")}
         environment["PATH"] = f"{TUTTI.parent}:{environment['PATH']}"
         done = subprocess.run(["bash", "-e", "-u", "-o", "pipefail", "-c", "\n".join(script)], cwd=folder,
                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
-        output = done.stdout.decode("utf-8")
+        output = ports.change_back(done.stdout.decode("utf-8"))
         self.assertEqual(done.returncode, 0, f"{page}:{block.line}: the block fails:\n{block.text}{output}")
         return output if whole else None
 

@@ -229,9 +229,7 @@ class Faults(CommandTest):
         process = self.start(*self.arguments(version), env={"KIT_FAULT": f"print {call} {HALF}; hang {call} {HALF}"})
         self.await_print(process)
         for number in signals[:-1]:
-            process.send_signal(number)
-            while b"once more: at once" not in process.stderr.readline():
-                self.assertIsNone(process.poll())
+            self.interrupt(process, number)
         process.send_signal(signals[-1])
         return self.finish(process)
 

@@ -14,8 +14,8 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import kit_fmu  # noqa: E402
-from nodes import NodesTest, wait_until  # noqa: E402
+from command import PATIENCE, kit_fmu, wait_until  # noqa: E402
+from nodes import NodesTest  # noqa: E402
 from systems import connect  # noqa: E402
 
 DAHLQUIST, TRACKER, FAULTY = kit_fmu("Dahlquist", "2"), kit_fmu("Tracker", "2"), kit_fmu("Faulty", "2")
@@ -82,18 +82,18 @@ class Lost(NodesTest):
 
     def test_stopped_worker(self):
         a, b = self.node("a"), self.node("b")
-        process = self.under_way(a, b, options=("--timeout", "1"))
+        process = self.under_way(a, b, options=("--timeout", "3"))
         worker, = b.workers()
         os.kill(worker, signal.SIGSTOP)
-        self.ended(process, r"worker 1 at .* has given no sign of life for 1 s: raise --timeout")
+        self.ended(process, r"worker 1 at .* has given no sign of life for 3 s: raise --timeout")
         self.assert_alive(a, b)
 
     def test_hanging_fmu(self):
         """Who waits for it lives: the one that hangs is named."""
         a, b = self.node("a"), self.node("b", env={"KIT_FAULT": "hang DoStep 0.5"})
-        outcome = self.tutti("run", *PLACED, "--stop", "1", "--step", "0.1", *self.on(a, b), "--timeout", "1", status=1)
+        outcome = self.tutti("run", *PLACED, "--stop", "1", "--step", "0.1", *self.on(a, b), "--timeout", "3", status=1)
         message, = outcome.lines("error")
-        self.assertRegex(message, r"worker 1 at .* \(unit 'b', .*, t = 0.[45]\d*\) has given no sign of life for 1 s")
+        self.assertRegex(message, r"worker 1 at .* \(unit 'b', .*, t = 0.[45]\d*\) has given no sign of life for 3 s")
         self.assertEqual(len(self.result()), 6)
 
     def test_killed_node(self):
@@ -177,7 +177,7 @@ class Peer:
 
     def __init__(self, connection, kind):
         self.socket = connection
-        connection.settimeout(60)
+        connection.settimeout(PATIENCE)
         connection.sendall(GREETING)
         self.read(64)
         ready = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
@@ -338,8 +338,7 @@ class Strangers(NodesTest):
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = "127.0.0.1:%d" % server.getsockname()[1]
             process = self.start("run", DAHLQUIST, "--nodes", address, "--quiet")
-            server.settimeout(60)
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while process.poll() is None and time.monotonic() < end:
                 server.settimeout(0.2)
                 try:

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import PATIENCE, VERSIONS, CommandTest, Outcome, kit_fmu  # noqa: E402
+from command import PATIENCE, VERSIONS, CommandTest, Outcome, kit_fmu, wait_until  # noqa: E402
 
 ENDLESS = ("--stop", "1", "--step", "1e-9", "--output-step", "1e-6")
 UNDER_WAY = "print DoStep 2.5e-5"  # the FMU says when it is there
@@ -100,7 +100,7 @@ class Waiting(CommandTest):
                 process = self.start("plot", "pipe", "-o", "out.svg")
                 with open(self.path("pipe"), "wb"):  # waits for the command to open it
                     process.send_signal(number)
-                    self.assertEqual(process.wait(timeout=30), 128 + number)
+                    self.assertEqual(process.wait(PATIENCE), 128 + number)
                 self.assertEqual(self.finish(process).err, "")
 
 
@@ -137,9 +137,7 @@ class Killed(CommandTest):
                 process = self.start("run", kit_fmu("Faulty", "2"), "--step", "0.125", *ranks,
                                      env={"KIT_FAULT": "print DoStep 0.5; hang DoStep 0.5"})
                 self.await_print(process)
-                until = time.monotonic() + PATIENCE
-                while result.read_bytes().count(b"\n") < 6 and time.monotonic() < until:
-                    time.sleep(0.05)
+                wait_until(lambda file=result: file.read_bytes().count(b"\n") >= 6)
                 self.end(process)
                 self.assertEqual(self.result().times, [0, 0.125, 0.25, 0.375, 0.5])
 

@@ -12,6 +12,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -131,6 +132,12 @@ class CommandTest(unittest.TestCase):
         while b"prints" not in (line := process.stderr.readline()):
             self.assertTrue(line, "it has ended")
 
+    def interrupt(self, process, number=signal.SIGINT):
+        """Sends a signal to a run, and waits until it has answered: one that follows is another one."""
+        process.send_signal(number)
+        while b"once more: at once" not in (line := process.stderr.readline()):
+            self.assertTrue(line, "it has ended")
+
     def finish(self, process, left=()):
         """Waits for the end, and checks what holds for every run. `left` may be in TMPDIR: it was there before."""
         try:
@@ -145,7 +152,7 @@ class CommandTest(unittest.TestCase):
         self.assertNotIn("Sanitizer", outcome.err, said)
         self.assertNotIn("runtime error:", outcome.err, said)
         self.assertEqual(set(os.listdir(self.tmpdir)) - set(left), set(), f"temporary files are left by {said}")
-        self.assertTrue(_is_gone(process.pid), f"a process is left by {said}")
+        self.assertTrue(wait_until(lambda: is_gone(process.pid)), f"a process is left by {said}")  # its parent may have been killed
         return outcome
 
     def tutti(self, *arguments, status=0, **options):
@@ -213,14 +220,22 @@ class CommandTest(unittest.TestCase):
         self.assertLessEqual(worst[0], tolerance, f"value {worst[1]} of {len(values)}")
 
 
-def _is_gone(group):
-    """Whether no process of the group is left. One whose parent was killed goes right after it."""
-    for _ in range(500):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
+def wait_until(what):
+    """Waits for a condition; False if it does not come within PATIENCE."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        if time.monotonic() > end:
+            return False
         time.sleep(0.01)
+    return True
+
+
+def is_gone(group):
+    """Whether no process of the group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
     return False
 
 

@@ -6,19 +6,8 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 
-from command import PATIENCE, TUTTI, CommandTest
-
-
-def wait_until(what, seconds=PATIENCE):
-    """Waits for a condition; False if it does not come. A safety net, not a measurement."""
-    end = time.monotonic() + seconds
-    while not what():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+from command import PATIENCE, TUTTI, CommandTest, wait_until
 
 
 def children(pid):
@@ -46,7 +35,7 @@ class Node:
                 cwd=self.folder, env=test.environment(**(env or {})), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)
         test.addCleanup(self.end)
-        test.assertTrue(wait_until(lambda: "listening at" in self.text() or self.process.poll() is not None, 60),
+        test.assertTrue(wait_until(lambda: "listening at" in self.text() or self.process.poll() is not None),
                         f"{name} does not listen: {self.text()}")
         test.assertIsNone(self.process.poll(), self.text())
         self.address = re.search(r"listening at (\S+),", self.text())[1]
@@ -69,7 +58,7 @@ class Node:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            status = self.process.wait(60)
+            status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

@@ -13,7 +13,7 @@ import unittest
 import h5py
 import numpy
 
-from command import JACOBI, PATIENCE, TUTTI, CommandTest, kit_fmu
+from command import JACOBI, PATIENCE, TUTTI, CommandTest, kit_fmu, wait_until
 
 MODULE = "tutti_hdf5.so"
 BALL = (kit_fmu("BouncingBall", "3"), "--stop", "3", "--step", "0.01")
@@ -122,11 +122,8 @@ class Growing(Hdf5Test):
             return 0
 
     def await_rows(self, process, count):
-        begin = time.monotonic()
-        while self.rows() < count:
-            self.assertIsNone(process.poll())
-            self.assertLess(time.monotonic() - begin, PATIENCE)
-            time.sleep(0.02)
+        self.assertTrue(wait_until(lambda: self.rows() >= count or process.poll() is not None))
+        self.assertIsNone(process.poll())
 
     def end(self, process, how=signal.SIGKILL):
         process.send_signal(how)

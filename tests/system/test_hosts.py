@@ -10,8 +10,8 @@ import signal
 import subprocess
 import unittest
 
-from command import kit_fmu
-from nodes import NodesTest, wait_until
+from command import kit_fmu, wait_until
+from nodes import NodesTest
 from systems import connect
 
 SHORT = ("--stop", "1", "--step", "0.05")
@@ -140,7 +140,7 @@ class Hosts(NodesTest):
         times = self.result().times
         self.assertEqual(times, [n * 1e-4 for n in range(len(times))])
         self.assertGreater(len(times), 2)
-        self.assertTrue(wait_until(lambda: not a.workers() and not b.workers(), 60), b.text())
+        self.assertTrue(wait_until(lambda: not a.workers() and not b.workers()), b.text())
         self.tool("ip", "-n", self.switch, "link", "set", "dev", "b", "up")
         self.assertEqual(self.result_bytes(*self.chain, *SHORT, *nodes), self.plain())
 
@@ -149,7 +149,7 @@ class Hosts(NodesTest):
         a, b, nodes = self.both()
         process = self.under_way(nodes)
         self.tool("ip", "-n", self.switch, "link", "set", "dev", "desk", "down")
-        self.assertTrue(wait_until(lambda: not a.workers() and not b.workers(), 60), a.text() + b.text())
+        self.assertTrue(wait_until(lambda: not a.workers() and not b.workers()), a.text() + b.text())
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 1, outcome.err)
 

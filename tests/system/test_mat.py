@@ -7,13 +7,12 @@ import pathlib
 import re
 import shutil
 import struct
-import time
 import unittest
 
 import numpy
 import scipy.io
 
-from command import CommandTest, description, kit_fmu, kit_fmus
+from command import CommandTest, description, kit_fmu, kit_fmus, wait_until
 
 MATRICES = ("Aclass", "name", "description", "dataInfo", "data_1", "data_2")
 ALL = ("--record", "*")
@@ -183,11 +182,8 @@ class Failures(MatTest):
         return self.start("run", kit_fmu("Dahlquist", "2"), "--stop", "1e7", "--step", "0.01", "-o", "result.mat", *options)
 
     def wait_for(self, size):
-        for _ in range(3000):
-            if os.path.exists(self.path("result.mat")) and os.path.getsize(self.path("result.mat")) >= size:
-                return
-            time.sleep(0.01)
-        self.fail("no result")
+        path = self.path("result.mat")
+        self.assertTrue(wait_until(lambda: os.path.exists(path) and os.path.getsize(path) >= size), "no result")
 
     def test_killed(self):
         """Up to the last flush; what was not counted any more lies behind the last matrix."""

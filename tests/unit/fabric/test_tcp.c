@@ -193,7 +193,7 @@ static void exchange_on(struct tutti_fabric *fabric)
 /* The socket of a stranger, connected to a rank. */
 static void connect_fake(int rank)
 {
-    int wait = 20000, linger = 0;
+    int wait = 60000, linger = 0;
     fake = zmq_socket(context, ZMQ_DEALER);
     zmq_setsockopt(fake, ZMQ_RCVTIMEO, &wait, sizeof wait);
     zmq_setsockopt(fake, ZMQ_LINGER, &linger, sizeof linger);
