@@ -23,6 +23,7 @@ if(TUTTI_SANITIZE)
     add_compile_options(-fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TUTTI_SANITIZE})
     add_compile_options(-UNDEBUG) # asserts are checks, too
+    add_compile_options(-O1 -g1) # lines for stack traces; compiles twice as fast as -O2 -g
 endif()
 if(TUTTI_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
