@@ -2,6 +2,7 @@
 /* fault.c - misbehaviour on demand; see fault.h for the language. */
 #include "fault.h"
 
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ enum kind {
     IGNORE,
     STRICT,
     FLUSH,
+    ROUND,
     LOCALE,
     SLIP,
     STAY,
@@ -47,6 +49,7 @@ static const char *const kind_names[KINDS] = {
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
     [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
+    [ROUND] = "round",
 };
 
 struct fault {
@@ -179,6 +182,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     case FLOOD: flood(k); return KIT_OK;
     case BADLOG: bad_log(k); return KIT_OK;
     case FLUSH: flush_to_zero(); return KIT_OK;
+    case ROUND: fesetround(FE_UPWARD); return KIT_OK;
     case LOCALE: setlocale(LC_ALL, ""); return KIT_OK;
     case PRINT:
         printf("fault: %s prints at t = %.17g\n", call, k->time);

@@ -1,25 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* floating.h - the floating-point modes of a thread (rounding, flush-to-zero, traps): foreign code may leave other ones
- * set, and all that is computed afterwards would follow them. */
+/* floating.h - the floating-point modes of a thread (rounding, flush-to-zero, traps, precision): foreign code may leave
+ * other ones set, and all that is computed afterwards would follow them. Exceptions that were raised are no modes.
+ *
+ * Reading them waits for all arithmetic that is under way, 5 ns or more: too long where every nanosecond counts. There a
+ * computation tells whether those that change results are as before. */
 #ifndef TUTTI_BASE_FLOATING_H
 #define TUTTI_BASE_FLOATING_H
 
 #include <fenv.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__i386__)
 
 struct tutti_floating {
-    fenv_t modes;
+    uint32_t sse; /* rounding, flush-to-zero and traps of what compilers use */
+    uint16_t x87; /* the same, and precision, of long double */
 };
 
-static inline struct tutti_floating tutti_floating_keep(void)
+static inline struct tutti_floating tutti_floating_now(void)
 {
-    struct tutti_floating kept;
-    fegetenv(&kept.modes);
-    return kept;
+    enum { RAISED = 0x3f }; /* flags, not modes */
+    struct tutti_floating now = {0};
+    __asm__ volatile("fnstcw %0" : "=m"(now.x87));
+#ifdef __SSE__
+    now.sse = __builtin_ia32_stmxcsr() & ~(uint32_t)RAISED;
+#endif
+    return now;
 }
 
-static inline void tutti_floating_restore(const struct tutti_floating *kept)
+static inline bool tutti_floating_same(const struct tutti_floating *a, const struct tutti_floating *b)
 {
-    fesetenv(&kept->modes);
+    return a->sse == b->sse && a->x87 == b->x87;
 }
+
+static inline void tutti_floating_set(const struct tutti_floating *modes)
+{
+    __asm__ volatile("fnclex; fldcw %0" : : "m"(modes->x87)); /* an exception raised before must not trap now */
+#ifdef __SSE__
+    __builtin_ia32_ldmxcsr(modes->sse);
+#endif
+}
+
+#else
+
+struct tutti_floating {
+    femode_t modes;
+};
+
+static inline struct tutti_floating tutti_floating_now(void)
+{
+    struct tutti_floating now;
+    memset(&now, 0, sizeof now); /* what lies between members, too */
+    fegetmode(&now.modes);
+    return now;
+}
+
+static inline bool tutti_floating_same(const struct tutti_floating *a, const struct tutti_floating *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static inline void tutti_floating_set(const struct tutti_floating *modes)
+{
+    fesetmode(&modes->modes);
+}
+
+#endif
+
+/* The outcome of a computation that comes out differently with other rounding, or flush-to-zero. */
+static inline uint64_t tutti_floating_probe(void)
+{
+    typedef float four __attribute__((vector_size(16)));
+    typedef uint64_t two __attribute__((vector_size(16)));
+    /* Read here and now: no compiler knows the outcome, or computes before a call what is wanted after it. Additions: they are
+     * fast with denormal numbers, too. */
+    static const volatile four large = {1, 1, 0x1p-140F, 0}, small = {0x1p-25F, -0x1p-26F, 0x1p-141F, 0};
+    two bits = (two)(large + small); /* up; down and towards zero; flush-to-zero */
+    return bits[0] ^ bits[1];
+}
+
+/* What differs, in words: "the direction of rounding", of several the gravest. Static. */
+const char *tutti_floating_difference(const struct tutti_floating *a, const struct tutti_floating *b);
 
 #endif

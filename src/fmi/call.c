@@ -125,6 +125,22 @@ void tutti_call_answered(struct tutti_instance *in)
     tutti_instance_log_deferred(in);
 }
 
+void tutti_call_restore_modes(struct tutti_instance *in, const struct tutti_floating *modes)
+{
+    struct tutti_floating now = tutti_floating_now();
+    tutti_floating_set(modes);
+    if (!in || in->modes_told)
+        return;
+    in->modes_told = true;
+    char name[64];
+    call_name(in, name, sizeof name);
+    tutti_log_printf(
+        in->options.log, TUTTI_LOG_WARNING, in->options.name,
+        "%s changes a floating-point mode of the processor%s and leaves it so: %s. That is taken back after "
+        "every call, so that no other unit computes with it",
+        name, when(in).text, tutti_floating_difference(&now, modes));
+}
+
 static void warn_once(struct tutti_instance *in)
 {
     if (in->warnings++ > 0)

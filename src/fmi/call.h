@@ -4,6 +4,7 @@
 #ifndef TUTTI_FMI_CALL_H
 #define TUTTI_FMI_CALL_H
 
+#include "base/floating.h"
 #include "fmi/component.h"
 
 /* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
@@ -44,17 +45,34 @@ static inline enum tutti_err tutti_call_begin(struct tutti_instance *in, enum tu
     return TUTTI_OK;
 }
 
-/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
-static inline struct tutti_instance *tutti_call_enter(struct tutti_instance *in)
+/* What a call into an FMU finds in its thread, and what is there again after it. */
+struct tutti_frame {
+    struct tutti_instance *outer; /* the instance that the thread was in; NULL: none */
+    struct tutti_floating modes;  /* all code of FMUs runs in these: the same bits, whoever shares a rank with whom */
+};
+
+/* The call has left other modes: brings them back, and says so once. `in`: the instance that was called. */
+void tutti_call_restore_modes(struct tutti_instance *in, const struct tutti_floating *modes);
+
+static inline void tutti_call_check_modes(struct tutti_instance *in, const struct tutti_floating *modes)
 {
-    struct tutti_instance *outer = tutti_call_current;
-    tutti_call_current = in;
-    return outer;
+    struct tutti_floating now = tutti_floating_now();
+    if (__builtin_expect(!tutti_floating_same(&now, modes), 0))
+        tutti_call_restore_modes(in, modes);
 }
 
-static inline void tutti_call_leave(struct tutti_instance *outer)
+/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
+static inline struct tutti_frame tutti_call_enter(struct tutti_instance *in)
 {
-    tutti_call_current = outer;
+    struct tutti_frame frame = {tutti_call_current, tutti_floating_now()};
+    tutti_call_current = in;
+    return frame;
+}
+
+static inline void tutti_call_leave(struct tutti_frame frame)
+{
+    tutti_call_check_modes(tutti_call_current, &frame.modes);
+    tutti_call_current = frame.outer;
 }
 
 static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum tutti_call call,
@@ -72,9 +90,9 @@ static inline enum tutti_err tutti_call_conclude(struct tutti_instance *in, enum
 #define CALL(in, call, slot, ...)                                                                                      \
     do {                                                                                                               \
         TRY(tutti_call_begin(in, call));                                                                               \
-        struct tutti_instance *outer_ = tutti_call_enter(in);                                                          \
+        struct tutti_frame frame_ = tutti_call_enter(in);                                                              \
         enum tutti_status status_ = (in)->binding->slot(__VA_ARGS__);                                                  \
-        tutti_call_leave(outer_);                                                                                      \
+        tutti_call_leave(frame_);                                                                                      \
         TRY(tutti_call_conclude(in, call, status_));                                                                   \
     } while (0)
 

@@ -45,6 +45,7 @@ struct tutti_instance {
     struct tutti_instance_options options; /* name points to a copy */
     bool event_mode;
     bool logging_on;               /* as the FMU was told */
+    bool modes_told;               /* that it leaves floating-point modes changed (call.h) */
     enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
     unsigned long warnings;
     /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */

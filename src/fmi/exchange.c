@@ -57,9 +57,9 @@ static inline enum tutti_err conclude(struct tutti_instance *in, enum tutti_call
         TRY(tutti_call_begin(in, call));                                                                               \
         if (__builtin_expect((count) == 0, 0))                                                                         \
             return TUTTI_OK;                                                                                           \
-        struct tutti_instance *outer_ = tutti_call_enter(in);                                                          \
+        struct tutti_frame frame_ = tutti_call_enter(in);                                                              \
         enum tutti_status status_ = (in)->binding->slot(in, values, count);                                            \
-        tutti_call_leave(outer_);                                                                                      \
+        tutti_call_leave(frame_);                                                                                      \
         return conclude(in, call, status_, discarded);                                                                 \
     } while (0)
 
@@ -79,9 +79,9 @@ enum tutti_err tutti_instance_set_time(struct tutti_instance *in, double t, bool
     TRY(tutti_call_begin(in, TUTTI_CALL_SET_TIME));
     double before = in->time;
     in->time = t;
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->set_time(in, t);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     if (__builtin_expect(status == TUTTI_STATUS_DISCARD, 0))
         in->time = before;
     return conclude(in, TUTTI_CALL_SET_TIME, status, discarded);
@@ -119,9 +119,9 @@ enum tutti_err tutti_instance_get_nominals(struct tutti_instance *in, double *no
 enum tutti_err tutti_instance_get_state_references(struct tutti_instance *in, uint32_t *references, size_t count)
 {
     TRY(tutti_call_begin(in, TUTTI_CALL_GET_STATE_REFERENCES));
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->get_state_references(in, references, count);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     if (status <= TUTTI_STATUS_WARNING || status == TUTTI_STATUS_FATAL || status == TUTTI_STATUS_MEMORY)
         return tutti_call_conclude(in, TUTTI_CALL_GET_STATE_REFERENCES, status);
     in->deferred = 0; /* it does no harm */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/crash.h"
-#include "base/floating.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "fmi/call.h"
@@ -61,11 +60,11 @@ static enum tutti_err choose_categories(struct tutti_instance *in)
         return tutti_fail_memory();
     status_categories(in->library->desc, categories);
     in->call = TUTTI_CALL_SET_DEBUG_LOGGING;
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->set_debug_logging(in, false, 0, NULL);
     if (status <= TUTTI_STATUS_WARNING)
         status = in->binding->set_debug_logging(in, true, count, categories);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     free(categories);
     return status == TUTTI_STATUS_FATAL ? tutti_call_conclude(in, TUTTI_CALL_SET_DEBUG_LOGGING, status) : TUTTI_OK;
 }
@@ -73,11 +72,9 @@ static enum tutti_err choose_categories(struct tutti_instance *in)
 static enum tutti_err instantiate(struct tutti_instance *in)
 {
     TRY(tutti_call_begin(in, TUTTI_CALL_INSTANTIATE));
-    struct tutti_instance *outer = tutti_call_enter(in);
-    struct tutti_floating modes = tutti_floating_keep();
+    struct tutti_frame frame = tutti_call_enter(in);
     in->component = in->binding->instantiate(in);
-    tutti_floating_restore(&modes);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     if (!in->component)
         return tutti_call_fail(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
@@ -126,9 +123,9 @@ static void call_free(void *context)
 static void free_component(struct tutti_instance *in)
 {
     in->call = TUTTI_CALL_FREE;
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     bool whole = tutti_crash_guard(call_free, in);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     if (whole)
         return;
     tutti_call_bury(in);
@@ -267,9 +264,9 @@ enum tutti_err tutti_instance_offer(struct tutti_instance *in, enum tutti_type t
         return lacks_type(in, TUTTI_CALL_SET, type);
     TRY(tutti_call_begin(in, TUTTI_CALL_SET));
     in->call_type = type;
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->set(in, type, references, count, values, value_count);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     return conclude_refusable(in, TUTTI_CALL_SET, status, refused);
 }
 
@@ -280,9 +277,9 @@ enum tutti_err tutti_instance_ask(struct tutti_instance *in, enum tutti_type typ
         return lacks_type(in, TUTTI_CALL_GET, type);
     TRY(tutti_call_begin(in, TUTTI_CALL_GET));
     in->call_type = type;
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->get(in, type, references, count, values, value_count);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     return conclude_refusable(in, TUTTI_CALL_GET, status, refused);
 }
 
@@ -308,10 +305,10 @@ enum tutti_err tutti_instance_get_directional(struct tutti_instance *in, const u
 {
     TRY(tutti_call_need(in, TUTTI_CAN_DIRECTIONAL, "directional derivatives"));
     TRY(tutti_call_begin(in, TUTTI_CALL_GET_DIRECTIONAL));
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->get_directional(in, unknowns, unknown_count, knowns, known_count, seed,
                                                             seed_count, sensitivity, sensitivity_count);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     if (status != TUTTI_STATUS_ERROR && status != TUTTI_STATUS_DISCARD)
         return tutti_call_conclude(in, TUTTI_CALL_GET_DIRECTIONAL, status);
     /* A function that nothing depends on, and that FMUs claim to have without ever having tried it. */

@@ -128,6 +128,31 @@ static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_
     return step->early || step->terminate;
 }
 
+/* After every call, as tutti_call_leave. */
+static inline __attribute__((always_inline)) void check_modes(struct tutti_instance *in, const struct tutti_walk *walk)
+{
+    if (unlikely(tutti_floating_probe() != walk->probe))
+        tutti_call_check_modes(in, &walk->modes);
+}
+
+static struct tutti_frame enter(struct tutti_walk *walk)
+{
+    struct tutti_frame frame = tutti_call_enter(NULL);
+    walk->at = TUTTI_LANE_NOWHERE;
+    walk->modes = frame.modes;
+    walk->probe = walk->is_suspicious ? ~tutti_floating_probe() : tutti_floating_probe();
+    return frame;
+}
+
+/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next walk will tell. */
+static void leave(struct tutti_walk *walk, struct tutti_frame frame)
+{
+    struct tutti_floating now = tutti_floating_now();
+    walk->is_suspicious = walk->is_suspicious || !tutti_floating_same(&now, &walk->modes);
+    tutti_call_current = NULL;
+    tutti_call_leave(frame);
+}
+
 /* As far as records are of this version. */
 static inline __attribute__((always_inline)) struct tutti_call_record *walk_on(struct tutti_call_record *record,
                                                                                const struct tutti_call_record *end,
@@ -148,12 +173,14 @@ static inline __attribute__((always_inline)) struct tutti_call_record *walk_on(s
         if (record->inputs.count > 0) {
             in->call = TUTTI_CALL_SET;
             status = set(record, in->component, walk);
+            check_modes(in, walk);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
                 return stop(walk, record, TUTTI_LANE_SET, status);
         }
         in->call = TUTTI_CALL_DO_STEP;
         in->time = walk->t;
         status = step(record, in->component, walk);
+        check_modes(in, walk);
         if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
             (fmi == 3 && unlikely(is_unusual(&walk->step))))
             return stop(walk, record, TUTTI_LANE_STEP, status);
@@ -163,6 +190,7 @@ static inline __attribute__((always_inline)) struct tutti_call_record *walk_on(s
         if (record->outputs.count > 0) {
             in->call = TUTTI_CALL_GET;
             status = get(record, in->component, walk);
+            check_modes(in, walk);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
                 return stop(walk, record, TUTTI_LANE_GET, status);
         }
@@ -187,12 +215,11 @@ static inline __attribute__((always_inline)) struct tutti_call_record *walk_all(
 
 uint32_t tutti_lane_walk(struct tutti_call_record *records, uint32_t first, uint32_t end, struct tutti_walk *walk)
 {
-    struct tutti_instance *outer = tutti_call_enter(NULL);
+    struct tutti_frame frame = enter(walk);
     struct tutti_call_record *at = records + first;
-    walk->at = TUTTI_LANE_NOWHERE;
     if (first < end)
         at = walk->one_by_one ? walk_all(at, records + end, walk, true) : walk_all(at, records + end, walk, false);
-    tutti_call_leave(outer);
+    leave(walk, frame);
     return (uint32_t)(at - records);
 }
 
@@ -234,11 +261,10 @@ static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_reco
 uint32_t tutti_lane_walk_on(struct tutti_call_record *records, uint32_t count, struct tutti_walk *walk,
                             struct tutti_lane_many *many)
 {
-    struct tutti_instance *outer = tutti_call_enter(NULL);
-    walk->at = TUTTI_LANE_NOWHERE;
+    struct tutti_frame frame = enter(walk);
     many->made = 0;
     uint32_t at = walk->one_by_one ? run(records, count, walk, many, true) : run(records, count, walk, many, false);
-    tutti_call_leave(outer);
+    leave(walk, frame);
     return at;
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/floating.h"
 #include "base/time.h"
 #include "fmi/arguments.h"
 #include "fmi/binding.h"
@@ -57,6 +58,10 @@ struct tutti_walk {
     enum tutti_lane_stop at;
     enum tutti_status status;
     struct tutti_step step; /* after TUTTI_LANE_STEP; zeroed before the first walk */
+    /* The walk's own; zeroed before the first one. What it finds in its thread and calls must leave there (call.h). */
+    struct tutti_floating modes;
+    uint64_t probe;     /* base/floating.h; another value: modes are looked at after every call */
+    bool is_suspicious; /* somebody leaves modes that no probe shows */
 };
 
 /* The part of a record that belongs to the instance. False, with record->fmi 0, for an instance that is none for a lane.

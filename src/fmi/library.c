@@ -273,7 +273,13 @@ static void reconcile(struct tutti_library *library, const struct tutti_log *log
                          tutti_interface_name(library->kind), claims.text, functions.text ? functions.text : "that");
     tutti_text_fini(&claims);
     tutti_text_fini(&functions);
+}
+
+static void check_version(const struct tutti_library *library, const struct tutti_log *log)
+{
+    struct tutti_floating before = tutti_floating_now();
     const char *version = library->binding->get_version(library);
+    tutti_floating_set(&before);
     if (version && strncmp(version, library->binding->version, 1) != 0)
         tutti_log_printf(log, TUTTI_LOG_WARNING, library->file,
                          "the library says that it is FMI %s, the description %s", version, library->binding->version);
@@ -301,6 +307,21 @@ static enum tutti_err locate(struct tutti_library *library, struct tutti_archive
     return TUTTI_OK;
 }
 
+/* Libraries that were linked with -Ofast or -ffast-math switch the processor to flush-to-zero when they are loaded. */
+static void restore_modes(const struct tutti_library *library, const struct tutti_floating *before,
+                          const struct tutti_log *log)
+{
+    struct tutti_floating now = tutti_floating_now();
+    if (tutti_floating_same(&now, before))
+        return;
+    tutti_floating_set(before);
+    tutti_log_printf(
+        log, TUTTI_LOG_WARNING, library->file,
+        "the FMU's library changes a floating-point mode of the processor when it is loaded: %s (it may be "
+        "linked with -Ofast). That is taken back: all FMUs run in the usual modes",
+        tutti_floating_difference(&now, before));
+}
+
 static enum tutti_err load(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
 {
     if (!library->interface->model_identifier)
@@ -309,12 +330,13 @@ static enum tutti_err load(struct tutti_library *library, struct tutti_archive *
     if (!library->functions)
         return tutti_fail_memory();
     TRY(locate(library, archive, log));
-    struct tutti_floating modes = tutti_floating_keep(); /* libraries made with -Ofast switch to flush-to-zero */
+    struct tutti_floating before = tutti_floating_now();
     enum tutti_err err = open_library(library, log);
-    tutti_floating_restore(&modes);
+    restore_modes(library, &before, log);
     TRY(err);
     TRY(find_functions(library));
     reconcile(library, log);
+    check_version(library, log);
     return TUTTI_OK;
 }
 

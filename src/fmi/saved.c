@@ -28,9 +28,9 @@ void tutti_instance_discard_saved(struct tutti_instance *in, struct tutti_saved 
 {
     if (saved->handle && tutti_call_may(in, TUTTI_CALL_FREE_STATE)) {
         in->call = TUTTI_CALL_FREE_STATE;
-        struct tutti_instance *outer = tutti_call_enter(in);
+        struct tutti_frame frame = tutti_call_enter(in);
         enum tutti_status status = in->binding->free_state(in, &saved->handle);
-        tutti_call_leave(outer);
+        tutti_call_leave(frame);
         if (status == TUTTI_STATUS_FATAL) /* other failures with a state that is not needed are not worth a word */
             tutti_call_bury(in);
     }
@@ -57,9 +57,9 @@ enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct 
     if (!all)
         return tutti_fail_memory();
     memcpy(all, &header, sizeof header);
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->serialize(in, saved->handle, all + sizeof header, own);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     enum tutti_err err = tutti_call_conclude(in, TUTTI_CALL_SERIALIZE, status);
     if (err) {
         free(all);

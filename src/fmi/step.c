@@ -41,9 +41,9 @@ static enum tutti_err conclude_unusual(struct tutti_instance *in, double t, doub
                                        struct tutti_step *step)
 {
     if (in->binding->after_step) {
-        struct tutti_instance *outer = tutti_call_enter(in);
+        struct tutti_frame frame = tutti_call_enter(in);
         status = in->binding->after_step(in, t, status, step);
-        tutti_call_leave(outer);
+        tutti_call_leave(frame);
     }
     if (status != TUTTI_STATUS_DISCARD) {
         if (status > TUTTI_STATUS_WARNING)
@@ -104,9 +104,9 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
     in->time = t;
     in->callback_error = TUTTI_OK;
     *step = (struct tutti_step){.reached = end};
-    struct tutti_instance *outer = tutti_call_enter(in);
+    struct tutti_frame frame = tutti_call_enter(in);
     enum tutti_status status = in->binding->do_step(in, t, h, no_going_back, step);
-    tutti_call_leave(outer);
+    tutti_call_leave(frame);
     return tutti_call_conclude_step(in, t, end, status, step);
 }
 

@@ -195,6 +195,35 @@ class Processor(HabitTest):
                 self.assertEqual(table["u"][-1], 2e-310)
                 self.assertIn(1e-310, table["u"])
 
+    def run_beside(self, habit, version, interface, *options):
+        """Unit b, with numbers of any size, beside a unit a that has the habit; the result, and warnings."""
+        outcome = self.tutti("run", f"a={kit_fmu('Habits', version)}", f"b={kit_fmu('Habits', version)}", "--interface",
+                             interface, "--set", "a.u=0.1", "--set", "b.u=3e-310", "--set", "b.p=0", *JACOBI, "--step",
+                             "0.0625", "-o", "-", *options, env={"KIT_FAULT": habit})
+        return outcome.out, outcome.lines("warning")
+
+    def test_modes_do_not_reach_other_units(self):
+        """Rounding and flush-to-zero that a call leaves: the same bits as without, in every way to make steps, and one
+        warning, of that unit."""
+        habits = ["round"] + ["flush"] * (platform.machine() == "x86_64")
+        for version, interface in ALL:
+            calls = "DoStep" if interface == "cs" else "GetDerivatives|GetContinuousStateDerivatives"
+            plain, _ = self.run_beside("", version, interface)
+            self.assertIn("e-310", plain)
+            for habit in habits:
+                for options in ((), ("--stats-exact",), ("--threads", "2")):
+                    with self.subTest(version=version, interface=interface, habit=habit, options=options):
+                        result, warnings = self.run_beside(f"{habit} {calls} @a", version, interface, *options)
+                        self.assertEqual(result, plain)
+                        self.assertEqual(len(warnings), 1, warnings)
+                        self.assertRegex(warnings[0], f"a: fmi\\d?({calls}) changes a floating-point mode.*(rounding|flush)")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the kit knows the modes of this processor only")
+    def test_modes_at_load_are_told(self):
+        _, warnings = self.run_beside("flush Load", "2", "cs")
+        self.assertEqual(len(warnings), 1, warnings)
+        self.assertRegex(warnings[0], "Habits_fmi2.fmu: the FMU's library changes a floating-point mode .* -Ofast")
+
     def test_locale(self):
         """Nor is its locale: numbers have a decimal point everywhere."""
         outcome = self.tutti("run", kit_fmu("Habits", "2"), "--stats", "-", "--log-level", "info",
