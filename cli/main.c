@@ -79,6 +79,8 @@ static void keep_locale(void)
 
 int main(int argc, char **argv)
 {
+    if (!output_fill_standard())
+        return EXIT_FAILED;
     keep_locale();
     if (argc < 2) {
         help_print_all();

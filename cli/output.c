@@ -96,6 +96,15 @@ bool output_replace(const char *path, FILE *content)
     return error == 0;
 }
 
+bool output_fill_standard(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDWR}; /* reading and writing fail as if it were closed */
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
 /* Descriptor 1 leads to standard error, or nowhere. */
 static bool lead_away(void)
 {
@@ -108,6 +117,12 @@ static bool lead_away(void)
     return led;
 }
 
+/* Standard output that was closed is not (output_fill_standard). */
+static bool is_writable(int fd)
+{
+    return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
 void output_keep_apart(void)
 {
     enum { ABOVE_STANDARD = 3 };
@@ -115,7 +130,9 @@ void output_keep_apart(void)
         return;
     fflush(stdout);
     int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, ABOVE_STANDARD); /* programs that an FMU starts do not get it */
-    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0)
+        fd = tutti_fs_move_away(fd);
+    FILE *stream = fd >= 0 ? fdopen(fd, is_writable(fd) ? "w" : "r") : NULL; /* "r": every print fails */
     if (stream && lead_away()) {
         own_standard = stream;
         tutti_set_standard_output(fd);

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* First of all: opens what is closed of standard input, output and error, so that no file of ours gets their numbers, and no
+ * message is written into it. What is opened cannot be read or written, but for standard error. False: it cannot be done. */
+bool output_fill_standard(void);
+
 /* "tutti: error: 'PATH' cannot be written: ..."; `number` is an errno, or 0 if it is not known. */
 void output_complain(const char *path, int number);
 /* Can it be written? Says so, before any work, if not. A file that is there is left as it is, and none is made. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,30 @@ size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at)
             break;
     }
     return done;
+}
+
+bool tutti_fs_identify(int fd, struct tutti_fs_identity *identity)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    *identity = (struct tutti_fs_identity){st.st_dev, st.st_ino, st.st_mode, st.st_size};
+    return true;
+}
+
+int tutti_fs_move_away(int fd)
+{
+    enum { USUAL_LIMIT = 1024 }; /* that programs close descriptors up to */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return fd;
+    int least = limit.rlim_cur > USUAL_LIMIT + USUAL_LIMIT / 4 ? USUAL_LIMIT
+                                                               : (int)(limit.rlim_cur - limit.rlim_cur / 4);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
 }
 
 /* What getdents64(2) fills; glibc's readdir is not for signal handlers. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fs.h - the few file operations that the standard library lacks. The first two are async-signal-safe. */
+/* base/fs.h - the few file operations that the standard library lacks. Those for signal handlers say so. */
 #ifndef TUTTI_BASE_FS_H
 #define TUTTI_BASE_FS_H
 
@@ -8,10 +8,31 @@
 #include <sys/types.h>
 
 /* Writes all n bytes, at the file's own position (`at` is -1) or at offset `at`, over interruptions and short writes.
- * Returns how many were written: n, or less with errno saying why. */
+ * Returns how many were written: n, or less with errno saying why. Async-signal-safe. */
 size_t tutti_fs_write(int fd, const void *data, size_t n, off_t at);
 
-/* Removes `path` and everything under it; links are removed, not followed. Returns 0, or -1 if something is left. */
+/* What a descriptor stands for. */
+struct tutti_fs_identity {
+    dev_t device;
+    ino_t inode;
+    mode_t mode;
+    off_t size;
+};
+
+/* False, with errno, if the descriptor is not open. Async-signal-safe. */
+bool tutti_fs_identify(int fd, struct tutti_fs_identity *identity);
+/* Are these the same file? Its size may have changed. */
+static inline bool tutti_fs_is_identical(const struct tutti_fs_identity *a, const struct tutti_fs_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+/* Gives a descriptor a high number, which code that closes all it does not know, or that counts on the next free number, rarely
+ * comes to. Takes `fd`; returns the one that holds from now on, `fd` itself where there is no higher one. */
+int tutti_fs_move_away(int fd);
+
+/* Removes `path` and everything under it; links are removed, not followed. Returns 0, or -1 if something is left.
+ * Async-signal-safe. */
 int tutti_fs_remove_tree(const char *path);
 
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */

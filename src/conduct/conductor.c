@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/conductor.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +9,7 @@
 #include "base/str.h"
 #include "conduct/rows.h"
 #include "conduct/sum.h"
+#include "record/file.h"
 #include "report/observer.h"
 #include "report/tally.h"
 #include "report/rank_reporter.h"
@@ -37,7 +36,7 @@ struct tutti_conductor {
     struct rank *ranks;
     int count, ended;
     struct tutti_rows *rows;
-    FILE *step_log;
+    struct tutti_record_file step_log;
     char *step_log_path; /* absolute; NULL: none */
     double last_progress, last_flush;
     bool progressed;    /* since the last time that it was shown */
@@ -73,6 +72,7 @@ enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tu
     if (!conductor)
         return tutti_fail_memory();
     conductor->options = options;
+    conductor->step_log.fd = -1;
     conductor->count = ranks;
     conductor->last_flush = tutti_clock_now();
     conductor->ranks = calloc((size_t)ranks, sizeof *conductor->ranks);
@@ -161,24 +161,16 @@ static enum tutti_err take_progress(struct tutti_conductor *conductor, int r, st
     return TUTTI_OK;
 }
 
-static enum tutti_err cannot_log(const struct tutti_conductor *conductor, const char *what)
-{
-    return tutti_fail(TUTTI_ERR_IO, "--step-log: '%s' cannot be %s: %s", conductor->options->step_log, what,
-                      strerror(errno));
-}
-
 static enum tutti_err take_step(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     const char *line = tutti_unparcel_text(in);
     if (!is_read(in) || !line || !conductor->step_log_path)
         return malformed("the step log", r);
-    if (!conductor->step_log) {
-        conductor->step_log = fopen(conductor->step_log_path, "we");
-        if (!conductor->step_log)
-            return cannot_log(conductor, "opened");
-        setvbuf(conductor->step_log, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
-    }
-    return fputs(line, conductor->step_log) < 0 ? cannot_log(conductor, "written") : TUTTI_OK;
+    const char *path = conductor->step_log_path;
+    enum tutti_err err = conductor->step_log.fd < 0 ? tutti_record_file_begin(&conductor->step_log, path) : TUTTI_OK;
+    if (!err)
+        err = tutti_record_file_append(&conductor->step_log, line);
+    return tutti_fail_context(err, "--step-log");
 }
 
 static enum tutti_err take_tally(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
@@ -363,10 +355,7 @@ bool tutti_conductor_has_failed(const struct tutti_conductor *conductor)
 
 static enum tutti_err close_step_log(struct tutti_conductor *conductor)
 {
-    if (!conductor->step_log)
-        return TUTTI_OK;
-    bool failed = ferror(conductor->step_log) != 0;
-    return fclose(conductor->step_log) != 0 || failed ? cannot_log(conductor, "written") : TUTTI_OK;
+    return tutti_fail_context(tutti_record_file_close(&conductor->step_log, TUTTI_OK), "--step-log");
 }
 
 static enum tutti_err sum(struct tutti_conductor *conductor, unsigned long rows, struct tutti_run_stats *stats)

@@ -35,7 +35,11 @@ struct tutti_hdf5_packer;
 
 struct tutti_hdf5_writer {
     char *path;
-    int fd; /* of our own: for the superblock, and for rows of a block that is in the file already */
+    int fd;        /* of our own: for the superblock, and for rows of a block that is in the file already */
+    int fd_inside; /* HDF5's */
+    dev_t device;  /* what both of them are, unless code of an FMU closed them and opened files of its own ... */
+    ino_t inode;
+    bool lost; /* ... which has happened: HDF5 is not called any more, since it would write there */
     hid_t file, values, time;
     size_t count, block, width;
     size_t groups;     /* chunks beside each other: ceil(count / width) */

@@ -20,6 +20,37 @@
 
 enum { AS_THEY_ARE = 3 }; /* mask of filters that were skipped: both */
 
+/* ---- the file */
+
+static bool is_file(const struct tutti_hdf5_writer *writer, int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_dev == writer->device && st.st_ino == writer->inode;
+}
+
+/* Before anything is written. */
+static enum tutti_err check_file(struct tutti_hdf5_writer *writer)
+{
+    if (is_file(writer, writer->fd) && is_file(writer, writer->fd_inside))
+        return TUTTI_OK;
+    writer->lost = writer->failed = true;
+    return tutti_hdf5_host->fail_write(writer->path, EBADF);
+}
+
+static enum tutti_err open_file(struct tutti_hdf5_writer *writer)
+{
+    void *inside = NULL;
+    struct stat st;
+    writer->fd = open(writer->path, O_RDWR | O_CLOEXEC);
+    if (writer->fd < 0 || fstat(writer->fd, &st) != 0)
+        return tutti_hdf5_host->fail_write(writer->path, errno);
+    WRITE_TRY(writer->path, H5Fget_vfd_handle(writer->file, H5P_DEFAULT, &inside));
+    writer->fd_inside = *(const int *)inside;
+    writer->device = st.st_dev;
+    writer->inode = st.st_ino;
+    return TUTTI_OK;
+}
+
 /* ---- chunks */
 
 static size_t chunk_count(const struct tutti_hdf5_writer *writer)
@@ -173,6 +204,7 @@ enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const d
                                        size_t rows, bool last)
 {
     bool full = last || rows == writer->block;
+    TRY(check_file(writer));
     if (rows > writer->raw) {
         enum tutti_err err = writer->raw ? continue_block(writer, times, values, rows)
                                          : begin_block(writer, times, values, rows, full);
@@ -192,6 +224,7 @@ enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const d
 
 enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer)
 {
+    TRY(check_file(writer));
     WRITE_TRY(writer->path, H5Dflush(writer->values));
     WRITE_TRY(writer->path, H5Dflush(writer->time));
     int error = tutti_hdf5_open_to_all(writer->fd);
@@ -212,7 +245,11 @@ static void release(struct tutti_hdf5_writer *writer)
 
 enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer)
 {
-    enum tutti_err err = TUTTI_OK;
+    enum tutti_err err = writer->lost || writer->fd < 0 ? TUTTI_OK : check_file(writer);
+    if (writer->lost) {
+        release(writer);
+        return err;
+    }
     bool tells = !writer->failed; /* else the first failure has been told */
     const hid_t datasets[] = {writer->values, writer->time};
     for (int i = 0; i < 2; i++)
@@ -237,7 +274,7 @@ enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer)
 static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan)
 {
     size_t most = plan->block * plan->width;
-    *writer = (struct tutti_hdf5_writer){.fd = -1, .file = -1, .values = -1, .time = -1};
+    *writer = (struct tutti_hdf5_writer){.fd = -1, .fd_inside = -1, .file = -1, .values = -1, .time = -1};
     writer->count = plan->texts->count;
     writer->block = plan->block;
     writer->width = plan->width;
@@ -259,8 +296,8 @@ enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struc
     enum tutti_err err = prepare(writer, plan);
     if (!err)
         err = tutti_hdf5_create_file(writer, plan);
-    if (!err && (writer->fd = open(plan->path, O_RDWR | O_CLOEXEC)) < 0)
-        err = tutti_hdf5_host->fail_write(plan->path, errno);
+    if (!err)
+        err = open_file(writer);
     if (!err)
         err = tutti_hdf5_writer_flush(writer);
     if (err) {

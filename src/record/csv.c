@@ -35,10 +35,9 @@ struct tutti_recorder {
     _Atomic size_t whole;
     _Atomic off_t offset; /* -1: not a regular file */
     _Atomic bool writing;
-    int fd;
-    bool is_standard; /* standard output: not ours to close */
-    int error;        /* errno of a failed write, after which nothing is written any more */
-    size_t fixed;     /* most bytes of a row without the contents of its texts */
+    struct tutti_record_file file;
+    int error;    /* errno of a failed write, after which nothing is written any more */
+    size_t fixed; /* most bytes of a row without the contents of its texts */
     struct cell *cells;
     size_t n;
     struct cell **texts; /* the cells of type String and Binary */
@@ -175,20 +174,33 @@ static size_t whole_rows(const char *bytes, size_t n)
     return whole;
 }
 
+/* Writes the first `whole` bytes; returns how many of them are whole rows in the file. Fewer: `error` says why. */
+static size_t store(struct tutti_recorder *recorder, size_t whole, off_t offset)
+{
+    errno = 0;
+    size_t done = tutti_fs_write(recorder->file.fd, recorder->buffer, whole, offset);
+    if (done == whole)
+        return done;
+    recorder->error = errno ? errno : EIO;
+    done = whole_rows(recorder->buffer, done);
+    if (offset >= 0)
+        (void)!ftruncate(recorder->file.fd, offset + (off_t)done); /* half a row would spoil the file */
+    return done;
+}
+
 static enum tutti_err flush(struct tutti_recorder *recorder)
 {
     if (recorder->error)
         return tutti_record_file_fail_write(recorder->path, recorder->error);
-    size_t whole = recorder->whole;
+    size_t whole = recorder->whole, done = 0;
     off_t offset = recorder->offset;
+    if (whole == 0)
+        return TUTTI_OK;
     recorder->writing = true;
-    size_t done = tutti_fs_write(recorder->fd, recorder->buffer, whole, offset);
-    if (done < whole) {
-        recorder->error = errno ? errno : EIO;
-        done = whole_rows(recorder->buffer, done);
-        if (offset >= 0)
-            (void)!ftruncate(recorder->fd, offset + (off_t)done); /* half a row would spoil the file */
-    }
+    if (tutti_record_file_hold(&recorder->file, offset))
+        done = store(recorder, whole, offset);
+    else
+        recorder->error = errno;
     recorder->whole = 0; /* first: see invariant 3 */
     if (offset >= 0)
         recorder->offset = offset + (off_t)done;
@@ -263,7 +275,8 @@ static void emergency(struct tutti_recorder *recorder)
     size_t whole = atomic_load_explicit(&recorder->whole, memory_order_acquire);
     if (whole == 0 || recorder->error || (recorder->offset < 0 && recorder->writing))
         return;
-    (void)tutti_fs_write(recorder->fd, recorder->buffer, whole, recorder->offset);
+    if (tutti_record_file_hold(&recorder->file, -1)) /* a write may have been under way */
+        (void)tutti_fs_write(recorder->file.fd, recorder->buffer, whole, recorder->offset);
     recorder->whole = 0;
 }
 
@@ -280,21 +293,15 @@ static void release(struct tutti_recorder *recorder)
 
 static enum tutti_err close_file(struct tutti_recorder *recorder)
 {
-    enum tutti_err err = flush(recorder);
-    if (!recorder->is_standard)
-        err = tutti_record_file_close(recorder->fd, recorder->path, err);
+    enum tutti_err err = tutti_record_file_close(&recorder->file, flush(recorder));
     release(recorder);
     return err;
 }
 
 static enum tutti_err open_file(struct tutti_recorder *recorder, const char *path)
 {
-    bool regular = false;
-    recorder->is_standard = strcmp(path, "-") == 0;
-    recorder->fd = recorder->is_standard ? tutti_record_standard_output() : -1;
-    if (!recorder->is_standard)
-        TRY(tutti_record_file_open(&recorder->fd, &regular, path));
-    recorder->offset = regular ? 0 : -1;
+    TRY(tutti_record_file_open(&recorder->file, strcmp(path, "-") == 0 ? path : recorder->path));
+    recorder->offset = recorder->file.is_regular ? 0 : -1;
     return TUTTI_OK;
 }
 
@@ -368,13 +375,12 @@ static enum tutti_err open_recorder(struct tutti_recorder **out, const char *pat
         return err;
     }
     err = open_file(recorder, path);
-    if (err == TUTTI_OK && recorder->offset >= 0 && ftruncate(recorder->fd, 0) != 0)
+    if (err == TUTTI_OK && recorder->offset >= 0 && ftruncate(recorder->file.fd, 0) != 0)
         err = tutti_record_file_fail_open(path);
     if (err == TUTTI_OK)
         err = write_header(recorder);
     if (err != TUTTI_OK) {
-        if (!recorder->is_standard && recorder->fd >= 0)
-            close(recorder->fd);
+        err = tutti_record_file_close(&recorder->file, err);
         release(recorder);
         return err;
     }

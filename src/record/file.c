@@ -16,11 +16,6 @@ void tutti_set_standard_output(int descriptor)
     standard_output = descriptor;
 }
 
-int tutti_record_standard_output(void)
-{
-    return standard_output;
-}
-
 enum tutti_err tutti_record_file_fail_open(const char *path)
 {
     int error = errno;
@@ -37,8 +32,13 @@ enum tutti_err tutti_record_file_fail_write(const char *path, int error)
 {
     const char *advice = error == ENOSPC || error == EDQUOT ? "; make room, or name a file on another disk"
                          : error == EFBIG ? "; raise the limit on file sizes (ulimit -f), or record less"
-                                          : "";
-    return tutti_fail(TUTTI_ERR_IO, "cannot write %s: %s; the rows before are kept%s", path, strerror(error), advice);
+                         : error == EBADF
+                             ? ". Ask the FMU's author; with --processes 2, or more, FMUs cannot reach the file"
+                             : "";
+    const char *what = error == EBADF    ? "code of an FMU has closed the file, which is not its own"
+                       : error == ESTALE ? "something else has written to the file, or cut it"
+                                         : strerror(error);
+    return tutti_fail(TUTTI_ERR_IO, "cannot write %s: %s; the rows before are kept%s", path, what, advice);
 }
 
 enum tutti_err tutti_record_file_must_be_regular(const char *path, const char *extension)
@@ -64,25 +64,95 @@ static enum tutti_err lock(int fd, const char *path)
                       "cannot write %s: another run is writing it; wait for its end, or name another file", path);
 }
 
-enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path)
+static enum tutti_err open_at(struct tutti_record_file *file, const char *path)
 {
-    int opened = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (opened < 0)
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
         return tutti_record_file_fail_open(path);
-    struct stat st;
-    enum tutti_err err = fstat(opened, &st) != 0 ? tutti_record_file_fail_open(path) : TUTTI_OK;
-    if (err == TUTTI_OK && S_ISREG(st.st_mode))
-        err = lock(opened, path);
-    if (err != TUTTI_OK) {
-        close(opened);
-        return err;
-    }
-    *fd = opened;
-    *regular = S_ISREG(st.st_mode);
-    return TUTTI_OK;
+    file->fd = tutti_fs_move_away(fd);
+    if (!tutti_fs_identify(file->fd, &file->identity))
+        return tutti_record_file_fail_open(path);
+    file->is_regular = S_ISREG(file->identity.mode);
+    return file->is_regular ? lock(file->fd, path) : TUTTI_OK;
 }
 
-enum tutti_err tutti_record_file_close(int fd, const char *path, enum tutti_err err)
+enum tutti_err tutti_record_file_open(struct tutti_record_file *file, const char *path)
 {
-    return close(fd) != 0 && err == TUTTI_OK ? tutti_record_file_fail_write(path, errno) : err;
+    *file = (struct tutti_record_file){.fd = -1, .path = path, .is_standard = strcmp(path, "-") == 0};
+    if (file->is_standard) {
+        file->fd = standard_output;
+        (void)tutti_fs_identify(file->fd, &file->identity); /* if it is closed, writing tells */
+        return TUTTI_OK;
+    }
+    enum tutti_err err = open_at(file, path);
+    if (err != TUTTI_OK && file->fd >= 0) {
+        close(file->fd);
+        file->fd = -1;
+    }
+    return err;
+}
+
+static bool is_ours(const struct tutti_record_file *file, struct tutti_fs_identity *now)
+{
+    return tutti_fs_identify(file->fd, now) && tutti_fs_is_identical(now, &file->identity);
+}
+
+/* What has its number now is not ours to close. */
+static bool open_again(struct tutti_record_file *file, struct tutti_fs_identity *now)
+{
+    int fd = file->is_regular ? open(file->path, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    if (!tutti_fs_identify(fd, now) || !tutti_fs_is_identical(now, &file->identity)) {
+        close(fd);
+        return false;
+    }
+    file->fd = tutti_fs_move_away(fd);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    (void)fcntl(file->fd, F_OFD_SETLK, &whole);
+    return lseek(file->fd, 0, SEEK_END) >= 0;
+}
+
+bool tutti_record_file_hold(struct tutti_record_file *file, off_t size)
+{
+    struct tutti_fs_identity now;
+    if (!is_ours(file, &now) && !open_again(file, &now)) {
+        errno = EBADF;
+        return false;
+    }
+    if (size >= 0 && file->is_regular && now.size != size) {
+        errno = ESTALE;
+        return false;
+    }
+    return true;
+}
+
+static const char *name_of(const struct tutti_record_file *file)
+{
+    return file->is_standard ? "to standard output" : file->path;
+}
+
+enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err)
+{
+    struct tutti_fs_identity now;
+    bool failed = file->fd >= 0 && !file->is_standard && is_ours(file, &now) && close(file->fd) != 0;
+    file->fd = -1;
+    return failed && err == TUTTI_OK ? tutti_record_file_fail_write(name_of(file), errno) : err;
+}
+
+enum tutti_err tutti_record_file_begin(struct tutti_record_file *file, const char *path)
+{
+    TRY(tutti_record_file_open(file, path));
+    if (!file->is_regular || ftruncate(file->fd, 0) == 0)
+        return TUTTI_OK;
+    return tutti_record_file_close(file, tutti_record_file_fail_open(path));
+}
+
+enum tutti_err tutti_record_file_append(struct tutti_record_file *file, const char *text)
+{
+    size_t length = strlen(text);
+    errno = 0;
+    if (tutti_record_file_hold(file, -1) && tutti_fs_write(file->fd, text, length, -1) == length)
+        return TUTTI_OK;
+    return tutti_record_file_fail_write(name_of(file), errno ? errno : EIO);
 }

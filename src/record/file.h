@@ -7,16 +7,31 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/fs.h"
 
-/* The descriptor for the path "-" (<tutti/run.h>, tutti_set_standard_output); not ours to close. */
-int tutti_record_standard_output(void);
+/* A file that is open for writing. Code of an FMU may close our descriptor, and what it opens then may get the same number: the
+ * file that the number stands for is looked at before anything is written. */
+struct tutti_record_file {
+    int fd;           /* -1: none */
+    const char *path; /* borrowed */
+    struct tutti_fs_identity identity;
+    bool is_regular;  /* bytes have a place in it; pipes and devices take them one after the other */
+    bool is_standard; /* standard output: not ours to close */
+};
 
 /* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
- * fail any more. No other process can have it open so as long as this is: IO, if one has. `regular` says whether bytes
- * have a place in it; pipes and devices take them one after the other. */
-TUTTI_CHECKED enum tutti_err tutti_record_file_open(int *fd, bool *regular, const char *path);
-/* Closes it, if `err` is OK with an error of its own: network file systems tell a full disk here. */
-TUTTI_CHECKED enum tutti_err tutti_record_file_close(int fd, const char *path, enum tutti_err err);
+ * fail any more. No other process can have it open so as long as this is: IO, if one has. "-" is standard output
+ * (<tutti/run.h>, tutti_set_standard_output). `path` must live as long as the file is open. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_open(struct tutti_record_file *file, const char *path);
+/* Before anything is written: is it still this file, and, where it is regular, of this size (-1: of any)? A regular file whose
+ * descriptor was closed is opened again. False: errno says why, for tutti_record_file_fail_write. Async-signal-safe. */
+bool tutti_record_file_hold(struct tutti_record_file *file, off_t size);
+/* Closes it, if it is ours, and if `err` is OK with an error of its own: network file systems tell a full disk here. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err);
+
+/* For files of lines: opens and empties it; writes a text at its end, at once. IO. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_begin(struct tutti_record_file *file, const char *path);
+TUTTI_CHECKED enum tutti_err tutti_record_file_append(struct tutti_record_file *file, const char *text);
 
 /* For formats that go back in their file: fails if `path` is standard output, a pipe or a device. Looks before opening, which
  * would wait for a pipe's reader. */

@@ -37,7 +37,7 @@ enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
 struct tutti_recorder {
     const struct tutti_hdf5_module *module;
     struct tutti_hdf5_writer *writer;
-    int claim;                           /* the file, open a second time: others see that it is taken; -1: it is not */
+    struct tutti_record_file claim;      /* the file, open a second time: others see that it is taken */
     const struct tutti_column **columns; /* those that are numbers */
     size_t count, block;
     struct block blocks[2];
@@ -211,8 +211,7 @@ static void release(struct tutti_recorder *recorder)
         free(recorder->blocks[i].values);
     }
     free(recorder->columns);
-    if (recorder->claim >= 0)
-        close(recorder->claim);
+    (void)!tutti_record_file_close(&recorder->claim, TUTTI_OK); /* nothing was written by it */
     free(recorder);
 }
 
@@ -293,9 +292,8 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutt
 /* Can it be written? HDF5 says no in words of its own, and keeps no other process out. What was there stays for now. */
 static enum tutti_err claim(struct tutti_recorder *recorder, const char *path)
 {
-    bool regular;
     TRY(tutti_record_file_must_be_regular(path, ".h5"));
-    return tutti_record_file_open(&recorder->claim, &regular, path);
+    return tutti_record_file_open(&recorder->claim, path);
 }
 
 static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
@@ -309,7 +307,7 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
     if (!recorder)
         return tutti_fail_memory();
     recorder->module = module;
-    recorder->claim = -1;
+    recorder->claim.fd = -1;
     enum tutti_err err = prepare(recorder, columns, n, &width);
     if (!err)
         err = claim(recorder, path);

@@ -47,7 +47,7 @@ struct tutti_recorder {
     size_t varying_count;
     int32_t points;      /* rows so far, in the file or not */
     _Atomic bool stored; /* the constants */
-    int fd;
+    struct tutti_record_file file;
     int error; /* errno of a failed write, after which nothing is written any more; EOVERFLOW: no more points can be counted */
     char *path;
 };
@@ -67,15 +67,17 @@ static enum tutti_err fail(const struct tutti_recorder *recorder)
 
 static bool write_at(const struct tutti_recorder *recorder, const void *data, size_t n, off_t at)
 {
-    return tutti_fs_write(recorder->fd, data, n, at) == n;
+    return tutti_fs_write(recorder->file.fd, data, n, at) == n;
 }
 
 /* Adds the first `whole` bytes of the buffer to the file; returns how many are there and counted, or less with errno saying
  * why. Async-signal-safe. */
 static size_t store(struct tutti_recorder *recorder, size_t whole, off_t offset)
 {
+    if (!tutti_record_file_hold(&recorder->file, -1))
+        return 0;
     errno = 0;
-    size_t done = tutti_fs_write(recorder->fd, recorder->buffer, whole, offset);
+    size_t done = tutti_fs_write(recorder->file.fd, recorder->buffer, whole, offset);
     int error = errno;
     done -= done % recorder->row_size;
     if (done > 0) {
@@ -99,13 +101,15 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
 {
     if (recorder->error && recorder->error != EOVERFLOW)
         return fail(recorder);
-    size_t whole = recorder->whole;
+    size_t whole = recorder->whole, done = 0;
     off_t offset = recorder->offset;
-    size_t done = store(recorder, whole, offset);
-    if (done < whole) {
+    bool ours = tutti_record_file_hold(&recorder->file, offset);
+    if (ours)
+        done = store(recorder, whole, offset);
+    if (done < whole)
         recorder->error = errno ? errno : EIO;
-        (void)!ftruncate(recorder->fd, offset + (off_t)done); /* nothing after the last point that counts */
-    }
+    if (done < whole && ours)
+        (void)!ftruncate(recorder->file.fd, offset + (off_t)done); /* nothing after the last point that counts */
     recorder->whole = 0; /* first: a signal must not find them at another place */
     recorder->offset = offset + (off_t)done;
     return recorder->error ? fail(recorder) : TUTTI_OK;
@@ -340,8 +344,7 @@ static void release(struct tutti_recorder *recorder)
 
 static enum tutti_err close_file(struct tutti_recorder *recorder)
 {
-    enum tutti_err err = flush(recorder);
-    err = tutti_record_file_close(recorder->fd, recorder->path, err);
+    enum tutti_err err = tutti_record_file_close(&recorder->file, flush(recorder));
     release(recorder);
     return err;
 }
@@ -381,7 +384,7 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, struct tutti_text
 /* Goes to the file at once: a full disk shows now, not after hours. */
 static enum tutti_err write_head(struct tutti_recorder *recorder, const struct tutti_text *head)
 {
-    if (ftruncate(recorder->fd, 0) != 0)
+    if (ftruncate(recorder->file.fd, 0) != 0)
         return tutti_record_file_fail_open(recorder->path);
     errno = 0;
     if (write_at(recorder, head->text, head->length, 0)) {
@@ -389,19 +392,16 @@ static enum tutti_err write_head(struct tutti_recorder *recorder, const struct t
         return TUTTI_OK;
     }
     int error = errno ? errno : EIO;
-    (void)!ftruncate(recorder->fd, 0);
+    (void)!ftruncate(recorder->file.fd, 0);
     return tutti_record_file_fail_write(recorder->path, error);
 }
 
 static enum tutti_err open_file(struct tutti_recorder *recorder, const struct tutti_text *head)
 {
-    bool regular;
     TRY(tutti_record_file_must_be_regular(recorder->path, ".mat"));
-    TRY(tutti_record_file_open(&recorder->fd, &regular, recorder->path));
+    TRY(tutti_record_file_open(&recorder->file, recorder->path));
     enum tutti_err err = write_head(recorder, head);
-    if (err != TUTTI_OK)
-        close(recorder->fd);
-    return err;
+    return err ? tutti_record_file_close(&recorder->file, err) : TUTTI_OK;
 }
 
 static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,

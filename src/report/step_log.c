@@ -1,35 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/step_log.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "base/str.h"
 #include "fabric/report.h"
+#include "record/file.h"
 
 struct tutti_step_log {
-    struct tutti_fabric *fabric; /* to the conductor */
-    FILE *file;                  /* NULL: the conductor has it */
-    char *path;
+    struct tutti_fabric *fabric;   /* to the conductor */
+    struct tutti_record_file file; /* none: the conductor has it */
     struct tutti_text line;
     struct tutti_parcel parcel;
 };
 
-static enum tutti_err cannot(const struct tutti_step_log *log, const char *what)
-{
-    return tutti_fail(TUTTI_ERR_IO, "--step-log: '%s' cannot be %s: %s", log->path, what, strerror(errno));
-}
-
-/* Whole lines only. */
+/* Whole lines only, and at once: what an FMU crashes in is the line that people look for. */
 static enum tutti_err put_line(struct tutti_step_log *log)
 {
     if (log->line.failed)
         return tutti_fail_memory();
-    if (log->file)
-        return fputs(log->line.text, log->file) < 0 ? cannot(log, "written") : TUTTI_OK;
+    if (log->file.fd >= 0)
+        return tutti_fail_context(tutti_record_file_append(&log->file, log->line.text), "--step-log");
     tutti_report_begin(&log->parcel);
     tutti_parcel_put_text(&log->parcel, log->line.text);
     return tutti_report_send(log->fabric, TUTTI_REPORT_STEP, &log->parcel);
@@ -43,12 +35,9 @@ enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_ran
     char *copy = log ? tutti_arena_text(&rank->arena, path, strlen(path)) : NULL;
     if (!copy)
         return tutti_fail_memory();
-    *log =
-        (struct tutti_step_log){.fabric = rank->fabric, .file = rank->reports ? NULL : fopen(path, "w"), .path = copy};
-    if (!log->file && !rank->reports)
-        return cannot(log, "opened");
-    if (log->file)
-        setvbuf(log->file, NULL, _IOLBF, 0); /* what an FMU crashes in is the line that people look for */
+    *log = (struct tutti_step_log){.fabric = rank->fabric, .file = {.fd = -1}};
+    if (!rank->reports)
+        TRY(tutti_fail_context(tutti_record_file_begin(&log->file, copy), "--step-log"));
     *out = log;
     tutti_text_append(&log->line, "t,h,error,verdict,iterations,unit,variable\n");
     return put_line(log);
@@ -88,6 +77,5 @@ enum tutti_err tutti_step_log_close(struct tutti_step_log *log)
         return TUTTI_OK;
     tutti_text_fini(&log->line);
     tutti_parcel_fini(&log->parcel);
-    bool failed = log->file && ferror(log->file) != 0;
-    return (log->file && fclose(log->file) != 0) || failed ? cannot(log, "written") : TUTTI_OK;
+    return tutti_fail_context(tutti_record_file_close(&log->file, TUTTI_OK), "--step-log");
 }

@@ -12,11 +12,12 @@ import unittest
 import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import SANITIZED, CommandTest, kit_fmu  # noqa: E402
+from command import JACOBI, SANITIZED, CommandTest, kit_fmu  # noqa: E402
 
 PRELUDE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,60 @@ static void *work(void *p) {{ puts("by a thread"); return p; }}
                 outcome = self.tutti(*command)
                 json.loads(outcome.out)
                 self.assertIn("by write\n", outcome.err)
+
+    def test_descriptors_closed(self):
+        """As programs do that become daemons, up to some number: ours are above it."""
+        fmu = self.rude("static void rude(void) { for (int i = 3; i < 256; i++) close(i); }")
+        polite = self.tutti("run", kit_fmu("Tracker", "2"), "-o", "-", "--quiet").out
+        self.assertEqual(self.tutti("run", fmu, "-o", "-", "--quiet").out, polite)
+        for fabric in ((), ("--threads", "1")):
+            with self.subTest(fabric=fabric):
+                self.tutti("run", fmu, "-o", "result.csv", *fabric)
+                self.assertEqual(pathlib.Path(self.path("result.csv")).read_text(encoding="utf-8"), polite)
+
+    GRAB = """
+static void rude(void)
+{
+    close_range(3, ~0U, 0);
+    int most = getdtablesize() < 1100 ? getdtablesize() - 8 : 1100;
+    for (int i = 3; i < most && open("grabbed.txt", O_RDWR | O_CREAT, 0666) >= 0; i++)
+        ;
+}
+"""
+
+    def test_descriptors_taken(self):
+        """It closes all descriptors and has files of its own under their numbers: nothing of ours is written there. A file that
+        has a name is opened again."""
+        fmu = self.rude(self.GRAB)
+        polite = kit_fmu("Tracker", "2")
+        self.tutti("run", f"a={polite}", f"b={polite}", "--step-log", "polite.log", "-o", "polite.csv", *JACOBI)
+        log = pathlib.Path(self.path("polite.log")).read_text(encoding="utf-8")
+        for name in ("result.csv", "result.mat"):
+            for options in ((), ("--threads", "1")):
+                for limit in (64, 2048):
+                    with self.subTest(name=name, options=options, limit=limit):
+                        self.tutti("run", f"a={fmu}", f"b={polite}", "-o", name, "--step-log", "log.csv", *JACOBI, *options,
+                                   launcher=("prlimit", f"--nofile={limit}"))
+                        self.tutti("compare", name, "polite.csv", "--rtol", "0", "--atol", "0")
+                        self.assertEqual(pathlib.Path(self.path("log.csv")).read_text(encoding="utf-8"), log)
+                        self.assertEqual(os.path.getsize(self.path("grabbed.txt")), 0)
+
+    def test_descriptors_taken_for_good(self):
+        """Standard output cannot be opened again, nor can a file that HDF5 has open."""
+        fmu = self.rude(self.GRAB)
+        for name in ("-", "result.h5"):
+            with self.subTest(name=name):
+                outcome = self.tutti("run", fmu, "-o", name, status=1)
+                self.assertRegex(outcome.err, "(?m)^tutti: error: cannot write .*: code of an FMU has closed the file")
+                self.assertEqual(os.path.getsize(self.path("grabbed.txt")), 0)
+
+    def test_result_cut(self):
+        """What something else does to the file is seen: a result with a hole in it is none."""
+        for name in ("result.csv", "result.mat"):
+            with self.subTest(name=name):
+                fmu = self.rude(f'static void rude(void) {{ if (truncate("{name}", 3)) abort(); }}')
+                outcome = self.tutti("run", fmu, "-o", name, status=1)
+                self.assertRegex(outcome.err, f"(?m)^tutti: error: cannot write .*{name}: something else has written")
 
     def test_standard_output_closed(self):
         outcome = self.tutti("run", self.rude("static void rude(void) { fclose(stdout); }"))

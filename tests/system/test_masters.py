@@ -104,7 +104,7 @@ class Refusals(MasterTest):
 
     def test_a_log_that_cannot_be_written(self):
         self.refused("run", *PAIR, "--step-log", self.path("no/such/folder.csv"), "--quiet", status=1,
-                     says="--step-log: '.*folder.csv' cannot be opened")
+                     says="--step-log: cannot write .*folder.csv: there is no folder")
 
 
 class Auto(MasterTest):
