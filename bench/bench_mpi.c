@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "conduct/launch.h"
+#include "conduct/launch/mpi.h"
 #include "fabric/module.h"
 
 enum { ROUNDS = 15, TRIPS = 2000, WIDTH = 8, MOST_RANKS = 64 };

@@ -30,6 +30,19 @@ const char *tutti_lost_by_silence(double seconds, char *out, size_t size)
     return out;
 }
 
+enum tutti_err tutti_lost_worker(const struct tutti_system *system, int rank, const struct tutti_heartbeat *heartbeat,
+                                 const char *how)
+{
+    char where[1024] = "in no FMU";
+    uint32_t component = atomic_load(&heartbeat->component);
+    double t = atomic_load(&heartbeat->t);
+    if (component < system->component_count)
+        snprintf(where, sizeof where, "unit '%s', %s", system->components[component].name,
+                 system->components[component].fmu->path);
+    return tutti_fail(TUTTI_ERR_LOST, "worker %d (%s, t = %s) %s; everything computed before is kept", rank, where,
+                      TIME(t), how);
+}
+
 const char *tutti_lost_last_words(struct tutti_conductor *conductor, int rank, char *out, size_t size)
 {
     const char *words = tutti_conductor_last_words(conductor, rank);

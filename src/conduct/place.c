@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -272,4 +273,32 @@ enum tutti_err tutti_place(const struct tutti_system *system, const struct tutti
     free(work.fixed);
     free(work.alone);
     return err;
+}
+
+/* The greatest rank that was asked for, and one more: so many there must be. */
+static unsigned count_placed(const struct tutti_run_options *options)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < options->place_count; i++) {
+        const char *equals = strrchr(options->place[i], '=');
+        uint64_t rank = 0;
+        if (equals && tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) && rank < UINT32_MAX)
+            most = rank + 1 > most ? (unsigned)rank + 1 : most;
+    }
+    return most;
+}
+
+int tutti_place_clamp(const struct tutti_system *system, const struct tutti_run_options *options, unsigned wanted,
+                      int least)
+{
+    uint32_t units = system->component_count, placed = count_placed(options);
+    uint32_t most = units > placed ? units : placed;
+    if (wanted > most)
+        tutti_log_printf(options->log, TUTTI_LOG_INFO, NULL, "there are %u units: running on %u ranks, not on %u",
+                         units, most, wanted);
+    int ranks = (int)(wanted > most ? most : wanted);
+    if (ranks < least)
+        tutti_log_printf(options->log, TUTTI_LOG_INFO, NULL,
+                         "FMUs that can be instantiated only once per process get a worker each: running on %d", least);
+    return ranks < least ? least : ranks;
 }

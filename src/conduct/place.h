@@ -22,6 +22,11 @@ TUTTI_CHECKED enum tutti_err tutti_place(const struct tutti_system *system, cons
 TUTTI_CHECKED enum tutti_err tutti_place_least_ranks(const struct tutti_system *system,
                                                      const struct tutti_run_options *options, int *ranks);
 
+/* How many ranks to use where a person wants `wanted`: more than units would have nothing to do, unless options place them so; fewer
+ * than `least` do not do. Says so in options->log. */
+int tutti_place_clamp(const struct tutti_system *system, const struct tutti_run_options *options, unsigned wanted,
+                      int least);
+
 /* What each component costs: options->costs, in seconds, units that are not there the mean of the others; or, where nothing
  * was measured (*measured false), a rule of thumb in points: 10 for the calls of a step, 1 for each connected value and for
  * each 100 variables, and for each continuous state 10 where the FMU has its own solver, 20 where Tutti integrates it. */

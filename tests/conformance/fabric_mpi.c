@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conduct/launch.h"
+#include "conduct/launch/mpi.h"
 #include "fabric/module.h"
 #include "fabric_ranks.h"
 

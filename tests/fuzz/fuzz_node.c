@@ -22,7 +22,7 @@
 #include "conduct/key_files.h"
 #include "conduct/node/job.h"
 #include "conduct/node/session.h"
-#include "conduct/nodes_parts.h"
+#include "conduct/launch/nodes_parts.h"
 
 enum { MOST_RANKS = 8, MOST_FILES = 16 };
 static const char STAND[] = "the stand-in of an FMU";

@@ -6,7 +6,7 @@
 #include <zmq.h>
 
 #include "conduct/node/messages.h"
-#include "conduct/nodes_list.h"
+#include "conduct/launch/nodes_list.h"
 
 /* What a node offers. */
 struct tutti_node_client_offer {

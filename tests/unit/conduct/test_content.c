@@ -5,7 +5,7 @@
 
 #include "conduct/content.h"
 #include "conduct/key_files.h"
-#include "conduct/nodes_list.h"
+#include "conduct/launch/nodes_list.h"
 #include "scratch.h"
 #include "test.h"
 

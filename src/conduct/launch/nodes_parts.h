@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* nodes_parts.h - private to nodes*.c: nodes, as the one sees them who starts a run. */
-#ifndef TUTTI_CONDUCT_NODES_PARTS_H
-#define TUTTI_CONDUCT_NODES_PARTS_H
+#ifndef TUTTI_CONDUCT_LAUNCH_NODES_PARTS_H
+#define TUTTI_CONDUCT_LAUNCH_NODES_PARTS_H
 
 #include "base/tempdir.h"
-#include "conduct/launch.h"
+#include "job/job.h"
 #include "conduct/node/client.h"
 #include "conduct/node/job.h"
-#include "conduct/nodes_list.h"
+#include "conduct/launch/nodes_list.h"
 #include "fabric/tcp.h"
-
-/* Seconds until a node that does not answer is given up, and until ranks that are to stop are killed. */
-#define TUTTI_NODES_CONNECT 5.0
-#define TUTTI_NODES_STOP 1.5
 
 struct tutti_nodes {
     const struct tutti_run_options *asked;
@@ -28,6 +24,27 @@ struct tutti_nodes {
     struct tutti_tempdir *tempdir;
     struct tutti_parcel parcel;
 };
+
+/* ---- nodes_open.c ----
+ *
+ *     tutti_nodes_open(&nodes, options)       connects to all of them; what they offer is known
+ *     tutti_job_open(&job, &nodes->options, NULL)   with stand-ins for FMUs that nodes offer and do not give away
+ *     tutti_nodes_fix(nodes, system)          adds to options.place where those are; then placement as ever
+ *     tutti_nodes_trim(nodes, system, place)  once units are placed: ranks without any are dropped
+ *     tutti_job_close, tutti_nodes_close      in this order */
+
+/* Reads the list of nodes (options->nodes) and the key (options->key), which are ARGUMENT if they are wrong, and greets every
+ * node: LOST, naming it and what to do, if one cannot be reached within some seconds, or has another key or another version.
+ * `options` is borrowed. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_open(struct tutti_nodes **out, const struct tutti_run_options *options);
+/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node in front of options.place. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_system *system);
+/* Ranks that no component was given to are dropped, and the others numbered anew, also in `place`. ARGUMENT if a unit is placed
+ * where its FMU is not. */
+TUTTI_CHECKED enum tutti_err tutti_nodes_trim(struct tutti_nodes *nodes, const struct tutti_system *system,
+                                              int32_t *place);
+/* NULL is fine. */
+void tutti_nodes_close(struct tutti_nodes *nodes);
 
 /* ---- nodes_files.c ---- */
 

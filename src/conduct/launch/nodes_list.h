@@ -4,8 +4,8 @@
  *     HOST:PORT [PUBLICKEY] [ranks=N]     # a comment
  *
  * A node that is named twice has two ranks. Ranks are numbered in the order of the list. */
-#ifndef TUTTI_CONDUCT_NODES_LIST_H
-#define TUTTI_CONDUCT_NODES_LIST_H
+#ifndef TUTTI_CONDUCT_LAUNCH_NODES_LIST_H
+#define TUTTI_CONDUCT_LAUNCH_NODES_LIST_H
 
 #include "conduct/node/messages.h"
 #include "fabric/keys.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run on nodes: workers get to know each other, what they report becomes the result, and a rank that is lost ends it. */
+/* Ranks on other machines, each a worker of a node (`tutti node`, conduct/node/node.h). Nodes start them and know how they end;
+ * what they report comes to the hub. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,24 +9,25 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "conduct/launch/launcher.h"
+#include "conduct/launch/nodes_parts.h"
 #include "conduct/lost.h"
-#include "conduct/nodes_parts.h"
+#include "conduct/place.h"
 #include "fabric/tcp_hub.h"
 
 /* How long we wait for news if there are none. */
 enum { NAP_MS = 20 };
 /* Units that a message names. */
 enum { MOST_UNITS = 3 };
-/* Seconds: between looks of the conductor at its clock; that we wait for what a rank that is lost had reported before; for the
- * reason of its end, which the node knows; and for workers that have reported their end to be gone. */
-static const double IDLE_EVERY = 0.05, DREGS = 0.3, REASON = 1.0, FAREWELL = 1.0;
+/* Seconds that we wait for the reason of a rank's end, which the node knows; and for workers that have reported their end to be
+ * gone. */
+static const double REASON = 1.0, FAREWELL = 1.0;
 
 /* What is known of a rank. */
 struct member {
     struct tutti_node_client *client;
     bool ready;
     bool gone;      /* its worker has ended */
-    bool without;   /* the others end because of it */
     uint64_t step;  /* macro steps that it had made, as far as is known */
     double lost_at; /* when it was said to be lost; 0: it is not */
     char *why;      /* ... and how; NULL: not said yet */
@@ -35,7 +37,7 @@ struct member {
 struct crew {
     const struct tutti_job *job;
     struct tutti_nodes *nodes;
-    struct tutti_conductor *conductor;
+    struct tutti_nodes_files files;
     struct tutti_tcp_hub *hub;
     struct tutti_keys keys; /* of this run */
     struct tutti_tcp_run run;
@@ -43,14 +45,37 @@ struct crew {
     struct member *members;
     zmq_pollitem_t *items; /* nodes, and the hub after them */
     int ranks, ready;
-    bool running, interrupted;
-    uint64_t stopped; /* after so many steps; UINT64_MAX: not */
-    int culprit;      /* the lost rank that the run ends because of; -1: none */
-    bool blamed;      /* the conductor knows of a lost rank */
-    double deadline, last_idle;
-    enum tutti_err err; /* of the conductor: the result cannot be written */
-    char message[4096];
+    bool sent;    /* START, to all */
+    bool running; /* there is a hub */
+    bool stopped;
+    uint64_t stop_after; /* once there is a hub */
 };
+
+/* ---- before the run ---- */
+
+static bool is_asked_for(const struct tutti_run_options *options)
+{
+    return options->nodes != NULL;
+}
+
+static enum tutti_err prepare(void *self, const struct tutti_run_options *options,
+                              const struct tutti_run_options **prepared)
+{
+    struct crew *crew = self;
+    TRY(tutti_nodes_open(&crew->nodes, options));
+    *prepared = &crew->nodes->options;
+    return TUTTI_OK;
+}
+
+static enum tutti_err place(void *self, const struct tutti_job *job, int32_t *places, int *ranks)
+{
+    struct crew *crew = self;
+    TRY(tutti_nodes_fix(crew->nodes, job->system));
+    TRY(tutti_place(job->system, job->asked, crew->nodes->list.ranks, places));
+    TRY(tutti_nodes_trim(crew->nodes, job->system, places));
+    *ranks = crew->nodes->list.ranks;
+    return TUTTI_OK;
+}
 
 /* ---- the hub ---- */
 
@@ -82,30 +107,12 @@ static enum tutti_err introduce(struct crew *crew)
             TRY(tutti_node_client_send(&crew->nodes->clients[i], parcel));
     TRY(tutti_tcp_hub_open(&crew->hub, &crew->run, crew->run.has_keys ? &crew->keys : NULL));
     crew->running = true;
+    if (crew->stopped)
+        tutti_tcp_hub_stop(crew->hub, crew->stop_after);
     return TUTTI_OK;
 }
 
 /* ---- losing ranks ---- */
-
-/* No rank is to go beyond `step` macro steps. */
-static void stop(struct crew *crew, uint64_t step)
-{
-    if (step >= crew->stopped)
-        return;
-    crew->stopped = step;
-    if (crew->running)
-        tutti_tcp_hub_stop(crew->hub, step);
-}
-
-/* The failure of the launcher itself; the first one counts. */
-static void fail(struct crew *crew, enum tutti_err err)
-{
-    if (!crew->err) {
-        crew->err = err;
-        snprintf(crew->message, sizeof crew->message, "%s", tutti_err_message());
-    }
-    stop(crew, 0);
-}
 
 /* A rank is known to be lost, with this thread's message; what it reported before may still be on its way. */
 static void note_loss(struct crew *crew, int rank, enum tutti_err err)
@@ -131,55 +138,24 @@ static void lose_client(struct crew *crew, const struct tutti_node_client *clien
         }
 }
 
-/* Called when everything that the rank reported is taken. */
-static void give_up(struct crew *crew, int rank)
+static void look(void *self, int rank, struct tutti_rank_status *status)
 {
-    char words[2048];
-    const struct member *member = &crew->members[rank];
-    tutti_lost_last_words(crew->conductor, rank, words, sizeof words);
-    (void)tutti_fail(member->err, "%s%s", member->why ? member->why : "a rank is lost",
-                     member->err == TUTTI_ERR_LOST ? words : "");
-    tutti_conductor_lose(crew->conductor, rank, member->err);
-    crew->blamed = true;
-}
-
-/* It is known why a rank is lost: the others come to their end; what it reported, and they, is still taken. */
-static void end_without(struct crew *crew, int rank, bool last)
-{
-    size_t count = 0;
-    if (crew->stopped == UINT64_MAX)
-        crew->culprit = rank;
-    crew->members[rank].without = true;
-    stop(crew, crew->members[rank].step); /* so far they have everything that they need: no row is lost */
-    if (crew->deadline == INFINITY)
-        crew->deadline = tutti_clock_now() + TUTTI_NODES_STOP;
-    if (crew->running)
-        (void)tutti_tcp_hub_bytes(crew->hub, rank, &count);
-    if (!crew->running || (last && count == 0) || tutti_clock_now() - crew->members[rank].lost_at > DREGS)
-        give_up(crew, rank);
-}
-
-static void look_for_losses(struct crew *crew)
-{
+    struct crew *crew = self;
+    struct member *member = &crew->members[rank];
+    enum tutti_err state = crew->running ? tutti_tcp_hub_state(crew->hub, rank) : TUTTI_OK;
     double now = tutti_clock_now();
-    for (int r = 0; r < crew->ranks; r++) {
-        struct member *member = &crew->members[r];
-        if (tutti_conductor_has_ended(crew->conductor, r))
-            continue;
-        enum tutti_err state = crew->running ? tutti_tcp_hub_state(crew->hub, r) : TUTTI_OK;
-        if (state == TUTTI_ERR_FORMAT)
-            note_loss(crew, r, state);
-        else if (state && member->lost_at == 0)
-            member->lost_at = now;
-        if (member->lost_at == 0)
-            continue;
-        if (!member->why && now - member->lost_at > REASON) { /* the node has not said why: what the hub knows */
-            (void)!tutti_tcp_hub_state(crew->hub, r);
-            note_loss(crew, r, state ? state : TUTTI_ERR_LOST);
-        }
-        if (member->why)
-            end_without(crew, r, state != TUTTI_OK);
-    }
+    if (state && member->lost_at == 0)
+        member->lost_at = now;
+    /* Where the node has not said why: what the hub knows. */
+    if (state && (state == TUTTI_ERR_FORMAT || now - member->lost_at > REASON))
+        note_loss(crew, rank, state);
+    if (member->why)
+        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LOST,
+                                             .err = tutti_fail(member->err, "%s", member->why),
+                                             .step = member->step,
+                                             .is_dry = !crew->running || state != TUTTI_OK};
+    else if (crew->running && tutti_tcp_hub_has_left(crew->hub, rank))
+        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
 }
 
 /* ---- what nodes say ---- */
@@ -295,77 +271,56 @@ static void hear_nodes(struct crew *crew)
     }
 }
 
-/* ---- the loop ---- */
-
-/* Hands over what one rank has reported, as far as the conductor takes it. Was it anything? */
-static bool take_report(struct crew *crew, int rank)
-{
-    size_t count = 0, taken = 0;
-    const char *bytes = tutti_tcp_hub_bytes(crew->hub, rank, &count);
-    if (count == 0)
-        return false;
-    enum tutti_err err = tutti_conductor_take(crew->conductor, rank, bytes, count, &taken);
-    if (err) {
-        taken = taken > 0 ? taken : count; /* what would fail so for ever is thrown away */
-        tutti_conductor_lose(crew->conductor, rank, err);
-        fail(crew, err);
-    }
-    tutti_tcp_hub_take(crew->hub, rank, taken);
-    return taken > 0;
-}
-
-/* A row of one may have waited for that of another. */
-static void take_reports(struct crew *crew)
-{
-    for (bool moving = true; moving;) {
-        moving = false;
-        for (int r = 0; r < crew->ranks; r++)
-            moving |= take_report(crew, r);
-    }
-}
-
-static void tell_interrupt(struct crew *crew)
-{
-    const volatile sig_atomic_t *interrupt = crew->job->options.interrupt;
-    if (!interrupt || !*interrupt || crew->interrupted)
-        return;
-    crew->interrupted = true;
-    tutti_node_begin(&crew->nodes->parcel, TUTTI_NODE_INTERRUPT);
-    for (size_t i = 0; i < crew->nodes->list.count; i++)
-        if (!crew->nodes->clients[i].lost)
-            (void)!tutti_node_client_send(&crew->nodes->clients[i],
-                                          &crew->nodes->parcel); /* one that is gone stops anyway */
-    stop(crew, 0);
-}
+/* ---- the run ---- */
 
 /* For whatever comes first. */
-static void wait_a_little(struct crew *crew)
+static enum tutti_err poll_all(void *self)
 {
+    struct crew *crew = self;
     int count = (int)crew->nodes->list.count;
     crew->items[count].socket = crew->running ? tutti_tcp_hub_socket(crew->hub) : NULL;
     zmq_poll(crew->items, count + crew->running, NAP_MS);
     enum tutti_err err = crew->running ? tutti_tcp_hub_wait(crew->hub, 0) : TUTTI_OK;
-    if (err)
-        fail(crew, err);
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    hear_nodes(crew);
+    return tutti_failure_return(&failure);
 }
 
-static void go_on(struct crew *crew)
+static const char *get_reports(void *self, int rank, size_t *count)
 {
-    wait_a_little(crew);
+    const struct crew *crew = self;
+    *count = 0;
+    return crew->running ? tutti_tcp_hub_bytes(crew->hub, rank, count) : NULL;
+}
+
+static void consume(void *self, int rank, size_t count)
+{
+    const struct crew *crew = self;
+    tutti_tcp_hub_take(crew->hub, rank, count);
+}
+
+static void stop(void *self, uint64_t step)
+{
+    struct crew *crew = self;
+    crew->stopped = true;
+    crew->stop_after = step;
     if (crew->running)
-        take_reports(crew);
-    hear_nodes(crew);
-    look_for_losses(crew);
-    tell_interrupt(crew);
-    if (tutti_conductor_has_failed(crew->conductor))
-        stop(crew, 0);
-    double now = tutti_clock_now();
-    if (now - crew->last_idle < IDLE_EVERY)
-        return;
-    crew->last_idle = now;
-    enum tutti_err err = tutti_conductor_idle(crew->conductor);
-    if (err)
-        fail(crew, err);
+        tutti_tcp_hub_stop(crew->hub, step);
+}
+
+/* One word to all nodes. One that is gone needs none: the end of the connection says it. */
+static void tell_nodes(struct crew *crew, enum tutti_node_message word)
+{
+    tutti_node_begin(&crew->nodes->parcel, word);
+    for (size_t i = 0; i < crew->nodes->list.count; i++)
+        if (!crew->nodes->clients[i].lost)
+            (void)!tutti_node_client_send(&crew->nodes->clients[i], &crew->nodes->parcel);
+}
+
+static void interrupt(void *self)
+{
+    tell_nodes(self, TUTTI_NODE_INTERRUPT);
 }
 
 static bool all_gone(const struct crew *crew)
@@ -377,38 +332,24 @@ static bool all_gone(const struct crew *crew)
 }
 
 /* Workers that have reported their end clean up; then nodes may forget the run. */
-static void say_goodbye(struct crew *crew)
+static void finish(void *self, bool cut)
 {
-    double deadline = tutti_clock_now() + (crew->stopped < UINT64_MAX ? 0 : FAREWELL);
-    while (crew->running && !all_gone(crew) && tutti_clock_now() < deadline) {
-        wait_a_little(crew);
-        hear_nodes(crew);
-    }
-    tutti_node_begin(&crew->nodes->parcel, TUTTI_NODE_END);
-    for (size_t i = 0; i < crew->nodes->list.count; i++)
-        if (!crew->nodes->clients[i].lost)
-            (void)!tutti_node_client_send(&crew->nodes->clients[i],
-                                          &crew->nodes->parcel); /* else the end of the connection says it */
+    struct crew *crew = self;
+    double deadline = tutti_clock_now() + (cut || crew->stopped ? 0 : FAREWELL);
+    while (crew->running && !all_gone(crew) && tutti_clock_now() < deadline)
+        (void)!poll_all(crew);
+    if (crew->sent)
+        tell_nodes(crew, TUTTI_NODE_END);
 }
 
-static enum tutti_err conduct(struct crew *crew, const struct tutti_nodes_files *files)
+/* What the nodes lack of the job's files goes to them first; each then starts all its ranks. */
+static enum tutti_err start(void *self, int rank)
 {
-    TRY(make_keys(crew));
-    TRY(tutti_nodes_send(crew->nodes, files, crew->job, crew->run.id));
-    while (!tutti_conductor_is_done(crew->conductor) && tutti_clock_now() < crew->deadline)
-        go_on(crew);
-    for (int r = 0; r < crew->ranks; r++)
-        if (!tutti_conductor_has_ended(crew->conductor, r) && crew->members[r].without)
-            give_up(crew, r);
-        else if (!tutti_conductor_has_ended(crew->conductor, r))
-            tutti_conductor_lose(crew->conductor, r, tutti_fabric_stopped());
-    /* A worker whose node was lost may have heard the stop, and have ended as it should. */
-    if (crew->culprit >= 0 && !crew->blamed)
-        fail(crew, tutti_fail(crew->members[crew->culprit].err, "%s", crew->members[crew->culprit].why));
-    if (crew->running)
-        take_reports(crew); /* rows that waited for them */
-    say_goodbye(crew);
-    return crew->err ? tutti_fail(crew->err, "%s", crew->message) : TUTTI_OK;
+    struct crew *crew = self;
+    if (rank == 0)
+        TRY(tutti_nodes_send(crew->nodes, &crew->files, crew->job, crew->run.id));
+    crew->sent = true;
+    return TUTTI_OK;
 }
 
 /* Makes room, and finds out who is where. */
@@ -430,29 +371,43 @@ static enum tutti_err gather(struct crew *crew)
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_conduct_nodes(const struct tutti_job *job, struct tutti_nodes *nodes,
-                                   struct tutti_conductor *conductor)
+static enum tutti_err open_run(void *self, const struct tutti_job *job, int ranks)
 {
-    struct tutti_nodes_files files = {0};
-    struct crew crew = {.job = job,
-                        .nodes = nodes,
-                        .conductor = conductor,
-                        .ranks = nodes->list.ranks,
-                        .culprit = -1,
-                        .stopped = UINT64_MAX,
-                        .deadline = INFINITY};
-    enum tutti_err err = gather(&crew);
-    if (!err)
-        err = tutti_nodes_files_list(&files, nodes, job);
-    if (!err)
-        err = conduct(&crew, &files);
-    tutti_tcp_hub_close(crew.hub);
-    tutti_nodes_files_fini(&files);
-    for (int r = 0; crew.members && r < crew.ranks; r++)
-        free(crew.members[r].why);
-    free(crew.members);
-    free(crew.peers);
-    free(crew.items);
-    tutti_keys_wipe(&crew.keys);
-    return err;
+    struct crew *crew = self;
+    crew->job = job;
+    crew->ranks = ranks;
+    TRY(gather(crew));
+    TRY(tutti_nodes_files_list(&crew->files, crew->nodes, job));
+    return make_keys(crew);
 }
+
+static void close_all(void *self)
+{
+    struct crew *crew = self;
+    tutti_tcp_hub_close(crew->hub);
+    tutti_nodes_files_fini(&crew->files);
+    for (int r = 0; crew->members && r < crew->ranks; r++)
+        free(crew->members[r].why);
+    free(crew->members);
+    free(crew->peers);
+    free(crew->items);
+    tutti_keys_wipe(&crew->keys);
+    tutti_nodes_close(crew->nodes);
+}
+
+const struct tutti_launcher tutti_launcher_nodes = {.name = "nodes",
+                                                    .size = sizeof(struct crew),
+                                                    .grace = 1.5,
+                                                    .is_asked_for = is_asked_for,
+                                                    .prepare = prepare,
+                                                    .place = place,
+                                                    .open = open_run,
+                                                    .close = close_all,
+                                                    .start = start,
+                                                    .poll = poll_all,
+                                                    .look = look,
+                                                    .reports = get_reports,
+                                                    .consume = consume,
+                                                    .interrupt = interrupt,
+                                                    .stop = stop,
+                                                    .finish = finish};

@@ -11,8 +11,11 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "conduct/key_files.h"
-#include "conduct/nodes_parts.h"
+#include "conduct/launch/nodes_parts.h"
 #include "ssp/package.h"
+
+/* Seconds until a node that does not answer is given up. */
+static const double CONNECT = 5.0;
 
 /* ---- keys ---- */
 
@@ -62,7 +65,7 @@ static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_node_client 
 static enum tutti_err greet_all(struct tutti_nodes *nodes)
 {
     const volatile sig_atomic_t *interrupt = nodes->asked->interrupt;
-    double deadline = tutti_clock_now() + TUTTI_NODES_CONNECT;
+    double deadline = tutti_clock_now() + CONNECT;
     size_t met = 0;
     while (met < nodes->list.count) {
         met = 0;
@@ -129,7 +132,7 @@ static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_node_c
 {
     struct tutti_node_client_message message;
     bool got = false;
-    double deadline = tutti_clock_now() + TUTTI_NODES_CONNECT;
+    double deadline = tutti_clock_now() + CONNECT;
     tutti_node_begin(&nodes->parcel, TUTTI_NODE_FETCH);
     tutti_parcel_put_u32(&nodes->parcel, index);
     tutti_parcel_put_u64(&nodes->parcel, tutti_arrival_size(arrival));
@@ -274,16 +277,6 @@ void tutti_nodes_close(struct tutti_nodes *nodes)
     tutti_keys_wipe(&nodes->keys);
     tutti_parcel_fini(&nodes->parcel);
     free(nodes);
-}
-
-int tutti_nodes_ranks(const struct tutti_nodes *nodes)
-{
-    return nodes->list.ranks;
-}
-
-const struct tutti_run_options *tutti_nodes_options(const struct tutti_nodes *nodes)
-{
-    return &nodes->options;
 }
 
 /* The node that has the FMU with this stand-in; NULL: any can have it. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "conduct/nodes_parts.h"
+#include "conduct/launch/nodes_parts.h"
 #include "ssp/package_write.h"
 
 void tutti_nodes_files_fini(struct tutti_nodes_files *files)

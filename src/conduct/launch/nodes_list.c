@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/nodes_list.h"
+#include "conduct/launch/nodes_list.h"
 
 #include <errno.h>
 #include <stdio.h>

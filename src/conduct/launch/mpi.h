@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* mpi.h - the processes that mpiexec started, as this one sees them. */
+#ifndef TUTTI_CONDUCT_LAUNCH_MPI_H
+#define TUTTI_CONDUCT_LAUNCH_MPI_H
+
+#include "fabric/module.h"
+
+/* This process is rank `rank` of `ranks`. */
+struct tutti_mpi_world {
+    int rank, ranks;
+    const struct tutti_mpi_module *module; /* NULL: MPI has not been started */
+};
+
+/* Loads the module (`path`; NULL: from where it belongs) and starts MPI; world->module->finish ends it. LOAD if the module is
+ * missing. */
+TUTTI_CHECKED enum tutti_err tutti_mpi_start(struct tutti_mpi_world *world, const char *path);
+
+#endif
