@@ -101,7 +101,9 @@ static enum tutti_err cross_shown(struct tutti_master *master)
         TRY(cross_all(rank));
         TRY(tutti_events_look(rank, &here));
     }
-    rank->stats->events_located++;
+    const struct tutti_memory *memory = &master->memory;
+    bool follows = memory->located_in > 0 && memory->located_in == memory->steps; /* from an event that is counted */
+    rank->stats->events_located += !follows;
     TRY(tutti_correction_restart(master->correction));
     return tutti_observer_row(rank->observer, rank->t);
 }

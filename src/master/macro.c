@@ -329,6 +329,7 @@ static enum tutti_err cross_over(struct tutti_master *master, double *target)
     TRY(count_at_once(master));
     struct tutti_attempt attempt = tutti_attempt_begin(rank, master->memory.cross_at);
     bool stops = master->rules.stops_at_events;
+    unsigned long own_events = rank->own_events;
     master->rules.stops_at_events = false; /* units cross theirs by themselves */
     enum tutti_err err = tutti_attempt_plain(master, master->memory.cross_at, &attempt);
     master->rules.stops_at_events = stops;
@@ -344,6 +345,8 @@ static enum tutti_err cross_over(struct tutti_master *master, double *target)
     *target = master->memory.cross_at;
     master->memory.cross_at = -INFINITY;
     master->memory.event = true;
+    master->memory.located_in = master->memory.steps;
+    rank->own_events = own_events; /* all that happens in this step is one event */
     rank->stats->events_located++;
     TRY(accept(master, &attempt));
     tutti_stepper_restart(&master->memory.stepper);

@@ -63,6 +63,7 @@ struct tutti_memory {
     double crossed_here;          /* events at the start of a step were crossed there; -INFINITY: none */
     uint32_t crossed_member;      /* ... for this one */
     unsigned long steps;          /* macro steps that were begun, where these are attempts */
+    unsigned long located_in;     /* the last of them that led across a located event; 0: none has */
     unsigned long comeback;       /* the last of them whose start a unit did not leave */
     unsigned at_once;             /* macro steps in a row that ended at an event next to their start */
     unsigned long forced_balance; /* steps that were not good, against those that were */

@@ -128,6 +128,50 @@ static void a_change_is_located_to_the_tolerance(void **state)
     }
 }
 
+/* Events of the run up to now, as its statistics count them (count.c). */
+static unsigned long events_of(const struct fake_world *world)
+{
+    return world->stats.events_located + world->execution.rank.own_events;
+}
+
+/* n of b changes, and a, which reads it, crosses an event where that is seen: one event. */
+static void an_event_that_follows_from_a_located_one_is_the_same(void **state)
+{
+    (void)state;
+    struct fake_world *world = new_pair("output");
+    world->link_count = 0;
+    fake_connect(world, 1, FAKE_Y, 0, FAKE_U);
+    fake_connect(world, 1, FAKE_N, 0, FAKE_K);
+    fake_connect(world, 0, FAKE_Y, 1, FAKE_U);
+    world->scripts[0].has_events = true;
+    world->scripts[1].changes_at = 0.0371;
+    fake_open(world);
+    while (world->execution.rank.t < 0.1)
+        assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_int_equal(fake_at(world, 0)->events, 1);
+    assert_int_equal(events_of(world), 1);
+    fake_close(world);
+}
+
+/* b, whose inputs are of a later time, does not leave the start of the step: it crosses an event there, in vain, and one by itself
+ * in a step as short as can be. */
+static void an_event_in_the_step_across_is_counted_once(void **state)
+{
+    (void)state;
+    struct fake_world *world = fake_new(2);
+    world->options.coupling = "seidel";
+    world->options.events = "early";
+    world->scripts[0].rate = 1;
+    world->scripts[1].waits = world->scripts[1].has_events = true;
+    fake_connect(world, 0, FAKE_Y, 1, FAKE_U);
+    fake_open(world);
+    assert_ok(tutti_loop_run(&world->execution.loop));
+    assert_true(world->execution.rank.t < 0.1);
+    assert_int_equal(fake_at(world, 1)->events, 2);
+    assert_int_equal(events_of(world), 2);
+    fake_close(world);
+}
+
 /* Outputs that change in every step are no events: after ten times they are let go. */
 static void what_always_changes_is_no_event(void **state)
 {
@@ -314,6 +358,8 @@ int main(void)
         cmocka_unit_test(an_event_is_not_forgotten),
         cmocka_unit_test(an_event_at_the_start_is_crossed_there),
         cmocka_unit_test(a_change_is_located_to_the_tolerance),
+        cmocka_unit_test(an_event_that_follows_from_a_located_one_is_the_same),
+        cmocka_unit_test(an_event_in_the_step_across_is_counted_once),
         cmocka_unit_test(what_always_changes_is_no_event),
         cmocka_unit_test(a_refused_step_is_halved_for_all),
         cmocka_unit_test(steps_that_are_all_refused_are_an_error),
