@@ -52,6 +52,10 @@ check_layers() {
     tools/layers.py --self-test && tools/layers.py
 }
 
+check_comments() {
+    tools/comments.py --self-test && tools/comments.py
+}
+
 # Not the tests: they misspell names on purpose, to see which one is suggested.
 check_spelling() {
     files '.' | grep -vE '^(tests/|LICENSE$)|\.(svg|png|fmu|csv)$' | xargs -r codespell
@@ -84,11 +88,11 @@ if [ "${1:-}" = --format ]; then
     exit
 fi
 checks=("$@")
-if [ ${#checks[@]} -eq 0 ]; then checks=(format layers paths spelling shell cppcheck tidy); fi
+if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths spelling shell cppcheck tidy); fi
 failed=()
 for check in "${checks[@]}"; do
     if ! declare -F "check_$check" >/dev/null; then
-        echo "lint: unknown check '$check' (format layers paths spelling shell cppcheck tidy)" >&2
+        echo "lint: unknown check '$check' (format layers comments paths spelling shell cppcheck tidy)" >&2
         exit 2
     fi
     start=$SECONDS

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What FMUs say. Their texts are foreign: NULL, broken UTF-8, megabytes of repetition; none of it may do harm.
  *
- *  M1  Every message is cut, made printable and kept in a ring for error reports.
- *  M2  A text that differs from one still in the ring by its numbers only is not logged again (an FMU that warns at
+ *  G1  Every message is cut, made printable and kept in a ring for error reports.
+ *  G2  A text that differs from one still in the ring by its numbers only is not logged again (an FMU that warns at
  *      every step is heard once), and neither is anything beyond a limit; what was dropped is counted, and said when
  *      the limit is reached. Who asked for debug messages gets repetitions, too, up to a higher limit.
- *  M3  An error told inside a call waits for the end of the call: if that fails, the message is part of the error that
+ *  G3  An error told inside a call waits for the end of the call: if that fails, the message is part of the error that
  *      is reported, else it is logged then.
- *  M4  "#r12#" becomes the name of the variable, "##" becomes "#". */
+ *  G4  "#r12#" becomes the name of the variable, "##" becomes "#". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const char *name_of(const struct tutti_desc *desc, char letter, unsigned 
     return NULL;
 }
 
-/* M4: writes the expanded text to `out`. */
+/* G4: writes the expanded text to `out`. */
 static void expand(const struct tutti_desc *desc, const char *text, char *out, size_t size)
 {
     size_t at = 0;
@@ -96,7 +96,7 @@ static bool alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* M1, M2: keeps the text; true if nothing like it is in the ring. Called with the lock held. Without memory for a ring
+/* G1, G2: keeps the text; true if nothing like it is in the ring. Called with the lock held. Without memory for a ring
  * every text is new. */
 static bool keep(struct tutti_messages *messages, const char *text)
 {

@@ -10,7 +10,7 @@ static bool only_block(struct tutti_block *blocks, unsigned count, struct tutti_
     return count == 0 || (count == 1 && blocks->type == TUTTI_TYPE_FLOAT64);
 }
 
-static void make_record(struct tutti_call_record *record, struct tutti_member *member, const struct tutti_wires *all)
+static void make_triple(struct tutti_call_triple *triple, struct tutti_member *member, const struct tutti_wires *all)
 {
     const struct tutti_unit_wires *wires = member->wires;
     struct tutti_unit *unit = member->unit;
@@ -19,34 +19,34 @@ static void make_record(struct tutti_call_record *record, struct tutti_member *m
                  only_block(wires->outputs, wires->output_blocks, &outputs) && wires->held_blocks == 0 &&
                  !wires->halves && !wires->slopes;
     bool usual = !member->inputs && !member->has_grid && !unit->has_events && !unit->uniform;
-    *record = (struct tutti_call_record){0};
-    if (!plain || !usual || !unit->kind->record || !unit->kind->record(unit, inputs, outputs, record))
+    *triple = (struct tutti_call_triple){0};
+    if (!plain || !usual || !unit->kind->make_triple || !unit->kind->make_triple(unit, inputs, outputs, triple))
         return;
-    record->from = all->gather + wires->gather_first;
-    record->staged = all->gathered + wires->gather_first;
-    record->gather_count = wires->gather_count;
-    record->arrived = &member->now.t;
-    record->heartbeat = member->component;
+    triple->from = all->gather + wires->gather_first;
+    triple->staged = all->gathered + wires->gather_first;
+    triple->gather_count = wires->gather_count;
+    triple->arrived = &member->now.t;
+    triple->heartbeat = member->component;
 }
 
 /* ---- counts ---- */
 
 /* So many steps, and part of one more. */
-static void add_steps(struct tutti_unit *unit, const struct tutti_call_record *record, unsigned long steps,
-                      enum tutti_lane_stop part)
+static void add_steps(struct tutti_unit *unit, const struct tutti_call_triple *triple, unsigned long steps,
+                      enum tutti_triple_stop part)
 {
     struct tutti_unit_counts *counts = &unit->counts;
-    counts->sets += record->inputs.count > 0 ? steps + (part >= TUTTI_LANE_SET) : 0;
-    counts->do_steps += steps + (part >= TUTTI_LANE_STEP);
-    counts->gets += record->outputs.count > 0 ? steps + (part >= TUTTI_LANE_GET) : 0;
+    counts->sets += triple->inputs.count > 0 ? steps + (part >= TUTTI_TRIPLE_SET) : 0;
+    counts->do_steps += steps + (part >= TUTTI_TRIPLE_STEP);
+    counts->gets += triple->outputs.count > 0 ? steps + (part >= TUTTI_TRIPLE_GET) : 0;
 }
 
 void tutti_lane_count(struct tutti_lane *lane)
 {
     for (uint32_t i = 0; i < lane->count; i++) {
-        add_steps(lane->members[i]->unit, &lane->records[i], lane->given[i] - lane->records[i].quiet,
-                  TUTTI_LANE_NOWHERE);
-        lane->given[i] = lane->records[i].quiet;
+        add_steps(lane->members[i]->unit, &lane->triples[i], lane->given[i] - lane->triples[i].quiet,
+                  TUTTI_TRIPLE_NOWHERE);
+        lane->given[i] = lane->triples[i].quiet;
     }
 }
 
@@ -55,7 +55,7 @@ static void plan_measurement(struct tutti_lane *lane, uint32_t i)
 {
     const struct tutti_unit_counts *counts = &lane->members[i]->unit->counts;
     unsigned long left = counts->time_next > counts->do_steps ? counts->time_next - counts->do_steps : 1;
-    lane->given[i] = lane->records[i].quiet = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+    lane->given[i] = lane->triples[i].quiet = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
 /* ---- steps ---- */
@@ -63,39 +63,39 @@ static void plan_measurement(struct tutti_lane *lane, uint32_t i)
 /* What the unit reads, if nobody has staged it. */
 static enum tutti_err gather(struct tutti_lane *lane, const struct tutti_member *member)
 {
-    return lane->walk.one_by_one ? tutti_wires_gather(&lane->rank->wires, member->wires) : TUTTI_OK;
+    return lane->pass.one_by_one ? tutti_wires_gather(&lane->rank->wires, member->wires) : TUTTI_OK;
 }
 
-/* The step of a member whose record the walk stopped at. */
+/* The step of a member whose triple the pass stopped at. */
 static enum tutti_err finish(struct tutti_lane *lane, uint32_t i, struct tutti_outcome *outcome)
 {
     struct tutti_member *member = lane->members[i];
-    struct tutti_walk *walk = &lane->walk;
-    double target = walk->arrival;
-    if (walk->at == TUTTI_LANE_BEFORE) {
+    struct tutti_triples_pass *pass = &lane->pass;
+    double target = pass->arrival;
+    if (pass->at == TUTTI_TRIPLE_BEFORE) {
         TRY(gather(lane, member));
         return tutti_member_due(lane->rank, member, target)
                    ? tutti_member_step(lane->rank, lane->rules, member, target, outcome)
                    : TUTTI_OK;
     }
-    TRY(tutti_lane_conclude(&lane->records[i], walk));
-    if (walk->at == TUTTI_LANE_GET)
+    TRY(tutti_triple_conclude(&lane->triples[i], pass));
+    if (pass->at == TUTTI_TRIPLE_GET)
         return TUTTI_OK;
     return tutti_member_finish(lane->rank, lane->rules, member, target,
-                               walk->at == TUTTI_LANE_STEP ? &walk->step : NULL, outcome);
+                               pass->at == TUTTI_TRIPLE_STEP ? &pass->step : NULL, outcome);
 }
 
 static enum tutti_err look_after(struct tutti_lane *lane, uint32_t i, struct tutti_outcome *outcome)
 {
-    struct tutti_call_record *record = &lane->records[i];
+    struct tutti_call_triple *triple = &lane->triples[i];
     enum tutti_err err;
-    if (record->fmi == 0)
+    if (triple->fmi == 0)
         return finish(lane, i, outcome);
-    add_steps(lane->members[i]->unit, record, lane->given[i] - record->quiet - 1, lane->walk.at);
-    lane->given[i] = record->quiet;
+    add_steps(lane->members[i]->unit, triple, lane->given[i] - triple->quiet - 1, lane->pass.at);
+    lane->given[i] = triple->quiet;
     err = finish(lane, i, outcome);
     plan_measurement(lane, i);
-    lane->walk.step = (struct tutti_step){0};
+    lane->pass.step = (struct tutti_step){0};
     return err;
 }
 
@@ -107,7 +107,7 @@ static enum tutti_err step_ordinarily(struct tutti_lane *lane, uint32_t first, u
     for (uint32_t i = first; i < end; i++) {
         if (tutti_member_due(lane->rank, lane->members[i], target))
             TRY(tutti_member_step(lane->rank, lane->rules, lane->members[i], target, outcome));
-        if (lane->records[i].fmi != 0)
+        if (lane->triples[i].fmi != 0)
             plan_measurement(lane, i);
     }
     return TUTTI_OK;
@@ -116,13 +116,13 @@ static enum tutti_err step_ordinarily(struct tutti_lane *lane, uint32_t first, u
 static bool begin(struct tutti_lane *lane, double target)
 {
     const struct tutti_rank *rank = lane->rank;
-    return tutti_walk_to(&lane->walk, rank->t, target, rank->span) && !(rank->kept_from < INFINITY);
+    return tutti_triples_aim(&lane->pass, rank->t, target, rank->span) && !(rank->kept_from < INFINITY);
 }
 
-static enum tutti_err walk_from(struct tutti_lane *lane, uint32_t first, uint32_t end, struct tutti_outcome *outcome)
+static enum tutti_err pass_from(struct tutti_lane *lane, uint32_t first, uint32_t end, struct tutti_outcome *outcome)
 {
     for (uint32_t i = first; i < end; i++) {
-        i = tutti_lane_walk(lane->records, i, end, &lane->walk);
+        i = tutti_triples_step(lane->triples, i, end, &lane->pass);
         if (__builtin_expect(i < end, 0))
             TRY(look_after(lane, i, outcome));
     }
@@ -134,10 +134,10 @@ enum tutti_err tutti_lane_step(struct tutti_lane *lane, uint32_t first, uint32_t
 {
     if (__builtin_expect(!begin(lane, target), 0))
         return step_ordinarily(lane, first, end, target, outcome);
-    bool one_by_one = lane->walk.one_by_one;
-    lane->walk.one_by_one = false; /* inputs are staged */
-    enum tutti_err err = walk_from(lane, first, end, outcome);
-    lane->walk.one_by_one = one_by_one;
+    bool one_by_one = lane->pass.one_by_one;
+    lane->pass.one_by_one = false; /* inputs are staged */
+    enum tutti_err err = pass_from(lane, first, end, outcome);
+    lane->pass.one_by_one = one_by_one;
     return err;
 }
 
@@ -148,14 +148,14 @@ unsigned long tutti_lane_run(struct tutti_lane *lane, struct tutti_grid *grid, u
 {
     struct tutti_rank *rank = lane->rank;
     const struct tutti_wires *wires = &rank->wires;
-    struct tutti_lane_many many = {
+    struct tutti_triples_many many = {
         .grid = grid, .t = rank->t, .span = rank->span, .most = most, .interrupt = interrupt};
     if (wires->part_count > 0) {
         many.from = wires->gather + wires->parts[0].first;
         many.staged = wires->gathered + wires->parts[0].first;
         many.gather_count = wires->parts[0].count;
     }
-    lane->stopped_at = tutti_lane_walk_on(lane->records, lane->count, &lane->walk, &many);
+    lane->stopped_at = tutti_triples_run(lane->triples, lane->count, &lane->pass, &many);
     lane->stopped = lane->stopped_at < lane->count;
     rank->t = rank->target = many.t;
     return many.made;
@@ -165,7 +165,7 @@ enum tutti_err tutti_lane_finish(struct tutti_lane *lane, struct tutti_outcome *
 {
     lane->stopped = false;
     TRY(look_after(lane, lane->stopped_at, outcome));
-    return walk_from(lane, lane->stopped_at + 1, lane->count, outcome);
+    return pass_from(lane, lane->stopped_at + 1, lane->count, outcome);
 }
 
 void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one)
@@ -173,23 +173,23 @@ void tutti_lane_let_run(struct tutti_lane *lane, bool one_by_one)
     const struct tutti_wires *wires = &lane->rank->wires;
     const struct tutti_rank *rank = lane->rank;
     lane->runs = lane->count > 0 && wires->plain && wires->part_count <= 1 && wires->order == 0 && !rank->has_grids;
-    lane->walk.source = (const double *)(const void *)wires->signals;
-    lane->walk.one_by_one = one_by_one && lane->runs;
+    lane->pass.source = (const double *)(const void *)wires->signals;
+    lane->pass.one_by_one = one_by_one && lane->runs;
 }
 
 enum tutti_err tutti_lane_open(struct tutti_lane *lane, struct tutti_rank *rank, const struct tutti_step_rules *rules,
                                struct tutti_member **members, uint32_t count)
 {
     *lane = (struct tutti_lane){.rank = rank, .rules = rules, .members = members};
-    lane->walk.heartbeat = &rank->heartbeat->component;
-    lane->records = tutti_arena_array(&rank->arena, count, sizeof *lane->records);
+    lane->pass.heartbeat = &rank->heartbeat->component;
+    lane->triples = tutti_arena_array(&rank->arena, count, sizeof *lane->triples);
     lane->given = tutti_arena_array(&rank->arena, count, sizeof *lane->given);
-    if (!lane->records || !lane->given)
+    if (!lane->triples || !lane->given)
         return tutti_fail_memory();
     lane->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        make_record(&lane->records[i], members[i], &rank->wires);
-        if (lane->records[i].fmi != 0)
+        make_triple(&lane->triples[i], members[i], &rank->wires);
+        if (lane->triples[i].fmi != 0)
             plan_measurement(lane, i);
     }
     return TUTTI_OK;

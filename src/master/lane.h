@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.h - the fast lane: own units in the order in which they step, as call records (fmi/lane.h).
+/* lane.h - the fast lane: own units in the order in which they step, as call triples (fmi/triple.h).
  *
  * It is for masters whose macro steps are made by the coupling alone. A unit that has more to do than to set, step and get
  * Float64 (an input file, events, other types, steps of its own), a do-step whose time is to be measured, and whatever turns
@@ -7,20 +7,20 @@
 #ifndef TUTTI_MASTER_LANE_H
 #define TUTTI_MASTER_LANE_H
 
-#include "fmi/lane.h"
+#include "fmi/triple.h"
 #include "master/member.h"
 
 struct tutti_lane {
     struct tutti_rank *rank;
     const struct tutti_step_rules *rules;
     struct tutti_member **members; /* in the order of steps; NULL: the lane is not open */
-    struct tutti_call_record *records;
-    uint32_t *given; /* per record: what `quiet` was when its steps were last counted */
+    struct tutti_call_triple *triples;
+    uint32_t *given; /* per triple: what `quiet` was when its steps were last counted */
     uint32_t count;
-    struct tutti_walk walk;
+    struct tutti_triples_pass pass;
     bool runs;           /* macro steps can be made by the lane alone: tutti_lane_run */
     bool stopped;        /* such a step is under way, ... */
-    uint32_t stopped_at; /* ... and this record is to be looked after */
+    uint32_t stopped_at; /* ... and this triple is to be looked after */
 };
 
 /* With the units in step mode. `members` are borrowed. Nothing to close: memory is the rank's. */

@@ -50,7 +50,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
     loop->fast_path = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
                       !master->chosen.by_attempts;
-    loop->rushes = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
+    loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
     if (times->output_step > 0)
         tutti_grid_init(&loop->output, times->start, times->output_step, times->stop);
@@ -329,7 +329,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
         if (__builtin_expect(interrupt && *interrupt, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
-        if (loop->rushes && run_lane(loop))
+        if (loop->runs_lane && run_lane(loop))
             continue;
         double before = rank->t, target;
         TRY(find_target(loop, &target));

@@ -24,7 +24,7 @@ struct tutti_loop {
     struct tutti_master *master;
     struct tutti_grid communication, output;
     bool fast_path; /* nothing to do between steps: no unit to watch, nothing recorded */
-    bool rushes;    /* ... so that the lane makes many at once */
+    bool runs_lane; /* ... so that the lane makes many at once */
     bool steered;   /* a program has it in hand (<tutti/simulation.h>), step by step ... */
     double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
     int standstills;

@@ -2,10 +2,10 @@
 /* world.h - all processes of the job, as this one sees them.
  *
  * Invariants:
- *  W1  No call of MPI blocks, except MPI_Init and MPI_Finalize: where ranks outnumber cores, MPICH's blocking calls spin
+ *  H1  No call of MPI blocks, except MPI_Init and MPI_Finalize: where ranks outnumber cores, MPICH's blocking calls spin
  *      while those they wait for have no core to run on. Everything else is started, tested, and rested between tests.
- *  W2  Only the thread that called `start` calls MPI.
- *  W3  Who waits rests on its bell (bells.h) if all that it waits for comes from this host; else it yields. */
+ *  H2  Only the thread that called `start` calls MPI.
+ *  H3  Who waits rests on its bell (bells.h) if all that it waits for comes from this host; else it yields. */
 #ifndef TUTTI_MPI_WORLD_H
 #define TUTTI_MPI_WORLD_H
 

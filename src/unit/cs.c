@@ -195,18 +195,18 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     return err;
 }
 
-static struct tutti_lane_values lane_values(const struct tutti_block *block)
+static struct tutti_triple_values triple_values(const struct tutti_block *block)
 {
-    return block ? (struct tutti_lane_values){block->references, block->values, (uint32_t)block->count,
-                                              (uint32_t)block->value_count}
-                 : (struct tutti_lane_values){0};
+    return block ? (struct tutti_triple_values){block->references, block->values, (uint32_t)block->count,
+                                                (uint32_t)block->value_count}
+                 : (struct tutti_triple_values){0};
 }
 
-static bool record(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
-                   struct tutti_call_record *record)
+static bool make_triple(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
+                        struct tutti_call_triple *triple)
 {
-    struct tutti_lane_values in = lane_values(inputs), out = lane_values(outputs);
-    return tutti_lane_record(record, ((struct cs *)unit)->instance, &in, &out);
+    struct tutti_triple_values in = triple_values(inputs), out = triple_values(outputs);
+    return tutti_triple_make(triple, ((struct cs *)unit)->instance, &in, &out);
 }
 
 static enum tutti_err enter_event(struct tutti_unit *unit)
@@ -268,7 +268,7 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .get_output_derivatives = get_output_derivatives,
     .get_directional = get_directional,
     .step = step,
-    .record = record,
+    .make_triple = make_triple,
     .enter_event = enter_event,
     .settle = settle,
     .save = save,

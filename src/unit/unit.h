@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
-#include "fmi/lane.h"
+#include "fmi/triple.h"
 #include "solve/solver.h"
 #include "system/setting.h"
 #include "unit/signals.h"
@@ -124,11 +124,11 @@ struct tutti_unit_kind {
 
     /* From t towards t + h. Never an error for a short step: see struct tutti_step. */
     enum tutti_err (*step)(struct tutti_unit *unit, double t, double h, struct tutti_step *step);
-    /* What set, step and get of these Float64 blocks (NULL: none) come to where nothing unusual happens, as a record of a
-     * lane, for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of the kind
-     * are. Counts are the caller's. */
-    bool (*record)(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
-                   struct tutti_call_record *record);
+    /* What set, step and get of these Float64 blocks (NULL: none) come to where nothing unusual happens, as a call triple
+     * (fmi/triple.h), for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of
+     * the kind are. Counts are the caller's. */
+    bool (*make_triple)(struct tutti_unit *unit, const struct tutti_block *inputs, const struct tutti_block *outputs,
+                        struct tutti_call_triple *triple);
     /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
      * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
      * stepping unless the FMU wants to end. */

@@ -35,7 +35,7 @@ static void crossings_are_found_both_ways(void **state)
             }
 }
 
-/* M4: every step of the solver is completed once, in order, also those that an event or new inputs cut. */
+/* E2: every step of the solver is completed once, in order, also those that an event or new inputs cut. */
 static void steps_are_completed_once(void **state)
 {
     (void)state;

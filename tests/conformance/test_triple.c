@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps by call records, in every version of FMI, beside the same steps by the functions of instance.h. */
+/* Steps by call triples, in every version of FMI, beside the same steps by the functions of instance.h. */
 #include "test.h"
 
 #include "fmi/component.h"
-#include "fmi/lane.h"
+#include "fmi/triple.h"
 #include "instance.h"
 
 static const char *const versions[] = {"1cs", "2", "3"};
 enum { VERSIONS = 3, STEPS = 16 };
 #define H 0.125
 
-/* An instance with a record for its u and y. */
+/* An instance with a triple for its u and y. */
 struct pair {
     struct live live;
     uint32_t u_reference, y_reference;
     double u, y, t;
-    struct tutti_call_record record;
+    struct tutti_call_triple triple;
 };
 
 static int clear_faults(void **state)
@@ -30,12 +30,12 @@ static void start(struct pair *pair, const char *version)
     live_start(&pair->live, "Faulty", version);
     pair->u_reference = reference_of(&pair->live, "u");
     pair->y_reference = reference_of(&pair->live, "y");
-    const struct tutti_lane_values in = {&pair->u_reference, &pair->u, 1, 1},
-                                   out = {&pair->y_reference, &pair->y, 1, 1};
-    assert_true(tutti_lane_record(&pair->record, pair->live.in, &in, &out));
-    pair->record.arrived = &pair->t;
-    pair->record.heartbeat = 7;
-    pair->record.quiet = 1000;
+    const struct tutti_triple_values in = {&pair->u_reference, &pair->u, 1, 1},
+                                     out = {&pair->y_reference, &pair->y, 1, 1};
+    assert_true(tutti_triple_make(&pair->triple, pair->live.in, &in, &out));
+    pair->triple.arrived = &pair->t;
+    pair->triple.heartbeat = 7;
+    pair->triple.quiet = 1000;
 }
 
 /* One step by the functions of instance.h. */
@@ -47,27 +47,27 @@ static enum tutti_err step_by_hand(struct pair *pair, double t, struct tutti_ste
     return tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
 }
 
-/* ... and by its record; what the walk stops at is concluded, and what is left is done by hand. */
-static enum tutti_err step_by_lane(struct pair *pair, double t, struct tutti_step *step, enum tutti_lane_stop *at)
+/* ... and by its triple; what the pass stops at is concluded, and what is left is done by hand. */
+static enum tutti_err step_by_lane(struct pair *pair, double t, struct tutti_step *step, enum tutti_triple_stop *at)
 {
     struct tutti_instance *in = pair->live.in;
     _Atomic uint32_t heartbeat = 0;
-    struct tutti_walk walk = {.heartbeat = &heartbeat};
-    assert_true(tutti_walk_to(&walk, t, t + H, 100));
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat};
+    assert_true(tutti_triples_aim(&pass, t, t + H, 100));
     *step = (struct tutti_step){.reached = t + H};
-    uint32_t reached = tutti_lane_walk(&pair->record, 0, 1, &walk);
-    *at = walk.at;
-    assert_int_equal(reached, walk.at == TUTTI_LANE_NOWHERE);
-    assert_int_equal(heartbeat, walk.at == TUTTI_LANE_BEFORE ? 0 : 7);
-    if (walk.at == TUTTI_LANE_NOWHERE)
+    uint32_t reached = tutti_triples_step(&pair->triple, 0, 1, &pass);
+    *at = pass.at;
+    assert_int_equal(reached, pass.at == TUTTI_TRIPLE_NOWHERE);
+    assert_int_equal(heartbeat, pass.at == TUTTI_TRIPLE_BEFORE ? 0 : 7);
+    if (pass.at == TUTTI_TRIPLE_NOWHERE)
         return TUTTI_OK;
-    TRY(tutti_lane_conclude(&pair->record, &walk));
-    if (walk.at == TUTTI_LANE_SET)
+    TRY(tutti_triple_conclude(&pair->triple, &pass));
+    if (pass.at == TUTTI_TRIPLE_SET)
         TRY(tutti_instance_do_step(in, t, H, true, step));
-    if (walk.at == TUTTI_LANE_STEP)
-        *step = walk.step;
-    return walk.at == TUTTI_LANE_GET ? TUTTI_OK
-                                     : tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
+    if (pass.at == TUTTI_TRIPLE_STEP)
+        *step = pass.step;
+    return pass.at == TUTTI_TRIPLE_GET ? TUTTI_OK
+                                       : tutti_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
 }
 
 static void test_same_numbers(void **state)
@@ -76,29 +76,29 @@ static void test_same_numbers(void **state)
     for (int v = 0; v < VERSIONS; v++) {
         struct pair lane, hand;
         struct tutti_step step;
-        enum tutti_lane_stop at;
+        enum tutti_triple_stop at;
         start(&lane, versions[v]);
         start(&hand, versions[v]);
         for (int k = 0; k < STEPS; k++) {
             lane.u = hand.u = k;
             assert_ok(step_by_hand(&hand, k * H, &step));
             assert_ok(step_by_lane(&lane, k * H, &step, &at));
-            assert_int_equal(at, TUTTI_LANE_NOWHERE);
+            assert_int_equal(at, TUTTI_TRIPLE_NOWHERE);
             assert_true(lane.y == hand.y && lane.t == (k + 1) * H);
             assert_true(tutti_instance_time(lane.live.in) == tutti_instance_time(hand.live.in));
             assert_int_equal(tutti_instance_state(lane.live.in), TUTTI_STATE_STEP);
         }
-        assert_int_equal(lane.record.quiet, 1000 - STEPS);
+        assert_int_equal(lane.triple.quiet, 1000 - STEPS);
         live_end(&lane.live);
         live_end(&hand.live);
     }
 }
 
 /* Steps with a fault until one fails; whatever can be seen is the same. The last call that the lane stopped at. */
-static enum tutti_lane_stop compare(const char *version)
+static enum tutti_triple_stop compare(const char *version)
 {
     struct pair lane, hand;
-    enum tutti_lane_stop at, last = TUTTI_LANE_NOWHERE;
+    enum tutti_triple_stop at, last = TUTTI_TRIPLE_NOWHERE;
     enum tutti_err err = TUTTI_OK;
     start(&lane, version);
     start(&hand, version);
@@ -116,7 +116,7 @@ static enum tutti_lane_stop compare(const char *version)
         assert_true(err || (step.reached == other.reached && step.discarded == other.discarded &&
                             step.can_retry == other.can_retry && step.early == other.early));
         assert_true(lane.y == hand.y || err);
-        last = at != TUTTI_LANE_NOWHERE ? at : last;
+        last = at != TUTTI_TRIPLE_NOWHERE ? at : last;
         if (step.discarded || step.early)
             break;
     }
@@ -131,16 +131,16 @@ static void test_faults(void **state)
     (void)state;
     static const char *const kinds[] = {"warning", "error", "fatal", "slip", "discard", "flood", "badlog"};
     static const char *const calls[] = {"SetReal|SetFloat64", "DoStep", "GetReal|GetFloat64"};
-    static const enum tutti_lane_stop stops[] = {TUTTI_LANE_SET, TUTTI_LANE_STEP, TUTTI_LANE_GET};
+    static const enum tutti_triple_stop stops[] = {TUTTI_TRIPLE_SET, TUTTI_TRIPLE_STEP, TUTTI_TRIPLE_GET};
     for (int v = 0; v < VERSIONS; v++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             for (int c = 0; c < 3; c++) {
                 char fault[64];
                 snprintf(fault, sizeof fault, "%s %s 0.5", kinds[k], calls[c]);
                 setenv("KIT_FAULT", fault, 1);
-                enum tutti_lane_stop last = compare(versions[v]);
+                enum tutti_triple_stop last = compare(versions[v]);
                 bool says_so_only = k >= 5; /* messages: it stops where some are of errors */
-                if (last != stops[c] && !(says_so_only && last == TUTTI_LANE_NOWHERE))
+                if (last != stops[c] && !(says_so_only && last == TUTTI_TRIPLE_NOWHERE))
                     fail_msg("FMI %s, %s: the lane stopped at %d, not %d", versions[v], fault, (int)last,
                              (int)stops[c]);
             }
@@ -150,7 +150,7 @@ static void test_early_return(void **state)
 {
     (void)state;
     setenv("KIT_FAULT", "early DoStep 0.55", 1);
-    assert_int_equal(compare("3"), TUTTI_LANE_STEP);
+    assert_int_equal(compare("3"), TUTTI_TRIPLE_STEP);
 }
 
 /* A do-step of FMI 2.0 that tells an error, and returns OK. */
@@ -168,15 +168,15 @@ static void test_message_of_a_call_that_succeeds(void **state)
     struct pair pair;
     _Atomic uint32_t heartbeat = 0;
     start(&pair, "2");
-    pair.record.step = (void (*)(void))step_with_a_message;
-    struct tutti_walk walk = {.heartbeat = &heartbeat};
-    assert_true(tutti_walk_to(&walk, 0, H, 100));
-    assert_int_equal(tutti_lane_walk(&pair.record, 0, 1, &walk), 0);
-    assert_int_equal(walk.at, TUTTI_LANE_STEP);
+    pair.triple.step = (void (*)(void))step_with_a_message;
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat};
+    assert_true(tutti_triples_aim(&pass, 0, H, 100));
+    assert_int_equal(tutti_triples_step(&pair.triple, 0, 1, &pass), 0);
+    assert_int_equal(pass.at, TUTTI_TRIPLE_STEP);
     assert_null(strstr(pair.live.messages.text, "that was close"));
-    assert_ok(tutti_lane_conclude(&pair.record, &walk));
+    assert_ok(tutti_triple_conclude(&pair.triple, &pass));
     assert_non_null(strstr(pair.live.messages.text, "that was close"));
-    assert_true(walk.step.reached == H && tutti_instance_time(pair.live.in) == H);
+    assert_true(pass.step.reached == H && tutti_instance_time(pair.live.in) == H);
     assert_int_equal(tutti_instance_state(pair.live.in), TUTTI_STATE_STEP);
     assert_null(tutti_instance_current());
     live_end(&pair.live);
@@ -189,20 +189,20 @@ static void test_not_in_step_mode(void **state)
     for (int v = 0; v < VERSIONS; v++) {
         struct pair pair;
         struct tutti_step step;
-        enum tutti_lane_stop at;
+        enum tutti_triple_stop at;
         start(&pair, versions[v]);
-        pair.record.quiet = 2;
+        pair.triple.quiet = 2;
         assert_ok(step_by_lane(&pair, 0, &step, &at));
-        assert_int_equal(at, TUTTI_LANE_NOWHERE);
+        assert_int_equal(at, TUTTI_TRIPLE_NOWHERE);
         assert_ok(step_by_lane(&pair, H, &step, &at));
-        assert_int_equal(at, TUTTI_LANE_BEFORE);
-        assert_int_equal(pair.record.quiet, 0);
+        assert_int_equal(at, TUTTI_TRIPLE_BEFORE);
+        assert_int_equal(pair.triple.quiet, 0);
         assert_ok(tutti_instance_terminate(pair.live.in));
-        pair.record.quiet = 10;
+        pair.triple.quiet = 10;
         assert_ok(step_by_lane(&pair, H, &step, &at));
-        assert_int_equal(at, TUTTI_LANE_BEFORE);
-        struct tutti_call_record record;
-        assert_false(tutti_lane_record(&record, pair.live.in, &pair.record.inputs, &pair.record.outputs));
+        assert_int_equal(at, TUTTI_TRIPLE_BEFORE);
+        struct tutti_call_triple triple;
+        assert_false(tutti_triple_make(&triple, pair.live.in, &pair.triple.inputs, &pair.triple.outputs));
         live_end(&pair.live);
     }
 }
@@ -212,7 +212,7 @@ static void test_not_in_step_mode(void **state)
 /* Each reads the one before it, the first one the last. */
 struct ring {
     struct pair pairs[VERSIONS];
-    struct tutti_call_record records[VERSIONS];
+    struct tutti_call_triple triples[VERSIONS];
     uint32_t from[VERSIONS];
     double signals[VERSIONS], staged[VERSIONS];
 };
@@ -223,11 +223,11 @@ static void start_ring(struct ring *ring)
         start(&ring->pairs[v], versions[v]);
         ring->from[v] = (v + VERSIONS - 1) % VERSIONS;
         ring->signals[v] = v;
-        ring->records[v] = ring->pairs[v].record;
-        ring->records[v].inputs.values = ring->records[v].staged = &ring->staged[v];
-        ring->records[v].outputs.values = &ring->signals[v];
-        ring->records[v].from = &ring->from[v];
-        ring->records[v].gather_count = 1;
+        ring->triples[v] = ring->pairs[v].triple;
+        ring->triples[v].inputs.values = ring->triples[v].staged = &ring->staged[v];
+        ring->triples[v].outputs.values = &ring->signals[v];
+        ring->triples[v].from = &ring->from[v];
+        ring->triples[v].gather_count = 1;
     }
 }
 
@@ -259,25 +259,25 @@ static void run_ring(bool one_by_one)
     start_ring(&lane);
     start_ring(&hand);
     tutti_grid_init(&grid, 0, H, STEPS * H);
-    struct tutti_walk walk = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = one_by_one};
-    struct tutti_lane_many many = {.grid = &grid,
-                                   .span = STEPS * H,
-                                   .most = 5,
-                                   .interrupt = &interrupt,
-                                   .from = lane.from,
-                                   .staged = lane.staged,
-                                   .gather_count = VERSIONS};
-    assert_int_equal(tutti_lane_walk_on(lane.records, VERSIONS, &walk, &many), VERSIONS);
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = one_by_one};
+    struct tutti_triples_many many = {.grid = &grid,
+                                      .span = STEPS * H,
+                                      .most = 5,
+                                      .interrupt = &interrupt,
+                                      .from = lane.from,
+                                      .staged = lane.staged,
+                                      .gather_count = VERSIONS};
+    assert_int_equal(tutti_triples_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
     assert_int_equal(many.made, 5);
     assert_true(many.t == 5 * H && grid.next == 6 * H);
 
     interrupt = 1;
-    tutti_lane_walk_on(lane.records, VERSIONS, &walk, &many);
+    tutti_triples_run(lane.triples, VERSIONS, &pass, &many);
     assert_int_equal(many.made, 0);
 
     interrupt = 0;
     many.most = 1000;
-    assert_int_equal(tutti_lane_walk_on(lane.records, VERSIONS, &walk, &many), VERSIONS);
+    assert_int_equal(tutti_triples_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
     assert_int_equal(many.made, STEPS - 5); /* that is the end */
     for (int k = 0; k < STEPS; k++)
         step_ring(&hand, k * H, one_by_one);
@@ -298,7 +298,7 @@ static void test_one_by_one(void **state)
     run_ring(true);
 }
 
-/* In the middle of a step, at a record that has none of its own, or is not to be stepped. */
+/* In the middle of a step, at a triple that has none of its own, or is not to be stepped. */
 static void test_stop_in_a_step(void **state)
 {
     (void)state;
@@ -307,18 +307,18 @@ static void test_stop_in_a_step(void **state)
     struct tutti_grid grid;
     start_ring(&ring);
     tutti_grid_init(&grid, 0, H, STEPS * H);
-    struct tutti_walk walk = {.heartbeat = &heartbeat, .source = ring.signals, .one_by_one = true};
-    struct tutti_lane_many many = {.grid = &grid, .span = STEPS * H, .most = 1000};
-    ring.records[1].quiet = 4;
-    assert_int_equal(tutti_lane_walk_on(ring.records, VERSIONS, &walk, &many), 1);
-    assert_int_equal(walk.at, TUTTI_LANE_BEFORE);
+    struct tutti_triples_pass pass = {.heartbeat = &heartbeat, .source = ring.signals, .one_by_one = true};
+    struct tutti_triples_many many = {.grid = &grid, .span = STEPS * H, .most = 1000};
+    ring.triples[1].quiet = 4;
+    assert_int_equal(tutti_triples_run(ring.triples, VERSIONS, &pass, &many), 1);
+    assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     assert_int_equal(many.made, 3);
-    assert_true(many.t == 3 * H && grid.next == 4 * H && walk.t == 3 * H && walk.arrival == 4 * H);
+    assert_true(many.t == 3 * H && grid.next == 4 * H && pass.t == 3 * H && pass.arrival == 4 * H);
     assert_true(tutti_instance_time(ring.pairs[0].live.in) == 4 * H);
     assert_true(tutti_instance_time(ring.pairs[1].live.in) == 3 * H);
-    ring.records[2].fmi = 0;
-    assert_int_equal(tutti_lane_walk(ring.records, 2, VERSIONS, &walk), 2);
-    assert_int_equal(walk.at, TUTTI_LANE_BEFORE);
+    ring.triples[2].fmi = 0;
+    assert_int_equal(tutti_triples_step(ring.triples, 2, VERSIONS, &pass), 2);
+    assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     end_ring(&ring);
 }
 

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/triple.h"
+
+#include "fmi/api1.h"
+#include "fmi/api2.h"
+#include "fmi/api3.h"
+#include "fmi/call.h"
+
+#define X(name, ret, params, group) ret(*name) params;
+struct functions1 {
+    FMI1_FUNCTIONS(X)
+};
+struct functions2 {
+    FMI2_FUNCTIONS(X)
+};
+struct functions3 {
+    FMI3_FUNCTIONS(X)
+};
+#undef X
+
+#define FUNCTION(fmi, name) __typeof__(((struct functions##fmi *)NULL)->name)
+typedef void (*function)(void);
+
+/* ---- the calls of the versions ---- */
+
+/* Set, do-step or get; inlined into the pass of the version. */
+typedef enum tutti_status (*call)(const struct tutti_call_triple *triple, void *component,
+                                  struct tutti_triples_pass *pass);
+
+#define SETTER_AND_GETTER(fmi, setter, getter, ...)                                                                    \
+    static inline enum tutti_status set##fmi(const struct tutti_call_triple *triple, void *component,                  \
+                                             struct tutti_triples_pass *pass)                                          \
+    {                                                                                                                  \
+        const struct tutti_triple_values *v = &triple->inputs;                                                         \
+        (void)pass;                                                                                                    \
+        return (enum tutti_status)((FUNCTION(fmi, setter))triple->set)(component, v->references, v->count,             \
+                                                                       v->values __VA_ARGS__);                         \
+    }                                                                                                                  \
+    static inline enum tutti_status get##fmi(const struct tutti_call_triple *triple, void *component,                  \
+                                             struct tutti_triples_pass *pass)                                          \
+    {                                                                                                                  \
+        const struct tutti_triple_values *v = &triple->outputs;                                                        \
+        (void)pass;                                                                                                    \
+        return (enum tutti_status)((FUNCTION(fmi, getter))triple->get)(component, v->references, v->count,             \
+                                                                       v->values __VA_ARGS__);                         \
+    }
+#define COMMA ,
+SETTER_AND_GETTER(1, fmiSetReal, fmiGetReal)
+SETTER_AND_GETTER(2, fmi2SetReal, fmi2GetReal)
+SETTER_AND_GETTER(3, fmi3SetFloat64, fmi3GetFloat64, COMMA v->value_count)
+
+static inline enum tutti_status step1(const struct tutti_call_triple *triple, void *component,
+                                      struct tutti_triples_pass *pass)
+{
+    return (enum tutti_status)((FUNCTION(1, fmiDoStep))triple->step)(component, pass->t, pass->h, fmiTrue);
+}
+
+static inline enum tutti_status step2(const struct tutti_call_triple *triple, void *component,
+                                      struct tutti_triples_pass *pass)
+{
+    return (enum tutti_status)((FUNCTION(2, fmi2DoStep))triple->step)(component, pass->t, pass->h, fmi2True);
+}
+
+static inline enum tutti_status step3(const struct tutti_call_triple *triple, void *component,
+                                      struct tutti_triples_pass *pass)
+{
+    struct tutti_step *step = &pass->step;
+    step->reached = pass->end;
+    return (enum tutti_status)((FUNCTION(3, fmi3DoStep))triple->step)(component, pass->t, pass->h, true, &step->event,
+                                                                      &step->terminate, &step->early, &step->reached);
+}
+
+/* ---- triples ---- */
+
+static bool find_functions(struct tutti_call_triple *triple, const struct tutti_instance *in)
+{
+    const void *table = in->functions;
+    const struct functions1 *f1 = table;
+    const struct functions2 *f2 = table;
+    const struct functions3 *f3 = table;
+    switch (in->binding->fmi) {
+    case 1:
+        triple->set = (function)f1->fmiSetReal;
+        triple->step = (function)f1->fmiDoStep;
+        triple->get = (function)f1->fmiGetReal;
+        break;
+    case 2:
+        triple->set = (function)f2->fmi2SetReal;
+        triple->step = (function)f2->fmi2DoStep;
+        triple->get = (function)f2->fmi2GetReal;
+        break;
+    default:
+        triple->set = (function)f3->fmi3SetFloat64;
+        triple->step = (function)f3->fmi3DoStep;
+        triple->get = (function)f3->fmi3GetFloat64;
+    }
+    return (triple->set || triple->inputs.count == 0) && triple->step && (triple->get || triple->outputs.count == 0);
+}
+
+bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *in,
+                       const struct tutti_triple_values *inputs, const struct tutti_triple_values *outputs)
+{
+    *triple = (struct tutti_call_triple){.instance = in, .inputs = *inputs, .outputs = *outputs};
+    bool steps = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
+    bool plain = in->library->kind == TUTTI_CS && !in->event_mode && !in->options.intermediate_update;
+    if (steps && plain && find_functions(triple, in))
+        triple->fmi = (uint8_t)in->binding->fmi;
+    return triple->fmi != 0;
+}
+
+/* ---- the pass ---- */
+
+#define unlikely(condition) __builtin_expect(condition, 0)
+
+static struct tutti_call_triple *stop(struct tutti_triples_pass *pass, struct tutti_call_triple *triple,
+                                      enum tutti_triple_stop at, enum tutti_status status)
+{
+    pass->at = at;
+    pass->status = status;
+    return triple;
+}
+
+/* What the state machine and messages need to know before the first call: call.h. */
+static inline __attribute__((always_inline)) bool is_ready(const struct tutti_instance *in)
+{
+    return (in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET) && !in->refused && !in->library->fatal;
+}
+
+/* An event is nothing to an instance without event mode. */
+static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_step *step)
+{
+    return step->early || step->terminate;
+}
+
+/* After every call, as tutti_call_leave. */
+static inline __attribute__((always_inline)) void check_modes(struct tutti_instance *in,
+                                                              const struct tutti_triples_pass *pass)
+{
+    if (unlikely(tutti_floating_probe() != pass->probe))
+        tutti_call_check_modes(in, &pass->modes);
+}
+
+static struct tutti_frame enter(struct tutti_triples_pass *pass)
+{
+    struct tutti_frame frame = tutti_call_enter(NULL);
+    pass->at = TUTTI_TRIPLE_NOWHERE;
+    pass->modes = frame.modes;
+    pass->probe = pass->is_suspicious ? ~tutti_floating_probe() : tutti_floating_probe();
+    return frame;
+}
+
+/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. */
+static void leave(struct tutti_triples_pass *pass, struct tutti_frame frame)
+{
+    struct tutti_floating now = tutti_floating_now();
+    pass->is_suspicious = pass->is_suspicious || !tutti_floating_same(&now, &pass->modes);
+    tutti_call_current = NULL;
+    tutti_call_leave(frame);
+}
+
+/* As far as triples are of this version. */
+static inline __attribute__((always_inline)) struct tutti_call_triple *pass_version(struct tutti_call_triple *triple,
+                                                                                    const struct tutti_call_triple *end,
+                                                                                    struct tutti_triples_pass *pass,
+                                                                                    int fmi, bool gathers, call set,
+                                                                                    call step, call get)
+{
+    for (; triple < end && triple->fmi == fmi; triple++) {
+        struct tutti_instance *in = triple->instance;
+        enum tutti_status status;
+        if (unlikely(--triple->quiet == 0) || unlikely(!is_ready(in)))
+            return stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
+        tutti_call_current = in;
+        atomic_store_explicit(pass->heartbeat, triple->heartbeat, memory_order_relaxed);
+        in->call_type = TUTTI_TYPE_FLOAT64;
+        for (uint32_t k = 0; gathers && k < triple->gather_count; k++)
+            triple->staged[k] = pass->source[triple->from[k]];
+        if (triple->inputs.count > 0) {
+            in->call = TUTTI_CALL_SET;
+            status = set(triple, in->component, pass);
+            check_modes(in, pass);
+            if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
+                return stop(pass, triple, TUTTI_TRIPLE_SET, status);
+        }
+        in->call = TUTTI_CALL_DO_STEP;
+        in->time = pass->t;
+        status = step(triple, in->component, pass);
+        check_modes(in, pass);
+        if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0) ||
+            (fmi == 3 && unlikely(is_unusual(&pass->step))))
+            return stop(pass, triple, TUTTI_TRIPLE_STEP, status);
+        in->state = TUTTI_STATE_STEP;
+        in->time = pass->end;
+        *triple->arrived = pass->arrival;
+        if (triple->outputs.count > 0) {
+            in->call = TUTTI_CALL_GET;
+            status = get(triple, in->component, pass);
+            check_modes(in, pass);
+            if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
+                return stop(pass, triple, TUTTI_TRIPLE_GET, status);
+        }
+    }
+    return triple;
+}
+
+static inline __attribute__((always_inline)) struct tutti_call_triple *pass_all(struct tutti_call_triple *triple,
+                                                                                const struct tutti_call_triple *end,
+                                                                                struct tutti_triples_pass *pass,
+                                                                                bool gathers)
+{
+    do {
+        switch (triple->fmi) {
+        case 1: triple = pass_version(triple, end, pass, 1, gathers, set1, step1, get1); break;
+        case 2: triple = pass_version(triple, end, pass, 2, gathers, set2, step2, get2); break;
+        case 3: triple = pass_version(triple, end, pass, 3, gathers, set3, step3, get3); break;
+        default: return stop(pass, triple, TUTTI_TRIPLE_BEFORE, TUTTI_STATUS_OK);
+        }
+    } while (triple < end && pass->at == TUTTI_TRIPLE_NOWHERE);
+    return triple;
+}
+
+uint32_t tutti_triples_step(struct tutti_call_triple *triples, uint32_t first, uint32_t end,
+                            struct tutti_triples_pass *pass)
+{
+    struct tutti_frame frame = enter(pass);
+    struct tutti_call_triple *at = triples + first;
+    if (first < end)
+        at = pass->one_by_one ? pass_all(at, triples + end, pass, true) : pass_all(at, triples + end, pass, false);
+    leave(pass, frame);
+    return (uint32_t)(at - triples);
+}
+
+/* ---- many steps ---- */
+
+static inline void gather_all(const struct tutti_triples_many *many, const double *restrict source)
+{
+    const uint32_t *restrict from = many->from;
+    double *restrict staged = many->staged;
+    for (uint32_t k = 0; k < many->gather_count; k++)
+        staged[k] = source[from[k]];
+}
+
+static inline __attribute__((always_inline)) uint32_t run(struct tutti_call_triple *triples, uint32_t count,
+                                                          struct tutti_triples_pass *pass,
+                                                          struct tutti_triples_many *many, bool gathers)
+{
+    struct tutti_call_triple *end = triples + count, *at = end;
+    struct tutti_grid *grid = many->grid;
+    const volatile sig_atomic_t *interrupt = many->interrupt;
+    double t = many->t;
+    for (unsigned long left = many->most; left > 0 && t < grid->stop; left--) {
+        double target = grid->next;
+        if (unlikely(interrupt && *interrupt) || unlikely(!tutti_triples_aim(pass, t, target, many->span)))
+            break;
+        if (!gathers)
+            gather_all(many, pass->source);
+        at = pass_all(triples, end, pass, gathers);
+        if (unlikely(at < end))
+            break;
+        t = target;
+        tutti_grid_pass(grid, t);
+        many->made++;
+    }
+    many->t = t;
+    return (uint32_t)(at - triples);
+}
+
+uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
+                           struct tutti_triples_many *many)
+{
+    struct tutti_frame frame = enter(pass);
+    many->made = 0;
+    uint32_t at = pass->one_by_one ? run(triples, count, pass, many, true) : run(triples, count, pass, many, false);
+    leave(pass, frame);
+    return at;
+}
+
+enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple, struct tutti_triples_pass *pass)
+{
+    struct tutti_instance *in = triple->instance;
+    switch (pass->at) {
+    case TUTTI_TRIPLE_SET: return tutti_call_conclude(in, TUTTI_CALL_SET, pass->status);
+    case TUTTI_TRIPLE_GET: return tutti_call_conclude(in, TUTTI_CALL_GET, pass->status);
+    case TUTTI_TRIPLE_STEP:
+        if (triple->inputs.count > 0) /* which the pass did not note */
+            in->state = tutti_state_after(TUTTI_CS, TUTTI_CALL_SET, in->state, false);
+        if (triple->fmi < 3) /* the call says nothing of it */
+            pass->step.reached = pass->end;
+        return tutti_call_conclude_step(in, pass->t, pass->end, pass->status, &pass->step);
+    default: return TUTTI_OK;
+    }
+}

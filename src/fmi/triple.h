@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* triple.h - steps of Co-Simulation instances that do nothing unusual, one instance after the other: set, do-step, get.
+ *
+ * What does not change from step to step (functions, references, places of the values) lies in flat call triples. A pass makes
+ * one step of a list of them, in one tight loop per version of FMI. Whatever is unusual (a status other than OK, messages of
+ * errors, an early return, the end of the run) stops the pass at that very call; the caller lets tutti_triple_conclude say what
+ * became of it, as it would have been said without triples, finishes the step of that instance, and goes on with the next one.
+ *
+ * Invariants:
+ *  P1  Only instances in step mode are stepped, without event mode and intermediate updates.
+ *  P2  Before every call the instance knows which one it is, and its time: messages, crashes and time-outs name both. */
+#ifndef TUTTI_FMI_TRIPLE_H
+#define TUTTI_FMI_TRIPLE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/floating.h"
+#include "base/time.h"
+#include "fmi/arguments.h"
+#include "fmi/binding.h"
+
+/* Float64 variables of one call: none if count is 0. Borrowed. */
+struct tutti_triple_values {
+    const uint32_t *references;
+    double *values;
+    uint32_t count, value_count; /* references; values, which are more where there are arrays */
+};
+
+struct tutti_call_triple {
+    struct tutti_instance *instance;
+    void (*set)(void), (*step)(void), (*get)(void); /* of the FMU, by version */
+    struct tutti_triple_values inputs, outputs;
+    /* Filled in by the caller. One by one: before inputs are set, staged[i] becomes pass->source[from[i]]. */
+    const uint32_t *from;
+    double *staged;
+    uint32_t gather_count;
+    double *arrived;    /* where the end of a step is told */
+    uint32_t heartbeat; /* what is told before its first call */
+    uint32_t quiet;     /* the pass stops before step number `quiet` from now, which is to be made in another way */
+    uint8_t fmi;        /* 0: all are */
+};
+
+/* The call that a pass stopped at. */
+enum tutti_triple_stop {
+    TUTTI_TRIPLE_NOWHERE,
+    TUTTI_TRIPLE_BEFORE,
+    TUTTI_TRIPLE_SET,
+    TUTTI_TRIPLE_STEP,
+    TUTTI_TRIPLE_GET
+};
+
+struct tutti_triples_pass {
+    double t, h, end; /* of the step: from t to t + h, which is `end` */
+    double arrival;   /* the same for those who asked for it, told by `arrived` */
+    _Atomic uint32_t *heartbeat;
+    const double *source; /* where inputs come from ... */
+    bool one_by_one;      /* ... triple by triple; else they are staged before */
+    /* Answers. */
+    enum tutti_triple_stop at;
+    enum tutti_status status;
+    struct tutti_step step; /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
+    /* The pass's own; zeroed before the first one. What it finds in its thread and calls must leave there (call.h). */
+    struct tutti_floating modes;
+    uint64_t probe;     /* base/floating.h; another value: modes are looked at after every call */
+    bool is_suspicious; /* somebody leaves modes that no probe shows */
+};
+
+/* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.
+ * `instance` is borrowed. */
+bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *instance,
+                       const struct tutti_triple_values *inputs, const struct tutti_triple_values *outputs);
+
+/* Makes one step of triples first ... end - 1. Returns `end`, or the one that it stopped at: pass->at says where. There,
+ * triple->quiet was counted down for this step as well. */
+uint32_t tutti_triples_step(struct tutti_call_triple *triples, uint32_t first, uint32_t end,
+                            struct tutti_triples_pass *pass);
+
+/* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
+static inline bool tutti_triples_aim(struct tutti_triples_pass *pass, double t, double target, double span)
+{
+    pass->t = t;
+    pass->h = tutti_time_step(t, target);
+    pass->end = t + pass->h;
+    pass->arrival = target;
+    return __builtin_expect(pass->end == target, 1) || tutti_time_same(pass->end, target, span);
+}
+
+/* Steps one after the other, along a grid. */
+struct tutti_triples_many {
+    struct tutti_grid *grid;
+    double t, span;                         /* where it is; the scale for comparing times */
+    unsigned long most;                     /* steps */
+    const volatile sig_atomic_t *interrupt; /* no step begins where it is not 0; NULL: none */
+    const uint32_t *from;                   /* not one by one: inputs of all triples, staged before each step */
+    double *staged;
+    uint32_t gather_count;
+    unsigned long made; /* answer: whole steps; t and grid stand at their end */
+};
+
+/* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it stopped within a step, like
+ * tutti_triples_step. */
+uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
+                           struct tutti_triples_many *many);
+
+/* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */
+TUTTI_CHECKED enum tutti_err tutti_triple_conclude(const struct tutti_call_triple *triple,
+                                                   struct tutti_triples_pass *pass);
+
+#endif
