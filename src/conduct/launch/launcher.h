@@ -33,7 +33,8 @@ struct tutti_rank_status {
     enum tutti_err err;
     uint64_t step; /* LOST: macro steps that it had made, as far as is known */
     bool is_dry;   /* LOST: what it reported before can be had, nothing is on its way any more */
-    /* RUNS: what shows that it is alive, to be watched for --timeout. NULL: it is watched elsewhere, or not at all. */
+    /* RUNS: what shows that it is alive, to be watched for --timeout; there must be a way to `end` it. NULL: it is watched
+     * elsewhere, or not at all. */
     const struct tutti_heartbeat *heartbeat;
 };
 
