@@ -96,7 +96,7 @@ static void check_fmu(struct checker *checker, const char *path)
     struct tutti_fmu *fmu;
     enum tutti_err err = tutti_fmu_open(&fmu, path, &checker->flaws);
     if (!err)
-        err = tutti_fmu_check(fmu, &checker->flaws, &checker->findings);
+        err = tutti_fmu_check(fmu, checker->runs, &checker->flaws, &checker->findings);
     if (!err)
         check_obstacle(checker, fmu);
     if (!err && checker->runs)
@@ -119,7 +119,7 @@ static enum tutti_err check_member(struct checker *checker, struct tutti_fmu *fm
     tutti_archive_end_entry(fmu->archive);
     tutti_desc_free(desc);
     if (!err)
-        err = tutti_fmu_check(fmu, &checker->flaws, &checker->findings);
+        err = tutti_fmu_check(fmu, checker->runs, &checker->flaws, &checker->findings);
     if (!err)
         check_obstacle(checker, fmu);
     return err;

@@ -318,7 +318,7 @@ const struct command commands[] = {
      .files = MODEL_FILES},
     {"check", "FILE", "validate an FMU or SSP",
      "Checks archive, XML, references, types, units, dependencies, start values, and the binary for this platform, "
-     "which is loaded but, without --run, not run. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
+     "which is read; only with --run it is loaded, and code of the FMU runs. Of a system: all variants (x.ssp#Variant.ssd: this one), connections, parameters, and "
      "every FMU in it. "
      "One line per finding, with file, line and what is wrong: 'error:' if it stops a run, else 'warning:'.",
      1, 1, check_options, command_check,
@@ -361,7 +361,7 @@ const struct command commands[] = {
                        {"tutti compare ball.csv reference.csv --rtol 1e-2 --quiet", "for a script: the exit status tells"}),
      .files = RESULT_FILES, .failure = "the results differ, or cannot be read"},
     {"analyze", "FILE...", "order of evaluation, loops, stability and the choices of auto",
-     "Loads a system as run does, initialises it, and tells what follows from its structure: the order in which inputs "
+     "Loads a system as run does, initialises it (code of its FMUs runs), and tells what follows from its structure: the order in which inputs "
      "and outputs are computed at the start, and how many evaluations of units that takes; algebraic loops; start "
      "values that are pointless because a connection overwrites them; which couplings and extrapolations are stable for "
      "small steps; and what a run with the same options would choose where they say auto, with its reasons; "

@@ -81,6 +81,42 @@ static const void *part(const struct image *image, size_t at, size_t count, size
     return at % _Alignof(ElfW(Sym)) == 0 || size == 1 ? image->bytes + at : NULL;
 }
 
+/* A table of the file, and the texts that it refers to, of which the last ends with a zero. */
+struct table {
+    const void *items;
+    size_t count;
+    const char *texts;
+    size_t text_size;
+};
+
+/* The first table of a type, of which there is one; without items if it is not there, or not whole. */
+static struct table find_table(const struct image *image, unsigned type, size_t item_size)
+{
+    struct table table = {0};
+    const ElfW(Ehdr) *header = part(image, 0, 1, sizeof *header);
+    const ElfW(Shdr) *sections = header ? part(image, header->e_shoff, header->e_shnum, sizeof *sections) : NULL;
+    size_t i = 0;
+    while (sections && i < header->e_shnum && sections[i].sh_type != type)
+        i++;
+    if (!sections || i == header->e_shnum || sections[i].sh_link >= header->e_shnum)
+        return table;
+    const ElfW(Shdr) *texts = &sections[sections[i].sh_link];
+    table.count = sections[i].sh_size / item_size;
+    table.texts = part(image, texts->sh_offset, texts->sh_size, 1);
+    table.text_size = texts->sh_size;
+    if (table.texts && table.text_size > 0 && table.texts[table.text_size - 1] == '\0')
+        table.items = part(image, sections[i].sh_offset, table.count, item_size);
+    return table;
+}
+
+/* A text that is neither empty nor absurd: many names may be one endless text each. NULL: none. */
+static const char *text_at(const struct table *table, size_t at)
+{
+    enum { MOST = 8192 };
+    const char *text = at < table->text_size ? table->texts + at : "";
+    return *text && strnlen(text, MOST) < MOST ? text : NULL;
+}
+
 static bool is_name(const ElfW(Sym) * symbol)
 {
     /* 64 bits or 32: these macros are the same */
@@ -91,35 +127,73 @@ static bool is_name(const ElfW(Sym) * symbol)
 static void each_name(const struct image *image, void (*visit)(void *context, const char *name, bool is_defined),
                       void *context)
 {
-    const ElfW(Ehdr) *header = part(image, 0, 1, sizeof *header);
-    const ElfW(Shdr) *sections = header ? part(image, header->e_shoff, header->e_shnum, sizeof *sections) : NULL;
-    for (size_t i = 0; sections && i < header->e_shnum; i++) {
-        if (sections[i].sh_type != SHT_DYNSYM || sections[i].sh_link >= header->e_shnum)
-            continue;
-        const ElfW(Shdr) *texts = &sections[sections[i].sh_link];
-        size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
-        const ElfW(Sym) *symbols = part(image, sections[i].sh_offset, count, sizeof *symbols);
-        const char *text = part(image, texts->sh_offset, texts->sh_size, 1);
-        if (!symbols || !text || texts->sh_size == 0 || text[texts->sh_size - 1] != '\0')
-            continue;
-        for (size_t s = 0; s < count; s++)
-            if (is_name(&symbols[s]) && symbols[s].st_name < texts->sh_size && text[symbols[s].st_name])
-                visit(context, text + symbols[s].st_name, symbols[s].st_shndx != SHN_UNDEF);
+    struct table table = find_table(image, SHT_DYNSYM, sizeof(ElfW(Sym)));
+    const ElfW(Sym) *symbols = table.items;
+    for (size_t i = 0; symbols && i < table.count; i++) {
+        const char *name = is_name(&symbols[i]) ? text_at(&table, symbols[i].st_name) : NULL;
+        if (name)
+            visit(context, name, symbols[i].st_shndx != SHN_UNDEF);
     }
 }
 
-void tutti_elf_each_name(const char *path, void (*visit)(void *context, const char *name, bool is_defined),
-                         void *context)
+static bool is_entry(ElfW(Sxword) tag, enum tutti_elf_entry *entry)
+{
+    switch (tag) {
+    case DT_NEEDED: *entry = TUTTI_ELF_NEEDED; return true;
+    case DT_SONAME: *entry = TUTTI_ELF_NAME; return true;
+    case DT_RPATH:
+    case DT_RUNPATH: *entry = TUTTI_ELF_FOLDERS; return true;
+    default: return false;
+    }
+}
+
+static void each_entry(const struct image *image,
+                       void (*visit)(void *context, enum tutti_elf_entry entry, const char *text), void *context)
+{
+    struct table table = find_table(image, SHT_DYNAMIC, sizeof(ElfW(Dyn)));
+    const ElfW(Dyn) *entries = table.items;
+    for (size_t i = 0; entries && i < table.count && entries[i].d_tag != DT_NULL; i++) {
+        enum tutti_elf_entry entry;
+        const char *text = is_entry(entries[i].d_tag, &entry) ? text_at(&table, entries[i].d_un.d_val) : NULL;
+        if (text)
+            visit(context, entry, text);
+    }
+}
+
+void tutti_elf_read(const void *bytes, size_t size, void (*name)(void *context, const char *name, bool is_defined),
+                    void (*entry)(void *context, enum tutti_elf_entry entry, const char *text), void *context)
+{
+    const struct image image = {bytes, size};
+    if (name)
+        each_name(&image, name, context);
+    if (entry)
+        each_entry(&image, entry, context);
+}
+
+static void read_file(const char *path, void (*name)(void *context, const char *name, bool is_defined),
+                      void (*entry)(void *context, enum tutti_elf_entry entry, const char *text), void *context)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
-            each_name(&(struct image){bytes, (size_t)status.st_size}, visit, context);
+            tutti_elf_read(bytes, (size_t)status.st_size, name, entry, context);
             munmap(bytes, (size_t)status.st_size);
         }
     }
     if (fd >= 0)
         close(fd);
+}
+
+void tutti_elf_each_name(const char *path, void (*visit)(void *context, const char *name, bool is_defined),
+                         void *context)
+{
+    read_file(path, visit, NULL, context);
+}
+
+void tutti_elf_each_entry(const char *path, void (*visit)(void *context, enum tutti_elf_entry entry, const char *text),
+                          void *context)
+{
+    read_file(path, NULL, visit, context);
 }

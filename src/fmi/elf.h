@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* elf.h - a look at a shared library before the loader sees it. */
+/* elf.h - a look at a shared library before the loader sees it, or without: nothing of it runs. Files may be hostile. */
 #ifndef TUTTI_FMI_ELF_H
 #define TUTTI_FMI_ELF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 
@@ -15,5 +16,16 @@ TUTTI_CHECKED enum tutti_err tutti_elf_check(const char *path, const char *file)
  * (`is_defined`); none if it has no list of them that can be read. */
 void tutti_elf_each_name(const char *path, void (*visit)(void *context, const char *name, bool is_defined),
                          void *context);
+
+/* What the loader does with a text of the library: another library that it needs, its own name, folders to look into. */
+enum tutti_elf_entry { TUTTI_ELF_NEEDED, TUTTI_ELF_NAME, TUTTI_ELF_FOLDERS };
+
+/* Visits these, in the order of the file; none if they cannot be read. */
+void tutti_elf_each_entry(const char *path, void (*visit)(void *context, enum tutti_elf_entry entry, const char *text),
+                          void *context);
+
+/* Both for a file in memory, at an address that suits any type; for tests. */
+void tutti_elf_read(const void *bytes, size_t size, void (*name)(void *context, const char *name, bool is_defined),
+                    void (*entry)(void *context, enum tutti_elf_entry entry, const char *text), void *context);
 
 #endif

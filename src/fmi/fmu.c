@@ -121,7 +121,19 @@ static void report_warning(void *context, enum tutti_log_level level, const char
     tutti_findings_add(context, TUTTI_FINDING_WARNING, origin, 0, "%s", text);
 }
 
-enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *flaws, struct tutti_findings *findings)
+static enum tutti_err check_library(struct tutti_fmu *fmu, enum tutti_interface_kind kind, bool loads,
+                                    const struct tutti_log *log)
+{
+    struct tutti_library *library = NULL;
+    if (!loads)
+        return tutti_library_inspect(fmu->archive, fmu->path, fmu->desc, kind, log);
+    TRY(tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc, kind, log));
+    tutti_library_free(library);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, bool loads, struct tutti_findings *flaws,
+                               struct tutti_findings *findings)
 {
     TRY(tutti_desc_check(fmu->desc, fmu->description, flaws));
     struct tutti_log log = {TUTTI_LOG_WARNING, report_warning, findings};
@@ -129,10 +141,7 @@ enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *fla
         if (!fmu->desc->interfaces[kind].present ||
             (fmu->desc->interfaces[kind].flags & TUTTI_NEEDS_TOOL && fmu->desc->fmi == 1))
             continue;
-        struct tutti_library *library = NULL;
-        enum tutti_err err =
-            tutti_library_load(&library, fmu->archive, fmu->path, fmu->desc, (enum tutti_interface_kind)kind, &log);
-        tutti_library_free(library);
+        enum tutti_err err = check_library(fmu, (enum tutti_interface_kind)kind, loads, &log);
         if (err == TUTTI_ERR_MEMORY)
             return err;
         if (err) {

@@ -33,8 +33,9 @@ TUTTI_CHECKED enum tutti_err tutti_fmu_unpack(struct tutti_fmu *fmu);
 TUTTI_CHECKED enum tutti_err tutti_fmu_load(struct tutti_fmu *fmu, enum tutti_interface_kind kind,
                                             const struct tutti_log *log);
 
-/* Everything `tutti check` looks at: the description, whose `flaws` no run minds; binary, symbols. */
-TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, struct tutti_findings *flaws,
+/* Everything `tutti check` looks at: the description, whose `flaws` no run minds; binary, symbols. Code of the FMU runs only if
+ * the library is loaded for it (`loads`). */
+TUTTI_CHECKED enum tutti_err tutti_fmu_check(struct tutti_fmu *fmu, bool loads, struct tutti_findings *flaws,
                                              struct tutti_findings *findings);
 
 #endif

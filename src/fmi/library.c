@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "fmi/binding.h"
 #include "fmi/elf.h"
+#include "fmi/needed.h"
 #include "fmi/scope.h"
 
 #if defined(__x86_64__)
@@ -166,6 +167,23 @@ static bool load_neighbour(struct tutti_library *library, const char *name)
     return handle != NULL;
 }
 
+static enum tutti_err fail_nameless(const struct tutti_library *library, const char *missing)
+{
+    return tutti_fail(TUTTI_ERR_LOAD,
+                      "%s: the FMU's library needs the library %s, which is beside it in the FMU but has no name "
+                      "inside (SONAME), so that the loader does not find it; ask the FMU's author to link it "
+                      "with one",
+                      library->file, missing);
+}
+
+static enum tutti_err fail_missing(const struct tutti_library *library, const char *missing)
+{
+    return tutti_fail(TUTTI_ERR_LOAD,
+                      "%s: the FMU's library needs the library %s, which is not installed; install the package "
+                      "that has it, or ask the FMU's author for one that brings it along",
+                      library->file, missing);
+}
+
 static enum tutti_err open_library(struct tutti_library *library, const struct tutti_log *log)
 {
     char error[1024], missing[256] = "", before[256];
@@ -181,20 +199,12 @@ static enum tutti_err open_library(struct tutti_library *library, const struct t
         memcpy(before, missing, sizeof before);
         missing_library(error, missing, sizeof missing);
         if (*missing && strcmp(before, missing) == 0)
-            return tutti_fail(
-                TUTTI_ERR_LOAD,
-                "%s: the FMU's library needs the library %s, which is beside it in the FMU but has no name "
-                "inside (SONAME), so that the loader does not find it; ask the FMU's author to link it "
-                "with one",
-                library->file, missing);
+            return fail_nameless(library, missing);
         if (!load_neighbour(library, missing))
             break;
     }
     if (*missing)
-        return tutti_fail(TUTTI_ERR_LOAD,
-                          "%s: the FMU's library needs the library %s, which is not installed; install the package "
-                          "that has it, or ask the FMU's author for one that brings it along",
-                          library->file, missing);
+        return fail_missing(library, missing);
     return tutti_fail(TUTTI_ERR_LOAD, "%s: the FMU's library cannot be loaded: %s", library->file, error);
 }
 
@@ -218,14 +228,20 @@ static void *symbol(const struct tutti_library *library, const char *name)
     return dlsym(library->handle, name);
 }
 
-static enum tutti_err find_functions(struct tutti_library *library)
+static void find_functions(struct tutti_library *library)
+{
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        library->functions[i] = symbol(library, library->binding->symbols[i].name);
+}
+
+/* Are all functions there that a run needs? */
+static enum tutti_err check_functions(const struct tutti_library *library)
 {
     const struct tutti_binding *binding = library->binding;
     struct tutti_text lacking = {0};
     size_t found = 0;
     for (size_t i = 0; i < binding->symbol_count; i++) {
         const struct tutti_symbol *s = &binding->symbols[i];
-        library->functions[i] = symbol(library, s->name);
         found += library->functions[i] != NULL;
         if (!library->functions[i] && (s->group & binding->required[library->kind]) && !can_do_without(s->name))
             tutti_text_printf(&lacking, "%s%s", lacking.length ? ", " : "", s->name);
@@ -322,27 +338,73 @@ static void restore_modes(const struct tutti_library *library, const struct tutt
         tutti_floating_difference(&now, before));
 }
 
-static enum tutti_err load(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+static enum tutti_err prepare(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
 {
     if (!library->interface->model_identifier)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: the model description has no modelIdentifier", library->file);
     library->functions = calloc(library->binding->symbol_count, sizeof *library->functions);
     if (!library->functions)
         return tutti_fail_memory();
-    TRY(locate(library, archive, log));
+    return locate(library, archive, log);
+}
+
+static enum tutti_err load(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+{
+    TRY(prepare(library, archive, log));
     struct tutti_floating before = tutti_floating_now();
     enum tutti_err err = open_library(library, log);
     restore_modes(library, &before, log);
     TRY(err);
-    TRY(find_functions(library));
+    find_functions(library);
+    TRY(check_functions(library));
     reconcile(library, log);
     check_version(library, log);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive, const char *file,
-                                  const struct tutti_desc *desc, enum tutti_interface_kind kind,
-                                  const struct tutti_log *log)
+/* ---- without loading */
+
+/* Notes a function that the library, or one that it needs, shows: where it will be does not matter. */
+static void note_function(void *context, const char *name, bool is_defined)
+{
+    static char somewhere;
+    const struct tutti_library *library = context;
+    const struct tutti_binding *binding = library->binding;
+    if (binding->prefixed) {
+        size_t length = strlen(library->interface->model_identifier);
+        if (strncmp(name, library->interface->model_identifier, length) != 0 || name[length] != '_')
+            return;
+        name += length + 1;
+    }
+    for (size_t i = 0; is_defined && i < binding->symbol_count; i++)
+        if (strcmp(binding->symbols[i].name, name) == 0)
+            library->functions[i] = &somewhere;
+}
+
+static void note_functions(void *context, const char *path)
+{
+    tutti_elf_each_name(path, note_function, context);
+}
+
+static enum tutti_err inspect(struct tutti_library *library, struct tutti_archive *archive, const struct tutti_log *log)
+{
+    struct tutti_needed_missing missing;
+    TRY(prepare(library, archive, log));
+    TRY(tutti_elf_check(library->path, library->file));
+    TRY(tutti_needed_each(library->path, note_functions, library, &missing));
+    if (missing.name[0])
+        return missing.is_nameless ? fail_nameless(library, missing.name) : fail_missing(library, missing.name);
+    TRY(check_functions(library));
+    reconcile(library, log);
+    return TUTTI_OK;
+}
+
+/* ---- */
+
+static enum tutti_err make(struct tutti_library **out, struct tutti_archive *archive, const char *file,
+                           const struct tutti_desc *desc, enum tutti_interface_kind kind, const struct tutti_log *log,
+                           enum tutti_err (*fill)(struct tutti_library *library, struct tutti_archive *archive,
+                                                  const struct tutti_log *log))
 {
     static const struct tutti_binding *const bindings[] = {&tutti_binding_fmi1_cs, &tutti_binding_fmi2,
                                                            &tutti_binding_fmi3};
@@ -355,12 +417,28 @@ enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archi
     library->kind = kind;
     library->binding = desc->fmi == 1 && kind == TUTTI_ME ? &tutti_binding_fmi1_me : bindings[desc->fmi - 1];
     library->file = file;
-    enum tutti_err err = load(library, archive, log);
+    enum tutti_err err = fill(library, archive, log);
     if (err) {
         tutti_library_free(library);
         return err;
     }
     *out = library;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive, const char *file,
+                                  const struct tutti_desc *desc, enum tutti_interface_kind kind,
+                                  const struct tutti_log *log)
+{
+    return make(out, archive, file, desc, kind, log, load);
+}
+
+enum tutti_err tutti_library_inspect(struct tutti_archive *archive, const char *file, const struct tutti_desc *desc,
+                                     enum tutti_interface_kind kind, const struct tutti_log *log)
+{
+    struct tutti_library *library = NULL;
+    TRY(make(&library, archive, file, desc, kind, log, inspect));
+    tutti_library_free(library);
     return TUTTI_OK;
 }
 

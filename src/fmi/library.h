@@ -57,6 +57,11 @@ TUTTI_CHECKED enum tutti_err tutti_library_find(const struct tutti_archive *arch
 TUTTI_CHECKED enum tutti_err tutti_library_load(struct tutti_library **out, struct tutti_archive *archive,
                                                 const char *file, const struct tutti_desc *desc,
                                                 enum tutti_interface_kind kind, const struct tutti_log *log);
+/* Says what tutti_library_load would, as far as the files tell it, and runs nothing of the FMU. Only loading shows variables and
+ * functions that other libraries lack, or have in other versions. */
+TUTTI_CHECKED enum tutti_err tutti_library_inspect(struct tutti_archive *archive, const char *file,
+                                                   const struct tutti_desc *desc, enum tutti_interface_kind kind,
+                                                   const struct tutti_log *log);
 void tutti_library_free(struct tutti_library *library);
 
 #endif

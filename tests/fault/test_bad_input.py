@@ -155,22 +155,30 @@ class Libraries(CommandTest):
         add = {self.library: data, **{f"{folder}/{name}": other for name, other in (beside or {}).items()}}
         return self.altered(kit_fmu("Tracker", "2"), drop=[self.library], add=add)
 
+    def refused_by_all(self, fmu, says):
+        """A run refuses it, and so does a check, which loads nothing, or everything."""
+        self.refused("run", fmu, status=1, says=says)
+        for options in ((), ("--run",)):
+            found = self.tutti("check", *options, fmu, status=1).out
+            for pattern in [says] if isinstance(says, str) else says:
+                self.assertRegex(found, pattern)
+
     def test_missing_functions(self):
         source = 'const char *fmi2GetVersion(void) { return "2.0"; }\nvoid fmi2FreeInstance(void *c) { (void)c; }\n'
         fmu = self.with_library(self.compile("few.so", source))
-        self.refused("run", fmu, status=1, says=["lacks functions that FMI 2.0 requires", r"\bfmi2Instantiate\b",
-                                                 r"\bfmi2DoStep\b", r"\bfmi2ExitInitializationMode\b"])
+        self.refused_by_all(fmu, ["lacks functions that FMI 2.0 requires", r"\bfmi2Instantiate\b",
+                                  r"\bfmi2DoStep\b", r"\bfmi2ExitInitializationMode\b"])
 
     def test_missing_functions_of_fmi_1_have_another_name(self):
         fmu = self.altered(kit_fmu("Tracker", "1cs"), ('modelIdentifier="Tracker"', 'modelIdentifier="Other"'),
                            rename=lambda name: name.replace("Tracker.so", "Other.so"))
-        self.refused("run", fmu, status=1, says="Other_")
+        self.refused_by_all(fmu, "Other_")
 
     def test_missing_system_library(self):
         self.compile("libnotinstalled.so", "int elsewhere(void) { return 1; }\n")
         data = self.compile("needs.so", "int elsewhere(void);\nint here(void) { return elsewhere(); }\n",
                             "-L.", "-lnotinstalled")
-        self.refused("run", self.with_library(data), status=1, says=r"libnotinstalled\.so.*not installed")
+        self.refused_by_all(self.with_library(data), r"libnotinstalled\.so.*not installed")
 
     def test_library_that_comes_along(self):
         """FMUs bring libraries beside their own, where the loader does not look."""
@@ -178,24 +186,27 @@ class Libraries(CommandTest):
         helper = self.compile("libhelper.so", "int help(void) { return 1; }\n", "-Wl,-soname,libhelper.so")
         shim = self.compile("shim.so", "", "-Wl,--no-as-needed", self.path("inner.so"), "-L.", "-lhelper")
         os.remove(self.path("libhelper.so"))
-        table = self.simulate(self.with_library(shim, beside={"libhelper.so": helper}))
+        fmu = self.with_library(shim, beside={"libhelper.so": helper})
+        self.assertEqual(self.tutti("check", fmu).out, "")
+        table = self.simulate(fmu)
         self.assertEqual(table.rows, self.simulate(kit_fmu("Tracker", "2")).rows)
 
     def test_library_that_comes_along_without_a_name(self):
         """The loader knows libraries by their soname; without one it cannot be helped, and the message must say who."""
         helper = self.compile("libhelper.so", "int help(void) { return 1; }\n")
         shim = self.compile("shim.so", "", "-Wl,--no-as-needed", "-L.", "-lhelper")
-        self.refused("run", self.with_library(shim, beside={"libhelper.so": helper}), status=1, says=r"libhelper\.so")
+        self.refused_by_all(self.with_library(shim, beside={"libhelper.so": helper}), r"libhelper\.so")
 
     def test_undefined_symbol(self):
         source = "int nobody_has_this(void);\nint here(void) { return nobody_has_this(); }\n"
         data = self.compile("undefined.so", source)
         self.refused("run", self.with_library(data), status=1, says="nobody_has_this")
+        self.assertIn("nobody_has_this", self.tutti("check", "--run", self.with_library(data), status=1).out)
 
     def test_what_is_no_library(self):
         for data in (b"", b"text", b"\x7fELF" + bytes(1000), self.original[:30], self.original[:1000]):
             with self.subTest(size=len(data)):
-                self.refused("run", self.with_library(data), status=1, says=r"altered\.fmu: .*librar")
+                self.refused_by_all(self.with_library(data), r"altered\.fmu: .*librar")
 
     def test_no_binary_for_this_platform(self):
         fmu = self.altered(kit_fmu("Tracker", "2"), drop=["binaries/"],

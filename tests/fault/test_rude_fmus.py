@@ -138,6 +138,16 @@ static void *work(void *p) {{ puts("by a thread"); return p; }}
                 json.loads(outcome.out)
                 self.assertIn("by write\n", outcome.err)
 
+    def test_check_runs_nothing(self):
+        """What people do first with a file that they do not trust; info and graph as well."""
+        fmu = self.rude(f'__attribute__((constructor)) static void rude(void) {{ creat("{self.path("ran")}", 0666); }}')
+        for command in (("check", fmu), ("info", fmu), ("graph", fmu, "-o", "graph.dot")):
+            with self.subTest(command=command):
+                self.tutti(*command)
+                self.assertFalse(os.path.exists(self.path("ran")))
+        self.tutti("check", "--run", fmu)
+        self.assertTrue(os.path.exists(self.path("ran")))
+
     def test_descriptors_closed(self):
         """As programs do that become daemons, up to some number: ours are above it."""
         fmu = self.rude("static void rude(void) { for (int i = 3; i < 256; i++) close(i); }")
