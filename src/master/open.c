@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "job/integration.h"
+#include "master/control/attempt.h"
 #include "master/control/control.h"
 #include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
@@ -205,6 +206,8 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     TRY(make_room(master));
     unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
     TRY(open_signals(master, order));
+    if (tutti_attempt_full_order(master) > 2)
+        tutti_norm_calibrate(&master->norm);
     TRY(open_coupling(master));
     if (chosen->corrects || chosen->smooths)
         TRY(tutti_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm,

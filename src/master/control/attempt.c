@@ -27,13 +27,22 @@ static enum tutti_err step(struct tutti_master *master, double target, struct tu
 }
 
 /* Of inputs that are held only the mean is right. */
-unsigned tutti_attempt_order(const struct tutti_master *master)
+static unsigned order_with(const struct tutti_master *master, unsigned extrapolation)
 {
     bool coupled = tutti_system_is_coupled(master->rank->job->system);
-    unsigned order = coupled ? master->chosen.coupling->order(tutti_extrapolation_order(&master->extrapolation))
-                             : master->chosen.table_order;
+    unsigned order = coupled ? master->chosen.coupling->order(extrapolation) : master->chosen.table_order;
     unsigned most = master->chosen.table_order > 0 ? master->chosen.table_order : master->staging.holds ? 2 : order;
     return order < most ? order : most;
+}
+
+unsigned tutti_attempt_order(const struct tutti_master *master)
+{
+    return order_with(master, tutti_extrapolation_order(&master->extrapolation));
+}
+
+unsigned tutti_attempt_full_order(const struct tutti_master *master)
+{
+    return order_with(master, master->chosen.order);
 }
 
 enum tutti_err tutti_attempt_plain(struct tutti_master *master, double target, struct tutti_attempt *attempt)

@@ -21,6 +21,8 @@ TUTTI_CHECKED enum tutti_err tutti_attempt_compared(struct tutti_master *master,
                                                     struct tutti_attempt *attempt);
 /* The order of a step of the coupling as things are: its error goes with the power order + 1. */
 unsigned tutti_attempt_order(const struct tutti_master *master);
+/* ... as soon as there are points enough for extrapolation. */
+unsigned tutti_attempt_full_order(const struct tutti_master *master);
 /* Has the attempt come to an end that the step's error says nothing about: an event, a step refused, the end of the run? */
 static inline bool tutti_attempt_is_over(const struct tutti_attempt *attempt)
 {

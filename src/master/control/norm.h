@@ -18,6 +18,7 @@ struct tutti_norm {
     bool
         per_time; /* errors are bounded per unit of time, on the scale that signals have in this run, as long as that can be
                       done */
+    double calibration;       /* then: the tolerance that steps are held to, as a multiple of rtol and atol */
     struct tutti_scale scale; /* then: that one */
     double *before;           /* outputs at the start of the macro step */
     double *partial;          /* per component, of a sum over outputs: sum, largest, which */
@@ -29,6 +30,11 @@ TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const stru
 
 /* What counts for the steps that follow. */
 TUTTI_CHECKED enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered);
+
+/* Where all inputs move in a step: makes the error of the run proportional to rtol (Soederlind 2006). Else runs at loose
+ * tolerances, which make few and long steps, are better than asked for, since predictions over such steps overestimate the
+ * error. So steps are held to a tolerance that goes with a power of rtol a little above 1. After tutti_norm_open. */
+void tutti_norm_calibrate(struct tutti_norm *norm);
 
 /* How much of the run's tolerance a step may take: as much as it is of the run. After the start and after events, where steps
  * have to be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
