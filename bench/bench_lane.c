@@ -27,7 +27,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- by hand: a loop that somebody would write; seconds ---- */
+/* ---- by hand: a loop as a person would write it; seconds ---- */
 
 /* An FMU of the chain. All but the first read u, all but the last show y. */
 struct link {

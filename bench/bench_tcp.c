@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exchange over TCP costs: the round trip of a bare ZeroMQ ping-pong between two processes, over the loopback interface, of
- * as many bytes and with the same security, is 1.0.
+/* What an exchange over TCP costs: the round trip of a bare ZeroMQ ping-pong between two processes, over the loopback
+ * interface, of as many bytes and with the same security, is 1.0.
  *
  *     bench_tcp
  *
- * Bare: two ROUTER sockets, as the fabric has them. Two ranks exchange 64 bytes each way; and send them there and back again, one
- * after the other, which is what the ping-pong does. Runs alternate, the best of each counts. Then rings of ranks, each with a
- * double for both neighbours: when ranks outnumber cores, an exchange should cost no more than in proportion to their number. */
+ * Bare: two ROUTER sockets, as the fabric has them. Two ranks exchange 64 bytes each way; and send them there and back
+ * again, one after the other, which is what the ping-pong does. Runs alternate, the best of each counts. Then rings of
+ * ranks, each with a double for both neighbours: when ranks outnumber cores, an exchange should cost no more than in
+ * proportion to their number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

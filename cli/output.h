@@ -18,9 +18,9 @@ bool output_can_be_written(const char *path);
  * allows that. False after a message. */
 bool output_replace(const char *path, FILE *content);
 
-/* To be called before code of an FMU runs: from then on, standard output has two halves. What an FMU prints, by whatever means and
- * from whatever thread or process of its own, goes to standard error, where the log is; what we print goes to where standard
- * output led before, through output_standard(), and so do results on standard output. */
+/* To be called before code of an FMU runs: from then on, standard output has two halves. What an FMU prints, by whatever
+ * means and from whatever thread or process of its own, goes to standard error, where the log is; what we print goes to
+ * where standard output led before, through output_standard(), and so do results on standard output. */
 void output_keep_apart(void);
 /* The stream for what the command itself prints; stdout, until they are kept apart. */
 FILE *output_standard(void);

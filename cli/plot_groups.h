@@ -14,9 +14,9 @@ struct plot_group {
 
 /* Marks traces that plot_groups_find wants to look at. */
 void plot_groups_want(struct plot *plot);
-/* Panels by the unit (of a system) that variables are of and by their physical unit; where that is not known, by their size.
- * Where that would be too many panels: those of one name, of all units, together; else all of one physical unit. What moves comes first. Tells the log what is
- * left out. */
+/* Panels by the unit (of a system) that variables are of and by their physical unit; where that is not known, by their
+ * size. Where that would be too many panels: those of one name, of all units, together; else all of one physical unit. What
+ * moves comes first. Tells the log what is left out. */
 TUTTI_CHECKED enum tutti_err plot_groups_find(struct plot *plot, struct plot_group groups[PLOT_MOST_PANELS],
                                               size_t *count);
 

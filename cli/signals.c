@@ -21,8 +21,8 @@ static void say(const char *text)
     (void)written; /* nothing can be done about it here */
 }
 
-/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library, as soon as the first thread
- * is still at work with the last one. Only the first thread knows which FMU it is in. */
+/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library, as soon as the first
+ * thread is still at work with the last one. Only the first thread knows which FMU it is in. */
 static void on_stop(int number)
 {
     if (gettid() != getpid()) {
@@ -62,8 +62,8 @@ static const char *name_of(int number)
 
 static void install_crash(void);
 
-/* An FMU was freed, and results are written: the process goes on to tell how the run went. If it cannot, because the FMU held what
- * others wait for, it ends. */
+/* An FMU was freed, and results are written: the process goes on to tell how the run went. If it cannot, because the FMU
+ * held what others wait for, it ends. */
 static void survive(void)
 {
     enum { LAST_SECONDS = 10 };

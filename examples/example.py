@@ -102,7 +102,7 @@ class Run:
         return self.columns["time"]
 
     def at(self, times, names):
-        """A row per time, a column per name; the run must have recorded these times. Behind an event, if it has two
+        """A row per time, a column per name; the run must have recorded these times. After an event, if it has two
         rows there."""
         place = np.searchsorted(self.time, np.asarray(times) + 1e-12, side="right") - 1
         assert np.allclose(self.time[place], times, rtol=0, atol=1e-9), "times that were not recorded"

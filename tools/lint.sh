@@ -70,7 +70,7 @@ check_shell() {
     } | sort -u | xargs -r shellcheck
 }
 
-# A clone works anywhere: no file names a folder of somebody's machine, nor the host that packages come from.
+# A clone works anywhere: no file names a folder of one machine, nor the host that packages come from.
 check_paths() {
     local pattern='(^|[^[:alnum:]_.~-])/([w]ork|[r]oot|[h]ome)/|[d]eb\.debian\.org|[s]ecurity\.debian\.org'
     pattern+='|[p]ypi\.org|[p]ythonhosted\.org|[r]egistry\.npmjs|[c]onda\.anaconda'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the units of a run are, for tests, examples and benchmarks: fabrics as what stands before and behind `tutti run`, and nodes
+"""Where the units of a run are, for tests, examples and benchmarks: fabrics as what stands before and after `tutti run`, and nodes
 on this machine."""
 import dataclasses
 import functools
@@ -85,7 +85,7 @@ class Nodes:
         raise RuntimeError(f"a node does not listen: {self.words()}")
 
     def fabric(self, ranks=None):
-        """The first nodes, all if nobody says how many; some twice if there are too few."""
+        """The first nodes, all if no number is given; some twice if there are too few."""
         ranks = ranks or len(self.addresses)
         chosen = [self.addresses[rank % len(self.addresses)] for rank in range(ranks)]
         return Fabric("tcp", ranks, ("--nodes", ",".join(chosen)))

@@ -129,7 +129,7 @@ def main():
     follow(example, reference, "relax, diverge 1e-3: the algorithm of the thesis", hybrid, 5e-2, 0.2, "a plot")
     blind = example.run_system("--rtol", 1e-4, "--events", "none")
     found, missed = overshoot(auto), overshoot(blind)
-    example.figure("how far behind stair or edge an event is: auto / events none", f"{found:.1e} m / {missed:.1e} m",
+    example.figure("how far beyond stair or edge an event is: auto / events none", f"{found:.1e} m / {missed:.1e} m",
                    found <= 1e-4 and missed >= 100 * found, "<= 1e-4 m / 100 times that")
     example.end()
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Feeder - a line with its load behind a breaker: L i' = v - r i. At fault_time a fault bridges the load, and r falls
+/* Feeder - a line with its load, fed through a breaker: L i' = v - r i. At fault_time a fault bridges the load, and r falls
  * from R to R_fault: a time event inside, which Co-Simulation of FMI 2.0 cannot announce. An open breaker interrupts
  * the current at once and for good. In FMI 2.0 v may change along a polynomial inside a step. */
 #include "kit.h"
@@ -62,7 +62,7 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
 
 const struct kit_model kit_model = {
     .name = "Feeder",
-    .description = "L i' = v - r i behind a breaker, with a fault at a given time",
+    .description = "L i' = v - r i, fed through a breaker, with a fault at a given time",
     .size = sizeof(struct feeder),
     KIT_VARIABLES(variables),
     KIT_UNITS(units),

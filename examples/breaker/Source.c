@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source - the grid behind a busbar and the line to it: L i' = e - R i - v. In FMI 2.0 v may change along a polynomial
+/* Source - the grid that feeds a busbar, and the line to it: L i' = e - R i - v. In FMI 2.0 v may change along a polynomial
  * inside a step. */
 #include "kit.h"
 

@@ -51,7 +51,7 @@ static size_t place_q(size_t i)
     return 3 + 3 * i;
 }
 
-/* The weights of the cell before, the cell itself and the cell behind in flow(). The last cell has none behind it: what
+/* The weights of the cell before, the cell itself and the cell after it in flow(). The last cell has none after it: what
  * would be there is like itself. */
 static void flow_weights(size_t i, double weight[3])
 {
@@ -61,11 +61,11 @@ static void flow_weights(size_t i, double weight[3])
     weight[1] = -weight[0] - weight[2];
 }
 
-static double flow(size_t i, double before, double here, double behind)
+static double flow(size_t i, double before, double here, double after)
 {
     double weight[3];
     flow_weights(i, weight);
-    return weight[0] * before + weight[1] * here + weight[2] * behind;
+    return weight[0] * before + weight[1] * here + weight[2] * after;
 }
 
 static enum kit_status derivatives(struct kit *kit, void *self, double t)

@@ -30,7 +30,8 @@ struct tutti_recorded {
     const char *unit, *description; /* NULL: none */
 };
 
-/* Functions of a program that see every row that is recorded, as it comes: whatever the units run on, in the process that called. */
+/* Functions of a program that see every row that is recorded, as it comes: whatever the units run on, in the process that
+ * called. */
 struct tutti_watcher {
     void *context;
     /* Once, before the first row: what will be recorded; good during the call. NULL: not wanted. Whatever it returns but 0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* archive.h - an FMU's files: a ZIP archive, read as hostile, or a folder of the same form.
  *
- * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names (with different content),
- * names that lead out of the target folder, links and devices. A folder is used where it lies; it is never written
- * to. */
+ * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names (with
+ * different content), names that lead out of the target folder, links and devices. A folder is used where it lies; it is
+ * never written to. */
 #ifndef TUTTI_ARCHIVE_ARCHIVE_H
 #define TUTTI_ARCHIVE_ARCHIVE_H
 

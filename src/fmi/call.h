@@ -48,7 +48,7 @@ static inline enum tutti_err tutti_call_begin(struct tutti_instance *in, enum tu
 /* What a call into an FMU finds in its thread, and what is there again after it. */
 struct tutti_frame {
     struct tutti_instance *outer; /* the instance that the thread was in; NULL: none */
-    struct tutti_floating modes;  /* all code of FMUs runs in these: the same bits, whoever shares a rank with whom */
+    struct tutti_floating modes;  /* all code of FMUs runs in these: the same bits, whichever FMUs share a rank */
 };
 
 /* The call has left other modes: brings them back, and says so once. `in`: the instance that was called. */

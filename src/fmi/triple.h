@@ -67,7 +67,7 @@ struct tutti_triples_pass {
     /* The pass's own; zeroed before the first one. What it finds in its thread and calls must leave there (call.h). */
     struct tutti_floating modes;
     uint64_t probe;     /* base/floating.h; another value: modes are looked at after every call */
-    bool is_suspicious; /* somebody leaves modes that no probe shows */
+    bool is_suspicious; /* an FMU leaves modes that no probe shows */
 };
 
 /* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.
@@ -102,8 +102,8 @@ struct tutti_triples_many {
     unsigned long made; /* answer: whole steps; t and grid stand at their end */
 };
 
-/* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it stopped within a step, like
- * tutti_triples_step. */
+/* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it
+ * stopped within a step, like tutti_triples_step. */
 uint32_t tutti_triples_run(struct tutti_call_triple *triples, uint32_t count, struct tutti_triples_pass *pass,
                            struct tutti_triples_many *many);
 

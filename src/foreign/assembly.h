@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* assembly.h - a system in the format of another tool, as written: FMUs and tables by names, what leads where, values, settings.
- * Read are OspSystemStructure.xml of the Open Simulation Platform (osp.c) and project files of MasterSim, .msim (msim.c).
+/* assembly.h - a system in the format of another tool, as written: FMUs and tables by names, what leads where, values,
+ * settings. Read are OspSystemStructure.xml of the Open Simulation Platform (osp.c) and project files of MasterSim, .msim
+ * (msim.c).
  *
- * Nothing is looked up: whether a file is there, and what its variables are, is found out by who makes a system of it. Values pass
- * connections without a conversion of units, as in the tools that these files are made for. */
+ * Nothing is looked up: whether a file is there, and what its variables are, is found out by who makes a system of it.
+ * Values pass connections without a conversion of units, as in the tools that these files are made for. */
 #ifndef TUTTI_FOREIGN_ASSEMBLY_H
 #define TUTTI_FOREIGN_ASSEMBLY_H
 
@@ -70,8 +71,8 @@ struct tutti_assembly {
 
 /* Is a file of this name one? (OspSystemStructure*.xml, *.msim) */
 bool tutti_assembly_is(const char *path);
-/* `file` is for messages, and tells the format. What is odd goes to `findings` (may be NULL). FORMAT with file and line where there
- * is no sense to be made, LIMIT. *out is the caller's. */
+/* `file` is for messages, and tells the format. What is odd goes to `findings` (may be NULL). FORMAT with file and line
+ * where there is no sense to be made, LIMIT. *out is the caller's. */
 TUTTI_CHECKED enum tutti_err tutti_assembly_read(struct tutti_assembly **out, const char *file,
                                                  struct tutti_reader *reader, struct tutti_findings *findings);
 void tutti_assembly_free(struct tutti_assembly *assembly);

@@ -45,9 +45,9 @@ enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *
                                                  .fabric = fabric,
                                                  .place = fabric->ranks > 1 ? job->place : NULL,
                                                  .reports = true,
-                                                 .reporter = reporter,
                                                  .log = fabric->rank == 0 ? log : NULL,
-                                                 .unit_log = log}};
+                                                 .unit_log = log},
+                                        .master = {.reporter = reporter}};
     go(&execution, &failure, &place);
     /* What cannot be told is lost; whatever is wrong there, the conductor will see. */
     (void)!tutti_rank_reporter_tell_tally(reporter, &stats);

@@ -112,7 +112,7 @@ void tutti_count(struct tutti_master *master)
     bool first = !rank->fabric || rank->fabric->rank == 0;
     stats->rejected = rank->own_rejected + (first ? stats->rejected : 0);
     stats->events_located = rank->own_events + (first ? stats->events_located : 0);
-    stats->rows = rank->observer ? rank->observer->rows : 0;
+    stats->rows = master->observer ? master->observer->rows : 0;
     stats->terminated_by_fmu = rank->ended != NULL;
     stats->not_converged = master->not_converged;
     stats->forced = master->forced;

@@ -105,13 +105,13 @@ static enum tutti_err cross_shown(struct tutti_master *master)
     bool follows = memory->located_in > 0 && memory->located_in == memory->steps; /* from an event that is counted */
     rank->stats->events_located += !follows;
     TRY(tutti_correction_restart(master->correction));
-    return tutti_observer_row(rank->observer, rank->t);
+    return tutti_observer_row(master->observer, rank->t);
 }
 
 enum tutti_err tutti_events_cross_found(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
-    TRY(tutti_observer_row(rank->observer, rank->t));
+    TRY(tutti_observer_row(master->observer, rank->t));
     return cross_shown(master);
 }
 
@@ -149,7 +149,7 @@ enum tutti_err tutti_events_take_pending(struct tutti_master *master)
     }
     if (!any)
         return TUTTI_OK;
-    bool shown = rank->observer->rows > 0 && rank->observer->last_row == rank->t; /* by the step that led here */
+    bool shown = master->observer->rows > 0 && master->observer->last_row == rank->t; /* by the step that led here */
     if (events)
         TRY(shown ? cross_shown(master) : tutti_events_cross_found(master));
     TRY(tutti_events_begin_anew(master));

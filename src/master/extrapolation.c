@@ -99,8 +99,8 @@ static enum tutti_err ask_all(struct tutti_extrapolation *e, unsigned order)
 }
 
 /* Those that units give, else those of the polynomial: where the error is controlled, of one through a point more, whose
- * derivatives at the newest point are nearly as good as given ones. With fixed steps it is Andersson 2016 eq. 6.29, whose limits of
- * stability are known (Andersson 2016 Table 6.1). */
+ * derivatives at the newest point are nearly as good as given ones. With fixed steps it is Andersson 2016 eq. 6.29, whose
+ * limits of stability are known (Andersson 2016 Table 6.1). */
 void tutti_extrapolation_lay(struct tutti_extrapolation *e)
 {
     struct tutti_rank *rank = e->rank;
@@ -186,8 +186,8 @@ static double scale_of(const struct tutti_history *history, unsigned degree, dou
     return scale;
 }
 
-/* Adams-Bashforth with steps of any size: y^(1) goes on as the line through its last two values (Galtier 2015, "Coordinated Variable
- * Step"; Euler's method is its first order). It misses by h^2 (h / 6 + h_1 / 4) y^(3), Euler's by h^2 / 2 y^(2). */
+/* Adams-Bashforth with steps of any size: y^(1) goes on as the line through its last two values (Galtier 2015, "Coordinated
+ * Variable Step"; Euler's method is its first order). It misses by h^2 (h / 6 + h_1 / 4) y^(3), Euler's by h^2 / 2 y^(2). */
 static void defect_by_rates(const struct tutti_extrapolation *e, unsigned degree, double t, const double *now,
                             double *defect)
 {

@@ -59,9 +59,9 @@ static inline bool tutti_extrapolation_begins(const struct tutti_extrapolation *
 {
     return extrapolation->since < TUTTI_FIRST_STEPS;
 }
-/* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (Galtier 2015: Euler for
- * degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points). Scaled to the
- * error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */
+/* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (Galtier 2015:
+ * Euler for degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points).
+ * Scaled to the error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */
 double tutti_extrapolation_defect(const struct tutti_extrapolation *extrapolation, unsigned degree, double t,
                                   const double *now, double *defect);
 

@@ -60,7 +60,7 @@ static void plan_measurement(struct tutti_lane *lane, uint32_t i)
 
 /* ---- steps ---- */
 
-/* What the unit reads, if nobody has staged it. */
+/* What the unit reads, unless it is staged already. */
 static enum tutti_err gather(struct tutti_lane *lane, const struct tutti_member *member)
 {
     return lane->pass.one_by_one ? tutti_wires_gather(&lane->rank->wires, member->wires) : TUTTI_OK;

@@ -48,7 +48,7 @@ enum tutti_err tutti_loop_open(struct tutti_loop *loop, struct tutti_master *mas
     const struct tutti_times *times = &rank->times;
     *loop = (struct tutti_loop){
         .master = master, .steered = steered, .halt_at = INFINITY, .watch = {.countdown = 1, .interval = 1}};
-    loop->fast_path = !rank->watches && !rank->observer->records && !rank->job->visit && !steered &&
+    loop->fast_path = !rank->watches && !master->observer->records && !rank->job->visit && !steered &&
                       !master->chosen.by_attempts;
     loop->runs_lane = loop->fast_path && !rank->reports && !rank->job->options.has_realtime && master->lane.runs;
     tutti_grid_init(&loop->communication, times->start, times->step, times->stop);
@@ -223,7 +223,7 @@ static enum tutti_err look_around(struct tutti_loop *loop)
     if (crossed || here.jumped)
         TRY(tutti_events_begin_anew(master));
     if (!crossed && (due || rank->ended))
-        TRY(tutti_observer_row(rank->observer, rank->t));
+        TRY(tutti_observer_row(master->observer, rank->t));
     return due && !master->chosen.by_attempts ? check_signals(rank) : TUTTI_OK;
 }
 
@@ -241,7 +241,7 @@ static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
     loop->watch.last_look = time;
     if (time - loop->watch.last_flush > 1) {
         loop->watch.last_flush = time;
-        TRY(tutti_observer_flush(rank->observer));
+        TRY(tutti_observer_flush(loop->master->observer));
     }
     if (time - loop->watch.last_progress < 0.1)
         return TUTTI_OK;
@@ -249,7 +249,7 @@ static enum tutti_err look_at_clock(struct tutti_loop *loop, double h)
     struct tutti_progress progress = {
         rank->times.start, rank->times.stop, rank->t, h, rank->stats->steps, time - loop->watch.loop_start};
     if (rank->reports)
-        return tutti_rank_reporter_tell_progress(rank->reporter, &progress);
+        return tutti_rank_reporter_tell_progress(loop->master->reporter, &progress);
     if (rank->job->options.progress)
         rank->job->options.progress(rank->job->options.progress_context, &progress);
     return TUTTI_OK;

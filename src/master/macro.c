@@ -110,9 +110,9 @@ static enum tutti_err probe(struct tutti_master *master, double target, bool by_
     return TUTTI_OK;
 }
 
-/* A discrete output changes in (rank->t, high], or, by_error, the error of steps that end there comes from a jump or a kink:
- * bisection, each try from the start of the step (Awais 2015 section 5.5; Galtier 2015). Then the run is at its start; *low is the last
- * point before the event, cross_at the first after it. */
+/* A discrete output changes in (rank->t, high], or, by_error, the error of steps that end there comes from a jump or a
+ * kink: bisection, each try from the start of the step (Awais 2015 section 5.5; Galtier 2015). Then the run is at its
+ * start; *low is the last point before the event, cross_at the first after it. */
 static enum tutti_err locate(struct tutti_master *master, double high, bool by_error, double *low)
 {
     struct tutti_rank *rank = master->rank;

@@ -18,7 +18,9 @@
 struct tutti_coupling;
 struct tutti_control;
 struct tutti_correction;
+struct tutti_observer;
 struct tutti_radii;
+struct tutti_rank_reporter;
 struct tutti_step_log;
 
 /* Their reasons are in this order. */
@@ -80,6 +82,8 @@ struct tutti_compared {
 
 struct tutti_master {
     struct tutti_rank *rank;
+    struct tutti_observer *observer;      /* records rows */
+    struct tutti_rank_reporter *reporter; /* to a conductor, if one listens (rank->reports); these are borrowed */
     struct tutti_chosen chosen;
     struct tutti_memory memory;
     /* All that counts for the steps that follow, besides units and signals: `memory`, what the parts below have of it, and what a

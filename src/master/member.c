@@ -43,8 +43,8 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
     return unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
 }
 
-/* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand where they stood: try half of it, and half again. Where steps
- * can be taken back, all units are, and try a shorter one. */
+/* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand
+ * where they stood: try half of it, and half again. Where steps can be taken back, all units are, and try a shorter one. */
 static enum tutti_err advance(struct tutti_rank *rank, const struct tutti_step_rules *rules,
                               struct tutti_member *member, double target, const struct tutti_step *made,
                               struct tutti_step *step, struct tutti_outcome *outcome)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.h - every Float64 output of a run as one vector, for those who judge steps: first the connected ones, which are in
- * the signals (wires.reals), then the continuous ones that no unit reads, component by component. */
+/* outputs.h - the Float64 outputs that steps are judged by, as one vector: first those that units read, which are in the signals
+ * (wires.reals), then, if they are wanted, the continuous ones that no unit reads, component by component. */
 #ifndef TUTTI_MASTER_OUTPUTS_H
 #define TUTTI_MASTER_OUTPUTS_H
 
@@ -15,14 +15,14 @@ struct tutti_unread {
 
 struct tutti_outputs {
     struct tutti_rank *rank;
-    uint32_t count; /* of all */
+    uint32_t count; /* of both */
     struct tutti_unread *unread;
     uint32_t *unread_first;        /* per component, and one more; NULL: there are none */
     struct tutti_signals *signals; /* per component */
     bool fresh;                    /* unread ones are read where the units are */
 };
 
-/* `unread`: those are wanted, too. */
+/* `unread`: outputs that no unit reads are wanted, too. */
 TUTTI_CHECKED enum tutti_err tutti_outputs_open(struct tutti_outputs *outputs, struct tutti_rank *rank, bool unread);
 void tutti_outputs_close(struct tutti_outputs *outputs); /* a zeroed one is fine */
 

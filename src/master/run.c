@@ -49,7 +49,7 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     struct tutti_rank *rank = &execution->rank;
     struct tutti_master *master = &execution->master;
     master->rank = rank;
-    rank->observer = &execution->observer;
+    master->observer = &execution->observer;
     rank->estimates_errors = tutti_master_may_control(rank->job);
     rank->moves_inputs = tutti_master_may_move_inputs(rank->job);
     rank->controls_one = tutti_master_may_control_one(rank->job);
@@ -75,7 +75,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     TRY(tutti_loop_open(&execution->loop, master, steered));
     TRY(tutti_remember(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
     tutti_rows_begin(rank, master->chosen.control->varies, master->chosen.per_time);
-    return crossed ? TUTTI_OK : tutti_observer_row(rank->observer, rank->t);
+    return crossed ? TUTTI_OK : tutti_observer_row(master->observer, rank->t);
 }
 
 enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered)
@@ -87,8 +87,8 @@ enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool ste
     return err;
 }
 
-/* An FMU ended the run. Where macro steps are attempts all ranks know, and go on to the end together; else not all do, and none is
- * to go further than this one. */
+/* An FMU ended the run. Where macro steps are attempts all ranks know, and go on to the end together; else not all do, and
+ * none is to go further than this one. */
 static enum tutti_err spread_end(struct tutti_execution *execution, enum tutti_err err)
 {
     struct tutti_rank *rank = &execution->rank;

@@ -486,8 +486,8 @@ static bool run(struct schedule *schedule)
     return true;
 }
 
-/* Is the component to be evaluated for this output? The first time; then if something that the output needs was set
- * since (Andersson 2016 assumption 5.1, but sets that cannot change the output do not count, as in Andersson 2016 section 5.3.2). */
+/* Is the component to be evaluated for this output? The first time; then if something that the output needs was set since
+ * (Andersson 2016 assumption 5.1, but sets that cannot change the output do not count, as in Andersson 2016 section 5.3.2). */
 static bool is_stale(const struct tutti_structure *structure, uint32_t node, const uint32_t *set_at,
                      uint32_t evaluated_at)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* structure.h - which input and output of a system needs which (Andersson 2016 chapter 5): the graph for
- * initialisation, `tutti graph` and `tutti analyze`.
+/* structure.h - which input and output of a system needs which (Andersson 2016 chapter 5): the graph for initialisation,
+ * `tutti graph` and `tutti analyze`.
  *
  * A node is a connected variable of a component: an input (or parameter) that is a destination, or an output (local,
- * calculated parameter) that is a source. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output the
- * inputs of its component that it depends on (Andersson 2016 eq. 5.4), as the model structure says; where that says nothing, all of
- * them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs.
+ * calculated parameter) that is a source. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output
+ * the inputs of its component that it depends on (Andersson 2016 eq. 5.4), as the model structure says; where that says
+ * nothing, all of them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs.
  *
  * A connection from or to a port of the system itself makes no node: what comes in is known before anything is computed,
  * and no unit waits for what goes out. */

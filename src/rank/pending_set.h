@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pending_set.h - values that a program sets between steps (simulation.h), kept until their unit may take them: when the next step
- * begins, since no read may follow a set (R3), and in event mode where the unit has it. */
+/* pending_set.h - values that a program sets between steps (simulation.h), kept until their unit may take them: when the
+ * next step begins, since no read may follow a set (R3), and in event mode where the unit has it. */
 #ifndef TUTTI_RANK_PENDING_SET_H
 #define TUTTI_RANK_PENDING_SET_H
 

@@ -15,9 +15,7 @@
 #include "signals/inputs.h"
 #include "signals/wires.h"
 
-struct tutti_observer;
 struct tutti_pending_sets;
-struct tutti_rank_reporter;
 
 /* How often an FMU may come back without moving in time before it is called stuck. */
 enum { TUTTI_MOST_STANDSTILLS = 1000 };
@@ -70,12 +68,11 @@ struct tutti_rank {
     /* Among others. */
     struct tutti_fabric *fabric;
     bool owns_fabric;
-    bool reports;                         /* a conductor listens: rows, messages and counts go there */
-    struct tutti_rank_reporter *reporter; /* ... by this (report/rank_reporter.h); NULL: none does */
-    struct tutti_heartbeat *heartbeat;    /* the fabric's */
-    const int32_t *place;                 /* per component: its rank; NULL: there is one rank only */
-    const struct tutti_log *log;          /* for what all ranks would say alike: silent on all but the first */
-    const struct tutti_log *unit_log;     /* for what own units say */
+    bool reports;                      /* a conductor listens: rows, messages and counts go there */
+    struct tutti_heartbeat *heartbeat; /* the fabric's */
+    const int32_t *place;              /* per component: its rank; NULL: there is one rank only */
+    const struct tutti_log *log;       /* for what all ranks would say alike: silent on all but the first */
+    const struct tutti_log *unit_log;  /* for what own units say */
 
     /* Units. */
     struct tutti_unit **units;    /* per component; shadows for those of other ranks */
@@ -95,7 +92,6 @@ struct tutti_rank {
     /* Signals between them. */
     struct tutti_wires wires;
     struct tutti_channels channels;
-    struct tutti_observer *observer;         /* records rows of them; NULL: none does */
     struct tutti_pending_sets *pending_sets; /* values that a program sets between steps; NULL: none does */
     double kept_from; /* units may be taken back to there (<tutti/simulation.h>); INFINITY: not at all */
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* growth.h - does a signal move more and more from macro step to macro step? That is what an unstable coupling looks like as
- * long as its values are finite.
+/* growth.h - does a signal move more and more from macro step to macro step? That is what an unstable coupling looks like
+ * as long as its values are finite.
  *
- * Two things are looked at: what the signal moves by in a step, and its swings, the ways that it goes in one direction. Swings
- * count if they are short, a few macro steps at most: what a model does by itself, steps of that size would not show. Either
- * explodes if it grows, from one to the next on average by more than a limit, until it is some thousand times as large and larger
- * than the signal ever was before. What grows by equal amounts (a resonance) or by a power of the time does not explode, nor does an
- * exponential that the steps resolve (record/output.c has the far limit for that).
+ * Two things are looked at: what the signal moves by in a step, and its swings, the ways that it goes in one direction.
+ * Swings count if they are short, a few macro steps at most: what a model does by itself, steps of that size would not
+ * show. Either explodes if it grows, from one to the next on average by more than a limit, until it is some thousand times
+ * as large and larger than the signal ever was before. What grows by equal amounts (a resonance) or by a power of the time
+ * does not explode, nor does an exponential that the steps resolve (record/output.c has the far limit for that).
  *
- * Only signals of units in a feedback loop are watched, own ones, at accepted points. Nothing depends on it but a
- * warning. After the first thousand steps looks are taken now and then, for a hundred steps and as long as something grows:
- * it costs next to nothing, and what explodes in between is found by the far limit, or is soon no number any more. */
+ * Only signals of units in a feedback loop are watched, own ones, at accepted points. Nothing depends on it but a warning.
+ * After the first thousand steps looks are taken now and then, for a hundred steps and as long as something grows: it costs
+ * next to nothing, and what explodes in between is found by the far limit, or is soon no number any more. */
 #ifndef TUTTI_REPORT_GROWTH_H
 #define TUTTI_REPORT_GROWTH_H
 

@@ -57,9 +57,10 @@ struct tutti_observer {
 
 /* Is anything to be recorded, in the result file `output` (NULL: none) or for a watcher? */
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output);
-/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log` is for what is said of the whole. Without
- * `fabric` opens the result file `output` (NULL: none) and tells the watcher; with it tells the conductor there, and rows go to it. ARGUMENT, on all
- * ranks alike, for a pattern that fits no variable of any rank. */
+/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log`
+ * is for what is said of the whole. Without `fabric` opens the result file `output` (NULL: none) and tells the watcher;
+ * with it tells the conductor there, and rows go to it. ARGUMENT, on all ranks alike, for a pattern that fits no variable
+ * of any rank. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
                                                  const struct tutti_run_options *options, const char *output,
                                                  const struct tutti_wires *wires, const struct tutti_observed *observed,

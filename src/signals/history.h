@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* history.h - what signals were at the last accepted points, and the polynomials through them (Andersson 2016 eq. 6.29, for steps of
- * any size and any degree). */
+/* history.h - what signals were at the last accepted points, and the polynomials through them (Andersson 2016 eq. 6.29, for
+ * steps of any size and any degree). */
 #ifndef TUTTI_SIGNALS_HISTORY_H
 #define TUTTI_SIGNALS_HISTORY_H
 

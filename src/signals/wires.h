@@ -8,7 +8,7 @@
  * Invariants:
  *  W1  One set and one get call per unit, type and step.
  *  W2  Moving values allocates nothing, except for Strings and Binaries that grow.
- *  W3  Sources are offsets in `signals`, not addresses: it could lie in memory that ranks share. */
+ *  W3  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`). */
 #ifndef TUTTI_SIGNALS_WIRES_H
 #define TUTTI_SIGNALS_WIRES_H
 
@@ -32,7 +32,7 @@ struct tutti_wire {
     bool adds; /* to what the wire before it brings there: Float64 only */
 };
 
-/* A Float64 output of a unit, or an element of one. */
+/* A Float64 output that units read, or an element of one. */
 struct tutti_real {
     uint32_t place;     /* index of a double in signals */
     uint32_t node;      /* of the structure */
@@ -98,10 +98,10 @@ struct tutti_wires {
     /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 and 2. */
     unsigned order; /* 0: signals are held */
     double *slopes[TUTTI_MOST_ORDER], *gathered_slopes[TUTTI_MOST_ORDER];
-    struct tutti_real *reals; /* every Float64 output, element by element; by component */
+    struct tutti_real *reals; /* every Float64 output that is read, element by element; by component */
     uint32_t *real_first;     /* per component, and one more */
     uint32_t real_count;
-    bool plain; /* that is all there is to do in a step: no unit has other moving inputs */
+    bool plain; /* gathering is all there is to do in a step: no unit has moving inputs but those */
     struct tutti_wire *wires;
     uint32_t wire_count;
     struct tutti_arena arena;
@@ -133,7 +133,7 @@ TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wi
                                                     const struct tutti_unit_wires *wired, struct tutti_unit *unit);
 /* The size of a variable where it counts: its nominal value, or 1. */
 double tutti_wires_nominal(const struct tutti_var *var);
-/* All Float64 outputs as a dense vector. */
+/* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections, and
- * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (Andersson 2016 eq. 5.8d), with D from the
- * units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete Real ...)
- * are held meanwhile; after each solution they are read anew, and the solution repeated, until they stay.
+ * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (Andersson 2016 eq. 5.8d), with D
+ * from the units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete
+ * Real ...) are held meanwhile; after each solution they are read anew, and the solution repeated, until they stay.
  *
- * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and D
- * are computed where the units are. */
+ * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and
+ * D are computed where the units are. */
 #include "start/block.h"
 
 #include <math.h>

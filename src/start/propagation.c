@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state between two points has six parts, each with an entry per output: y now and at two points before, H y' and H^2 y''
- * as units give them (Andersson 2016 eq. 6.44 has y and y'), and where inputs were led to in the last step. Every quantity of the next
- * point is a row of coefficients over that state. */
+/* The state between two points has six parts, each with an entry per output: y now and at two points before, H y' and H^2
+ * y'' as units give them (Andersson 2016 eq. 6.44 has y and y'), and where inputs were led to in the last step. Every
+ * quantity of the next point is a row of coefficients over that state. */
 #include "start/propagation.h"
 
 #include <math.h>
@@ -61,7 +61,8 @@ static void add_row(const struct propagator *p, double *row, double factor, cons
         row[c] += factor * other[c];
 }
 
-/* H times the slope that an output is extrapolated with: that of the line or parabola through its points (Andersson 2016 eq. 6.29). */
+/* H times the slope that an output is extrapolated with: that of the line or parabola through its points (Andersson 2016
+ * eq. 6.29). */
 static void add_slope(const struct propagator *p, double *row, double factor, size_t output)
 {
     if (p->of->followers[output].gives >= 1) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.h - the rows of input files and the steps of a run: every row that matters is to be seen.
  *
- * Values that are held change at their rows, and steps end there. Lines bend at rows; steps of Co-Simulation units end there, too, unless
- * steps of one size were asked for. A unit that cannot vary its step gets one that meets the rows, if no other was
- * given. What is missed nevertheless is counted, and told at the end. */
+ * Values that are held change at their rows, and steps end there. Lines bend at rows; steps of Co-Simulation units end
+ * there, too, unless steps of one size were asked for. A unit that cannot vary its step gets one that meets the rows, if no
+ * other was given. What is missed nevertheless is counted, and told at the end. */
 #ifndef TUTTI_START_ROWS_H
 #define TUTTI_START_ROWS_H
 

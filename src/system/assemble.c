@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Systems in formats of other tools (foreign/assembly.h): their units are FMUs of the root, as those of a command line; signals of
- * functions are wires. Values pass without a conversion of units, as in those tools. */
+/* Systems in formats of other tools (foreign/assembly.h): their units are FMUs of the root, as those of a command line;
+ * signals of functions are wires. Values pass without a conversion of units, as in those tools. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

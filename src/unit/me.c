@@ -162,8 +162,8 @@ static enum tutti_err read_block(struct me *me, struct tutti_block *block)
                               block->value_count);
 }
 
-/* Lacoursiere 2017 eq. 2, 3: what is read are the outputs of the averages over the step, y = g(<x>, <u>). (Eq. 3 prints the average
- * as (z0 + z1) / 2H, which is none; it is (z1 - z0) / H.) */
+/* Lacoursiere 2017 eq. 2, 3: what is read are the outputs of the averages over the step, y = g(<x>, <u>). (Eq. 3 prints the
+ * average as (z0 + z1) / 2H, which is none; it is (z1 - z0) / H.) */
 static enum tutti_err get_averaged(struct me *me, struct tutti_block *block)
 {
     struct me_model *model = &me->model;
@@ -209,8 +209,8 @@ static enum tutti_err complete_step(struct me *me, struct tutti_step *out)
     return tutti_instance_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
 
-/* Integral of the states from t to `end` (Lacoursiere 2017 eq. 1), by Gauss's formula with five points on the dense output: exact for
- * its polynomials, of degree 9 at most. */
+/* Integral of the states from t to `end` (Lacoursiere 2017 eq. 1), by Gauss's formula with five points on the dense output:
+ * exact for its polynomials, of degree 9 at most. */
 static enum tutti_err add_to_average(struct me *me, double end)
 {
     struct me_model *model = &me->model;

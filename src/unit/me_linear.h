@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* me_linear.h - A, B, C, D of a Model Exchange FMU where it stands. A program's extra equations get one as their struct tutti_model
- * (<tutti/extra.h>). */
+/* me_linear.h - A, B, C, D of a Model Exchange FMU where it stands. A program's extra equations get one as their struct
+ * tutti_model (<tutti/extra.h>). */
 #ifndef TUTTI_UNIT_ME_LINEAR_H
 #define TUTTI_UNIT_ME_LINEAR_H
 

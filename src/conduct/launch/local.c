@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One rank, in the calling thread, which writes its result itself: nobody has to be told anything. */
+/* One rank, in the calling thread, which writes its result itself: there is no conductor to tell. */
 #include "conduct/launch/launcher.h"
 #include "conduct/place.h"
 #include "master/run.h"

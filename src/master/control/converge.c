@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps as large as the iteration converges in (Nicolai 2019 section 3.3): where it does not, the step is reduced to a fifth; where it
- * does, the next one is twice as large. Steps of --h-min are accepted as they are. */
+/* Steps as large as the iteration converges in (Nicolai 2019 section 3.3): where it does not, the step is reduced to a
+ * fifth; where it does, the next one is twice as large. Steps of --h-min are accepted as they are. */
 #include "master/control/attempt.h"
 
 static const double REDUCE = 0.2, ENLARGE = 2; /* f_red and f_exp of Nicolai 2019 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps by how far the iteration leads away from its first result (Awais 2015 section 5.5.2, eq. 5.22): beyond the tolerance for that,
- * --divergence, the next step is smaller by some percent, else larger. A step is repeated only if the iteration fails. */
+/* Steps by how far the iteration leads away from its first result (Awais 2015 section 5.5.2, eq. 5.22): beyond the
+ * tolerance for that, --divergence, the next step is smaller by some percent, else larger. A step is repeated only if the
+ * iteration fails. */
 #include "master/control/attempt.h"
 
 static const double SMALLER = 0.8, LARGER = 1.1, REDUCE = 0.2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One step, and its outputs against what the points before it foretold (Galtier 2015 "Coordinated Variable Step"): by Euler's method or
- * that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the coupling. Right after
- * an event, with too few points, a step is doubled instead. */
+/* One step, and its outputs against what the points before it foretold (Galtier 2015 "Coordinated Variable Step"): by
+ * Euler's method or that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the
+ * coupling. Right after an event, with too few points, a step is doubled instead. */
 #include <math.h>
 
 #include "master/control/attempt.h"

@@ -8,8 +8,12 @@
 #include "master/extrapolation.h"
 #include "master/outputs.h"
 
-/* Which outputs count: all continuous ones; these and discrete Float64 that are connected; connected Float64 only. */
-enum tutti_weighed { TUTTI_WEIGH_SMOOTH, TUTTI_WEIGH_ALL, TUTTI_WEIGH_CONNECTED };
+/* Which outputs count (outputs.h). */
+enum tutti_weighed {
+    TUTTI_WEIGH_SMOOTH,    /* the continuous ones */
+    TUTTI_WEIGH_ALL,       /* these, and discrete ones that units read */
+    TUTTI_WEIGH_CONNECTED, /* those that units read, continuous or discrete */
+};
 
 struct tutti_norm {
     const struct tutti_outputs *outputs;             /* these two are borrowed */
@@ -40,9 +44,9 @@ void tutti_norm_calibrate(struct tutti_norm *norm);
  * have to be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
 double tutti_norm_part(const struct tutti_norm *norm, double h);
 
-/* The weighted norm of a difference of outputs after a step of size h, and the output with the largest part (TUTTI_NONE: none):
- * its root mean square (Nicolai 2019 eq. 5, with the mean inside of the root); or, per unit of time, the largest one. `now` says how
- * large outputs are. The same bits wherever units are. Collective. */
+/* The weighted norm of a difference of outputs after a step of size h, and the output with the largest share (TUTTI_NONE:
+ * none): its root mean square (Nicolai 2019 eq. 5, with the mean inside of the root); or, per unit of time, the largest
+ * one. `now` says how large outputs are. The same bits wherever units are. Collective. */
 TUTTI_CHECKED enum tutti_err tutti_norm_of(const struct tutti_norm *norm, const double *difference, const double *now,
                                            double h, enum tutti_weighed weighed, double *value, uint32_t *driver);
 

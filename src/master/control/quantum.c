@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps by quantisation (Awais 2015 eq. 4.5): the next one ends when the first output would have moved by a quantum, if all went on
- * as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
+/* Steps by quantisation (Awais 2015 eq. 4.5): the next one ends when the first output would have moved by a quantum, if all
+ * went on as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
 #include <math.h>
 
 #include "rank/agree.h"

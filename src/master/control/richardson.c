@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Step doubling: a step in one piece against the same in two (Andersson 2016 section 9.1.3, Nicolai 2019 section 4). With a method of order p, the
- * two halves, which stay, err by |y_half - y_full| / (2^p - 1).
+/* Step doubling: a step in one piece against the same in two (Andersson 2016 section 9.1.3, Nicolai 2019 section 4). With a
+ * method of order p, the two halves, which stay, err by |y_half - y_full| / (2^p - 1).
  *
- * `slope` adds a test of the slopes of both (Nicolai 2019 eq. 7), which sees what the values do not: jumps that both have passed. It
- * looks at discrete reals, too. */
+ * `slope` adds a test of the slopes of both (Nicolai 2019 eq. 7), which sees what the values do not: jumps that both have
+ * passed. It looks at discrete reals, too. */
 #include <math.h>
 
 #include "master/control/attempt.h"

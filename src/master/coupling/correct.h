@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016 Alg. 5, 6, 7).
+/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016
+ * Alg. 5, 6, 7).
  *
  * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit coupling
  * unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) mends that (eq. 6.54, 6.64):
  *     z = y - D u_est,  y' = z + D c(y')
- * with D = dg/du (sensitivity.h), c the connections, L = dc/dy, and u_est the inputs as they were at the end of the step. What
- * is solved is the same as a difference, which asks no offset of a conversion for its share:
+ * with D = dg/du (sensitivity.h), c the connections, L = dc/dy, and u_est the inputs as they were at the end of the step.
+ * What is solved is the same as a difference, which asks no offset of a conversion for its share:
  *     (I - D L) (y' - y) = D (c(y) - u_est)
  * Smoothing lets inputs go on from where they are instead of jumping (eq. 6.71).
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c without its `by_lane`, list it in TUTTI_COUPLINGS, run
- * `ctest -L coupling`. */
+/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c without its `by_lane`, list it
+ * in TUTTI_COUPLINGS, run `ctest -L coupling`. */
 #ifndef TUTTI_MASTER_COUPLING_COUPLING_H
 #define TUTTI_MASTER_COUPLING_COUPLING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Explicit Jacobi (Awais 2015 section 4.2, Andersson 2016 Alg. 3): all units step at once, each with the others' outputs from the beginning of
- * the step: held, or extrapolated. */
+/* Explicit Jacobi (Awais 2015 section 4.2, Andersson 2016 Alg. 3): all units step at once, each with the others' outputs
+ * from the beginning of the step: held, or extrapolated. */
 #include "master/couple.h"
 #include "master/coupling/correct.h"
 

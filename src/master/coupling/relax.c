@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with what the units gave at its end until
- * that rests. Inputs move on a line between both ends of the step, so that iterating makes the method of order 2.
+/* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with what the units
+ * gave at its end until that rests. Inputs move on a line between both ends of the step, so that iterating makes the method
+ * of order 2.
  *
- * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of the
- * Gauss-Seidel sort. Discrete values go as in the explicit method of that sort. */
+ * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of
+ * the Gauss-Seidel sort. Discrete values go as in the explicit method of that sort. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

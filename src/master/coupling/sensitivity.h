@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sensitivity.h - D of a running system (Andersson 2016 eq. 5.8, 6.54): how the continuous outputs of its units follow their continuous
- * inputs where they are, between two steps.
+/* sensitivity.h - D of a running system (Andersson 2016 eq. 5.8, 6.54): how the continuous outputs of its units follow
+ * their continuous inputs where they are, between two steps.
  *
- * Of a unit that has directional derivatives, its own are taken; a Model Exchange unit always has some (by differences, which
- * its mode allows). A Co-Simulation FMU without them must not be read after its inputs are set, before it has made a step:
- * it is saved, makes a very short step with the inputs as they are, and one more per input with that moved a little, and is
- * restored each time. */
+ * Of a unit that has directional derivatives, its own are taken; a Model Exchange unit always has some (by differences,
+ * which its mode allows). A Co-Simulation FMU without them must not be read after its inputs are set, before it has made a
+ * step: it is saved, makes a very short step with the inputs as they are, and one more per input with that moved a little,
+ * and is restored each time. */
 #ifndef TUTTI_MASTER_COUPLING_SENSITIVITY_H
 #define TUTTI_MASTER_COUPLING_SENSITIVITY_H
 
@@ -49,8 +49,8 @@ struct tutti_sensitivity {
 };
 
 /* The pattern, from the dependencies that the running system's model structures tell; without `entries` only which inputs
- * move. UNSUPPORTED, naming the unit, where there is no way to the values of a unit in an algebraic loop. A zeroed one is fine for fini, which units must
- * still be alive for. */
+ * move. UNSUPPORTED, naming the unit, where there is no way to the values of a unit in an algebraic loop. A zeroed one is
+ * fine for fini, which units must still be alive for. */
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct tutti_rank *rank,
                                                     const struct tutti_structure *running, bool entries);
 void tutti_sensitivity_fini(struct tutti_sensitivity *sensitivity);

@@ -384,7 +384,6 @@ static inline void fake_make_rank(struct fake_world *world)
                                 .kept_from = INFINITY,
                                 .t = world->times.start,
                                 .target = world->times.start,
-                                .observer = &world->execution.observer,
                                 .member_count = world->count};
     if (!rank->fabric) {
         assert_ok(tutti_fabric_local_new(&rank->fabric));
@@ -430,6 +429,7 @@ static inline void fake_prepare(struct fake_world *world)
     fake_make_job(world);
     fake_make_rank(world);
     world->execution.master.rank = &world->execution.rank;
+    world->execution.master.observer = &world->execution.observer;
 }
 
 /* To the first point, by the code that runs of FMUs go through; the loop is steered: one step at a time. */

@@ -44,7 +44,7 @@ static void start_units(struct pieces *run, const struct tutti_run_options *opti
     bool crossed = false;
     load(run, options);
     master->rank = rank;
-    rank->observer = &run->execution.observer;
+    master->observer = &run->execution.observer;
     assert_ok(tutti_rank_open(rank));
     assert_ok(tutti_start_compute(rank));
     assert_ok(tutti_master_choose(master));
