@@ -82,10 +82,10 @@ class Lost(NodesTest):
 
     def test_stopped_worker(self):
         a, b = self.node("a"), self.node("b")
-        process = self.under_way(a, b, options=("--timeout", "3"))
+        process = self.under_way(a, b, options=("--timeout", "2"))  # the connection is given up after 3 s
         worker, = b.workers()
         os.kill(worker, signal.SIGSTOP)
-        self.ended(process, r"worker 1 at .* has given no sign of life for 3 s: raise --timeout")
+        self.ended(process, r"worker 1 at .* has given no sign of life for 2 s: raise --timeout")
         self.assert_alive(a, b)
 
     def test_hanging_fmu(self):

@@ -21,7 +21,7 @@ enum { NAP_MS = 20 };
 enum { MOST_UNITS = 3 };
 /* Seconds that we wait for the reason of a rank's end, which the node knows; and for workers that have reported their end to be
  * gone. */
-static const double REASON = 1.0, FAREWELL = 1.0;
+static const double REASON = 3.0, FAREWELL = 1.0;
 
 /* What is known of a rank. */
 struct member {
