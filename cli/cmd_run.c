@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "job/job.h"
 #include "commands.h"
 #include "console.h"
 #include "launcher.h"
@@ -42,10 +43,20 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
     if (!records_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
         return "-o";
-    for (size_t i = 0; i < options->input_count; i++)
-        if (tutti_fs_is_same(stats, options->inputs[i]))
-            return "--input";
-    return tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
+    const char *read = tutti_job_reads(options, stats);
+    return read ? read : tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
+}
+
+/* An FMU that the system refers to is known only now. */
+static bool is_fmu(const struct tutti_run_stats *stats, const char *path)
+{
+    for (size_t i = 0; i < stats->unit_count; i++)
+        if (tutti_fs_is_same(path, stats->units[i].fmu)) {
+            fprintf(stderr, "tutti: error: --stats '%s' is an FMU of the system, and not written; name another file\n",
+                    path);
+            return true;
+        }
+    return false;
 }
 
 /* What is told at the end of a run. */
@@ -67,11 +78,12 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
     console_clear_progress();
     if (err)
         console_error(tutti_err_message());
-    if (!ending->run->quiet && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
+    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats->coupling); /* it did not come to that */
+    if (!ending->run->quiet && !nothing && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
         summary_print(&(struct summary){stats, options->files, options->file_count,
                                         ending->output_path ? options->output : NULL, ending->output_path});
-    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats->coupling); /* it did not come to that */
-    bool written = !ending->stats_path || nothing || stats_write(stats, options->files[0], ending->stats_path);
+    bool written = !ending->stats_path || nothing ||
+                   (!is_fmu(stats, ending->stats_path) && stats_write(stats, options->files[0], ending->stats_path));
     ending->status = err || written ? run_exit_status(err) : EXIT_FAILED;
     if (output_finish())
         signals_all_told(ending->status);

@@ -22,6 +22,12 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     if (options->has_timeout && !(options->timeout > 0))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
                           NUMBER(options->timeout));
+    if (options->has_timeout && options->processes == 0 && !options->nodes)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--timeout has no effect here: only processes can be given up; use it with "
+                          "--processes or --nodes, or leave it out");
+    if (options->key && !options->nodes)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
     return TUTTI_OK;
 }
 

@@ -167,17 +167,53 @@ enum tutti_err tutti_job_load(struct tutti_job *job, const struct tutti_run_opti
 
 /* ---- the files of a run ---- */
 
+/* The model file itself, or what makes a folder one. */
+static bool is_part_of(const char *model, const char *path)
+{
+    static const char *const parts[] = {"", "/modelDescription.xml", "/SystemStructure.ssd"};
+    bool same = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !same; i++) {
+        struct tutti_text part = {0};
+        tutti_text_printf(&part, "%s%s", model, parts[i]);
+        same = !part.failed && tutti_fs_is_same(path, part.text);
+        tutti_text_fini(&part);
+    }
+    return same;
+}
+
+/* Of "UNIT=wheel.fmu" or "car.ssp#Variant.ssd" the file. */
+static bool is_model(const char *model, const char *path)
+{
+    const char *equals = strchr(model, '='), *hash = strrchr(model, '#');
+    char *file = hash ? strndup(model, (size_t)(hash - model)) : NULL;
+    bool same = is_part_of(model, path) || (equals && is_part_of(equals + 1, path)) || (file && is_part_of(file, path));
+    free(file);
+    return same;
+}
+
+const char *tutti_job_reads(const struct tutti_run_options *options, const char *path)
+{
+    for (size_t i = 0; i < options->file_count; i++)
+        if (is_model(options->files[i], path))
+            return "the model";
+    for (size_t i = 0; i < options->input_count; i++)
+        if (tutti_fs_is_same(path, options->inputs[i]))
+            return "--input";
+    return tutti_fs_is_same(path, options->nodes) ? "--nodes" : tutti_fs_is_same(path, options->key) ? "--key" : NULL;
+}
+
 /* Writing must not destroy what is read, or written. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
 {
+    const char *const written[][2] = {{"-o", options->output}, {"--step-log", options->step_log}};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        const char *other = tutti_job_reads(options, written[i][1]);
+        if (other)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is the file of %s; name another", written[i][0],
+                              written[i][1], other);
+    }
     for (size_t i = 0; i < options->input_count; i++) {
         const char *input = options->inputs[i];
-        if (tutti_fs_is_same(input, options->output))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "-o '%s' is the file that --input reads; name another result file",
-                              options->output);
-        if (tutti_fs_is_same(input, options->step_log))
-            return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of --input; name another",
-                              options->step_log);
         for (size_t j = 0; j < i; j++)
             if (tutti_fs_is_same(input, options->inputs[j]))
                 return tutti_fail(TUTTI_ERR_ARGUMENT, "--input '%s' is given twice", input);
@@ -186,6 +222,18 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
     if (tutti_fs_is_same(options->step_log, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of -o; name another", options->step_log);
+    return TUTTI_OK;
+}
+
+/* FMUs that a system refers to may lie beside it. */
+static enum tutti_err check_fmus(const struct tutti_job *job)
+{
+    const char *const written[][2] = {{"-o", job->options.output}, {"--step-log", job->options.step_log}};
+    for (uint32_t f = 0; f < job->system->fmu_count; f++)
+        for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+            if (tutti_fs_is_same(written[i][1], job->system->fmus[f]->path))
+                return tutti_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is an FMU of the system; name another file",
+                                  written[i][0], written[i][1]);
     return TUTTI_OK;
 }
 
@@ -206,7 +254,9 @@ enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_opti
     *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
     TRY(check_files(options));
     enum tutti_err err = find_result(job);
-    return close_failed(job, err ? err : settle(job));
+    if (!err)
+        err = settle(job);
+    return close_failed(job, err ? err : check_fmus(job));
 }
 
 enum tutti_err tutti_job_unpack(const struct tutti_job *job)

@@ -43,6 +43,8 @@ TUTTI_CHECKED enum tutti_err tutti_job_load(struct tutti_job *job, const struct 
 /* The same for a run, which writes files: they must not be those that are read. */
 TUTTI_CHECKED enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
                                             const struct tutti_visit *visit);
+/* What a run reads from `path`: "the model", or the option that names it; NULL: nothing, as far as the options tell. */
+const char *tutti_job_reads(const struct tutti_run_options *options, const char *path);
 /* Unpacks the archives of all FMUs, so that ranks that are forked need not do it each for itself. */
 TUTTI_CHECKED enum tutti_err tutti_job_unpack(const struct tutti_job *job);
 /* After a failed load or open there is nothing to close; but it does no harm, nor on a zeroed one. */

@@ -5,7 +5,9 @@
 A wrong command line is exit status 2; a file that cannot be read or written is 1."""
 import os
 import pathlib
+import re
 import resource
+import shutil
 import sys
 import unittest
 import zipfile
@@ -170,6 +172,24 @@ class Trajectories(CommandTest):
         self.refused("run", FEEDTHROUGH, "--input", self.path("binary.csv"), status=1, says=r"binary\.csv")
 
 
+class Effects(CommandTest):
+    """What would have no effect is refused."""
+
+    def test_time_out(self):
+        for fabric in ((), ("--threads", "2")):
+            self.refused("run", DAHLQUIST, *fabric, "--timeout", "5", status=2, says="--timeout has no effect")
+
+    def test_key(self):
+        self.tutti("node", "--keygen", "own.key")
+        self.refused("run", DAHLQUIST, "--key", "own.key", status=2, says="--key has no effect without --nodes")
+        self.refused("run", DAHLQUIST, "--key", "own.key", "--nodes", "127.0.0.1:1", status=2, says="--key has no effect here")
+
+    def test_list_of_nodes_without_end(self):
+        self.refused("run", DAHLQUIST, "--nodes", "/dev/zero", status=2, says="--nodes: /dev/zero:1: too long, or not a text file")
+        self.write("lines", "# many\n" * 70000)
+        self.refused("run", DAHLQUIST, "--nodes", "lines", status=2, says="--nodes: lines:65537: too long")
+
+
 class Results(CommandTest):
     """Results that cannot be written; what could be is kept in whole rows."""
 
@@ -181,7 +201,7 @@ class Results(CommandTest):
         for name in ("data.csv", "./data.csv", "link.csv"):
             with self.subTest(name=name):
                 self.refused("run", kit_fmu("Tracker", "2"), "--input", "data.csv", "-o", name, status=2,
-                             says="--input reads")
+                             says="is the file of --input")
                 with open(self.path("data.csv"), encoding="utf-8") as file:
                     self.assertEqual(file.read(), text)
 
@@ -193,6 +213,29 @@ class Results(CommandTest):
         self.write("in.csv", "time,u\n0,1\n")
         self.refused("run", DAHLQUIST, "-o", "r.csv", "--input", "in.csv", "--stats", "./in.csv", status=2,
                      says="--input and --stats cannot both be")
+
+    def test_models_are_safe(self):
+        """No file that is written may be a model, by whatever name it goes, nor one of its parts."""
+        a, b = kit_fmu("Dahlquist", "2"), kit_fmu("Tracker", "2")
+        for name, fmu in (("a.fmu", a), ("b.fmu", b), ("b.csv", b)):
+            shutil.copy(fmu, self.path(name))
+        self.tutti("new", "pair.ssp", "a=a.fmu", "b=b.fmu")
+        self.tutti("new", "pair.ssd", "a=a.fmu", "b=b.fmu")
+        os.symlink("a.fmu", self.path("link.json"))
+        model = self.unpacked()
+        pair, system = ("a=a.fmu", "b.fmu"), ("pair.ssd",)
+        for files, option, name in ((("a.fmu",), "--stats", "a.fmu"), (pair, "--stats", "a.fmu"), (pair, "--stats", "link.json"),
+                                    (pair, "--step-log", "./b.fmu"), (("a=a.fmu", "b=b.csv"), "-o", "b.csv"),
+                                    (("pair.ssp",), "--stats", "pair.ssp"), (("pair.ssp#SystemStructure.ssd",), "--step-log", "pair.ssp"),
+                                    (system, "--step-log", "pair.ssd"), (system, "--step-log", "b.fmu"),
+                                    ((model,), "--stats", "model/modelDescription.xml")):
+            with self.subTest(files=files, option=option, name=name):
+                before = pathlib.Path(self.path(name)).read_bytes()
+                self.refused("run", *files, option, name, status=2, says=f"'?{re.escape(name)}'")
+                self.assertEqual(pathlib.Path(self.path(name)).read_bytes(), before)
+        outcome = self.tutti("run", *system, "--stats", "b.fmu", status=1)
+        self.assertRegex(outcome.err, "--stats '.*b.fmu' is an FMU of the system")
+        self.assertEqual(pathlib.Path(self.path("b.fmu")).read_bytes(), pathlib.Path(b).read_bytes())
 
     def unpacked(self):
         """A folder: nothing has to be written to read it."""

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import sys
 import time
 import unittest
@@ -102,6 +103,17 @@ class Waiting(CommandTest):
                     process.send_signal(number)
                     self.assertEqual(process.wait(PATIENCE), 128 + number)
                 self.assertEqual(self.finish(process).err, "")
+
+
+    def test_nodes_that_do_not_answer(self):
+        """The run has not begun: nothing is summed up."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            process = self.start("run", kit_fmu("Dahlquist", "2"), "--nodes", f"127.0.0.1:{silent.getsockname()[1]}")
+            silent.accept()[0].close()
+            process.send_signal(signal.SIGTERM)
+            outcome = self.finish(process)
+        self.assertEqual(outcome.status, 128 + signal.SIGTERM)
+        self.assertEqual(len(outcome.lines("error")), 1)
 
 
 class Killed(CommandTest):

@@ -90,23 +90,31 @@ static enum tutti_err add_line(struct tutti_nodes_list *list, char *line, const 
     return add_ranks(list, entry, count);
 }
 
+static enum tutti_err fail_length(const char *place)
+{
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "--nodes: %s: too long, or not a text file: a line is HOST:PORT PUBLICKEY ranks=N", place);
+}
+
 static enum tutti_err read_file(struct tutti_nodes_list *list, const char *path)
 {
     FILE *file = fopen(path, "re");
     if (!file)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
-    char *line = NULL;
-    size_t room = 0;
+    enum { LONGEST = 4096, MOST_LINES = 65536 }; /* a device without end is no list */
+    char line[LONGEST];
     enum tutti_err err = TUTTI_OK;
-    for (unsigned number = 1; !err && getline(&line, &room, file) >= 0; number++) {
+    for (unsigned number = 1; !err && fgets(line, sizeof line, file); number++) {
         struct tutti_text place = {0};
         tutti_text_printf(&place, "%s:%u", path, number);
-        err = place.failed ? tutti_fail_memory() : add_line(list, line, place.text);
+        bool whole = strchr(line, '\n') || feof(file);
+        err = place.failed                    ? tutti_fail_memory()
+              : whole && number <= MOST_LINES ? add_line(list, line, place.text)
+                                              : fail_length(place.text);
         tutti_text_fini(&place);
     }
-    if (!err && !feof(file))
+    if (!err && ferror(file))
         err = tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
-    free(line);
     fclose(file);
     return err;
 }

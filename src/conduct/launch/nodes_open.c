@@ -43,6 +43,10 @@ static enum tutti_err check_keys(struct tutti_nodes *nodes)
     if (nodes->has_keys && !nodes->asked->key)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: nodes with keys want to know whose run it is: --key FILE, made "
                                               "by `tutti node --keygen FILE`");
+    if (!nodes->has_keys && nodes->asked->key)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--key has no effect here: no node has its public key beside it in --nodes; "
+                          "write HOST:PORT PUBLICKEY, or leave --key out");
     return nodes->has_keys ? tutti_key_files_read(nodes->asked->key, &nodes->keys) : TUTTI_OK;
 }
 
