@@ -31,7 +31,7 @@ static struct tutti_unit_options options_for(const char *name)
 static enum tutti_err open_unit(struct life *life, const char *model)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s_fmi%s.fmu", TUTTI_FMUS, model, VERSION);
+    snprintf(path, sizeof path, "%s/%s_fmi%s", TUTTI_FOLDERS, model, VERSION);
     memset(life, 0, sizeof *life);
     assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
     struct tutti_unit_options options = options_for("it");

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import VERSIONS, CommandTest, kit_fmu  # noqa: E402
+from command import VERSIONS, CommandTest, in_turn, kit_fmu  # noqa: E402
 
 CALLS = {"1cs": ("SetReal", "DoStep", "GetReal"), "2": ("SetReal", "DoStep", "GetReal"),
          "3": ("SetFloat64", "DoStep", "GetFloat64")}
@@ -60,16 +60,15 @@ class Lane(CommandTest):
         return (*fmus, *connect, *plain(coupling), *options)
 
     def test_faults_in_a_system(self):
-        for coupling, versions in CHAINS.items():
-            for name, version in zip("abc", versions):
-                for call in CALLS[version]:
-                    for kind in KINDS:
-                        self.same(f"{kind} {call} 0.1 @{name}", *self.units(coupling), records=(NOTHING,))
+        for version in VERSIONS:
+            for coupling, call, kind in in_turn(CHAINS, CALLS[version], KINDS):
+                name = "abc"[CHAINS[coupling].index(version)]
+                self.same(f"{kind} {call} 0.1 @{name}", *self.units(coupling), records=(NOTHING,))
 
     def test_faults_of_one_fmu(self):
         for version in VERSIONS:
-            for kind in (*KINDS, "early", "flood", "badlog"):
-                self.same(f"{kind} DoStep 0.1005", kit_fmu("Faulty", version))
+            for record, kind in in_turn(((), NOTHING), (*KINDS, "early", "flood", "badlog")):
+                self.same(f"{kind} DoStep 0.1005", kit_fmu("Faulty", version), records=(record,))
 
     def test_faults_again_and_again(self):
         for coupling in CHAINS:

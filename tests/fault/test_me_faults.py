@@ -13,10 +13,11 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-from command import ME_VERSIONS, CommandTest, Table, kit_fmu, test_fmu  # noqa: E402
+from command import ME_VERSIONS, CommandTest, Table, in_turn, kit_fmu, test_fmu  # noqa: E402
 
 VARIABLE = ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf")
 FIXED = ("rk4", "heun", "euler")
+IMPLICIT = ("cvode", "dirk", "radau5", "bdf")
 PREFIX = {"1me": "fmi", "2": "fmi2", "3": "fmi3"}
 DERIVATIVES = {"1me": "GetDerivatives", "2": "GetDerivatives", "3": "GetContinuousStateDerivatives"}
 BEFORE = {  # calls before the first row, beside those that Co-Simulation has, too
@@ -74,34 +75,31 @@ class ExchangeFaults(CommandTest):
 
     def test_a_single_point_without_a_value(self):
         """The step is made smaller, and the run goes on."""
-        for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
-            for kind in ("nan", "discard", "slip"):
-                with self.subTest(version=version, solver=solver, kind=kind):
-                    failures = self.stumble(version, f"{kind} {DERIVATIVES[version]} {HALF}", solver)
-                    self.assertGreaterEqual(failures, 1)
+        for version, solver, kind in in_turn(ME_VERSIONS, VARIABLE, ("nan", "discard", "slip")):
+            with self.subTest(version=version, solver=solver, kind=kind):
+                failures = self.stumble(version, f"{kind} {DERIVATIVES[version]} {HALF}", solver)
+                self.assertGreaterEqual(failures, 1)
 
     def test_states_that_are_refused_once(self):
-        for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
+        for version, solver in in_turn(ME_VERSIONS, VARIABLE):
             with self.subTest(version=version, solver=solver):
                 self.assertGreaterEqual(self.stumble(version, f"discard SetContinuousStates {HALF}", solver), 1)
 
     def test_no_value_from_a_time_on(self):
         """Step after step is tried up to there, and then there is a message."""
-        for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
-            function = PREFIX[version] + DERIVATIVES[version]
-            for kind, words in (("nan", "derivative of 'x' is not a finite number at t = 0.5"),
-                                ("discard", "the FMU discarded the point at t = 0.5"),
-                                ("slip", f"{function} returned Error at t = 0.5")):
-                with self.subTest(version=version, solver=solver, kind=kind):
-                    outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}+",
-                                             "--solver", solver, status=1)
-                    message = self.message(outcome, version, "Faulty")
-                    self.assertRegex(message, rf"solver {solver} cannot go on from t = (0\.49999|0\.5)")
-                    self.assertIn("'x'", message)
-                    self.assertIn(words, message)
-                    table = Table(outcome.out)
-                    self.assertIn(table.times[-1], (0.375, 0.5))
-                    self.assert_near(table["y"], [1 - math.exp(-t) for t in table.times], 1e-3)
+        says = {"nan": "derivative of 'x' is not a finite number at t = 0.5", "discard": "the FMU discarded the point at t = 0.5",
+                "slip": "{function} returned Error at t = 0.5"}
+        for version, solver, kind in in_turn(ME_VERSIONS, VARIABLE, list(says)):
+            with self.subTest(version=version, solver=solver, kind=kind):
+                outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}+",
+                                         "--solver", solver, status=1)
+                message = self.message(outcome, version, "Faulty")
+                self.assertRegex(message, rf"solver {solver} cannot go on from t = (0\.49999|0\.5)")
+                self.assertIn("'x'", message)
+                self.assertIn(says[kind].format(function=PREFIX[version] + DERIVATIVES[version]), message)
+                table = Table(outcome.out)
+                self.assertIn(table.times[-1], (0.375, 0.5))
+                self.assert_near(table["y"], [1 - math.exp(-t) for t in table.times], 1e-3)
 
     def test_errors_of_points_that_were_tried(self):
         """The user is told once, and in the end what the FMU said."""
@@ -117,7 +115,7 @@ class ExchangeFaults(CommandTest):
 
     def test_an_error_that_is_meant(self):
         """The kit's FMUs do as FMI says: after Error they refuse whatever comes next."""
-        for version, solver in itertools.product(ME_VERSIONS, VARIABLE):
+        for version, solver in in_turn(ME_VERSIONS, VARIABLE):
             outcome = self.misbehave(kit_fmu("Faulty", version), f"error {DERIVATIVES[version]} {HALF}", "--solver", solver,
                                      status=1)
             message = self.message(outcome, version, "Faulty")
@@ -125,23 +123,20 @@ class ExchangeFaults(CommandTest):
             self.assertRegex(message, rf"but {PREFIX[version]}\w+ returned Error then: this FMU cannot go on")
 
     def test_no_value_at_all(self):
-        for version, solver in itertools.product(ME_VERSIONS, VARIABLE + FIXED):
-            for kind in ("nan", "discard", "slip"):
-                outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]}", "--solver", solver,
-                                         status=1)
-                message = self.message(outcome, version, "Faulty")
-                self.assertRegex(message, rf"solver {solver} cannot go on from t = 0:")
-                self.assertEqual(Table(outcome.out).times, [0])
+        for version, solver, kind in in_turn(ME_VERSIONS, VARIABLE + FIXED, ("nan", "discard", "slip")):
+            outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]}", "--solver", solver, status=1)
+            message = self.message(outcome, version, "Faulty")
+            self.assertRegex(message, rf"solver {solver} cannot go on from t = 0:")
+            self.assertEqual(Table(outcome.out).times, [0])
 
     def test_fixed_steps_cannot_be_made_smaller(self):
-        for version, solver in itertools.product(ME_VERSIONS, FIXED):
-            for kind in ("nan", "discard"):
-                outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}", "--solver",
-                                         solver, status=1)
-                message = self.message(outcome, version, "Faulty")
-                self.assertRegex(message, rf"solver {solver} cannot go on .*steps are of a fixed size")
-                self.assertIn("'x'", message)
-                self.assertIn(Table(outcome.out).times[-1], (0.375, 0.5))
+        for version, solver, kind in in_turn(ME_VERSIONS, FIXED, ("nan", "discard")):
+            outcome = self.misbehave(kit_fmu("Faulty", version), f"{kind} {DERIVATIVES[version]} {HALF}", "--solver", solver,
+                                     status=1)
+            message = self.message(outcome, version, "Faulty")
+            self.assertRegex(message, rf"solver {solver} cannot go on .*steps are of a fixed size")
+            self.assertIn("'x'", message)
+            self.assertIn(Table(outcome.out).times[-1], (0.375, 0.5))
 
     def test_states_that_were_reached_and_are_refused(self):
         """The solver was there: nothing helps."""
@@ -169,21 +164,20 @@ class ExchangeFaults(CommandTest):
 
     def test_directional_derivatives_that_are_none(self):
         wrong = "are wrong: at t = 0\\S* that of the derivative of 'x' is 3, and -1 by differences"
-        for version, solver in itertools.product(("2", "3"), ("cvode", "dirk", "radau5", "bdf")):
-            for model, fault, says in (
-                    ("BrokenWave", "", "a directional derivative is not a finite number"), ("LyingWave", "", wrong),
-                    ("FaultyWave", "slip GetDirectionalDerivative", "GetDirectionalDerivative returned Error at t = 0"),
-                    ("FaultyWave", "discard GetDirectionalDerivative", "GetDirectionalDerivative returned Discard")):
-                with self.subTest(version=version, solver=solver, model=model, fault=fault):
-                    self.replaced(model, version, says, "--solver", solver, fault=fault)
-            for mode in ("sparse", "dense", "plain"):
-                self.replaced("FaultyWave", version, "returned Error", "--solver", solver, "--jacobian", mode,
-                              fault="slip GetDirectionalDerivative")
+        faults = (("BrokenWave", "", "a directional derivative is not a finite number"), ("LyingWave", "", wrong),
+                  ("FaultyWave", "slip GetDirectionalDerivative", "GetDirectionalDerivative returned Error at t = 0"),
+                  ("FaultyWave", "discard GetDirectionalDerivative", "GetDirectionalDerivative returned Discard"))
+        for version, solver, (model, fault, says) in in_turn(("2", "3"), IMPLICIT, faults):
+            with self.subTest(version=version, solver=solver, model=model, fault=fault):
+                self.replaced(model, version, says, "--solver", solver, fault=fault)
+        for version, solver, mode in in_turn(("2", "3"), IMPLICIT, ("sparse", "dense", "plain")):
+            self.replaced("FaultyWave", version, "returned Error", "--solver", solver, "--jacobian", mode,
+                          fault="slip GetDirectionalDerivative")
         table = Table(self.misbehave(test_fmu("BrokenWave", "2"), "", "--solver", "dopri5").out)
         self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-3)
 
     def test_directional_derivatives_that_are_right(self):
-        for version, solver in itertools.product(("2", "3"), ("cvode", "dirk", "radau5", "bdf")):
+        for version, solver in itertools.product(("2", "3"), IMPLICIT):
             outcome = self.tutti("run", test_fmu("Wave", version), "--solver", solver, "--stats", "stats.json", "-o", "-")
             self.assertEqual(outcome.lines("warning"), [])
             with open(self.path("stats.json"), encoding="utf-8") as file:
@@ -242,11 +236,10 @@ class ExchangeFaults(CommandTest):
 
     def test_error_and_fatal_in_every_step(self):
         for version, calls in DURING.items():
-            for call, (kind, word) in itertools.product(calls, WORDS.items()):
-                for solver in ("cvode", "bdf", "radau5", "dopri5", "rk4"):
-                    with self.subTest(version=version, call=call, kind=kind, solver=solver):
-                        self.failing(version, f"{kind} {call} 0.3", call, [word, f"fault: {call} fails", r"t = 0\.[3-9]"],
-                                     "--solver", solver, rows=range(1, 5))
+            for solver, call, (kind, word) in in_turn(("cvode", "bdf", "radau5", "dopri5", "rk4"), calls, list(WORDS.items())):
+                with self.subTest(version=version, call=call, kind=kind, solver=solver):
+                    self.failing(version, f"{kind} {call} 0.3", call, [word, f"fault: {call} fails", r"t = 0\.[3-9]"],
+                                 "--solver", solver, rows=range(1, 5))
 
     def test_error_and_fatal_at_an_event(self):
         """The row before the event is there."""

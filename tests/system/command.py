@@ -7,6 +7,7 @@ process and no temporary folder behind, and give the sanitizers nothing to say."
 import csv
 import dataclasses
 import io
+import itertools
 import os
 import pathlib
 import re
@@ -50,6 +51,14 @@ def kit_fmus(pattern="*"):
     found = sorted(FMUS.glob(f"{pattern}.fmu"))
     assert found, f"no {pattern}.fmu in {FMUS}"
     return found
+
+
+def in_turn(those, *lists):
+    """Every combination of the lists, each with one of those, who take turns: each of them meets every entry of a list that is no
+    shorter, but not every combination. For what does not depend on both, as FMI versions and solvers do not."""
+    those = list(those)
+    for places in itertools.product(*(range(len(entries)) for entries in lists)):
+        yield those[sum(places) % len(those)], *(entries[place] for place, entries in zip(places, lists))
 
 
 def description(fmu):

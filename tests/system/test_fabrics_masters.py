@@ -57,10 +57,10 @@ class Masters(FabricTest):
         good = total = 0
         for n, master in enumerate(masters()):
             numbers = random.Random(n)
-            fabrics = [threads(2 + n % 2), processes(2)]
-            fabrics += [mpi(2)] if n % 6 == 0 and has_mpi() else []
-            fabrics += [self.tcp()] if n % 6 == 3 else []
-            for which in (n, n + 3):
+            near, far = [threads(2 + n % 2)], [processes(2)]
+            near += [mpi(2)] if n % 6 == 0 and has_mpi() else []
+            far += [self.tcp()] if n % 6 == 3 else []
+            for which, fabrics in ((n, near), (n + 3, far)):
                 total += 1
                 good += self.check((*SYSTEMS[which % len(SYSTEMS)], *master), numbers, fabrics)
         self.assertGreater(good, 0.7 * total, "too many are refused")

@@ -6,7 +6,7 @@ import json
 import math
 import unittest
 
-from command import ME_VERSIONS, SOLVERS, CommandTest, Table, kit_fmu, test_fmu
+from command import ME_VERSIONS, SOLVERS, CommandTest, Table, in_turn, kit_fmu, test_fmu
 
 T = 0.5  # of Tracker, x' = (u - x) / T
 FIXED = ("rk4", "heun", "euler")
@@ -129,10 +129,9 @@ class Options(ExchangeTest):
             self.assert_near(table["x"], [math.exp(-t) for t in table.times], 1e-3)
 
     def test_every_solver_follows_its_tolerance(self):
-        for version, solver in itertools.product(ME_VERSIONS, CURVED):
-            for rtol in (1e-4, 1e-8):
-                table = self.exchange(kit_fmu("Dahlquist", version), "--solver", solver, "--rtol", rtol, "--stop", 5)
-                self.assert_near(table["x"], [math.exp(-t) for t in table.times], 50 * rtol)
+        for version, solver, rtol in in_turn(ME_VERSIONS, CURVED, (1e-4, 1e-8)):
+            table = self.exchange(kit_fmu("Dahlquist", version), "--solver", solver, "--rtol", rtol, "--stop", 5)
+            self.assert_near(table["x"], [math.exp(-t) for t in table.times], 50 * rtol)
 
     def test_fixed_steps_are_as_long_as_they_are_told(self):
         for solver in FIXED:
@@ -150,7 +149,7 @@ class Options(ExchangeTest):
 
     def test_averages(self):
         """x = e^-t: its mean over every communication step; the row at the start is the value itself."""
-        for version, solver in itertools.product(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
+        for version, solver in in_turn(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
             table = self.exchange(kit_fmu("Dahlquist", version), "--filter", "average", "--step", 0.25, "--stop", 2,
                                   "--rtol", 1e-8, "--solver", solver)
             means = [(math.exp(-a) - math.exp(-b)) / (b - a) for a, b in itertools.pairwise(table.times)]
@@ -200,7 +199,7 @@ class Stats(ExchangeTest):
 
 class Rows(ExchangeTest):
     def test_recorded_points_are_hit(self):
-        for version, solver in itertools.product(ME_VERSIONS, ("cvode", "bdf", "dopri5", "rk4")):
+        for version, solver in in_turn(ME_VERSIONS, ("cvode", "bdf", "dopri5", "rk4")):
             table = self.exchange(kit_fmu("Dahlquist", version), "--solver", solver, "--output-step", "0.07", "--step",
                                   "0.1", "--stop", "1", "--rtol", "1e-8")
             self.assertEqual(table.times, [n * 0.07 for n in range(15)] + [1])
@@ -227,7 +226,7 @@ class Rows(ExchangeTest):
                 self.assertAlmostEqual(table["x0"][-1], 2.00815, delta=1e-4)
 
     def test_two_rows_at_an_event(self):
-        for version, solver in itertools.product(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
+        for version, solver in in_turn(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
             with self.subTest(version=version, solver=solver):
                 table = self.exchange(kit_fmu("BouncingBall", version), "--solver", solver, "--rtol", "1e-10", "--step",
                                       "0.1", "--stop", "2")
@@ -248,13 +247,11 @@ class Rows(ExchangeTest):
                  (test_fmu, "Clockwork"), (test_fmu, "Wave"), (test_fmu, "Scaled"), (test_fmu, "Ramp")]
         options = ("--interface", "me", "--stop", "12", "--step", "0.1", "--quiet", "-o", "-")
         for solver in ("dopri5", "rk4", "adams", "radau5", "bdf", "cvode"):
+            versions = list(ME_VERSIONS) if solver in ("dopri5", "rk4", "adams") else ["2", "3"]
             for path, model in cases:
                 with self.subTest(solver=solver, model=model):
-                    results = [self.tutti("run", path(model, version), "--solver", solver, *options).out
-                               for version in ME_VERSIONS]
-                    self.assertEqual(results[1], results[2])
-                    if solver in ("dopri5", "rk4", "adams"):
-                        self.assertEqual(results[0], results[1])
+                    results = {self.tutti("run", path(model, version), "--solver", solver, *options).out for version in versions}
+                    self.assertEqual(len(results), 1)
 
 
 class Events(ExchangeTest):
@@ -263,7 +260,7 @@ class Events(ExchangeTest):
         return ("run", test_fmu("Ramp", version), "--interface", "me", "-o", "-", "--stop", str(stop), "--step", "0.25", *options)
 
     def test_an_event_at_a_communication_point(self):
-        for version, solver in itertools.product(ME_VERSIONS, SOLVERS):
+        for version, solver in in_turn(ME_VERSIONS, SOLVERS):
             arguments = self.ramp(version, "at=0.5", "what=1", stop=1.75)
             table = Table(self.tutti(*arguments, "--solver", solver, "--quiet").out)
             self.assertEqual(table["events"][-1], 3)
@@ -300,7 +297,7 @@ class Events(ExchangeTest):
 
     def test_chattering(self):
         """Named, with what to do about it, and the rows up to there."""
-        for version, solver in itertools.product(ME_VERSIONS, SOLVERS):
+        for version, solver in in_turn(ME_VERSIONS, SOLVERS):
             with self.subTest(version=version, solver=solver):
                 outcome = self.tutti("run", test_fmu("Sliding", version), "--solver", solver, "-o", "-", "--quiet",
                                      status=1)
@@ -325,7 +322,7 @@ class Inputs(ExchangeTest):
         return self.exchange(path(model, version), "--input", trajectory, "--rtol", "1e-8", *options)
 
     def test_ramps_and_kinks(self):
-        for version, solver in itertools.product(ME_VERSIONS, CURVED):
+        for version, solver in in_turn(ME_VERSIONS, CURVED):
             with self.subTest(version=version, solver=solver):
                 table = self.follow("Tracker", version, ["0,0", "1,1", "1.7,-0.4", "2,-0.4"], "--stop", "3", "--step",
                                     "0.5", "--solver", solver)
@@ -345,7 +342,7 @@ class Inputs(ExchangeTest):
 
     def test_a_pulse_that_is_shorter_than_the_step(self):
         """0.001 long, 100 high, between two communication points, and beside them."""
-        for version, solver in itertools.product(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
+        for version, solver in in_turn(ME_VERSIONS, ("cvode", "bdf", "radau5", "dopri5")):
             for begin in (0.2, 0.2371):
                 end = begin + 0.001
                 rows = ["0,0", f"{begin},0", f"{begin},100", f"{end!r},100", f"{end!r},0", "1,0"]

@@ -223,7 +223,7 @@ static inline void prepare(struct experiment *e, const char *fmu, const char *in
 {
     *e = (struct experiment){0};
     for (int u = 0; u < UNITS; u++) {
-        snprintf(e->fmus[u], sizeof e->fmus[u], "%c=%s/%s.fmu", 'a' + u, TEST_FMUS, fmu);
+        snprintf(e->fmus[u], sizeof e->fmus[u], "%c=%s/%s", 'a' + u, TEST_FOLDERS, fmu);
         e->files[u] = e->fmus[u];
     }
     snprintf(e->output, sizeof e->output, "%s/result.csv", scratch.path);

@@ -233,7 +233,7 @@ static void what_cannot_be_is_refused(void **state)
     struct experiment e;
     prepare(&e, "StuckMixer_fmi2", "cs", "0", 0.01, NULL, 0);
     assert_fails(try(&e.options), TUTTI_ERR_UNSUPPORTED, "how the outputs of 'a'");
-    assert_non_null(strstr(tutti_err_message(), "StuckMixer_fmi2.fmu"));
+    assert_non_null(strstr(tutti_err_message(), "StuckMixer_fmi2"));
     assert_non_null(strstr(tutti_err_message(), "use --coupling seidel"));
     prepare(&e, "StuckMixer_fmi2", "me", "0", 0.01, NULL, 0);
     assert_ok(try(&e.options));

@@ -7,9 +7,9 @@
 
 #include "unit/unit.h"
 
-/* FMUs of the kit, and those of tests/unit/kit: their folders. */
-#define KIT TUTTI_FMUS "/"
-#define OWN TEST_FMUS "/"
+/* FMUs of the kit, and those of tests/unit/kit: where they are, unpacked. */
+#define KIT TUTTI_FOLDERS "/"
+#define OWN TEST_FOLDERS "/"
 
 static const char *const versions[] = {"1me", "2", "3"};
 enum { VERSION_COUNT = 3 };
@@ -42,11 +42,11 @@ static inline struct tutti_integration integration_of(const char *solver, double
         .solver = solver_named(solver), .rtol = rtol, .atol = rtol / 100, .h_fixed = 0.01};
 }
 
-/* An instance of FOLDER/MODEL_fmiVERSION.fmu. `model` has its folder in front: KIT "Tracker". */
+/* An instance of FOLDER/MODEL_fmiVERSION. `model` has its folder in front: KIT "Tracker". */
 static inline void load(struct life *life, const char *model, const char *version, struct tutti_integration integration)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s_fmi%s.fmu", model, version);
+    snprintf(path, sizeof path, "%s_fmi%s", model, version);
     *life = (struct life){.next_event = INFINITY};
     assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
     struct tutti_unit_options options = {.name = "it", .interface = TUTTI_INTERFACE_ME, .integration = integration};
