@@ -27,9 +27,7 @@ static int follow(struct run_options *run)
     launcher_unmute(); /* what FMUs print is to be seen */
     signals_keep_quiet();
     output_keep_apart();
-    signals_in_run(true);
-    enum tutti_err err = tutti_run(&run->options, NULL);
-    signals_in_run(false);
+    enum tutti_err err = signals_run(&run->options, NULL);
     if (err == TUTTI_ERR_STOPPED)
         return EXIT_DONE;
     if (err && err != TUTTI_ERR_ARGUMENT) /* which all have alike */
@@ -99,9 +97,7 @@ static int conduct(struct run_options *run, const char *stats_path)
     options->finished = tell;
     options->finished_context = &ending;
     output_keep_apart();
-    signals_in_run(true);
-    enum tutti_err err = tutti_run(options, &stats);
-    signals_in_run(false);
+    enum tutti_err err = signals_run(options, &stats);
     tell(&ending, err, &stats);
     signals_all_told(-1);
     free(output_path);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,32 +23,99 @@ static void say(const char *text)
     (void)written; /* nothing can be done about it here */
 }
 
-/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library, as soon as the first
- * thread is still at work with the last one. Only the first thread knows which FMU it is in. */
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { STOPS = sizeof stops / sizeof *stops };
+static bool handled[STOPS]; /* not those that are ignored on purpose (nohup) */
+
+/* A thread that no code of an FMU runs in. FMUs may block signals in the first one, or handle them in their own way: this one takes
+ * them then, and ends the process if the first thread cannot. */
+static struct {
+    _Atomic pid_t process, thread; /* a process that was forked has none */
+    _Atomic int pressed;           /* the signal that asked for the end once more */
+} watcher;
+
+static bool has_watcher(void)
+{
+    return atomic_load(&watcher.process) == getpid();
+}
+
+static void stop_at_once(int number)
+{
+    char where[512];
+    say("\ntutti: error: stopped at once");
+    if (tutti_instance_where(where, sizeof where) > 0) {
+        say("; was in ");
+        say(where);
+    }
+    say("; everything recorded so far is kept\n");
+    tutti_crash_run();
+    _exit(128 + number);
+}
+
+/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
+ * which FMU it is in. */
 static void on_stop(int number)
 {
-    if (gettid() != getpid()) {
-        tgkill(getpid(), getpid(), number);
+    pid_t self = gettid(), first = getpid();
+    bool watches = has_watcher() && self == atomic_load(&watcher.thread);
+    if (self != first && !watches) {
+        tgkill(first, has_watcher() ? atomic_load(&watcher.thread) : first, number);
+    } else if (!in_run) { /* nothing to save */
+        tutti_crash_run();
+        _exit(128 + number);
+    } else if (!signals_received) {
+        signals_received = number;
+        if (!quiet)
+            say("\ntutti: ending at the next communication point (once more: at once)\n");
+    } else if (watches) {
+        atomic_store(&watcher.pressed, number);
+        tgkill(first, first, number);
+    } else {
+        stop_at_once(number);
+    }
+}
+
+static void handle_stops(void)
+{
+    for (int i = 0; i < STOPS; i++) {
+        struct sigaction now, stop = {.sa_handler = on_stop};
+        if (handled[i] && sigaction(stops[i], NULL, &now) == 0 && now.sa_handler != on_stop)
+            sigaction(stops[i], &stop, NULL);
+    }
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec moment = {.tv_nsec = 200000000};
+    atomic_store(&watcher.thread, gettid());
+    atomic_store(&watcher.process, getpid());
+    for (;;) {
+        (void)nanosleep(&moment, NULL);
+        if (in_run)
+            handle_stops(); /* an FMU may have put handlers of its own there */
+        int pressed = atomic_load(&watcher.pressed);
+        if (pressed && nanosleep(&moment, NULL) == 0) /* time for the first thread, which can tell more */
+            stop_at_once(pressed);
+    }
+    return unused;
+}
+
+/* Without one, the first thread does what it can. */
+static void start_watcher(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t others, before;
+    if (has_watcher() || pthread_attr_init(&attributes) != 0)
         return;
-    }
-    if (!in_run) { /* nothing to save */
-        tutti_crash_run();
-        _exit(128 + number);
-    }
-    if (signals_received) {
-        char where[512];
-        say("\ntutti: error: stopped at once");
-        if (tutti_instance_where(where, sizeof where) > 0) {
-            say("; was in ");
-            say(where);
-        }
-        say("; everything recorded so far is kept\n");
-        tutti_crash_run();
-        _exit(128 + number);
-    }
-    signals_received = number;
-    if (!quiet)
-        say("\ntutti: ending at the next communication point (once more: at once)\n");
+    sigfillset(&others);
+    for (int i = 0; i < STOPS; i++)
+        sigdelset(&others, stops[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    (void)!pthread_create(&thread, &attributes, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 static const char *name_of(int number)
@@ -124,13 +193,12 @@ static void on_crash(int number)
     _exit(EXIT_FAILED);
 }
 
-/* Code of an FMU called exit(): the run is lost, but not its rows. */
-static void on_exit_in_run(void)
+/* The run is lost, but not its rows. */
+static void on_end_in_run(const char *how)
 {
     char where[512];
-    if (!in_run)
-        return;
-    say("tutti: error: code of the FMU ended the program (exit)");
+    say("tutti: error: code of the FMU ");
+    say(how);
     if (tutti_instance_where(where, sizeof where) > 0) {
         say(": ");
         say(where);
@@ -138,6 +206,13 @@ static void on_exit_in_run(void)
     say("; everything recorded so far is kept\n");
     tutti_crash_run();
     _exit(EXIT_FAILED);
+}
+
+/* Code of an FMU called exit(). */
+static void on_exit_in_run(void)
+{
+    if (in_run)
+        on_end_in_run("ended the program (exit)");
 }
 
 void signals_keep_quiet(void)
@@ -153,14 +228,26 @@ void signals_all_told(int status)
 void signals_in_run(bool running)
 {
     in_run = running;
+    if (running)
+        start_watcher();
 }
 
-/* A signal that is ignored on purpose (nohup) stays ignored. */
-static void handle_stop(int number)
+/* Code of an FMU called pthread_exit() in the first thread: nothing goes on without it. */
+static void on_thread_exit(void *unused)
 {
-    struct sigaction before, stop = {.sa_handler = on_stop};
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(number, &stop, NULL);
+    (void)unused;
+    on_end_in_run("ended the thread that called it (pthread_exit)");
+}
+
+enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    enum tutti_err err;
+    signals_in_run(true);
+    pthread_cleanup_push(on_thread_exit, NULL);
+    err = tutti_run(options, stats);
+    pthread_cleanup_pop(0);
+    signals_in_run(false);
+    return err;
 }
 
 static void install_crash(void)
@@ -178,10 +265,11 @@ void signals_install(void)
     stack_t stack = {.ss_sp = stack_memory, .ss_size = sizeof stack_memory};
     sigaltstack(&stack, NULL);
 
-    handle_stop(SIGINT);
-    handle_stop(SIGTERM);
-    handle_stop(SIGHUP);
-    handle_stop(SIGQUIT);
+    for (int i = 0; i < STOPS; i++) {
+        struct sigaction before;
+        handled[i] = sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN;
+    }
+    handle_stops();
 
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the write fails and says so */

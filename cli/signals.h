@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <tutti/run.h>
 
 /* The signal that asked for the end, or 0. */
 extern volatile sig_atomic_t signals_received;
@@ -15,6 +16,8 @@ void signals_install(void);
 
 /* Between these two, the end of the process is not ours: an FMU that calls exit() gets a message and exit status 1. */
 void signals_in_run(bool running);
+/* tutti_run, between them. */
+enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);
 /* In a run: everything is told, and only FMUs are still to be freed; if one of them crashes then, the process ends with a warning
  * and this exit status. -1: not so. */
 void signals_all_told(int status);

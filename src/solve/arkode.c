@@ -366,6 +366,7 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     ark->anew = sundials->fresh;
     memcpy(sundials->begin, sundials->x, size);
     sundials->met = TUTTI_EVAL_OK;
+    sundials->lost = false;
     if (!sundials->fresh || !tutti_sundials_too_close(sundials, limit)) {
         if (sundials->fresh)
             TRY(begin(ark, limit));

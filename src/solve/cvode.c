@@ -153,6 +153,7 @@ static enum tutti_err step(struct tutti_solver *solver, double limit, double *x)
     struct cvode *cvode = (struct cvode *)solver;
     struct tutti_sundials *sundials = &cvode->sundials;
     sundials->met = TUTTI_EVAL_OK;
+    sundials->lost = false;
     if (sundials->fresh && tutti_sundials_too_close(sundials, limit))
         return tutti_sundials_hop(sundials, limit, x);
     memcpy(sundials->begin, sundials->x, solver->ode->count * sizeof *x);

@@ -162,7 +162,7 @@ static enum tutti_eval difference_towards(const struct work *work, const int32_t
         jacobian->point[j] = x + sign * fmax(sqrt(DBL_EPSILON) * fabs(x), work->least * tutti_ode_tolerance(ode, j, x));
     }
     work->counts->rhs++;
-    enum tutti_eval eval = ode->rhs(ode->context, work->t, jacobian->point, jacobian->product);
+    enum tutti_eval eval = tutti_ode_rhs(ode, work->t, jacobian->point, jacobian->product);
     for (int32_t i = 0; i < count; i++) {
         int32_t j = columns[i];
         /* What was added after rounding, not what was to be added. */

@@ -7,6 +7,7 @@
 #define TUTTI_SOLVE_ODE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,23 @@ struct tutti_ode {
 static inline double tutti_ode_tolerance(const struct tutti_ode *ode, size_t i, double x)
 {
     return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
+}
+
+/* Are all of them numbers? */
+static inline bool tutti_ode_is_finite(const struct tutti_ode *ode, const double *x)
+{
+    bool finite = true;
+    for (size_t i = 0; i < ode->count; i++)
+        finite = finite && isfinite(x[i]);
+    return finite;
+}
+
+/* f at a point. A point that is none, because numbers of the solver have overflowed, is not shown to the problem. */
+static inline enum tutti_eval tutti_ode_rhs(const struct tutti_ode *ode, double t, const double *x, double *dx)
+{
+    if (__builtin_expect(!isfinite(t) || !tutti_ode_is_finite(ode, x), 0))
+        return TUTTI_EVAL_NO_VALUE;
+    return ode->rhs(ode->context, t, x, dx);
 }
 
 #endif

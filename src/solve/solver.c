@@ -139,6 +139,29 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
                       solver->kind->name, NUMBER(solver->t), why, NUMBER(h), before, name, behind);
 }
 
+static enum tutti_err check_states(const struct tutti_solver *solver, const double *x)
+{
+    size_t worst = 0;
+    if (__builtin_expect(tutti_ode_is_finite(solver->ode, x), 1))
+        return TUTTI_OK;
+    while (isfinite(x[worst]))
+        worst++;
+    return tutti_solver_fail(solver, TUTTI_EVAL_OK, solver->t - solver->before, worst,
+                             "a state has grown out of all bounds");
+}
+
+enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x)
+{
+    TRY(solver->kind->step(solver, limit, x));
+    return check_states(solver, x);
+}
+
+enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x)
+{
+    TRY(solver->kind->interpolate(solver, t, x));
+    return check_states(solver, x);
+}
+
 double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst)
 {
     const struct tutti_ode *ode = solver->ode;

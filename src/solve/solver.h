@@ -117,6 +117,10 @@ TUTTI_CHECKED enum tutti_err tutti_solver_restart(struct tutti_solver *solver, d
 /* `x` are the states at t, in the last step. */
 TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x);
 
+/* As step and interpolate of the kind. States that are no finite numbers are a failure. */
+TUTTI_CHECKED enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x);
+TUTTI_CHECKED enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x);
+
 /* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
  * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */
 enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,
@@ -125,7 +129,7 @@ enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_e
 static inline enum tutti_eval tutti_solver_rhs(struct tutti_solver *solver, double t, const double *x, double *dx)
 {
     solver->counts.rhs++;
-    return solver->ode->rhs(solver->ode->context, t, x, dx);
+    return tutti_ode_rhs(solver->ode, t, x, dx);
 }
 /* For kinds: the weighted root mean square of `error` about the states `x`; *worst (may be NULL) is its largest part. */
 double tutti_solver_norm(const struct tutti_solver *solver, const double *error, const double *x, size_t *worst);

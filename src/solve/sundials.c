@@ -121,6 +121,7 @@ int tutti_sundials_rhs(realtype t, N_Vector x, N_Vector dx, void *data)
     double *slope = N_VGetArrayPointer(dx);
     if (sundials->met == TUTTI_EVAL_FAILED) /* SUNDIALS' fixed-point iteration tries again with a shorter step */
         return (int)sundials->met;
+    sundials->lost = sundials->lost || !isfinite(t);
     sundials->met = tutti_solver_rhs(&sundials->base, t, point, slope);
     if (sundials->met == TUTTI_EVAL_NO_VALUE)
         blame(sundials, point, slope);
@@ -245,6 +246,8 @@ bool tutti_sundials_interpolate(const struct tutti_sundials *sundials, double t,
 
 static const char *reason(const struct tutti_sundials *sundials, int flag)
 {
+    if (sundials->lost)
+        return "its step size is no number any more: the derivatives are too large for the tolerances";
     if (sundials->met == TUTTI_EVAL_NO_VALUE)
         return "the derivatives have no value";
     switch (flag) {

@@ -35,6 +35,7 @@ struct tutti_sundials {
     struct tutti_sundials_counters seen;
 
     enum tutti_eval met; /* by the last evaluation of the problem in this step; after FAILED there is no other */
+    bool lost;           /* in this step: SUNDIALS asks for a time that is no number */
     size_t blamed;       /* the state in the way, when that was last NO_VALUE */
     unsigned long since; /* accepted steps since then */
 

@@ -282,7 +282,7 @@ static enum tutti_err take_step(struct me *me, double end)
     solution->front = limit;
     if (solution->solver) {
         model->missed = false;
-        TRY(tutti_me_model_explain(model, solution->solver->kind->step(solution->solver, limit, solution->ahead)));
+        TRY(tutti_me_model_explain(model, tutti_solver_step(solution->solver, limit, solution->ahead)));
         left = solution->solver->before;
         solution->front = solution->solver->t;
     }

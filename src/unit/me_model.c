@@ -138,10 +138,20 @@ static enum tutti_eval failed(struct me_model *model, enum tutti_err err)
     return TUTTI_EVAL_FAILED;
 }
 
+/* A step of a solver may be any number of evaluations. */
+static bool is_interrupted(const struct me_model *model)
+{
+    return model->options->interrupt && *model->options->interrupt;
+}
+
 static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
 {
     struct me_model *model = context;
     bool discarded = false;
+    if (__builtin_expect(is_interrupted(model), 0))
+        return failed(model, tutti_fail(TUTTI_ERR_INTERRUPTED,
+                                        "interrupted at t = %s, in a step of the solver; everything recorded is kept",
+                                        TIME(t)));
     enum tutti_err err = tutti_me_model_place(model, t, x, &discarded);
     if (!err && !discarded)
         err = tutti_instance_get_derivatives(model->instance, dx, model->states, &discarded);

@@ -53,7 +53,7 @@ enum tutti_err tutti_me_solution_at(struct me_solution *solution, double t, doub
     if (t == solver->t || t == solution->t)
         memmove(x, t == solution->t ? solution->x : solution->ahead, solution->ode->count * sizeof *x);
     else
-        TRY(solver->kind->interpolate(solution->solver, t, x));
+        TRY(tutti_me_model_explain(solution->model, tutti_solver_interpolate(solution->solver, t, x)));
     return TUTTI_OK;
 }
 

@@ -499,6 +499,41 @@ static void test_pole(void **state)
     problem_stop(&problem);
 }
 
+static enum tutti_eval huge_rhs(void *context, double t, const double *x, double *dx)
+{
+    struct problem *problem = context;
+    enum tutti_eval eval = watch(context, t, x);
+    assert_true(isfinite(t) && isfinite(x[0])); /* nothing else is shown to a problem */
+    assert_true(problem->calls < 1000000);
+    dx[0] = problem->input;
+    return eval;
+}
+
+/* Derivatives near the end of all numbers: no solver loops for ever, and no state that is no number comes out of it. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    static const double slopes[] = {1e308, -1e308, 1.7e308, 1e200};
+    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+        struct problem problem;
+        problem_init(&problem, 1, 1e-6, huge_rhs);
+        problem.input = slopes[i];
+        problem_start(&problem);
+        enum tutti_err err = TUTTI_OK;
+        double middle;
+        for (int steps = 0; steps < 10000 && !err && problem.solver->t < 3; steps++) {
+            err = tutti_solver_step(problem.solver, 3, problem.x);
+            assert_true(err || isfinite(problem.x[0]));
+            if (!err)
+                err =
+                    tutti_solver_interpolate(problem.solver, (problem.solver->before + problem.solver->t) / 2, &middle);
+            assert_true(err || isfinite(middle));
+        }
+        assert_true(err == TUTTI_ERR_SOLVER || slopes[i] == 1e200);
+        problem_stop(&problem);
+    }
+}
+
 /* Far from 0, where times are 1e-7 apart. (tests/system/test_me.py has a first step that is shorter than that.) */
 static void test_late_start(void **state)
 {
@@ -657,6 +692,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_value_beside),
         cmocka_unit_test(test_no_value_any_more),
         cmocka_unit_test(test_pole),
+        cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_late_start),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_zero_states),

@@ -6,8 +6,10 @@ Each is Tracker with a library before its own that does something rude first."""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 import unittest
 import zipfile
 
@@ -24,12 +26,13 @@ PRELUDE = """
 #include <string.h>
 #include <unistd.h>
 static void rude(void);
+static int pending; /* for those who want it */
 """
 
 
 class Rude(CommandTest):
-    def rude(self, deed):
-        """Tracker with an fmi2DoStep that does the deed once, in the step from 0.4 on, and then its work."""
+    def rude(self, deed, result="next(c, t, h, flag)"):
+        """Tracker with an fmi2DoStep that does the deed once, in the step from 0.4 on, and then its work, for the result."""
         with zipfile.ZipFile(kit_fmu("Tracker", "2")) as archive:
             library = next(name for name in archive.namelist() if name.endswith(".so"))
             inner = self.folder / "inner.so"
@@ -42,7 +45,7 @@ int fmi2DoStep(void *c, double t, double h, int flag)
     int (*next)(void *, double, double, int) = 0;
     void *address = dlsym(dlopen("{inner}", RTLD_NOW | RTLD_NOLOAD), "fmi2DoStep");
     memcpy(&next, &address, sizeof next);
-    return next(c, t, h, flag);
+    return {result};
 }}
 {deed}
 """
@@ -137,6 +140,53 @@ static void *work(void *p) {{ puts("by a thread"); return p; }}
                 outcome = self.tutti(*command)
                 json.loads(outcome.out)
                 self.assertIn("by write\n", outcome.err)
+
+    def test_thread_exit(self):
+        fmu = self.rude("static void rude(void) { pthread_exit(0); }")
+        outcome = self.tutti("run", fmu, status=1)
+        self.assertRegex(outcome.err, r"tutti: error: code of the FMU ended the thread .*\(pthread_exit\): .*altered .*fmi2DoStep")
+        self.assertEqual(len(self.result()), 5)
+        outcome = self.tutti("run", f"a={fmu}", f"b={kit_fmu('Tracker', '2')}", "--threads", "2", status=1)
+        self.assertRegex(outcome.err, r"code of the FMU ended the thread .*\(pthread_exit\): instance a .*fmi2DoStep")
+        self.assertEqual(len(self.result()), 5)
+
+    def ended(self, fmu, *options):
+        """Asks for the end until it comes: with the first signal of all that an FMU lets through, or the second."""
+        process = self.start("run", fmu, *options)
+        self.await_print(process)
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 128 + signal.SIGTERM)
+        self.assertEqual(len(self.result()), 5)
+        return outcome
+
+    HANGING = """
+#include <signal.h>
+static void rude(void)
+{
+    %s
+    fprintf(stderr, "prints\\n");
+    for (;;)
+        pause();
+}
+"""
+
+    def test_hanging_with_signals_blocked(self):
+        """In the thread that it was called in, or for all: the second signal ends the run, with all rows."""
+        for deed in ("sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, 0);", "signal(SIGTERM, SIG_IGN);", ""):
+            for fabric in ((), ("--threads", "1")):
+                with self.subTest(deed=deed, fabric=fabric):
+                    outcome = self.ended(self.rude(self.HANGING % deed), *fabric)
+                    self.assertIn("stopped at once", outcome.err)
+
+    def test_pending_for_ever(self):
+        """fmi2Pending (5), and the status says so for ever."""
+        fmu = self.rude("static void rude(void) { fprintf(stderr, \"prints\\n\"); pending = 5; }\n"
+                        "int fmi2GetStatus(void *c, int kind, int *value) { *value = 5; return 0; }",
+                        result="pending ? pending : next(c, t, h, flag)")
+        self.ended(fmu)
 
     def test_check_runs_nothing(self):
         """What people do first with a file that they do not trust; info and graph as well."""

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conduct/launch/crew.h"
 #include "conduct/place.h"
+#include "fmi/instance.h"
 #include "master/conducted.h"
 
 /* FMUs are used to the stack of a main thread; where nothing is written, a large one costs nothing. */
@@ -21,6 +23,7 @@ struct worker {
     struct tutti_fabric *fabric; /* the thread's from its start on */
     enum tutti_err err;          /* what the rank came to; to be read once the thread has ended */
     char *signal_stack;
+    char ended_in[512]; /* where code of an FMU ended the thread, as text; empty: it did not */
 };
 
 struct threads {
@@ -55,16 +58,32 @@ static enum tutti_err open_all(void *self, const struct tutti_job *job, int rank
     return threads->workers ? TUTTI_OK : tutti_fail_memory();
 }
 
+static void leave(struct worker *worker)
+{
+    worker->fabric->kind->close(worker->fabric);
+    worker->fabric = NULL;
+}
+
+/* Code of an FMU called pthread_exit(). */
+static void on_thread_exit(void *context)
+{
+    struct worker *worker = context;
+    if (tutti_instance_where(worker->ended_in, sizeof worker->ended_in) == 0)
+        snprintf(worker->ended_in, sizeof worker->ended_in, "code of an FMU");
+    leave(worker);
+}
+
 static void *be_rank(void *context)
 {
     struct worker *worker = context;
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
     stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK}, before;
     sigaltstack(&stack, &before);
+    pthread_cleanup_push(on_thread_exit, worker);
     worker->err = tutti_rank_run(worker->job, worker->fabric);
+    pthread_cleanup_pop(0);
     sigaltstack(&before, NULL);
-    worker->fabric->kind->close(worker->fabric);
-    worker->fabric = NULL;
+    leave(worker);
     return NULL;
 }
 
@@ -127,9 +146,14 @@ static void look(void *self, int rank, struct tutti_rank_status *status)
         return;
     join(worker);
     status->state = TUTTI_RANK_LEFT;
-    status->err = worker->err ? tutti_fail(worker->err, "rank %d could not tell how it ended: %s", rank,
-                                           tutti_err_name(worker->err))
-                              : tutti_fabric_stopped();
+    if (worker->ended_in[0])
+        status->err = tutti_fail(
+            TUTTI_ERR_FMU, "code of the FMU ended the thread that called it (pthread_exit): %s; ask the FMU's author",
+            worker->ended_in);
+    else
+        status->err = worker->err ? tutti_fail(worker->err, "rank %d could not tell how it ended: %s", rank,
+                                               tutti_err_name(worker->err))
+                                  : tutti_fabric_stopped();
 }
 
 static void finish(void *self, bool cut)
