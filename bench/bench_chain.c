@@ -15,6 +15,7 @@
 
 #include "by_hand.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 
 enum { ROUNDS = 40, UNIT_STEPS = 100000 };
 #define STEP 1e-3
@@ -191,7 +192,7 @@ static double by_tutti(const struct chain *chain, long steps, const char *output
     struct tutti_run_options options = {
         .files = (const char *const *)chain->files,
         .file_count = chain->n,
-        .connect = (const char *const *)chain->connect,
+        .connects = (const char *const *)chain->connect,
         .connect_count = chain->connect_count,
         .has_stop = true,
         .stop = (double)steps * STEP,
@@ -201,9 +202,9 @@ static double by_tutti(const struct chain *chain, long steps, const char *output
         .control = "fixed",
         .extrapolate = "0",
         .events = "none",
-        .set = set,
+        .sets = set,
         .set_count = 1,
-        .record = none,
+        .records = none,
         .record_count = output ? 0 : 1,
         .output = output,
     };

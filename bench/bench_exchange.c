@@ -19,6 +19,7 @@
 
 #include "fmi/api2.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 
 enum { ROUNDS = 7 };
 #define STOP 2000.0

@@ -14,6 +14,7 @@
 
 #include "by_hand.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 
 enum { UNIT_STEPS = 200000, LEAST_STEPS = 1000 };
 #define STEP 1e-3
@@ -145,7 +146,7 @@ static double by_tutti(const struct chain *chain, long steps, bool after)
     struct tutti_run_options options = {
         .files = (const char *const *)chain->files,
         .file_count = chain->n,
-        .connect = (const char *const *)chain->connect,
+        .connects = (const char *const *)chain->connect,
         .connect_count = chain->n - 1,
         .has_stop = true,
         .stop = (double)steps * STEP,
@@ -156,7 +157,7 @@ static double by_tutti(const struct chain *chain, long steps, bool after)
                                   : "jacobi",
         .control = chain->n == 1 ? NULL : "fixed",
         .extrapolate = chain->n == 1 ? NULL : "0",
-        .record = none,
+        .records = none,
         .record_count = 1,
     };
     struct tutti_run_stats stats;

@@ -13,6 +13,7 @@
 
 #include "by_hand.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 
 enum { ROUNDS = 7 };
 
@@ -79,7 +80,7 @@ static double by_tutti(const char *file, const char *variable, long steps, bool 
         .stop = (double)steps * 1e-3,
         .has_step = true,
         .step = 1e-3,
-        .record = &pattern,
+        .records = &pattern,
         .record_count = 1,
         .output = output,
     };

@@ -347,14 +347,15 @@ static int finish(const struct printer *printer, enum tutti_err err)
 int command_analyze(const struct arguments *arguments)
 {
     struct run_options run;
-    struct printer printer = {.json = arguments_value(arguments, "--json") != NULL, .options = &run.options};
+    struct printer printer = {.json = arguments_value(arguments, "--json") != NULL};
     int status = run_options_read(&run, arguments);
+    printer.options = run.options;
     if (status == EXIT_DONE && !read_ranks(arguments, &printer.ranks))
         status = EXIT_USAGE;
     if (status == EXIT_DONE) {
         signals_in_run(true);
         output_keep_apart();
-        enum tutti_err err = tutti_analyze(&run.options, report, &printer);
+        enum tutti_err err = tutti_analyze(run.options, report, &printer);
         signals_in_run(false);
         status = finish(&printer, err);
     }

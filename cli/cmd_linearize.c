@@ -41,23 +41,22 @@ static bool is_input(const struct tutti_run_options *options, const char *output
     return false;
 }
 
-static int linearize(const struct run_options *run, const struct tutti_linearize_options *options,
-                     write_function *write, const char *path)
+static int linearize(const struct run_options *run, write_function *write, const char *path)
 {
     struct tutti_linearization linearization;
     struct tutti_run_stats stats;
     signals_in_run(true);
     output_keep_apart();
-    enum tutti_err err = tutti_linearize(options, &stats, &linearization);
+    enum tutti_err err = tutti_linearize(run->options, &stats, &linearization);
     signals_in_run(false);
     console_clear_progress();
     if (err)
         console_error(tutti_err_message());
     int status = run_exit_status(err);
-    if (!err && !write(&linearization, options->run.files[0], path))
+    if (!err && !write(&linearization, run->options->files[0], path))
         status = EXIT_FAILED;
     if (status == EXIT_DONE && !run->quiet)
-        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : options->run.files[0]);
+        linear_print(&linearization, stats.unit_count > 0 ? stats.units[0].name : run->options->files[0]);
     tutti_linearization_fini(&linearization);
     tutti_run_stats_fini(&stats);
     return status;
@@ -66,7 +65,6 @@ static int linearize(const struct run_options *run, const struct tutti_linearize
 int command_linearize(const struct arguments *arguments)
 {
     struct run_options run;
-    struct tutti_linearize_options options = {0};
     const char *output = arguments_value(arguments, "--output");
     write_function *write = writer_for(output);
     if (!write)
@@ -75,17 +73,14 @@ int command_linearize(const struct arguments *arguments)
     /* Taken now: code of the FMU may change the folder that the process is in. */
     char *path = standard ? NULL : tutti_fs_absolute(output);
     int status = run_options_read(&run, arguments);
-    if (status == EXIT_DONE && !arguments_number(arguments, "--at", &options.has_at, &options.at))
-        status = EXIT_USAGE;
-    if (status == EXIT_DONE && !standard && is_input(&run.options, output))
+    if (status == EXIT_DONE && !standard && is_input(run.options, output))
         status = EXIT_USAGE;
     if (status == EXIT_DONE && write == linear_write_mat && !linear_can_write_mat())
         status = EXIT_FAILED;
     if (status == EXIT_DONE && !standard && !(path && output_can_be_written(output)))
         status = EXIT_FAILED;
-    options.run = run.options;
     if (status == EXIT_DONE)
-        status = linearize(&run, &options, write, standard ? "-" : path);
+        status = linearize(&run, write, standard ? "-" : path);
     if (status == EXIT_DONE && !standard && !run.quiet)
         fprintf(stderr, "%-10s %s\n", "result", output);
     free(path);

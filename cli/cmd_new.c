@@ -12,7 +12,7 @@ int command_new(const struct arguments *arguments)
     files.operand_count--;
     int status = run_options_read(&run, &files);
     if (status == EXIT_DONE) {
-        enum tutti_err err = tutti_save(arguments->operands[0], &run.options);
+        enum tutti_err err = tutti_save(arguments->operands[0], run.options);
         if (err)
             console_error(tutti_err_message());
         status = run_exit_status(err);

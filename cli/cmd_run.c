@@ -18,7 +18,7 @@
 
 static bool records_nothing(const struct tutti_run_options *options)
 {
-    return options->record_count == 1 && strcmp(options->record[0], "none") == 0;
+    return options->record_count == 1 && strcmp(options->records[0], "none") == 0;
 }
 
 /* One of several processes of a run, of which another one tells how it went. */
@@ -27,7 +27,7 @@ static int follow(struct run_options *run)
     launcher_unmute(); /* what FMUs print is to be seen */
     signals_keep_quiet();
     output_keep_apart();
-    enum tutti_err err = signals_run(&run->options, NULL);
+    enum tutti_err err = signals_run(run->options, NULL);
     if (err == TUTTI_ERR_STOPPED)
         return EXIT_DONE;
     if (err && err != TUTTI_ERR_ARGUMENT) /* which all have alike */
@@ -69,7 +69,7 @@ struct ending {
 static void tell(void *context, enum tutti_err err, const struct tutti_run_stats *stats)
 {
     struct ending *ending = context;
-    const struct tutti_run_options *options = &ending->run->options;
+    const struct tutti_run_options *options = ending->run->options;
     if (ending->is_told)
         return;
     ending->is_told = true;
@@ -89,13 +89,12 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
 
 static int conduct(struct run_options *run, const char *stats_path)
 {
-    struct tutti_run_options *options = &run->options;
+    struct tutti_run_options *options = run->options;
     bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
     char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
     struct ending ending = {.run = run, .stats_path = stats_path, .output_path = output_path};
     struct tutti_run_stats stats;
-    options->finished = tell;
-    options->finished_context = &ending;
+    tutti_options_set_finished(options, tell, &ending);
     output_keep_apart();
     enum tutti_err err = signals_run(options, &stats);
     tell(&ending, err, &stats);
@@ -107,15 +106,13 @@ static int conduct(struct run_options *run, const char *stats_path)
 
 static int simulate(const struct arguments *arguments, struct run_options *run)
 {
-    struct tutti_run_options *options = &run->options;
     const char *stats_name = arguments_value(arguments, "--stats");
     /* Taken now: code of the FMU may change the folder that the process is in. */
     char *stats_path = !stats_name                    ? NULL
                        : strcmp(stats_name, "-") == 0 ? tutti_str_copy(stats_name)
                                                       : tutti_fs_absolute(stats_name);
-    const char *other = file_of_stats(options, stats_name);
+    const char *other = file_of_stats(run->options, stats_name);
     int status = EXIT_FAILED;
-    options->timing = arguments_value(arguments, "--stats-exact") != NULL;
     if (other) {
         fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
         status = EXIT_USAGE;
@@ -133,8 +130,8 @@ int command_run(const struct arguments *arguments)
 {
     struct run_options run;
     int status = run_options_read(&run, arguments);
-    const char *output = arguments_value(arguments, "--output");
-    run.options.output = output ? output : "result.csv";
+    if (status == EXIT_DONE && !run.options->output)
+        status = run_exit_status(tutti_options_set(run.options, "output", "result.csv"));
     if (status == EXIT_DONE)
         status = simulate(arguments, &run);
     run_options_fini(&run);

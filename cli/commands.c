@@ -9,6 +9,7 @@
 /* clang-format off */
 
 #define PAIRS(...) (const struct pair[]){__VA_ARGS__, {NULL, NULL}}
+#define WORDS(...) (const struct tutti_option_word[]){__VA_ARGS__, {NULL, NULL}}
 #define MODEL_FILES "fmu ssp ssd"
 #define RESULT_FILES "csv mat h5"
 #define HEADING(text) {"", NULL, NULL, NULL, .heading = text}
@@ -26,150 +27,31 @@ static const struct option check_options[] = {
     {NULL},
 };
 
-/* What all commands that simulate take; cli/run_options.c reads it. */
-#define CONNECT_OPTION \
-    {"--connect", NULL, "A.y=B.u", \
-     "connect an output to an input, also with a factor and an offset: A.y*2+1=B.u; repeatable"}, \
-    {"--convert", NULL, NULL, "connections may round: numbers to the nearest integer, to Booleans (not 0 is true)"}
-#define SET_OPTION \
-    {"--set", NULL, "UNIT.VAR=VALUE", \
-     "parameter or start value (of a single FMU: VAR=VALUE); enumerations by item name, arrays as a list; repeatable"}
-#define INPUT_OPTION \
-    {"--input", NULL, "FILE.csv", \
-     "input trajectories: a column 'time', then one per input, UNIT.VAR, an input of the system itself, or (single " \
-     "FMU) VAR; Real inputs are linear between rows, others held; two rows with equal time are a jump; repeatable", \
-     .files = "csv"}, \
-    {"--interpolate", NULL, "HOW", "what inputs do between rows", \
-     .words = PAIRS({"linear", "continuous Real inputs, on a line; others are held"}, {"hold", "all keep the value of their row"}), \
-     .otherwise = "linear"}
-#define INPUT_AT_OPTION \
-    {"--input-at", NULL, "WHERE", "what a Co-Simulation FMU sees of a line in a step", \
-     .words = PAIRS({"slope", "the line, if it takes one, else as with begin"}, {"begin", "the value at the beginning of the step"}, \
-                    {"middle", "in the middle"}, {"end", "at the end"}, {"auto", "the line, if it takes one, else as with end; what is held changes at its rows"}), .otherwise = "auto"}
-#define INTERFACE_OPTION \
-    {"--interface", NULL, "KIND", "which interface of the FMU to use", \
-     .words = PAIRS({"cs", "Co-Simulation"}, {"me", "Model Exchange"}, \
-                    {"auto", "cs if the FMU has it and no --solver is named"}), .otherwise = "auto"}
-#define FEATURE_OPTIONS \
-    {"--no-event-mode", NULL, NULL, \
-     "do not use the event mode that Co-Simulation FMUs claim to have; with =UNIT that of this unit, repeatable", \
-     .optional = true}, \
-    {"--no-directional-derivatives", NULL, NULL, \
-     "do not use the directional derivatives that FMUs claim to have, but differences; with =UNIT those of this unit, " \
-     "repeatable", .optional = true}
-#define TIME_OPTIONS \
-    {"--start", NULL, "T", "start time (the file's default experiment, else 0)"}, \
-    {"--stop", NULL, "T", "stop time (the file's default experiment, else 1)"}, \
-    {"--step", NULL, "H", \
-     "communication step, fixed or the first one (the file's default experiment, else (stop-start)/500); UNIT=H for a " \
-     "unit of a system that is to step less often, with a multiple of it"}
-#define OUTPUT_STEP_OPTION \
-    {"--output-step", NULL, "D", "interval of recorded points, which are hit exactly (every communication point)"}
-#define SOLVER_OPTIONS \
-    {"--solver", NULL, "NAME", "for Model Exchange", \
-     .words = PAIRS({"cvode", NULL}, {"adams", NULL}, {"dopri5", NULL}, {"dopri8", NULL}, {"dirk", NULL}, {"radau5", NULL}, \
-                    {"bdf", NULL}, {"rk4", NULL}, {"heun", NULL}, {"euler", NULL}), \
-     .otherwise = "cvode; bdf where inputs change or steps are repeated"}, \
-    {"--rtol", NULL, "R", \
-     "relative tolerance, of error control and solvers, and handed to the FMU's own (the file's default experiment, else " \
-     "1e-4)"}, \
-    {"--atol", NULL, "A", \
-     "absolute tolerance, times the nominal value of each state or output (a hundredth of the relative one)"}, \
-    {"--h-max", NULL, "H", "longest step of a control ((stop-start)/10) and of a solver ((stop-start)/50)"}, \
-    {"--solver-step", NULL, "H", "step of rk4, heun and euler (the communication step)"}, \
-    {"--predictor", NULL, "HOW", "how a multistep solver goes on when inputs change", \
-     .words = PAIRS({"restart", "forgets what was"}, {"proceed", "as if nothing had happened"}, \
-                    {"correct-1", "bdf: the first derivative is corrected"}, {"correct-2", "bdf: the second one, too"}, \
-                    {"correct-all", "bdf: all that it keeps"}, {"auto", "cvode restarts, bdf corrects"}), \
-     .otherwise = "auto"}, \
-    {"--jacobian", NULL, "HOW", "Jacobian of implicit solvers", \
-     .words = PAIRS({"sparse", NULL}, {"dense", NULL}, {"plain", "dense, column by column"}, \
-                    {"auto", NULL}), .otherwise = "auto"}
-#define FILTER_OPTION \
-    {"--filter", NULL, "HOW", "what outputs are filtered by", \
-     .words = PAIRS({"average", "over a communication step"}, {"none", NULL}), .otherwise = "none"}
-#define COUPLING_OPTIONS \
-    {"--coupling", NULL, "HOW", "how a macro step of coupled units is made", \
-     .words = PAIRS({"jacobi", "all at once"}, {"seidel", "one after the other"}, {"relax", "repeated until it rests"}, \
-                    {"auto", "says why"}), .otherwise = "auto"}, \
-    {"--control", NULL, "HOW", "how its size is chosen", \
-     .words = PAIRS({"fixed", NULL}, {"richardson", "step doubling"}, {"slope", "and a test of slopes"}, \
-                    {"embedded", "against a prediction"}, {"quantum", "by how far outputs move"}, {"converge", "for relax"}, \
-                    {"diverge", "for relax"}, {"auto", "fixed if --step is given, or FMUs propose a step and no tolerance " \
-                     "is given"}), .otherwise = "auto"}, \
-    {"--extrapolate", NULL, "ORDER", "how inputs move in a step", \
-     .words = PAIRS({"0", "held"}, {"1", "a line"}, {"2", "a parabola"}, {"auto", NULL}), .otherwise = "auto"}, \
-    {"--events", NULL, "HOW", "which events end a step for all units", \
-     .words = PAIRS({"none", "each crosses its own"}, {"early", "those that a unit comes back with"}, \
-                    {"output", "and changes of discrete outputs, which are located"}, {"auto", NULL}), .otherwise = "auto"}, \
-    {"--correct", NULL, NULL, "jacobi: correct outputs for feed-through at the end of a step"}, \
-    {"--smooth", NULL, NULL, "jacobi: inputs go on from where they are instead of jumping at the end of a step"}, \
-    {"--h-min", NULL, "H", "shortest step of a control, which is accepted as it is ((stop-start)/1e8)"}, \
-    {"--error-per", NULL, "WHAT", "what the tolerance of a control bounds", \
-     .words = PAIRS({"time", "the error of the run, as a part of what each signal moves over"}, \
-                    {"step", "that of each step"}), .otherwise = "time"}, \
-    {"--max-iterations", NULL, "N", "relax: most sweeps over the units in a step (10)"}, \
-    {"--sweeps", NULL, "HOW", "relax: how a sweep goes", \
-     .words = PAIRS({"seidel", NULL}, {"jacobi", NULL}), .otherwise = "seidel"}, \
-    {"--accelerate", NULL, "HOW", "relax: what makes it converge sooner", \
-     .words = PAIRS({"anderson", NULL}, {"aitken", NULL}, {"none", NULL}), .otherwise = "none"}, \
-    {"--order", NULL, "A,B,...", "seidel: these units step first, in this order (by the graph)"}, \
-    {"--event-tolerance", NULL, "D", "how closely events are located in time (--rtol times the first step)"}, \
-    {"--quantum", NULL, "Q", "control quantum: how far an output may move in a step"}, \
-    {"--divergence", NULL, "D", "control diverge: how far an iteration may lead from its first result (1e-3)"}
-#define PLACE_OPTION \
-    {"--place", NULL, "UNIT=RANK", \
-     "put a unit on this rank, counted from 0; repeatable (by costs and connections)"}
+#define OPTIONS_OF(group_) {"", .group = TUTTI_GROUP_##group_}
 #define COSTS_OPTION \
     {"--costs", NULL, "STATS.json", \
      "place units by the seconds that they took in an earlier run, as its --stats wrote them (estimated)", .files = "json"}
 #define MESSAGE_OPTIONS \
     {"--log-level", NULL, "LEVEL", "what is told", \
-     .words = PAIRS({"error", NULL}, {"warning", NULL}, {"info", NULL}, {"debug", NULL}), .otherwise = "warning"}, \
+     .words = WORDS({"error", NULL}, {"warning", NULL}, {"info", NULL}, {"debug", NULL}), .otherwise = "warning"}, \
     {"--quiet", NULL, NULL, "no progress line, no summary, and only the warnings that concern the result"}, \
     {"--verbose", NULL, NULL, "the same as --log-level debug; also asks the FMU for its debug messages"}
 
 static const struct option run_options[] = {
     HEADING("Model"),
-    CONNECT_OPTION,
-    SET_OPTION,
-    INPUT_OPTION,
-    INPUT_AT_OPTION,
-    INTERFACE_OPTION,
-    FEATURE_OPTIONS,
+    OPTIONS_OF(MODEL),
     HEADING("Times"),
-    TIME_OPTIONS,
-    OUTPUT_STEP_OPTION,
-    {"--realtime", NULL, "R", "simulated time goes R times as fast as the clock, and no faster (as fast as it can)"},
+    OPTIONS_OF(TIMES),
     HEADING("Accuracy and solvers"),
-    SOLVER_OPTIONS,
-    FILTER_OPTION,
+    OPTIONS_OF(ACCURACY),
     HEADING("How coupled units are stepped"),
-    COUPLING_OPTIONS,
+    OPTIONS_OF(COUPLING),
     HEADING("Where units run"),
-    {"--threads", NULL, "N", "run the units on so many threads (one)"},
-    {"--processes", NULL, "N",
-     "run the units in so many worker processes: one that crashes or hangs takes only the run with it, and what was "
-     "computed is kept"},
-    {"--nodes", NULL, "LIST",
-     "run the units on other machines, where 'tutti node' waits: HOST:PORT,... or a file with a line 'HOST:PORT PUBLICKEY' "
-     "for each", .files = "*"},
-    {"--key", NULL, "FILE", "with --nodes: your secret key ('tutti node --keygen')", .files = "*"},
-    {"--timeout", NULL, "S", "give up a process or node that gives no sign of life for so many seconds (never)"},
-    {"--mode", NULL, "HOW", "when ranks send signals of a step that may be taken back; the result is the same",
-     .words = PAIRS({"optimistic", "at once"}, {"prudent", "when it is known to be good"}), .otherwise = "optimistic"},
-    PLACE_OPTION,
+    OPTIONS_OF(WHERE),
     COSTS_OPTION,
     HEADING("Results"),
-    {"--output", "-o", "FILE",
-     "result file: .csv, .units.csv (its header has the units, 'h [m]'), .mat or .h5; - for CSV on standard output (result.csv)",
-     .files = RESULT_FILES},
-    {"--record", NULL, "PATTERN",
-     "variables to record, UNIT.VAR with * and ?; 'none' for nothing; repeatable (all outputs)"},
+    OPTIONS_OF(RESULTS),
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
-    {"--stats-exact", NULL, NULL, "measure the time of every do-step for that, not of some: slower if they are short"},
-    {"--step-log", NULL, "FILE.csv", "a line per attempt at a step: time, size, error, verdict, who drove it",
-     .files = "csv"},
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -179,29 +61,23 @@ static const struct option graph_options[] = {
     {"--output", "-o", "FILE", "OUT.svg, OUT.dot or OUT.json; - for DOT on standard output (required)",
      .files = "svg dot json"},
     {"--phase", NULL, "PHASE", "which dependencies",
-     .words = PAIRS({"initial", "those that hold while start values are computed"}, {"run", "those of a running model"}),
+     .words = WORDS({"initial", "those that hold while start values are computed"}, {"run", "those of a running model"}),
      .otherwise = "initial"},
-    CONNECT_OPTION,
-    {"--set", NULL, "UNIT.VAR=VALUE", "parameter or start value; repeatable"},
+    OPTIONS_OF(MODEL),
     {NULL},
 };
 
 static const struct option new_options[] = {
     HEADING("Model"),
-    CONNECT_OPTION,
-    SET_OPTION,
-    INTERFACE_OPTION,
-    FEATURE_OPTIONS,
+    OPTIONS_OF(MODEL),
     HEADING("Times"),
-    TIME_OPTIONS,
-    OUTPUT_STEP_OPTION,
+    OPTIONS_OF(TIMES),
     HEADING("Accuracy and solvers"),
-    SOLVER_OPTIONS,
-    FILTER_OPTION,
+    OPTIONS_OF(ACCURACY),
     HEADING("How coupled units are stepped"),
-    COUPLING_OPTIONS,
+    OPTIONS_OF(COUPLING),
     HEADING("Where units run"),
-    PLACE_OPTION,
+    OPTIONS_OF(WHERE),
     HEADING("Messages"),
     {"--quiet", NULL, NULL, "errors only, no warnings"},
     {NULL},
@@ -210,14 +86,12 @@ static const struct option new_options[] = {
 static const struct option linearize_options[] = {
     HEADING("Result"),
     {"--output", "-o", "FILE", "OUT.json or OUT.mat; - for JSON on standard output (required)", .files = "json mat"},
-    {"--at", NULL, "T", "time of the run at which to linearise, after the events there (the start time)"},
     HEADING("Model"),
-    SET_OPTION,
-    INPUT_OPTION,
+    OPTIONS_OF(MODEL),
     HEADING("Times"),
-    TIME_OPTIONS,
+    OPTIONS_OF(TIMES),
     HEADING("Accuracy and solvers"),
-    SOLVER_OPTIONS,
+    OPTIONS_OF(ACCURACY),
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -227,22 +101,16 @@ static const struct option analyze_options[] = {
     HEADING("What is told"),
     {"--json", NULL, NULL, "print everything as JSON instead of a summary for people"},
     {"--ranks", NULL, "N", "show where the units would run on so many threads, processes or nodes, and what would cross"},
-    PLACE_OPTION,
+    OPTIONS_OF(WHERE),
     COSTS_OPTION,
     HEADING("Model"),
-    CONNECT_OPTION,
-    SET_OPTION,
-    INPUT_OPTION,
-    INPUT_AT_OPTION,
-    INTERFACE_OPTION,
-    FEATURE_OPTIONS,
+    OPTIONS_OF(MODEL),
     HEADING("Times"),
-    TIME_OPTIONS,
+    OPTIONS_OF(TIMES),
     HEADING("Accuracy and solvers"),
-    SOLVER_OPTIONS,
-    FILTER_OPTION,
+    OPTIONS_OF(ACCURACY),
     HEADING("How coupled units are stepped"),
-    COUPLING_OPTIONS,
+    OPTIONS_OF(COUPLING),
     HEADING("Messages"),
     MESSAGE_OPTIONS,
     {NULL},
@@ -331,7 +199,7 @@ const struct command commands[] = {
      "file or as NAME=FILE.fmu, with --connect between them; or a system as SSP (x.ssp, x.ssp#Variant.ssd, x.ssd). A "
      "Co-Simulation FMU runs with its own solver, a Model Exchange FMU with one of Tutti's. Ctrl-C ends the run at the "
      "next communication point and keeps the result; a second Ctrl-C ends it at once.",
-     1, SIZE_MAX, run_options, command_run,
+     1, SIZE_MAX, run_options, command_run, .takes = TUTTI_IN_RUN,
      .examples = PAIRS({"tutti run ball.fmu --stop 2 --output-step 0.01 -o ball.csv", "simulate; a row every 0.01 s"},
                        {"tutti run room.fmu --set T_set=295 --input weather.csv", "with a parameter, and inputs from a file"},
                        {"tutti run a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right --set a.v=1",
@@ -366,7 +234,7 @@ const struct command commands[] = {
      "values that are pointless because a connection overwrites them; which couplings and extrapolations are stable for "
      "small steps; and what a run with the same options would choose where they say auto, with its reasons; "
      "with --ranks, which unit would run on which rank.",
-     1, SIZE_MAX, analyze_options, command_analyze,
+     1, SIZE_MAX, analyze_options, command_analyze, .takes = TUTTI_IN_ANALYZE,
      .examples = PAIRS({"tutti analyze car.ssp", "what is to be known before a run"},
                        {"tutti analyze car.ssp --ranks 2", "and where units would run"}),
      .files = MODEL_FILES},
@@ -375,7 +243,7 @@ const struct command commands[] = {
      "algebraic loops in colour: as SVG picture (needs Graphviz, Debian package graphviz), as DOT text for Graphviz, or "
      "as JSON with nodes, dependencies, loops and the order of evaluation. FILE... as for run. Only descriptions are "
      "read; no code of an FMU runs.",
-     1, SIZE_MAX, graph_options, command_graph,
+     1, SIZE_MAX, graph_options, command_graph, .takes = TUTTI_IN_GRAPH,
      .examples = PAIRS({"tutti graph car.ssp -o car.svg", "a picture"},
                        {"tutti graph car.ssp --phase run -o -", "the graph of the running system, as text"}),
      .files = MODEL_FILES},
@@ -383,7 +251,7 @@ const struct command commands[] = {
      "Simulates a Model Exchange FMU up to a time, the start if no --at is given, and linearises it there: writes the "
      "matrices A, B, C, D of x' = A x + B u, y = C x + D u with names, the values at that point and the eigenvalues of "
      "A, and says whether it is stable.",
-     1, 1, linearize_options, command_linearize,
+     1, 1, linearize_options, command_linearize, .takes = TUTTI_IN_LINEARIZE,
      .examples = PAIRS({"tutti linearize room.fmu --at 100 -o room.mat",
                         "about the state at t = 100, for Matlab, Octave or SciPy"},
                        {"tutti linearize room.fmu -o -", "about the start, as text"}),
@@ -393,7 +261,7 @@ const struct command commands[] = {
      "Tutti's own settings. FMUs become a new system with all of them inside; OUT.ssd is written beside FMUs, which stay "
      "where they are. An SSP (x.ssp, x.ssp#Variant.ssd, x.ssd) is copied with the changes that the options say; all else "
      "in it stays.",
-     2, SIZE_MAX, new_options, command_new,
+     2, SIZE_MAX, new_options, command_new, .takes = TUTTI_IN_NEW,
      .examples = PAIRS({"tutti new pair.ssp a=mass.fmu b=mass.fmu --connect a.x=b.x_left --connect b.F=a.F_right",
                         "two FMUs become a system"},
                        {"tutti new faster.ssp car.ssp --step 1e-4", "a copy with another step"}),
@@ -416,7 +284,7 @@ const struct command commands[] = {
      .examples = PAIRS({"tutti completion bash > ~/.bash_tutti", "for bash; '. ~/.bash_tutti' in ~/.bashrc loads it"},
                        {"tutti completion zsh > ~/.zsh/_tutti", "for zsh; ~/.zsh has to be in fpath before compinit"},
                        {"tutti completion fish > ~/.config/fish/completions/tutti.fish", "for fish"}),
-     .words = PAIRS({"bash", NULL}, {"zsh", NULL}, {"fish", NULL})},
+     .words = WORDS({"bash", NULL}, {"zsh", NULL}, {"fish", NULL})},
     {"help", "[COMMAND]", "show this help, or that of a command", NULL, 0, 1, help_options, command_help,
      .examples = PAIRS({"tutti help run", "the options of a command"},
                        {"tutti help --man run", "its manual page"})},

@@ -53,10 +53,10 @@ static const char body[] =
     "}\n"
     "complete -F _tutti tutti\n";
 
-static void print_words(const struct pair *words)
+static void print_words(const struct tutti_option_word *words)
 {
     fputs("words='", stdout);
-    for (const struct pair *word = words; word->name; word++)
+    for (const struct tutti_option_word *word = words; word->name; word++)
         printf("%s%s", word == words ? "" : " ", word->name);
     putchar('\'');
 }
@@ -79,11 +79,11 @@ static void print_option(const struct option *option)
 static void print_command(const struct command *command)
 {
     printf("        %s)\n            options='", command->name);
-    for (const struct option *option = command->options; option->name; option++)
+    for (const struct option *option = command_options(command); option->name; option++)
         if (completion_shows(option))
             printf("%s%s%s ", option->alternate ? option->alternate : "", option->alternate ? " " : "", option->name);
     puts("-h --help'\n            case $2 in");
-    for (const struct option *option = command->options; option->name; option++)
+    for (const struct option *option = command_options(command); option->name; option++)
         if (completion_shows(option) && option->argument)
             print_option(option);
     fputs("                operand) ", stdout);

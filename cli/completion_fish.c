@@ -17,10 +17,10 @@ static void print_quoted(const char *text, size_t length)
 }
 
 /* A list for -a: what fish puts into double quotes inside it is the description. */
-static void print_words(const struct pair *words)
+static void print_words(const struct tutti_option_word *words)
 {
     fputs(" -a '", stdout);
-    for (const struct pair *word = words; word->name; word++)
+    for (const struct tutti_option_word *word = words; word->name; word++)
         printf("%s%s%s%s%s", word == words ? "" : " ", word->name, word->text ? "\\t\"" : "",
                word->text ? word->text : "", word->text ? "\"" : "");
     putchar('\'');
@@ -63,7 +63,7 @@ static void print_command(const struct command *command)
     printf("\ncomplete -c tutti -n _tutti_is_none -a %s -d ", command->name);
     print_quoted(command->summary, strlen(command->summary));
     putchar('\n');
-    for (const struct option *option = command->options; option->name; option++)
+    for (const struct option *option = command_options(command); option->name; option++)
         if (completion_shows(option))
             print_option(command, option);
     printf("complete -c tutti -n '_tutti_is %s' -l help -s h -d 'show this help'\n", command->name);

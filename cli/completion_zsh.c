@@ -19,10 +19,10 @@ static void print_quoted(const char *text, const char *special)
 }
 
 /* ((jacobi\:"all at once" seidel\:...)) */
-static void print_words(const struct pair *words)
+static void print_words(const struct tutti_option_word *words)
 {
     fputs("((", stdout);
-    for (const struct pair *word = words; word->name; word++) {
+    for (const struct tutti_option_word *word = words; word->name; word++) {
         if (word != words)
             putchar(' ');
         printf("%s\\:\"", word->name);
@@ -74,7 +74,7 @@ static void print_name(const struct option *option, const char *name, bool equal
 static void print_command(const struct command *command)
 {
     printf("_tutti_%s() {\n    _arguments -S : \\\n", command->name);
-    for (const struct option *option = command->options; option->name; option++) {
+    for (const struct option *option = command_options(command); option->name; option++) {
         if (!completion_shows(option))
             continue;
         print_name(option, option->name, true);

@@ -3,22 +3,18 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "base/str.h"
 #include "console.h"
 
-/* "UNIT=SECONDS", or NULL without memory. */
-static char *cost_text(const char *name, double seconds)
+static enum tutti_err add_cost(struct tutti_run_options *options, const char *name, double seconds)
 {
     struct tutti_text text = {0};
     tutti_text_printf(&text, "%s=%s", name, NUMBER(seconds));
-    if (text.failed) {
-        tutti_text_fini(&text);
-        return NULL;
-    }
-    return text.text;
+    enum tutti_err err = text.failed ? TUTTI_ERR_MEMORY : tutti_options_set(options, "cost", text.text);
+    tutti_text_fini(&text);
+    return err;
 }
 
 static bool fail(const char *path, const char *why)
@@ -43,7 +39,7 @@ static bool fail_to_load(const char *path, const json_error_t *error)
     return false;
 }
 
-static bool read_units(const char *path, json_t *units, char **costs, size_t *count)
+static bool read_units(const char *path, json_t *units, struct tutti_run_options *options)
 {
     size_t i;
     json_t *unit;
@@ -53,34 +49,21 @@ static bool read_units(const char *path, json_t *units, char **costs, size_t *co
         json_t *seconds = json_object_get(unit, "seconds");
         if (!name || !json_is_number(seconds))
             return fail(path, "is not what --stats writes: a unit has no name, or no seconds");
-        costs[*count] = cost_text(name, json_number_value(seconds));
-        if (!costs[(*count)++])
+        if (add_cost(options, name, json_number_value(seconds)) != TUTTI_OK)
             return fail(path, "cannot be read: out of memory");
     }
     return true;
 }
 
-bool costs_read(const char *path, char ***costs, size_t *count)
+bool costs_read(const char *path, struct tutti_run_options *options)
 {
     json_error_t error;
-    *costs = NULL;
-    *count = 0;
     json_t *stats = json_load_file(path, 0, &error);
     if (!stats)
         return fail_to_load(path, &error);
     json_t *units = json_object_get(stats, "units");
-    bool done = json_array_size(units) > 0 || fail(path, "is not what --stats writes: it has no units");
-    if (done) {
-        *costs = calloc(json_array_size(units), sizeof **costs);
-        done = *costs ? read_units(path, units, *costs, count) : fail(path, "cannot be read: out of memory");
-    }
+    bool done = json_array_size(units) > 0 ? read_units(path, units, options)
+                                           : fail(path, "is not what --stats writes: it has no units");
     json_decref(stats);
     return done;
-}
-
-void costs_free(char **costs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(costs[i]);
-    free(costs);
 }

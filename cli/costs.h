@@ -4,10 +4,9 @@
 #define TUTTI_CLI_COSTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <tutti/options.h>
 
-/* Makes texts "UNIT=SECONDS", as tutti_run_options.costs takes them; costs_free releases them. False after a message. */
-bool costs_read(const char *path, char ***costs, size_t *count);
-void costs_free(char **costs, size_t count);
+/* Sets the option "cost" for each unit of the file. False after a message. */
+bool costs_read(const char *path, struct tutti_run_options *options);
 
 #endif

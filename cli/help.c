@@ -42,7 +42,7 @@ char *help_of_option(const struct option *option)
 {
     struct tutti_text text = {0};
     tutti_text_append(&text, option->help);
-    for (const struct pair *word = option->words; word && word->name; word++) {
+    for (const struct tutti_option_word *word = option->words; word && word->name; word++) {
         tutti_text_append(&text, word == option->words ? ": " : word[1].name ? ", " : " or ");
         tutti_text_append(&text, word->name);
         if (word->text)
@@ -72,7 +72,7 @@ static void print_option(const struct option *option)
 
 static bool has_headings(const struct command *command)
 {
-    for (const struct option *option = command->options; option->name; option++)
+    for (const struct option *option = command_options(command); option->name; option++)
         if (option->heading)
             return true;
     return false;
@@ -82,7 +82,7 @@ static void print_options(const struct command *command)
 {
     static const struct option help = {.name = "--help", .alternate = "-h", .help = "show this help"};
     printf("Options (defaults in brackets):\n");
-    for (const struct option *option = command->options; option->name; option++) {
+    for (const struct option *option = command_options(command); option->name; option++) {
         if (option->heading)
             printf("\n%s:\n", option->heading);
         else if (option->help)
@@ -96,7 +96,7 @@ static void print_options(const struct command *command)
 void help_print(const struct command *command)
 {
     printf("tutti %s - %s\n\nUsage: tutti %s %s%s\n\n", command->name, command->summary, command->name,
-           command->operands, command->options->name ? " [options]" : "");
+           command->operands, command->rows->name ? " [options]" : "");
     if (command->details) {
         print_wrapped(command->details, 0);
         putchar('\n');

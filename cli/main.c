@@ -82,6 +82,7 @@ int main(int argc, char **argv)
     if (!output_fill_standard())
         return EXIT_FAILED;
     keep_locale();
+    tutti_options_name_with_dashes(true);
     if (argc < 2) {
         help_print_all();
         return finish(EXIT_USAGE);

@@ -124,7 +124,7 @@ static void print_command(const struct command *command)
     puts("\\&\n.RI [ options ]\n.SH DESCRIPTION"); /* no sentence ends there */
     print_roff(command->details ? command->details : command->summary);
     puts("\n.SH OPTIONS\nDefaults are in brackets.");
-    for (const struct option *option = command->options; option->name; option++) {
+    for (const struct option *option = command_options(command); option->name; option++) {
         if (option->heading)
             printf(".SS %s\n", option->heading);
         else if (option->help)

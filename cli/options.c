@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,62 @@
 #include "base/number.h"
 #include "base/str.h"
 
+/* ---- the table of a command ---- */
+
+/* An option of a run as one of a command; its name gets dashes. False: memory is out. */
+static bool present(const struct tutti_option *of_run, struct option *out)
+{
+    struct tutti_text name = {0};
+    tutti_text_printf(&name, "--%s", of_run->name);
+    const char *otherwise = of_run->otherwise ? of_run->otherwise : of_run->words ? of_run->words->name : NULL;
+    *out = (struct option){
+        .name = name.text,
+        .alternate = of_run->short_name,
+        .argument = of_run->argument,
+        .help = of_run->help,
+        .words = of_run->words,
+        .otherwise = otherwise,
+        .files = of_run->files,
+        .of_run = of_run,
+    };
+    return !name.failed;
+}
+
+static struct option *resolve(const struct command *command)
+{
+    size_t count = 0, room = TUTTI_OPTIONS_TOTAL + 1;
+    for (const struct option *row = command->rows; row->name; row++)
+        room++;
+    struct option *all = calloc(room, sizeof *all);
+    bool enough = all != NULL;
+    for (const struct option *row = command->rows; row->name && enough; row++) {
+        if (!row->group)
+            all[count++] = *row;
+        for (const struct tutti_option *o = tutti_options; o->name && row->group && enough; o++)
+            if (o->group == row->group && (o->commands & command->takes))
+                enough = present(o, &all[count++]);
+    }
+    if (!enough)
+        free(all);
+    return enough ? all : NULL;
+}
+
+const struct option *command_options(const struct command *command)
+{
+    enum { MOST_COMMANDS = 32 };
+    static struct option *resolved[MOST_COMMANDS]; /* until the program ends */
+    size_t place = (size_t)(command - commands);
+    assert(place < MOST_COMMANDS);
+    if (!resolved[place])
+        resolved[place] = resolve(command);
+    return resolved[place];
+}
+
+/* ---- what is given ---- */
+
 static const struct option *find(const struct command *command, const char *text, size_t n)
 {
-    for (const struct option *o = command->options; o->name; o++)
+    for (const struct option *o = command_options(command); o->name; o++)
         if ((strlen(o->name) == n && memcmp(o->name, text, n) == 0) ||
             (o->alternate && strlen(o->alternate) == n && memcmp(o->alternate, text, n) == 0))
             return o;
@@ -87,7 +141,7 @@ static bool unknown_option(const struct command *command, const char *text)
     const size_t length = strcspn(text, "=");
     struct tutti_nearest nearest = {.wanted = text, .best = translate(command, text, length)};
     bool translated = nearest.best != NULL;
-    for (const struct option *o = command->options; o->name && !translated; o++)
+    for (const struct option *o = command_options(command); o->name && !translated; o++)
         if (o->help)
             tutti_nearest_offer(&nearest, o->name);
     fprintf(stderr, "tutti %s: unknown option '%.*s'", command->name, (int)length, text);
@@ -113,7 +167,7 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
             return false;
         }
         value = argv[++*index];
-    } else if (!option->argument && equals && !option->optional) {
+    } else if (!option->argument && equals && !(option->of_run && option->of_run->kind == TUTTI_OPTION_UNITS)) {
         fprintf(stderr, "tutti %s: %s takes no value\n", arguments->command->name, option->name);
         return false;
     }
@@ -140,7 +194,7 @@ bool arguments_parse(struct arguments *arguments, const struct command *command,
     *arguments = (struct arguments){.command = command};
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
     arguments->given = calloc((size_t)argc + 1, sizeof *arguments->given);
-    if (!arguments->operands || !arguments->given) {
+    if (!arguments->operands || !arguments->given || !command_options(command)) {
         fputs("tutti: out of memory\n", stderr);
         return false;
     }

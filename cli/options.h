@@ -4,8 +4,7 @@
 #ifndef TUTTI_CLI_OPTIONS_H
 #define TUTTI_CLI_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "options/options.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -14,16 +13,18 @@ struct pair {
 };
 
 struct option {
-    const char *name;      /* "--stop" */
+    const char *name;      /* "--stop"; "" of a heading or a group */
     const char *alternate; /* "-o", or NULL */
     const char *argument;  /* "T", or NULL for a flag */
     const char *help;      /* NULL: not for people */
     /* Where there is something to say: */
-    const struct pair *words; /* what it takes, ended by a NULL name; with meanings, which may be NULL; after `help` */
-    const char *otherwise;    /* what holds if it is not given; in brackets after `words` */
-    const char *files;        /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
-    const char *heading;      /* this is no option, but begins a group of them; `name` is "" */
-    bool optional;            /* a flag that takes a value as well, with '=' */
+    const struct tutti_option_word *words; /* what it takes, ended by a NULL name; with meanings; after `help` */
+    const char *otherwise;                 /* what holds if it is not given; in brackets after `words` */
+    const char *files;   /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
+    const char *heading; /* this is no option, but begins a group of them */
+    enum tutti_option_group
+        group; /* this is no option, but stands for those of a run in this group that the command takes */
+    const struct tutti_option *of_run; /* it is this option of a run; NULL: one of the command's own */
 };
 
 struct arguments;
@@ -34,17 +35,22 @@ struct command {
     const char *summary;  /* a line */
     const char *details;  /* paragraphs, or NULL */
     size_t operands_min, operands_max;
-    const struct option *options; /* ended by a NULL name; all commands have --help */
+    const struct option
+        *rows; /* ended by a NULL name: its own options, and groups of those of a run; all commands have --help */
     int (*run)(const struct arguments *arguments);
     const struct pair *examples; /* command lines, and what they do; ended by a NULL name; NULL: none */
     const char *files;           /* endings of the files that operands are; as in struct option; NULL: they are none */
-    const struct pair *words;    /* the words that operands are; NULL: they are not */
-    const char *failure;         /* what exit status 1 means here; NULL: what it means mostly */
-    const struct pair *paths;    /* files that people may want to know of, ended by a NULL name; NULL: none */
+    const struct tutti_option_word *words; /* the words that operands are; NULL: they are not */
+    const char *failure;                   /* what exit status 1 means here; NULL: what it means mostly */
+    const struct pair *paths;              /* files that people may want to know of, ended by a NULL name; NULL: none */
+    unsigned takes;                        /* TUTTI_IN_...: which options of a run */
 };
 
 /* All commands, ended by a NULL name. */
 extern const struct command commands[];
+
+/* All options of a command, groups resolved, ended by a NULL name. Made once and kept; NULL: memory is out. */
+const struct option *command_options(const struct command *command);
 
 /* What was given. Values are borrowed from argv. */
 struct arguments {

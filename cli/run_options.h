@@ -7,18 +7,14 @@
 
 #include "options.h"
 
-/* Where the options of a run point to. Must not move while they are used. */
+/* The options of a run, and what the command has to know besides. */
 struct run_options {
-    struct tutti_run_options options;
-    struct tutti_log log;
-    const char **values;
-    char **costs;
+    struct tutti_run_options *options;
     bool quiet;
 };
 
-/* Reads every option of struct tutti_run_options that the command has, but --output; its operands are the files.
- * The progress line and Ctrl-C are set up, too. EXIT_DONE, or the exit status after a message. run_options_fini
- * follows in any case. */
+/* Reads every option of a run that the command takes; its operands are the files. The progress line and Ctrl-C are set up, too.
+ * EXIT_DONE, or the exit status after a message. run_options_fini follows in any case. */
 int run_options_read(struct run_options *run, const struct arguments *arguments);
 void run_options_fini(struct run_options *run);
 

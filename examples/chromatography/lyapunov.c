@@ -156,7 +156,19 @@ static int fail(const char *message)
     return 1;
 }
 
-static int simulate(struct lyapunov *l, const struct tutti_run_options *base, double stop)
+static enum tutti_err set_times(struct tutti_run_options *options, double stop)
+{
+    enum tutti_err err = tutti_options_set_number(options, "stop", stop);
+    if (!err)
+        err = tutti_options_set_number(options, "step", stop);
+    if (!err)
+        err = tutti_options_set_number(options, "output-step", stop / 10);
+    if (!err)
+        err = tutti_options_set(options, "rtol", "1e-8");
+    return err ? err : tutti_options_set(options, "atol", "1e-8");
+}
+
+static int simulate(struct lyapunov *l, struct tutti_run_options *options, const char *result, double stop)
 {
     struct tutti_extra extra = {
         .count = l->n * l->n,
@@ -169,14 +181,11 @@ static int simulate(struct lyapunov *l, const struct tutti_run_options *base, do
         .output_names = l->names,
         .output = output,
     };
-    struct tutti_run_options options = *base;
-    options.has_stop = options.has_step = options.has_output_step = options.has_rtol = options.has_atol = true;
-    options.stop = options.step = stop;
-    options.output_step = stop / 10;
-    options.rtol = options.atol = 1e-8;
-    options.extra = &extra;
     struct tutti_run_stats stats = {0};
-    int status = tutti_run(&options, &stats) ? fail(tutti_err_message()) : 0;
+    tutti_options_set_extra(options, &extra);
+    int status = set_times(options, stop) || tutti_options_set(options, "output", result) || tutti_run(options, &stats)
+                     ? fail(tutti_err_message())
+                     : 0;
     if (status == 0)
         printf("{\"states\": %zu, \"solver_steps\": %lu, \"rhs_evaluations\": %lu, \"jacobian_evaluations\": %lu, "
                "\"directional_derivatives\": %lu, \"loop_seconds\": %.6g}\n",
@@ -201,17 +210,30 @@ static bool name_columns(struct lyapunov *l)
 }
 
 /* The number of states, from a linearisation at the start. */
-static enum tutti_err count_states(const struct tutti_run_options *base, size_t *n)
+static enum tutti_err count_states(const struct tutti_run_options *options, size_t *n)
 {
-    struct tutti_linearize_options options = {.run = *base};
     struct tutti_linearization linearization;
-    options.run.output = NULL;
-    enum tutti_err err = tutti_linearize(&options, NULL, &linearization);
+    enum tutti_err err = tutti_linearize(options, NULL, &linearization);
     if (err)
         return err;
     *n = linearization.state_count;
     tutti_linearization_fini(&linearization);
     return TUTTI_OK;
+}
+
+static enum tutti_err make_options(struct tutti_run_options **options, const char *fmu, const char *input,
+                                   const char *matrices)
+{
+    enum tutti_err err = tutti_options_make(options);
+    if (!err)
+        err = tutti_options_set(*options, "file", fmu);
+    if (!err)
+        err = tutti_options_set(*options, "input", input);
+    if (!err)
+        err = tutti_options_set(*options, "interface", "me");
+    if (!err)
+        err = tutti_options_set(*options, "solver", "cvode");
+    return err ? err : tutti_options_set(*options, "jacobian", matrices);
 }
 
 int main(int count, char *argument[])
@@ -221,22 +243,15 @@ int main(int count, char *argument[])
         fputs("usage: lyapunov FMU INPUT.csv RESULT.csv [sparse|dense|plain] [STOP]\n", stderr);
         return 2;
     }
-    const struct tutti_run_options base = {
-        .files = (const char *const[]){argument[1]},
-        .file_count = 1,
-        .inputs = (const char *const[]){argument[2]},
-        .input_count = 1,
-        .output = argument[3],
-        .interface = "me",
-        .solver = "cvode",
-        .jacobian = count > 4 ? argument[4] : "sparse",
-    };
+    struct tutti_run_options *options = NULL;
     struct lyapunov l = {0};
     int status;
-    if (count_states(&base, &l.n))
+    if (make_options(&options, argument[1], argument[2], count > 4 ? argument[4] : "sparse") ||
+        count_states(options, &l.n))
         status = fail(tutti_err_message());
     else
-        status = name_columns(&l) ? simulate(&l, &base, stop) : fail("out of memory");
+        status = name_columns(&l) ? simulate(&l, options, argument[3], stop) : fail("out of memory");
+    tutti_options_free(options);
     free(l.texts);
     free(l.names);
     free(l.starts);

@@ -71,17 +71,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: find_parameter Heater_fmi3.fmu\n");
         return 2;
     }
-    struct tutti_run_options options = {
-        .files = (const char *const *)&argv[1],
-        .file_count = 1,
-        .has_step = true,
-        .step = 60,
-        .has_stop = true,
-        .stop = morning,
-    };
+    struct tutti_run_options *options = NULL;
     struct trials trials = {0};
     double time = 0;
-    enum tutti_err err = tutti_simulation_open(&trials.room, &options);
+    enum tutti_err err = tutti_options_make(&options);
+    if (!err)
+        err = tutti_options_set(options, "file", argv[1]);
+    if (!err)
+        err = tutti_options_set(options, "step", "60");
+    if (!err)
+        err = tutti_options_set_number(options, "stop", morning);
+    if (!err)
+        err = tutti_simulation_open(&trials.room, options);
     if (!err)
         err = search(&trials, &time);
     if (err)
@@ -89,5 +90,6 @@ int main(int argc, char **argv)
     else
         printf("on %.0f s before the morning, found in %u trials\n", morning - time, trials.count);
     tutti_simulation_free(trials.room); /* with its points */
+    tutti_options_free(options);
     return err ? 1 : 0;
 }

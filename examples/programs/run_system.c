@@ -70,21 +70,24 @@ int main(int argc, char **argv)
     struct maxima maxima = {0};
     struct tutti_watcher watcher = {.context = &maxima, .columns = take_columns, .row = take_row};
     struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = write_log};
-    struct tutti_run_options options = {
-        .files = (const char *const *)&argv[1],
-        .file_count = 1,
-        .set = (const char *const *)&argv[2],
-        .set_count = (size_t)argc - 2,
-        .watcher = &watcher,
-        .log = &log,
-    };
-    struct tutti_run_stats stats;
-    enum tutti_err err = tutti_run(&options, &stats);
+    struct tutti_run_options *options = NULL;
+    struct tutti_run_stats stats = {0};
+    enum tutti_err err = tutti_options_make(&options);
+    if (!err)
+        err = tutti_options_set(options, "file", argv[1]);
+    for (int i = 2; i < argc && !err; i++)
+        err = tutti_options_set(options, "set", argv[i]);
+    if (!err) {
+        tutti_options_set_watcher(options, &watcher);
+        tutti_options_set_log(options, &log);
+        err = tutti_run(options, &stats);
+    }
     if (err)
         fprintf(stderr, "run_system: %s: %s\n", tutti_err_name(err), tutti_err_message());
     else
         print(&maxima, &stats);
     tutti_run_stats_fini(&stats);
+    tutti_options_free(options);
     for (size_t i = 0; i < maxima.count; i++)
         free(maxima.names[i]);
     free(maxima.names);

@@ -63,26 +63,28 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: step_control Heater_fmi3.fmu\n");
         return 2;
     }
-    struct tutti_run_options options = {
-        .files = (const char *const *)&argv[1],
-        .file_count = 1,
-        .has_step = true,
-        .step = 10,
-        .has_stop = true,
-        .stop = 4 * 3600,
-    };
+    const double hours = 4;
     struct control control = {.mode = OFF, .coldest = 100, .warmest = -100};
-    struct tutti_simulation *room;
-    enum tutti_err err = tutti_simulation_open(&room, &options);
-    if (!err) {
+    struct tutti_run_options *options = NULL;
+    struct tutti_simulation *room = NULL;
+    enum tutti_err err = tutti_options_make(&options);
+    if (!err)
+        err = tutti_options_set(options, "file", argv[1]);
+    if (!err)
+        err = tutti_options_set(options, "step", "10");
+    if (!err)
+        err = tutti_options_set_number(options, "stop", hours * 3600);
+    if (!err)
+        err = tutti_simulation_open(&room, options);
+    if (!err)
         err = control_room(room, &control);
-        tutti_simulation_free(room);
-    }
+    tutti_simulation_free(room);
+    tutti_options_free(options);
     if (err) {
         fprintf(stderr, "step_control: %s\n", tutti_err_message());
         return 1;
     }
     printf("%.2f to %.2f degrees, switched %u times, on for %.0f %% of the time\n", control.coldest, control.warmest,
-           control.switches, control.seconds_on / options.stop * 100);
+           control.switches, control.seconds_on / (hours * 3600) * 100);
     return 0;
 }

@@ -42,18 +42,11 @@ struct tutti_linearization {
     enum tutti_stability stability;
 };
 
-struct tutti_linearize_options {
-    /* The run that leads to the point. `interface` may be left NULL: it is Model Exchange. `output` and `record` have
-     * no meaning here. */
-    struct tutti_run_options run;
-    bool has_at;
-    double at; /* after the events there; default: the start time, right after the initialisation */
-};
-
-/* Runs, linearises, and ends the run. `out` is filled only on success; tutti_linearization_fini releases it. `stats` as
+/* Runs up to the time that the option "at" gives (the start time, right after the initialisation), linearises after the events there,
+ * and ends the run. The interface is Model Exchange, if the options leave it open; "output" and "record" have no meaning here. `out` is filled only on success; tutti_linearization_fini releases it. `stats` as
  * in tutti_run. ARGUMENT if the time is not in the run, UNSUPPORTED if the FMU has no Model Exchange, FMU if it ends
  * the simulation before that time or an entry of a matrix is not a finite number. */
-TUTTI_API TUTTI_CHECKED enum tutti_err tutti_linearize(const struct tutti_linearize_options *options,
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_linearize(const struct tutti_run_options *options,
                                                        struct tutti_run_stats *stats, struct tutti_linearization *out);
 TUTTI_API void tutti_linearization_fini(struct tutti_linearization *linearization);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* simulation.h - a simulation in the hands of a program: step by step, with a look at everything between steps, and ways back.
  *
+ *     struct tutti_run_options *options;
  *     struct tutti_simulation *s;
- *     const char *files[] = {"car.ssp"};
- *     struct tutti_run_options options = {.files = files, .file_count = 1};
  *     size_t z;
- *     if (tutti_simulation_open(&s, &options) || tutti_simulation_set(s, "road.height=0.05") ||
+ *     if (tutti_options_make(&options) || tutti_options_set(options, "file", "car.ssp") ||
+ *         tutti_simulation_open(&s, options) || tutti_simulation_set(s, "road.height=0.05") ||
  *         tutti_simulation_find(s, "body.z", &z) || tutti_simulation_start(s))
  *         puts(tutti_err_message());
  *
@@ -15,7 +15,7 @@
  *
  * The life of a simulation: open, [find, set], start, [step, advance, find, get, put, set, save, restore], finish, free. Calls
  * out of that order are refused with STATE. So are all but get, finish and free once start, step, advance or restore have failed
- * on the way (an FMU, a solver, a watcher). What is refused as a wrong ARGUMENT, and INTERRUPTED (options->interrupt), end
+ * on the way (an FMU, a solver, a watcher). What is refused as a wrong ARGUMENT, and INTERRUPTED (tutti_options_set_interrupt), end
  * nothing: it can go on. */
 #ifndef TUTTI_SIMULATION_H
 #define TUTTI_SIMULATION_H
@@ -28,8 +28,7 @@ extern "C" {
 
 struct tutti_simulation;
 
-/* Loads what options->files name and checks it; no code of an FMU runs yet. `options` and all it points to are borrowed until
- * free. *out is set on success only. ARGUMENT, IO, FORMAT, UNSUPPORTED, ... as tutti_run. */
+/* Loads the files that the options name and checks them; no code of an FMU runs yet. `options` is borrowed until free. *out is set on success only. ARGUMENT, IO, FORMAT, UNSUPPORTED, ... as tutti_run. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_open(struct tutti_simulation **out,
                                                              const struct tutti_run_options *options);
 /* Releases everything, however far it came; NULL is fine. A result that is not finished is closed with what is in it. */
@@ -80,7 +79,7 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_advance(struct tutti_sim
 /* ---- values, between steps ---- */
 
 /* `count` must be that of the variable. Numbers of all types as doubles. Every call reads from the FMU: who wants many values
- * at every point gives options->watcher. ARGUMENT. */
+ * at every point has a watcher (tutti_options_set_watcher). ARGUMENT. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t variable,
                                                             double *values, size_t count);
 /* The first value of a String; of a Binary as pairs of hexadecimal digits. Good until the next call for this variable. */

@@ -7,6 +7,7 @@
 #include <tutti/extra.h>
 #include <tutti/linearize.h>
 #include <tutti/log.h>
+#include <tutti/options.h>
 #include <tutti/run.h>
 #include <tutti/simulation.h>
 

@@ -4,8 +4,7 @@
 #ifndef TUTTI_ANALYSIS_ANALYZE_H
 #define TUTTI_ANALYSIS_ANALYZE_H
 
-#include <tutti/run.h>
-
+#include "options/options.h"
 #include "start/stability.h"
 #include "plan/order.h"
 #include "plan/structure.h"

@@ -187,10 +187,10 @@ static enum tutti_err visit(void *context, struct tutti_unit *unit, double t)
     return look_at_eigenvalues(visitor, unit);
 }
 
-static enum tutti_err run_to_point(const struct tutti_linearize_options *options, struct tutti_run_stats *stats,
+static enum tutti_err run_to_point(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                    struct tutti_linearization *out)
 {
-    struct tutti_run_options run = options->run;
+    struct tutti_run_options run = *options;
     if (run.interface && strcmp(run.interface, "cs") == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "linearising needs Model Exchange, not --interface cs");
     if (!run.interface || strcmp(run.interface, "auto") == 0)
@@ -212,7 +212,7 @@ static enum tutti_err run_to_point(const struct tutti_linearize_options *options
                             options->has_at && options->at > stats->stop ? "later" : "there");
 }
 
-enum tutti_err tutti_linearize(const struct tutti_linearize_options *options, struct tutti_run_stats *stats,
+enum tutti_err tutti_linearize(const struct tutti_run_options *options, struct tutti_run_stats *stats,
                                struct tutti_linearization *out)
 {
     struct tutti_run_stats unused = {0};

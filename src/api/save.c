@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/run.h>
 #include <strings.h>
 
 #include "base/nearest.h"
@@ -105,7 +106,7 @@ static enum tutti_err read_unit_words(struct saver *saver)
     for (size_t i = 0; i < options->unit_step_count; i++)
         TRY(read_unit_step(saver, options->unit_steps[i], words++));
     for (size_t i = 0; i < options->place_count; i++)
-        TRY(read_rank(saver, options->place[i], words++));
+        TRY(read_rank(saver, options->places[i], words++));
     for (size_t i = 0; i < options->no_event_mode_unit_count; i++)
         TRY(read_feature(saver, "--no-event-mode", options->no_event_mode_units[i], words++));
     for (size_t i = 0; i < options->no_directional_derivatives_unit_count; i++)
@@ -165,9 +166,9 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
 {
     const struct tutti_run_options *options = saver->options;
     saver->write.system = saver->job.system;
-    saver->write.set = options->set;
+    saver->write.set = options->sets;
     saver->write.set_count = options->set_count;
-    saver->write.connect = options->connect;
+    saver->write.connect = options->connects;
     saver->write.connect_count = options->connect_count;
     TRY(check_options(saver));
     saver->write.words = saver->words;

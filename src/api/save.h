@@ -4,7 +4,7 @@
 #ifndef TUTTI_API_SAVE_H
 #define TUTTI_API_SAVE_H
 
-#include <tutti/run.h>
+#include "options/options.h"
 
 /* Writes the system of options->files, with `set`, `connect`, start, stop and every option that an annotation can hold, so
  * that running the file is running with these options. FMUs make a new document. A single SSP is copied with all its files,

@@ -50,8 +50,8 @@ static enum tutti_err load_again(struct tutti_simulation *simulation)
     if (!all)
         return tutti_fail_memory();
     for (size_t i = 0; i < count; i++)
-        all[i] = i < options->set_count ? options->set[i] : simulation->set[i - options->set_count];
-    simulation->options.set = all;
+        all[i] = i < options->set_count ? options->sets[i] : simulation->set[i - options->set_count];
+    simulation->options.sets = all;
     simulation->options.set_count = count;
     simulation->described = simulation->job.system;
     simulation->job.system = NULL;

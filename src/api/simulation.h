@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "api/point.h"
 #include "master/run.h"
+#include "options/options.h"
 #include "rank/pending_set.h"
 
 /* How far a simulation came. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spelling.h"
 #include "base/str.h"
 
 enum { MESSAGE_SIZE = 4096 };
@@ -71,6 +72,7 @@ enum tutti_err tutti_fail(enum tutti_err err, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tutti_str_make_printable(text); /* names out of files go to terminals */
+    tutti_spelling_apply(text);
     set_message(text);
     return err;
 }
@@ -98,6 +100,7 @@ enum tutti_err tutti_fail_context(enum tutti_err err, const char *format, ...)
         text[(size_t)used + 2 + length] = '\0';
     }
     tutti_str_make_printable(text);
+    tutti_spelling_apply(text);
     set_message(text);
     return err;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/spelling.h"
 #include "base/str.h"
 
 void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity severity, const char *file, unsigned line,
@@ -23,5 +24,6 @@ void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity sev
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tutti_str_make_printable(text);
+    tutti_spelling_apply(text);
     findings->report(findings->context, severity, file, line, text);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/spelling.h"
 #include "base/str.h"
 
 static _Thread_local bool insists;
@@ -15,6 +16,7 @@ static void write_line(const struct tutti_log *log, enum tutti_log_level level, 
     char text[4096] = "";
     vsnprintf(text, sizeof text, format, args);
     tutti_str_make_printable(text);
+    tutti_spelling_apply(text);
     char clean[512] = ""; /* names of files are foreign text, too */
     snprintf(clean, sizeof clean, "%s", origin ? origin : "");
     tutti_str_make_printable(clean);

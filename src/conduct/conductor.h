@@ -10,6 +10,7 @@
 #include <tutti/run.h>
 
 #include "fabric/report.h"
+#include "options/options.h"
 
 struct tutti_conductor;
 

@@ -52,7 +52,7 @@ static enum tutti_err obey_options(const struct tutti_system *system, const stru
                                    int ranks, int32_t *fixed)
 {
     for (size_t i = 0; i < options->place_count; i++) {
-        const char *text = options->place[i], *value = "";
+        const char *text = options->places[i], *value = "";
         uint32_t unit = TUTTI_NONE;
         uint64_t rank;
         TRY(split(system, "--place takes UNIT=RANK", text, &unit, &value));
@@ -280,7 +280,7 @@ static unsigned count_placed(const struct tutti_run_options *options)
 {
     unsigned most = 0;
     for (size_t i = 0; i < options->place_count; i++) {
-        const char *equals = strrchr(options->place[i], '=');
+        const char *equals = strrchr(options->places[i], '=');
         uint64_t rank = 0;
         if (equals && tutti_number_read_uint(equals + 1, strlen(equals + 1), &rank) && rank < UINT32_MAX)
             most = rank + 1 > most ? (unsigned)rank + 1 : most;

@@ -7,8 +7,7 @@
 #ifndef TUTTI_CONDUCT_PLACE_H
 #define TUTTI_CONDUCT_PLACE_H
 
-#include <tutti/run.h>
-
+#include "options/options.h"
 #include "system/system.h"
 
 /* place[c] becomes the rank of component c; a line about it goes to options->log. ARGUMENT for a --place or --costs that does

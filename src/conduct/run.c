@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "conduct/conduct.h"
 #include "conduct/place.h"
+#include "options/options.h"
 
 #define LISTED(name) &tutti_launcher_##name,
 static const struct tutti_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};

@@ -3,8 +3,7 @@
 #ifndef TUTTI_JOB_ANNOTATION_H
 #define TUTTI_JOB_ANNOTATION_H
 
-#include <tutti/run.h>
-
+#include "options/options.h"
 #include "system/system.h"
 
 /* Fills in what `options` leaves open. Texts stay the system's. FORMAT with file and line for a word that is none, or one
@@ -21,7 +20,7 @@ TUTTI_CHECKED enum tutti_err tutti_annotation_rank(const struct tutti_component 
 
 /* The other way round: the words that `options` give, for an annotation. `list` has room for all, TUTTI_ANNOTATION_MOST; numbers
  * become texts in the arena. */
-enum { TUTTI_ANNOTATION_MOST = 32 };
+enum { TUTTI_ANNOTATION_MOST = TUTTI_OPTIONS_TOTAL };
 TUTTI_CHECKED enum tutti_err tutti_annotation_given(const struct tutti_run_options *options, struct tutti_arena *arena,
                                                     struct tutti_word *list, size_t *count);
 

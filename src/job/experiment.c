@@ -166,8 +166,5 @@ enum tutti_err tutti_times_resolve(struct tutti_times *times, const struct tutti
         times->output_step = options->output_step;
     }
     times->tolerance = choose(options->has_rtol, options->rtol, experiment.has_tolerance, experiment.tolerance, 0);
-    if (options->has_rtol && !(options->rtol > 0 && isfinite(options->rtol)))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--rtol must be greater than 0 and finite, not %s",
-                          NUMBER(options->rtol));
     return TUTTI_OK;
 }

@@ -3,10 +3,9 @@
 #ifndef TUTTI_JOB_EXPERIMENT_H
 #define TUTTI_JOB_EXPERIMENT_H
 
-#include <tutti/run.h>
-
 #include "base/log.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 #include "system/system.h"
 
 struct tutti_times {

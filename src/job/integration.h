@@ -17,8 +17,6 @@ TUTTI_CHECKED enum tutti_err tutti_integration_resolve(struct tutti_integration 
 /* Of Model Exchange, and of the control of steps, where no option gives another. */
 #define TUTTI_DEFAULT_RTOL 1e-4
 
-/* Are solver, predictor, jacobian and filter words that there are? ARGUMENT, naming these. */
-TUTTI_CHECKED enum tutti_err tutti_integration_check_words(const struct tutti_run_options *options);
 /* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has (`coupled`: or the control of steps). */
 TUTTI_CHECKED enum tutti_err tutti_integration_refuse(const struct tutti_run_options *options, bool coupled);
 

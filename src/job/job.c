@@ -9,7 +9,6 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "job/annotation.h"
-#include "job/check_words.h"
 #include "job/integration.h"
 #include "record/table.h"
 #include "signals/inputs.h"
@@ -46,12 +45,12 @@ static enum tutti_err load(struct tutti_job *job)
     struct tutti_system_source source = {
         .files = options->files,
         .file_count = options->file_count,
-        .connect = options->connect,
+        .connect = options->connects,
         .connect_count = options->connect_count,
         .convert = options->convert,
-        .set = options->set,
+        .set = options->sets,
         .set_count = options->set_count,
-        .record = options->record,
+        .record = options->records,
         .record_count = options->record_count,
         .aliases = options->aliases,
         .alias_count = options->alias_count,
@@ -129,15 +128,14 @@ static enum tutti_err read_tables(struct tutti_job *job)
 static enum tutti_err settle(struct tutti_job *job)
 {
     enum tutti_interface_choice choice;
-    struct tutti_inputs_choice inputs;
     const struct tutti_unit_kind *kind = NULL;
     if (job->options.file_count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "no file to run");
+    TRY(tutti_options_check(&job->options));
     TRY(tutti_interface_choose(&job->options, &choice));
-    TRY(tutti_inputs_choose(&job->options, &inputs));
     TRY(load(job));
     TRY(tutti_annotation_of_system(&job->options, job->system));
-    TRY(tutti_master_check_words(&job->options));
+    TRY(tutti_options_check(&job->options)); /* what only both of them say may not go together */
     TRY(check_visit_takes(job));
     if (job->system->single)
         TRY(tutti_unit_kind_for(job->system->fmus[0], choice, job->options.solver != NULL, &kind));

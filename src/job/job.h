@@ -4,9 +4,8 @@
 #ifndef TUTTI_JOB_JOB_H
 #define TUTTI_JOB_JOB_H
 
-#include <tutti/run.h>
-
 #include "job/experiment.h"
+#include "options/options.h"
 #include "plan/structure.h"
 #include "system/trajectory.h"
 #include "unit/unit.h"

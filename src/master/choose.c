@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "job/check_words.h"
+#include "base/spelling.h"
 #include "master/control/control.h"
 #include "master/coupling/accelerate.h"
 #include "master/coupling/coupling.h"
@@ -32,53 +32,6 @@ struct facts {
 static bool is_auto(const char *word)
 {
     return !word || strcmp(word, "auto") == 0;
-}
-
-static enum tutti_err check_number(bool given, double value, const char *option)
-{
-    return !given || (value > 0 && isfinite(value))
-               ? TUTTI_OK
-               : tutti_fail(TUTTI_ERR_ARGUMENT, "%s takes a number greater than 0, not %s", option, NUMBER(value));
-}
-
-static enum tutti_err check_numbers(const struct tutti_run_options *options)
-{
-    TRY(check_number(options->has_h_min, options->h_min, "--h-min"));
-    TRY(check_number(options->has_event_tolerance, options->event_tolerance, "--event-tolerance"));
-    TRY(check_number(options->has_quantum, options->quantum, "--quantum"));
-    TRY(check_number(options->has_divergence, options->divergence, "--divergence"));
-    TRY(check_number(options->has_realtime, options->realtime, "--realtime"));
-    if (options->has_h_min && options->has_h_max && options->h_min > options->h_max)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--h-min %s is more than --h-max %s", NUMBER(options->h_min),
-                          NUMBER(options->h_max));
-    return TUTTI_OK;
-}
-
-enum tutti_err tutti_master_check_words(const struct tutti_run_options *options)
-{
-    const struct tutti_coupling *coupling;
-    const struct tutti_control *control;
-    const struct tutti_detection *detection;
-    enum tutti_acceleration acceleration;
-    unsigned order;
-    if (!is_auto(options->coupling))
-        TRY(tutti_coupling_find(options->coupling, &coupling));
-    if (!is_auto(options->control))
-        TRY(tutti_control_find(options->control, &control));
-    if (!is_auto(options->extrapolate))
-        TRY(tutti_extrapolation_find(options->extrapolate, &order));
-    if (!is_auto(options->events))
-        TRY(tutti_detection_find(options->events, &detection));
-    if (options->accelerate)
-        TRY(tutti_acceleration_find(options->accelerate, &acceleration));
-    const char *sweeps = options->sweeps, *mode = options->mode, *per = options->error_per;
-    if (per && strcmp(per, "time") != 0 && strcmp(per, "step") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--error-per takes time or step, not '%s'", per);
-    if (mode && strcmp(mode, "prudent") != 0 && strcmp(mode, "optimistic") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--mode takes prudent or optimistic, not '%s'", mode);
-    if (sweeps && strcmp(sweeps, "seidel") != 0 && strcmp(sweeps, "jacobi") != 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--sweeps takes seidel or jacobi, not '%s'", sweeps);
-    return check_numbers(options);
 }
 
 static bool gives_tolerance(const struct tutti_run_options *options)
@@ -327,6 +280,7 @@ __attribute__((format(printf, 3, 4))) static void because(struct tutti_master *m
     va_start(arguments, format);
     vsnprintf(master->chosen.reasons[choice], sizeof master->chosen.reasons[choice], format, arguments);
     va_end(arguments);
+    tutti_spelling_apply(master->chosen.reasons[choice]);
 }
 
 static const char *name_of(const struct tutti_member *member)
@@ -575,10 +529,6 @@ static enum tutti_err check_own_steps(const struct tutti_master *master, const s
 static enum tutti_err check_together(const struct tutti_master *master, const struct facts *facts, unsigned order)
 {
     const struct tutti_rank *rank = master->rank;
-    const struct tutti_run_options *options = &rank->job->options;
-    if (options->has_atol && !(options->atol > 0 && isfinite(options->atol)))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--atol must be greater than 0 and finite, not %s",
-                          NUMBER(options->atol));
     if (master->chosen.control->for_iteration && !master->chosen.coupling->iterates)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with %s",
                           master->chosen.control->name, couplings_that(does_iterate).text);
@@ -591,7 +541,6 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
     if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--control quantum needs --quantum Q: how far an output may move in a step");
-    TRY(check_number(rank->job->options.has_h_max, rank->job->options.h_max, "--h-max"));
     TRY(check_own_steps(master, facts));
     return check_going_back(master, facts);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "options/options.h"
 #include "rank/agree.h"
 
 const struct tutti_detection tutti_detection_none = {.name = "none"};
@@ -13,14 +14,12 @@ const struct tutti_detection tutti_detection_output = {.name = "output", .early 
 
 enum tutti_err tutti_detection_find(const char *name, const struct tutti_detection **out)
 {
-    static const struct tutti_detection *const kinds[] = {&tutti_detection_none, &tutti_detection_early,
-                                                          &tutti_detection_output};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(name, kinds[i]->name) == 0) {
-            *out = kinds[i];
-            return TUTTI_OK;
-        }
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--events takes auto, none, early or output, not '%s'", name);
+#define LISTED(name, word, meaning) &tutti_detection_##name,
+    static const struct tutti_detection *const kinds[] = {NULL, TUTTI_DETECTIONS(LISTED)}; /* NULL: auto */
+    int place;
+    TRY(tutti_option_choose("events", name, &place));
+    *out = kinds[place];
+    return TUTTI_OK;
 }
 
 static bool is_discrete_output(const struct tutti_var *var)

@@ -4,6 +4,7 @@
 #define TUTTI_MASTER_DETECT_H
 
 #include "base/remembered.h"
+#include "options/words.h"
 #include "rank/rank.h"
 
 /* How discontinuities are found. Whatever the kind, times that FMUs announce are ends of steps. */
@@ -16,9 +17,11 @@ struct tutti_detection {
     bool outputs;
 };
 
-extern const struct tutti_detection tutti_detection_none, tutti_detection_early, tutti_detection_output;
+#define TUTTI_DECLARE_DETECTION(name, word, meaning) extern const struct tutti_detection tutti_detection_##name;
+TUTTI_DETECTIONS(TUTTI_DECLARE_DETECTION)
+#undef TUTTI_DECLARE_DETECTION
 
-/* By name. ARGUMENT, naming all. */
+/* By name; NULL for "auto". ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_detection_find(const char *name, const struct tutti_detection **out);
 
 /* All discrete outputs of a unit: Boolean, integer, Enumeration, String, Binary, discrete Real. */

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/options.h"
+
 enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order)
 {
-    if (strlen(name) != 1 || name[0] < '0' || name[0] > '0' + TUTTI_MOST_ORDER)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--extrapolate takes auto, 0, 1 or 2, not '%s'", name);
-    *order = (unsigned)(name[0] - '0');
+    int place;
+    TRY(tutti_option_choose("extrapolate", name, &place));
+    *order = place > 0 ? (unsigned)(place - 1) : 0; /* the first word is auto */
     return TUTTI_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "master/events.h"
 #include "master/open.h"
 #include "master/pace.h"
+#include "options/options.h"
 #include "start/initialise.h"
 #include "start/open.h"
 #include "start/rows.h"

@@ -8,7 +8,7 @@
 
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output)
 {
-    return (output || options->watcher) && !(options->record_count == 1 && strcmp(options->record[0], "none") == 0);
+    return (output || options->watcher) && !(options->record_count == 1 && strcmp(options->records[0], "none") == 0);
 }
 
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,

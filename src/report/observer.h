@@ -6,6 +6,7 @@
 #include <tutti/run.h>
 
 #include "base/arena.h"
+#include "options/options.h"
 #include "signals/inputs.h"
 #include "report/sink.h"
 #include "signals/wires.h"

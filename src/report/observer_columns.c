@@ -72,7 +72,7 @@ static bool fits_any(struct chooser *chooser, const char *name)
 {
     bool any = false;
     for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (fits(chooser, chooser->options->record[p], name))
+        if (fits(chooser, chooser->options->records[p], name))
             any = chooser->used[p] = true;
     return any;
 }
@@ -81,7 +81,7 @@ static bool fits_any(struct chooser *chooser, const char *name)
 static bool names_elements(struct chooser *chooser, const char *name)
 {
     for (size_t p = 0; p < chooser->options->record_count; p++) {
-        const char *pattern = chooser->options->record[p], *bracket = strrchr(pattern, '[');
+        const char *pattern = chooser->options->records[p], *bracket = strrchr(pattern, '[');
         char *base = bracket ? tutti_str_copy(pattern) : NULL;
         chooser->failed = chooser->failed || (bracket && !base);
         if (!base)
@@ -162,7 +162,7 @@ static enum tutti_err check_used(const struct chooser *chooser)
     for (size_t p = 0; p < chooser->options->record_count; p++) {
         if (chooser->used[p])
             continue;
-        const char *pattern = chooser->options->record[p];
+        const char *pattern = chooser->options->records[p];
         const char *nearest =
             chooser->system->single ? tutti_desc_nearest(chooser->system->components[0].fmu->desc, pattern) : NULL;
         return nearest ? tutti_fail(TUTTI_ERR_ARGUMENT, "--record: no variable fits '%s'; did you mean '%s'?", pattern,
@@ -412,7 +412,7 @@ static bool wants_port(const struct chooser *chooser, const char *name)
 {
     bool any = chooser->options->record_count == 0;
     for (size_t p = 0; p < chooser->options->record_count; p++)
-        if (tutti_str_glob(chooser->options->record[p], name))
+        if (tutti_str_glob(chooser->options->records[p], name))
             any = chooser->used[p] = true;
     return any;
 }

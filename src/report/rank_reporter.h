@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "fabric/fabric.h"
+#include "options/options.h"
 
 /* In the level of a message that is written whatever level the log wants (tutti_log_insist). */
 enum { TUTTI_REPORT_INSISTS = 0x80 };

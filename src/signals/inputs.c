@@ -7,27 +7,12 @@
 
 #include "base/time.h"
 
-/* The place of `word` among `words`, -1: none of them. */
-static int find_word(const char *word, const char *const *words)
-{
-    for (int i = 0; words[i]; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 enum tutti_err tutti_inputs_choose(const struct tutti_run_options *options, struct tutti_inputs_choice *choice)
 {
-    static const char *const hows[] = {"linear", "hold", NULL};
-    static const char *const ats[] = {"auto", "slope", "begin", "middle", "end", NULL};
-    int how = options->interpolate ? find_word(options->interpolate, hows) : 0;
-    int at = options->input_at ? find_word(options->input_at, ats) : TUTTI_INPUT_AUTO;
-    if (how < 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--interpolate takes linear or hold, not '%s'", options->interpolate);
-    if (at < 0)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--input-at takes auto, slope, begin, middle or end, not '%s'",
-                          options->input_at);
-    *choice = (struct tutti_inputs_choice){.hold = how == 1, .at = (enum tutti_input_at)at};
+    int how, at;
+    TRY(tutti_option_choose("interpolate", options->interpolate, &how));
+    TRY(tutti_option_choose("input-at", options->input_at, &at));
+    *choice = (struct tutti_inputs_choice){.hold = how == TUTTI_INTERPOLATE_HOLD, .at = (enum tutti_input_at)at};
     return TUTTI_OK;
 }
 

@@ -3,14 +3,24 @@
 #ifndef TUTTI_SIGNALS_INPUTS_H
 #define TUTTI_SIGNALS_INPUTS_H
 
-#include <tutti/run.h>
-
+#include "options/options.h"
+#include "options/words.h"
 #include "system/trajectory.h"
 #include "unit/unit.h"
 
 /* What a Co-Simulation unit sees of a line in a step: the line, if it takes slopes or asks; else, or where that is asked for,
  * the value at one time of the step. */
-enum tutti_input_at { TUTTI_INPUT_AUTO, TUTTI_INPUT_SLOPE, TUTTI_INPUT_BEGIN, TUTTI_INPUT_MIDDLE, TUTTI_INPUT_END };
+enum tutti_input_at {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_INPUT_##name,
+    TUTTI_INPUT_TIMES(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
+
+enum tutti_interpolation {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_INTERPOLATE_##name,
+    TUTTI_INTERPOLATIONS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
 
 struct tutti_inputs_choice {
     bool hold; /* between rows, whatever the type */

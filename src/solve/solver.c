@@ -11,17 +11,8 @@
 #include "base/str.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
-    &tutti_solver_cvode,
-    &tutti_solver_adams,
-    &tutti_solver_dopri5,
-    &tutti_solver_dopri8,
-    &tutti_solver_dirk,
-    &tutti_solver_radau5,
-    &tutti_solver_bdf,
-    &tutti_solver_rk4,
-    &tutti_solver_heun,
-    &tutti_solver_euler,
-    NULL,
+#define LISTED(name, word, meaning) &tutti_solver_##name,
+    TUTTI_SOLVERS(LISTED) NULL,
 };
 
 enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)

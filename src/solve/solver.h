@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* solver.h - advances an initial value problem, one step of the method after another.
  *
- * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in solver.c, run `ctest -L solver`
+ * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in TUTTI_SOLVERS (options/words.h), run `ctest -L solver`
  * (the conformance suite measures its order and drives it as unit/me.c does). Events are not a solver's business: the
  * caller looks for them in the dense output, and restarts the solver after them.
  *
@@ -12,29 +12,28 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "options/words.h"
 #include "solve/ode.h"
 
 struct tutti_solver;
 
 /* How a multistep method goes on when the right-hand side has become another one, the states being the same (inputs
- * changed at a communication point): Andersson 2016 chapter 7. */
+ * changed at a communication point): Andersson 2016 chapter 7; CORRECT_1 corrects the first derivative, eq. 7.12, CORRECT_2 the second
+ * one, too, eq. 7.14, CORRECT_ALL all others that the method keeps. AUTO: what the solver does best. */
 enum tutti_predictor {
-    TUTTI_PREDICTOR_AUTO, /* what the solver does best */
-    TUTTI_PREDICTOR_RESTART,
-    TUTTI_PREDICTOR_PROCEED,
-    TUTTI_PREDICTOR_CORRECT_1,   /* first derivative corrected, Andersson 2016 eq. 7.12 */
-    TUTTI_PREDICTOR_CORRECT_2,   /* and the second, eq. 7.14 */
-    TUTTI_PREDICTOR_CORRECT_ALL, /* and all others that the method keeps */
-    TUTTI_PREDICTOR_COUNT
+#define TUTTI_LISTED(name, word, meaning) TUTTI_PREDICTOR_##name,
+    TUTTI_PREDICTORS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+        TUTTI_PREDICTOR_COUNT
 };
 
-/* How the Jacobian of an implicit method is evaluated and factorised. */
+/* How the Jacobian of an implicit method is evaluated and factorised: SPARSE by coloured columns and KLU, DENSE by coloured columns and
+ * LAPACK, PLAIN column by column and LAPACK, to measure what the others gain. AUTO: sparse if the pattern pays, else dense. */
 enum tutti_jacobian_mode {
-    TUTTI_JACOBIAN_AUTO,   /* sparse if the pattern pays, else dense */
-    TUTTI_JACOBIAN_SPARSE, /* coloured columns, KLU */
-    TUTTI_JACOBIAN_DENSE,  /* coloured columns, LAPACK */
-    TUTTI_JACOBIAN_PLAIN,  /* column by column, LAPACK: to measure what the others gain */
-    TUTTI_JACOBIAN_COUNT
+#define TUTTI_LISTED(name, word, meaning) TUTTI_JACOBIAN_##name,
+    TUTTI_JACOBIANS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+        TUTTI_JACOBIAN_COUNT
 };
 
 struct tutti_solver_options {
@@ -100,8 +99,9 @@ struct tutti_solver {
     bool started;     /* restart was called */
 };
 
-extern const struct tutti_solver_kind tutti_solver_cvode, tutti_solver_adams, tutti_solver_dopri5, tutti_solver_dopri8,
-    tutti_solver_dirk, tutti_solver_radau5, tutti_solver_bdf, tutti_solver_rk4, tutti_solver_heun, tutti_solver_euler;
+#define TUTTI_LISTED(name, word, meaning) extern const struct tutti_solver_kind tutti_solver_##name;
+TUTTI_SOLVERS(TUTTI_LISTED)
+#undef TUTTI_LISTED
 
 /* All kinds, ended by NULL; the first is the default. */
 extern const struct tutti_solver_kind *const tutti_solver_kinds[];

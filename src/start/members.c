@@ -225,7 +225,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
         .name = component->name,
         .log = rank->unit_log,
         .logging_on = rank->job->options.fmu_logging,
-        .timing = rank->job->options.timing,
+        .timing = rank->job->options.stats_exact,
         .cannot = unused_features(own, component->name),
         .interrupt = rank->job->options.interrupt,
         .interface = kind->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,

@@ -323,10 +323,10 @@ enum tutti_err tutti_setting_read_text(struct tutti_setting *out, struct tutti_a
 }
 
 static enum tutti_err read_setting(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
-                                   const char *name, const char *value)
+                                   const char *name, const char *told, const char *value)
 {
     TRY(tutti_setting_find(desc, name, "--set", &out->variable, &out->element));
-    return tutti_setting_read_text(out, arena, desc, value);
+    return tutti_fail_context(tutti_setting_read_text(out, arena, desc, value), "--set %s", told);
 }
 
 enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena *arena, const struct tutti_desc *desc,
@@ -341,9 +341,7 @@ enum tutti_err tutti_setting_read(struct tutti_setting *out, struct tutti_arena 
     name[equals - text] = '\0';
     size_t n = unit ? strlen(unit) : 0;
     bool prefixed = unit && strncmp(name, unit, n) == 0 && name[n] == '.' && tutti_desc_find(desc, name) == TUTTI_NONE;
-    enum tutti_err err = read_setting(out, arena, desc, prefixed ? name + n + 1 : name, equals + 1);
-    if (err && strncmp(tutti_err_message(), "--set", 5) != 0)
-        err = tutti_fail_context(err, "--set %s", name);
+    enum tutti_err err = read_setting(out, arena, desc, prefixed ? name + n + 1 : name, name, equals + 1);
     free(name);
     return err;
 }

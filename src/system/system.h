@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tutti/run.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "fmi/fmu.h"
+#include "options/options.h"
 #include "record/table.h"
 #include "system/conversion.h"
 #include "system/setting.h"

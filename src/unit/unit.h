@@ -20,6 +20,7 @@
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
 #include "fmi/triple.h"
+#include "options/words.h"
 #include "solve/solver.h"
 #include "system/setting.h"
 #include "unit/signals.h"
@@ -41,7 +42,11 @@ struct tutti_integration {
 };
 
 /* Which interface of an FMU is wanted. */
-enum tutti_interface_choice { TUTTI_INTERFACE_AUTO, TUTTI_INTERFACE_CS, TUTTI_INTERFACE_ME };
+enum tutti_interface_choice {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_INTERFACE_##name,
+    TUTTI_INTERFACES(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
 
 struct tutti_unit_options {
     const char *name;            /* borrowed for the unit's life */

@@ -3,6 +3,7 @@
 #ifndef TUTTI_TEST_MASTERS_H
 #define TUTTI_TEST_MASTERS_H
 
+#include "options/options.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -100,9 +101,9 @@ static inline enum tutti_err try_run(struct outcome *outcome, const struct model
     write_system(model->components, model->component_count);
     options.files = &path;
     options.file_count = 1;
-    options.connect = model->connect;
+    options.connects = model->connect;
     options.connect_count = model->connect_count;
-    options.set = model->set;
+    options.sets = model->set;
     options.set_count = model->set_count;
     options.output = record ? scratch_path(&result, "result.csv") : NULL;
     options.step_log = options.step_log ? scratch_path(&log, "steps.csv") : NULL;

@@ -216,11 +216,11 @@ static void run_combination(const struct model *model, const char *coupling, con
     options.coupling = coupling;
     options.extrapolate = order;
     options.events = events;
-    options.record = recorded;
+    options.records = recorded;
     options.record_count = COUNT(recorded);
     print_message("%s, extrapolation %s, events %s\n", coupling, order, events);
     if (!fit(coupling, KIND)) {
-        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "use it with --coupling ");
+        assert_fails(try_run(&outcome, model, options, true), TUTTI_ERR_ARGUMENT, "use it with coupling ");
         outcome_fini(&outcome);
         return;
     }
@@ -265,10 +265,10 @@ static void units_that_cannot_go_back(void **state)
                 continue;
             }
             assert_fails(try_run(&outcome, &old_ring, options, false), TUTTI_ERR_UNSUPPORTED, "'a' (");
-            assert_contains(tutti_err_message(), iterates(couplings[c]) ? conformance_join("--coupling ", couplings[c])
-                                                 : !rejects()           ? "--events"
-                                                                        : conformance_join("--control ", KIND));
-            assert_contains(tutti_err_message(), "use --");
+            assert_contains(tutti_err_message(), iterates(couplings[c]) ? conformance_join("coupling ", couplings[c])
+                                                 : !rejects()           ? "events"
+                                                                        : conformance_join("control ", KIND));
+            assert_contains(tutti_err_message(), "use ");
             outcome_fini(&outcome);
         }
 }

@@ -127,7 +127,7 @@ static void check_coming_back(const char *coupling, const char *control, const c
     print_message("%s, %s, extrapolation %s, FMI %s %s\n", coupling, control, order, version, interface);
     if (cannot_undo(coupling, control, version)) {
         assert_fails(try_run(&outcome, &model, options, true), TUTTI_ERR_UNSUPPORTED, "'switch' (");
-        assert_contains(tutti_err_message(), "use --events early");
+        assert_contains(tutti_err_message(), "use events early");
         outcome_fini(&outcome);
         return;
     }
@@ -199,7 +199,7 @@ static void check_output(const char *coupling, const char *control, const char *
     struct tutti_run_options options = plain_options(coupling, control);
     static const char *const recorded[] = {"*"};
     struct outcome outcome;
-    options.record = recorded;
+    options.records = recorded;
     options.record_count = 1;
     print_message("%s, %s, FMI %s, %s\n", coupling, control, version, one ? one->output : "all");
     run_model(&outcome, &model, &options, true);

@@ -38,7 +38,7 @@ static const char *const everything[] = {"*"};
 
 static void run_recorded(struct outcome *outcome, const struct model *model, struct tutti_run_options options)
 {
-    options.record = everything;
+    options.records = everything;
     options.record_count = 1;
     run_model(outcome, model, &options, true);
     check_count(outcome);

@@ -626,19 +626,19 @@ static void test_options_that_make_no_sense(void **state)
     }
     for (int i = 0; i < 2; i++) {
         options.h_max = i ? NAN : -1;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "--h-max");
+        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "h-max");
         assert_null(solver);
     }
     options.h_max = 0;
     if (!kind->stiff) {
         options.jacobian = TUTTI_JACOBIAN_DENSE;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "--jacobian");
+        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "jacobian");
         assert_null(solver);
         options.jacobian = TUTTI_JACOBIAN_AUTO;
     }
     if (!kind->multistep) {
         options.predictor = TUTTI_PREDICTOR_RESTART;
-        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "--predictor");
+        assert_fails(tutti_solver_new(&solver, kind, &problem.ode, &options), TUTTI_ERR_ARGUMENT, "predictor");
         assert_null(solver);
     }
 }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tutti/tutti.h>
@@ -44,18 +46,20 @@ static int run(const std::vector<std::string> &paths, const char *solver, const 
     watcher.context = &last;
     watcher.columns = take_columns;
     watcher.row = take_row;
-    std::vector<const char *> files;
+    tutti_run_options *made = nullptr;
+    tutti_err err = tutti_options_make(&made);
+    const std::unique_ptr<tutti_run_options, decltype(&tutti_options_free)> options(made, tutti_options_free);
+    std::vector<std::pair<const char *, const char *>> given = {{"interface", solver ? "me" : "cs"}};
     for (const std::string &path : paths)
-        files.push_back(path.c_str());
-    tutti_run_options options = {};
-    options.files = files.data();
-    options.file_count = files.size();
-    options.interface = solver ? "me" : "cs";
-    options.solver = solver;
-    options.watcher = &watcher;
-    options.has_rtol = solver != nullptr;
-    options.rtol = 1e-6;
-    if (tutti_run(&options, nullptr)) {
+        given.emplace_back("file", path.c_str());
+    if (solver) {
+        given.emplace_back("solver", solver);
+        given.emplace_back("rtol", "1e-6");
+    }
+    for (const auto &[name, value] : given)
+        err = err ? err : tutti_options_set(made, name, value);
+    tutti_options_set_watcher(made, &watcher);
+    if (err || tutti_run(made, nullptr)) {
         std::cout << paths[0] << ": " << tutti_err_message() << std::endl;
         return 1;
     }

@@ -14,17 +14,6 @@ FMUS = pathlib.Path(os.environ["FMUS"])
 TEST_FMUS = pathlib.Path(os.environ["TEST_FMUS"])
 
 
-class Options(ctypes.Structure):
-    """The beginning of struct tutti_run_options; zeroes are the defaults of everything else."""
-
-    _fields_ = [("files", ctypes.POINTER(ctypes.c_char_p)), ("file_count", ctypes.c_size_t), ("rest", ctypes.c_char * 8192)]
-
-
-def options(*files):
-    array = (ctypes.c_char_p * len(files))(*(str(file).encode() for file in files))
-    return Options(files=array, file_count=len(files))
-
-
 def load():
     library = ctypes.CDLL(os.environ["LIBRARY"])
     library.tutti_err_message.restype = ctypes.c_char_p
@@ -33,6 +22,7 @@ def load():
         getattr(library, name).restype = ctypes.c_int
     library.tutti_simulation_advance.argtypes = [ctypes.c_void_p, ctypes.c_double]
     library.tutti_simulation_free.argtypes = [ctypes.c_void_p]
+    library.tutti_options_free.argtypes = [ctypes.c_void_p]
     return library
 
 
@@ -44,10 +34,17 @@ class Loaded(unittest.TestCase):
     def done(self, err):
         self.assertEqual(err, 0, self.library.tutti_err_message().decode())
 
+    def options(self, *files):
+        options = ctypes.c_void_p()
+        self.done(self.library.tutti_options_make(ctypes.byref(options)))
+        self.addCleanup(self.library.tutti_options_free, options)
+        for file in files:
+            self.done(self.library.tutti_options_set(options, b"file", str(file).encode()))
+        return options
+
     def open(self, *files):
-        simulation, chosen = ctypes.c_void_p(), options(*files)
-        self.done(self.library.tutti_simulation_open(ctypes.byref(simulation), ctypes.byref(chosen)))
-        self.addCleanup(lambda: chosen)  # borrowed until free
+        simulation = ctypes.c_void_p()
+        self.done(self.library.tutti_simulation_open(ctypes.byref(simulation), self.options(*files)))
         self.addCleanup(self.library.tutti_simulation_free, simulation)
         return simulation
 
@@ -75,14 +72,14 @@ class Loaded(unittest.TestCase):
             self.assertEqual(self.value(simulation, "own"), 8 * number)
 
     def test_messages_belong_to_threads(self):
-        self.assertNotEqual(self.library.tutti_run(ctypes.byref(options("nothing.fmu")), None), 0)
+        self.assertNotEqual(self.library.tutti_run(self.options("nothing.fmu"), None), 0)
         message = self.library.tutti_err_message()
         self.assertIn(b"nothing.fmu", message)
         others = []
 
         def work(name):
             others.append(self.library.tutti_err_message())
-            self.library.tutti_run(ctypes.byref(options(name)), None)
+            self.library.tutti_run(self.options(name), None)
             others.append(self.library.tutti_err_message())
 
         for name in ("first.fmu", "second.fmu"):

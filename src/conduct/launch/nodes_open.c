@@ -327,10 +327,10 @@ enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_sys
         if (client && !fix_unit(nodes, client, system->components[c].name, (int)nodes->fixed_count))
             return tutti_fail_memory();
     }
-    nodes->options.place = (const char *const *)nodes->fixed;
+    nodes->options.places = (const char *const *)nodes->fixed;
     nodes->options.place_count = nodes->fixed_count + own;
     if (own > 0) /* after them: what a person says goes before, and is checked */
-        memcpy(nodes->fixed + nodes->fixed_count, nodes->asked->place, own * sizeof *nodes->fixed);
+        memcpy(nodes->fixed + nodes->fixed_count, nodes->asked->places, own * sizeof *nodes->fixed);
     return TUTTI_OK;
 }
 

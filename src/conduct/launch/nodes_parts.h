@@ -14,7 +14,7 @@ struct tutti_nodes {
     const struct tutti_run_options *asked;
     struct tutti_run_options options; /* with aliases for what nodes offer */
     struct tutti_file_alias *aliases;
-    char **fixed; /* options.place: "UNIT=RANK" of ours, then those of the person, which are borrowed */
+    char **fixed; /* options.places: "UNIT=RANK" of ours, then those of the person, which are borrowed */
     size_t fixed_count;
     struct tutti_nodes_list list;
     struct tutti_node_client *clients; /* one per entry of the list */
@@ -29,7 +29,7 @@ struct tutti_nodes {
  *
  *     tutti_nodes_open(&nodes, options)       connects to all of them; what they offer is known
  *     tutti_job_open(&job, &nodes->options, NULL)   with stand-ins for FMUs that nodes offer and do not give away
- *     tutti_nodes_fix(nodes, system)          adds to options.place where those are; then placement as ever
+ *     tutti_nodes_fix(nodes, system)          adds to options.places where those are; then placement as ever
  *     tutti_nodes_trim(nodes, system, place)  once units are placed: ranks without any are dropped
  *     tutti_job_close, tutti_nodes_close      in this order */
 
@@ -37,7 +37,7 @@ struct tutti_nodes {
  * node: LOST, naming it and what to do, if one cannot be reached within some seconds, or has another key or another version.
  * `options` is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_nodes_open(struct tutti_nodes **out, const struct tutti_run_options *options);
-/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node in front of options.place. */
+/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node in front of options.places. */
 TUTTI_CHECKED enum tutti_err tutti_nodes_fix(struct tutti_nodes *nodes, const struct tutti_system *system);
 /* Ranks that no component was given to are dropped, and the others numbered anew, also in `place`. ARGUMENT if a unit is placed
  * where its FMU is not. */

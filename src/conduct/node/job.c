@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/spelling.h"
 #include "base/str.h"
 
 enum tutti_err tutti_node_job_pack(const struct tutti_run_options *options, const struct tutti_node_name *names,
@@ -95,6 +96,7 @@ enum tutti_err tutti_node_job_unpack(struct tutti_node_job *job, const void *byt
         job->log = (struct tutti_log){.level = (enum tutti_log_level)extras.log_level, .write = swallow};
         job->options.log = &job->log;
     }
+    tutti_spelling_set_dashes(extras.has_dashes);
     job->options.progress = extras.has_progress ? no_progress : NULL;
     return TUTTI_OK;
 }

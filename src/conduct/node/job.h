@@ -5,7 +5,7 @@
 #ifndef TUTTI_CONDUCT_NODE_JOB_H
 #define TUTTI_CONDUCT_NODE_JOB_H
 
-#include "conduct/options_parcel.h"
+#include "options/parcel.h"
 
 /* A name that a file goes by. */
 struct tutti_node_name {

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "master/outcome.h"
+#include "options/words.h"
 
 struct tutti_master;
 
@@ -51,15 +52,14 @@ struct tutti_control {
     enum tutti_verdict (*judge)(struct tutti_master *master, const struct tutti_attempt *attempt);
 };
 
-/* All of them: tutti_control_NAME, in NAME.c; slope is in richardson.c. */
-#define TUTTI_CONTROLS(X) X(fixed) X(converge) X(richardson) X(slope) X(embedded) X(diverge) X(quantum)
-#define TUTTI_DECLARE_CONTROL(name) extern const struct tutti_control tutti_control_##name;
+/* All of them, by the list in options/words.h: tutti_control_NAME, in NAME.c; slope is in richardson.c. */
+#define TUTTI_DECLARE_CONTROL(name, word, meaning) extern const struct tutti_control tutti_control_##name;
 TUTTI_CONTROLS(TUTTI_DECLARE_CONTROL)
 #undef TUTTI_DECLARE_CONTROL
 
 /* One after the other, from 0 on; NULL: there are no more. */
 const struct tutti_control *tutti_control_at(size_t number);
-/* By name. ARGUMENT, naming all. */
+/* By name; NULL for "auto". ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_control_find(const char *name, const struct tutti_control **out);
 
 #endif

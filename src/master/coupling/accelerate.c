@@ -17,17 +17,6 @@ static const double LEAST_FACTOR = 0.1, MOST_FACTOR = 2;
 /* Of a column, beside those before it, relative to its size. */
 static const double LEAST_NEWS = 1e-8;
 
-enum tutti_err tutti_acceleration_find(const char *name, enum tutti_acceleration *kind)
-{
-    static const char *const names[] = {"none", "aitken", "anderson"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *kind = (enum tutti_acceleration)i;
-            return TUTTI_OK;
-        }
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--accelerate takes none, aitken or anderson, not '%s'", name);
-}
-
 enum tutti_err tutti_accelerator_init(struct tutti_accelerator *a, enum tutti_acceleration kind, size_t count)
 {
     *a = (struct tutti_accelerator){.kind = kind, .count = count};

@@ -6,10 +6,15 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "options/words.h"
 
 enum { TUTTI_ANDERSON_DEPTH = 3 };
 
-enum tutti_acceleration { TUTTI_ACCELERATE_NONE, TUTTI_ACCELERATE_AITKEN, TUTTI_ACCELERATE_ANDERSON };
+enum tutti_acceleration {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_ACCELERATE_##name,
+    TUTTI_ACCELERATIONS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
 
 struct tutti_accelerator {
     enum tutti_acceleration kind;
@@ -20,9 +25,6 @@ struct tutti_accelerator {
     double *residual[TUTTI_ANDERSON_DEPTH + 1];
     double *matrix, *right; /* of Anderson's least squares */
 };
-
-/* "none", "aitken", "anderson"; ARGUMENT. */
-TUTTI_CHECKED enum tutti_err tutti_acceleration_find(const char *name, enum tutti_acceleration *kind);
 
 TUTTI_CHECKED enum tutti_err tutti_accelerator_init(struct tutti_accelerator *accelerator, enum tutti_acceleration kind,
                                                     size_t count);

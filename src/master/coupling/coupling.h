@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "master/outcome.h"
+#include "options/words.h"
 
 struct tutti_master;
 
@@ -34,15 +35,14 @@ struct tutti_coupling {
     unsigned (*order)(unsigned extrapolation);
 };
 
-/* All of them: tutti_coupling_NAME, in NAME.c. */
-#define TUTTI_COUPLINGS(X) X(jacobi) X(seidel) X(relax)
-#define TUTTI_DECLARE_COUPLING(name) extern const struct tutti_coupling tutti_coupling_##name;
+/* All of them, by the list in options/words.h: tutti_coupling_NAME, in NAME.c. */
+#define TUTTI_DECLARE_COUPLING(name, word, meaning) extern const struct tutti_coupling tutti_coupling_##name;
 TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
 #undef TUTTI_DECLARE_COUPLING
 
 /* One after the other, from 0 on; NULL: there are no more. */
 const struct tutti_coupling *tutti_coupling_at(size_t number);
-/* By name. ARGUMENT, naming all. */
+/* By name; NULL for "auto". ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tutti_coupling_find(const char *name, const struct tutti_coupling **out);
 
 #endif

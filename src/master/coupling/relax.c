@@ -12,6 +12,7 @@
 
 #include "master/coupling/accelerate.h"
 #include "master/couple.h"
+#include "options/options.h"
 
 struct relaxation {
     bool seidel; /* sweeps */
@@ -29,11 +30,10 @@ static enum tutti_err open_relax(struct tutti_master *master, void *self)
     struct tutti_rank *rank = master->rank;
     struct relaxation *relax = self;
     const char *sweeps = rank->job->options.sweeps ? rank->job->options.sweeps : "seidel";
-    const char *accelerate = rank->job->options.accelerate ? rank->job->options.accelerate : "none";
-    enum tutti_acceleration kind;
+    int kind;
     relax->seidel = strcmp(sweeps, "seidel") == 0;
-    TRY(tutti_acceleration_find(accelerate, &kind));
-    TRY(tutti_accelerator_init(&relax->accelerator, kind, rank->wires.real_count));
+    TRY(tutti_option_choose("accelerate", rank->job->options.accelerate, &kind));
+    TRY(tutti_accelerator_init(&relax->accelerator, (enum tutti_acceleration)kind, rank->wires.real_count));
     double **const vectors[] = {&relax->begin, &relax->guess, &relax->image,
                                 &relax->first, &relax->work,  &relax->weights};
     relax->before = tutti_arena_array(&rank->arena, rank->member_count, sizeof *relax->before);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "options/options.h"
 #include "test.h"
 
 #include <tutti/tutti.h>
@@ -19,10 +20,11 @@ static const struct tutti_log listener = {.level = TUTTI_LOG_WARNING, .write = n
 static void test_values(void **state)
 {
     (void)state;
-    struct tutti_linearize_options options = {
-        .run = {.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"}, .file_count = 1, .log = &listener},
-        .has_at = true,
-        .at = 2};
+    struct tutti_run_options options = {.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"},
+                                        .file_count = 1,
+                                        .log = &listener,
+                                        .has_at = true,
+                                        .at = 2};
     struct tutti_linearization linear;
     struct tutti_run_stats stats;
     warning[0] = '\0';
@@ -60,19 +62,19 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    struct tutti_linearize_options options = {
-        .run = {.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"}, .file_count = 1, .interface = "cs"}};
+    struct tutti_run_options options = {
+        .files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi3.fmu"}, .file_count = 1, .interface = "cs"};
     struct tutti_linearization linear;
     memset(&linear, 0xff, sizeof linear);
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "needs Model Exchange");
     assert_null(linear.states);
-    options.run.interface = "me";
+    options.interface = "me";
     options.has_at = true;
     options.at = 21;
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "21 is not in the run");
-    options.run.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi1cs.fmu"};
+    options.files = (const char *const[]){TUTTI_FMUS "/VanDerPol_fmi1cs.fmu"};
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_UNSUPPORTED, "needs Model Exchange");
-    options.run.file_count = 0;
+    options.file_count = 0;
     assert_fails(tutti_linearize(&options, NULL, &linear), TUTTI_ERR_ARGUMENT, "no file");
     assert_int_equal(linear.state_count, 0);
 }

@@ -4,6 +4,7 @@
 #ifndef TUTTI_TEST_STEPPED_H
 #define TUTTI_TEST_STEPPED_H
 
+#include "options/options.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -151,12 +152,12 @@ struct sort {
 #define CONTROLLED(which) .coupling = "jacobi", .control = (which), .has_rtol = true, .rtol = 1e-4
 #define MIXER(file)                                                                                                    \
     .files = LIST("a=" TEST_FMUS "/" file, "b=" TEST_FMUS "/" file), .file_count = 2,                                  \
-    .connect = LIST("a.y1=b.u1", "b.y3=a.u1", "a.y2=b.u2", "b.y2=a.u2"), .connect_count = 4,                           \
-    .set = LIST("a.d11=0.013", "a.d22=-0.7", "b.d12=0.3", "a.b2=0.5", "b.b1=-0.02"), .set_count = 5
+    .connects = LIST("a.y1=b.u1", "b.y3=a.u1", "a.y2=b.u2", "b.y2=a.u2"), .connect_count = 4,                          \
+    .sets = LIST("a.d11=0.013", "a.d22=-0.7", "b.d12=0.3", "a.b2=0.5", "b.b1=-0.02"), .set_count = 5
 #define FOLLOWERS(a, b)                                                                                                \
     .files = LIST("a=" TEST_FMUS "/Switches_fmi" a ".fmu", "b=" TEST_FMUS "/EarlySwitches_fmi" b ".fmu"),              \
-    .file_count = 2, .connect = LIST("a.level=b.u"), .connect_count = 1,                                               \
-    .set = LIST("a.flag_at=0.33", "a.level_at=0.47", "b.count_at=0.61", "b.flag_at=0.2", "b.width=0.1"),               \
+    .file_count = 2, .connects = LIST("a.level=b.u"), .connect_count = 1,                                              \
+    .sets = LIST("a.flag_at=0.33", "a.level_at=0.47", "b.count_at=0.61", "b.flag_at=0.2", "b.width=0.1"),              \
     .set_count = 5
 
 static const struct sort sorts[] = {
@@ -212,7 +213,7 @@ static const struct sort sorts[] = {
     {"uniform",
      {.files = LIST("a=" TUTTI_FMUS "/Once_fmi2.fmu", "b=" TUTTI_FMUS "/Tracker_fmi3.fmu"),
       .file_count = 2,
-      .connect = LIST("a.x=b.u"),
+      .connects = LIST("a.x=b.u"),
       .connect_count = 1,
       TIMES(0.1, 2)},
      EXACT},

@@ -260,7 +260,7 @@ static void test_open_refuses(void **state)
     struct tutti_simulation *simulation = NULL;
     struct tutti_run_options none = {0}, missing = {ONE("/nowhere/x.fmu")}, threads = {ONE(ball), .threads = 2},
                              processes = {ONE(ball), .processes = 1}, nodes = {ONE(ball), .nodes = "localhost:1"},
-                             mpi = {ONE(ball), .mpi = true}, wrong = {ONE(ball), .set = LIST("hh=1"), .set_count = 1};
+                             mpi = {ONE(ball), .mpi = true}, wrong = {ONE(ball), .sets = LIST("hh=1"), .set_count = 1};
     assert_fails(tutti_simulation_open(&simulation, &none), TUTTI_ERR_ARGUMENT, "no file");
     assert_fails(tutti_simulation_open(&simulation, &missing), TUTTI_ERR_IO, "x.fmu");
     assert_fails(tutti_simulation_open(&simulation, &threads), TUTTI_ERR_UNSUPPORTED, "tutti_run");
@@ -441,7 +441,7 @@ static void test_side_by_side(void **state)
                                            {ONE(EXAMPLE("quarter_car")), TIMES(0.02, 1)}};
     struct tutti_simulation *simulations[2];
     double alone, together;
-    options[1].set = LIST("chassis.x=0.3");
+    options[1].sets = LIST("chassis.x=0.3");
     options[1].set_count = 1;
     simulations[0] = start_simulation(&options[0]);
     for (int n = 1; n <= 10; n++)

@@ -114,7 +114,7 @@ static void test_describe(void **state)
 static void test_set_before_start(void **state)
 {
     (void)state;
-    struct tutti_run_options options = {FEEDTHROUGH("3"), .set = LIST("gain=7", "int8_in=1"), .set_count = 2};
+    struct tutti_run_options options = {FEEDTHROUGH("3"), .sets = LIST("gain=7", "int8_in=1"), .set_count = 2};
     struct tutti_simulation *simulation = open_simulation(&options);
     assert_ok(tutti_simulation_set(simulation, "gain=3"));
     assert_ok(tutti_simulation_set(simulation, "gain=4")); /* the last word */
@@ -279,7 +279,7 @@ static void test_put_tunable_parameters(void **state)
     (void)state;
     static const char *const fmus[] = {TUTTI_FMUS "/Feedthrough_fmi2.fmu", TUTTI_FMUS "/Feedthrough_fmi3.fmu"};
     for (size_t i = 0; i < LENGTH(fmus); i++) {
-        struct tutti_run_options options = {ONE(fmus[i]), TIMES(0.1, 1), .set = LIST("float64_in=3"), .set_count = 1};
+        struct tutti_run_options options = {ONE(fmus[i]), TIMES(0.1, 1), .sets = LIST("float64_in=3"), .set_count = 1};
         struct tutti_simulation *simulation = start_simulation(&options);
         assert_ok(put_value(simulation, "tunable_gain", 5));
         assert_fails(put_value(simulation, "gain", 5), TUTTI_ERR_ARGUMENT, "'gain' is a fixed parameter");
@@ -355,7 +355,7 @@ static void test_put_is_an_event(void **state)
                                             TIMES(0.1, 1),
                                             .solver = cases[i].solver,
                                             .watcher = &watcher,
-                                            .record = LIST("float64_out"),
+                                            .records = LIST("float64_out"),
                                             .record_count = 1};
         struct tutti_simulation *simulation = start_simulation(&options);
         assert_ok(tutti_simulation_advance(simulation, 0.2));
@@ -377,8 +377,8 @@ static void test_put_is_an_event(void **state)
     /* Between two rows of an output step there is none before yet. */
     struct rows rows = {0};
     struct tutti_watcher watcher = WATCHER(&rows);
-    struct tutti_run_options options = {FEEDTHROUGH("3"),    .has_output_step = true,       .output_step = 0.5,
-                                        .watcher = &watcher, .record = LIST("float64_out"), .record_count = 1};
+    struct tutti_run_options options = {FEEDTHROUGH("3"),    .has_output_step = true,        .output_step = 0.5,
+                                        .watcher = &watcher, .records = LIST("float64_out"), .record_count = 1};
     struct tutti_simulation *simulation = start_simulation(&options);
     assert_ok(tutti_simulation_advance(simulation, 0.2));
     assert_ok(put_value(simulation, "float64_in", 3));
@@ -429,7 +429,7 @@ static void test_put_into_a_system(void **state)
         struct tutti_run_options options = {
             .files = LIST("a=" TEST_FMUS "/EarlySwitches_fmi3.fmu", "b=" TEST_FMUS "/EarlySwitches_fmi3.fmu"),
             .file_count = 2,
-            .connect = LIST("a.x=b.u"),
+            .connects = LIST("a.x=b.u"),
             .connect_count = 1,
             .coupling = cases[i].coupling,
             .control = cases[i].control,
@@ -442,7 +442,7 @@ static void test_put_into_a_system(void **state)
             .has_rtol = true,
             .rtol = 1e-5,
             .watcher = &watcher,
-            .record = LIST("a.x"),
+            .records = LIST("a.x"),
             .record_count = 1,
         };
         struct tutti_simulation *simulation = start_simulation(&options);

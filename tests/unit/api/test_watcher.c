@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A watcher that looks at every row of a run (<tutti/run.h>): whatever the units run on, a file holds what is shown. */
+#include "options/options.h"
 #include "stepped.h"
 
 #include <pthread.h>
@@ -24,7 +25,7 @@ static struct tutti_run_options options_of(const struct place *place, const stru
                                       .coupling = "jacobi",
                                       .threads = place->threads,
                                       .processes = place->processes,
-                                      .record = records,
+                                      .records = records,
                                       .record_count = 1,
                                       .watcher = watcher,
                                       .output = output};
@@ -223,7 +224,7 @@ static void test_rows_only(void **state)
         struct tutti_run_options options = options_of(&places[p], &watcher, NULL);
         assert_ok(tutti_run(&options, NULL));
         assert_int_equal(rows, 21);
-        options.record = LIST("none");
+        options.records = LIST("none");
         assert_ok(tutti_run(&options, NULL));
         assert_int_equal(rows, 21);
     }
@@ -249,9 +250,9 @@ static void test_what_is_shown(void **state)
     struct tutti_watcher watcher = WATCHER(&rows), about = {.columns = look_at_units, .row = count_row};
     struct tutti_run_options options = {ONE(TUTTI_FMUS "/Feedthrough_fmi3.fmu"),
                                         TIMES(1, 1),
-                                        .set = LIST("uint64_in=18446744073709551615", "boolean_in=true"),
+                                        .sets = LIST("uint64_in=18446744073709551615", "boolean_in=true"),
                                         .set_count = 2,
-                                        .record = LIST("uint64_out", "boolean_out", "string_out", "color_out"),
+                                        .records = LIST("uint64_out", "boolean_out", "string_out", "color_out"),
                                         .record_count = 4,
                                         .watcher = &watcher};
     assert_ok(tutti_run(&options, NULL));
@@ -265,7 +266,7 @@ static void test_what_is_shown(void **state)
     unsigned seen = 0;
     caller = pthread_self();
     about.context = &seen;
-    struct tutti_run_options ball = {ONE(TUTTI_FMUS "/BouncingBall_fmi3.fmu"), .record = LIST("h", "bounces"),
+    struct tutti_run_options ball = {ONE(TUTTI_FMUS "/BouncingBall_fmi3.fmu"), .records = LIST("h", "bounces"),
                                      .record_count = 2, .watcher = &about};
     assert_ok(tutti_run(&ball, NULL));
     assert_true(seen > 1);

@@ -143,7 +143,7 @@ static void test_step_log(void **state)
     f.options.step_log = f.scratch.path; /* a folder */
     conduct(&f);
     tell_step(&f.ranks[0], "t,h\n");
-    assert_fails(offer_all(&f), TUTTI_ERR_IO, "--step-log: cannot write /tmp/tutti-test-");
+    assert_fails(offer_all(&f), TUTTI_ERR_IO, "step-log: cannot write /tmp/tutti-test-");
     rank_end(&f.ranks[0], TUTTI_OK, "", 1);
     assert_ok(offer_all(&f));
     assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_IO, "it is a folder");

@@ -99,7 +99,7 @@ static void test_arrivals(void **state)
     assert_true(tutti_cache_has(cache, &content));
     tutti_cache_free(cache);
     scratch_write(&scratch, "file", "x", 1);
-    assert_fails(tutti_cache_open(&cache, scratch_path(&scratch, "file")), TUTTI_ERR_IO, "--cache");
+    assert_fails(tutti_cache_open(&cache, scratch_path(&scratch, "file")), TUTTI_ERR_IO, "cache");
     scratch_fini(&scratch);
 }
 

@@ -173,7 +173,7 @@ static void test_nothing_recorded(void **state)
         struct fixture f;
         const char *none = "none";
         begin(&f, 2);
-        f.options.record = &none;
+        f.options.records = &none;
         f.options.record_count = how == 0;
         assert_ok(tutti_conductor_new(&f.conductor, &f.options, how == 0 ? f.result : NULL, 2));
         for (int r = 0; r < 2; r++) {
@@ -279,7 +279,7 @@ static void test_refused(void **state)
     tell_two(&f, &x, 2, 2);
     rank_end(&f.ranks[0], TUTTI_OK, "", 2);
     rank_end(&f.ranks[1], TUTTI_OK, "", 2);
-    rank_end(&f.ranks[2], TUTTI_ERR_ARGUMENT, "--record: no variable fits", 0);
+    rank_end(&f.ranks[2], TUTTI_ERR_ARGUMENT, "record: no variable fits", 0);
     assert_ok(offer_all(&f));
     assert_true(tutti_conductor_is_done(f.conductor));
     assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_ARGUMENT, "no variable fits");

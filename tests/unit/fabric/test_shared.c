@@ -56,7 +56,7 @@ static void *open_many(void *context)
     for (int i = 0; i < count; i++)
         drop_pair(&pairs[fabric->rank][i]);
     static int counts[2];
-    counts[fabric->rank] = err == TUTTI_ERR_LIMIT && strstr(tutti_err_message(), "--place") ? count : 0;
+    counts[fabric->rank] = err == TUTTI_ERR_LIMIT && strstr(tutti_err_message(), "place") ? count : 0;
     return &counts[fabric->rank];
 }
 

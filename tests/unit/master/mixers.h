@@ -5,6 +5,7 @@
 #ifndef TUTTI_TEST_MIXERS_H
 #define TUTTI_TEST_MIXERS_H
 
+#include "options/options.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -229,11 +230,11 @@ static inline void prepare(struct experiment *e, const char *fmu, const char *in
     snprintf(e->output, sizeof e->output, "%s/result.csv", scratch.path);
     e->options = (struct tutti_run_options){.files = e->files,
                                             .file_count = UNITS,
-                                            .connect = connect,
+                                            .connects = connect,
                                             .connect_count = LENGTH(connect),
-                                            .set = e->set,
+                                            .sets = e->set,
                                             .set_count = list_settings(e->texts, e->set, more, more_count),
-                                            .record = record,
+                                            .records = record,
                                             .record_count = LENGTH(record),
                                             .output = e->output,
                                             .interface = interface,

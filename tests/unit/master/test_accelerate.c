@@ -70,19 +70,6 @@ static double after(int iterations)
     return error();
 }
 
-static void names(void **state)
-{
-    (void)state;
-    enum tutti_acceleration kind;
-    assert_ok(tutti_acceleration_find("none", &kind));
-    assert_int_equal(kind, TUTTI_ACCELERATE_NONE);
-    assert_ok(tutti_acceleration_find("aitken", &kind));
-    assert_int_equal(kind, TUTTI_ACCELERATE_AITKEN);
-    assert_ok(tutti_acceleration_find("anderson", &kind));
-    assert_int_equal(kind, TUTTI_ACCELERATE_ANDERSON);
-    assert_fails(tutti_acceleration_find("Aitken", &kind), TUTTI_ERR_ARGUMENT, "anderson, not 'Aitken'");
-}
-
 static void none_takes_what_comes(void **state)
 {
     (void)state;
@@ -240,7 +227,6 @@ static void nothing_to_iterate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
         cmocka_unit_test_teardown(none_takes_what_comes, teardown),
         cmocka_unit_test_teardown(aitken_is_exact_for_one_unknown, teardown),
         cmocka_unit_test_teardown(aitken_does_not_leap, teardown),

@@ -69,7 +69,7 @@ static void auto_takes_what_is_there(void **state)
     world->options.has_step = true;
     world->smooth = true;
     struct tutti_chosen chosen = check(world, &(struct expected){"seidel", "fixed", 0, "none", false});
-    assert_reasons_for(&chosen, "--step");
+    assert_reasons_for(&chosen, "step");
     world = new_pair();
     world->times.step_proposed = true;
     check(world, &(struct expected){"seidel", "fixed", 0, "output", true});
@@ -143,7 +143,7 @@ static void what_a_unit_cannot_is_refused(void **state)
     (void)state;
     static const char *const asking[][3] = {
         {"relax", "fixed", "none"}, {"jacobi", "richardson", "none"}, {"jacobi", "fixed", "early"}};
-    static const char *const words[] = {"--coupling relax", "--control richardson", "--events early"};
+    static const char *const words[] = {"coupling relax", "control richardson", "events early"};
     for (int i = 0; i < 3; i++) {
         struct fake_world *world = new_asking(asking[i][0], asking[i][1], asking[i][2]);
         world->scripts[1].cannot_go_back = true;
@@ -157,16 +157,16 @@ static void what_a_unit_cannot_is_refused(void **state)
 static void what_does_not_go_together_is_refused(void **state)
 {
     (void)state;
-    refuse(new_asking("jacobi", "converge", "none"), TUTTI_ERR_ARGUMENT, "--control converge", "--coupling relax");
-    refuse(new_asking("jacobi", "quantum", "none"), TUTTI_ERR_ARGUMENT, "--control quantum", "--quantum Q");
+    refuse(new_asking("jacobi", "converge", "none"), TUTTI_ERR_ARGUMENT, "control converge", "coupling relax");
+    refuse(new_asking("jacobi", "quantum", "none"), TUTTI_ERR_ARGUMENT, "control quantum", "quantum Q");
     struct fake_world *world = new_asking("seidel", "fixed", "none");
     world->options.correct = true;
-    refuse(world, TUTTI_ERR_ARGUMENT, "--correct", "--coupling jacobi");
+    refuse(world, TUTTI_ERR_ARGUMENT, "correct", "coupling jacobi");
     world = new_asking("jacobi", "fixed", "none");
     world->options.smooth = true;
     world->options.extrapolate = "0";
-    refuse(world, TUTTI_ERR_ARGUMENT, "--smooth", "--extrapolate 1 or 2");
-    refuse(new_asking("gauss", "fixed", "none"), TUTTI_ERR_ARGUMENT, "gauss", "jacobi, seidel, relax");
+    refuse(world, TUTTI_ERR_ARGUMENT, "smooth", "extrapolate 1 or 2");
+    refuse(new_asking("gauss", "fixed", "none"), TUTTI_ERR_ARGUMENT, "gauss", "jacobi, seidel or relax");
 }
 
 int main(void)

@@ -16,7 +16,7 @@ static struct tutti_run_options options_of(const char *const *files, size_t file
 {
     return (struct tutti_run_options){.files = files,
                                       .file_count = file_count,
-                                      .connect = connect,
+                                      .connects = connect,
                                       .connect_count = connect_count,
                                       .output = "-", /* recorded; it is not written */
                                       .coupling = "jacobi",
@@ -45,7 +45,7 @@ static void ranks_tell_their_part_of_a_run(void **state)
     struct outcome one, two;
     struct tutti_run_options options = options_of(pair, 2, both_ways, 2);
     static const char *const set[] = {"a.x=1", "b.x=-3"};
-    options.set = set;
+    options.sets = set;
     options.set_count = 2;
     run_ranks(&one, &options, 1, together);
     assert_came_through(&one.told[0]);
@@ -182,7 +182,7 @@ static void an_early_return_is_one_for_all(void **state)
     static const char *const set[] = {"a.x=1", "b.x=-3", "c.x=2"};
     struct tutti_run_options options = options_of(files, 3, ring, 3);
     struct outcome one, other;
-    options.set = set;
+    options.sets = set;
     options.set_count = LENGTH(set);
     options.events = "early";
     setenv("KIT_FAULT", "early DoStep 0.55 @b; early DoStep 0.73 @a", 1);
@@ -215,9 +215,9 @@ static void an_end_is_one_for_all(void **state)
     static const char *const record[] = {"a.y", "b.y", "c.y"};
     struct tutti_run_options options = options_of(files, 3, connect, 2);
     struct outcome one, other;
-    options.set = set;
+    options.sets = set;
     options.set_count = LENGTH(set);
-    options.record = record;
+    options.records = record;
     options.record_count = LENGTH(record);
     run_ranks(&one, &options, 1, together);
     assert_came_through(&one.told[0]);
@@ -253,9 +253,9 @@ static const char *const outputs[] = {"*.y"};
 static struct tutti_run_options loop_options(size_t first, size_t count, size_t set_first, size_t set_count)
 {
     struct tutti_run_options options = options_of(relations + first, count, loops + first, count);
-    options.set = parameters + set_first;
+    options.sets = parameters + set_first;
     options.set_count = set_count;
-    options.record = outputs;
+    options.records = outputs;
     options.record_count = 1;
     options.stop = 0.1;
     return options;

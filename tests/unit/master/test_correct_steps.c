@@ -234,13 +234,13 @@ static void what_cannot_be_is_refused(void **state)
     prepare(&e, "StuckMixer_fmi2", "cs", "0", 0.01, NULL, 0);
     assert_fails(try(&e.options), TUTTI_ERR_UNSUPPORTED, "how the outputs of 'a'");
     assert_non_null(strstr(tutti_err_message(), "StuckMixer_fmi2"));
-    assert_non_null(strstr(tutti_err_message(), "use --coupling seidel"));
+    assert_non_null(strstr(tutti_err_message(), "use coupling seidel"));
     prepare(&e, "StuckMixer_fmi2", "me", "0", 0.01, NULL, 0);
     assert_ok(try(&e.options));
     prepare(&e, "Mixer_fmi2", "cs", "0", 0.01, NULL, 0);
     e.options.unit_steps = own;
     e.options.unit_step_count = 1;
-    assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "--correct needs units that step together, and 'b'");
+    assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "correct needs units that step together, and 'b'");
     prepare(&e, "Mixer_fmi2", "me", "0", 0.01, NULL, 0);
     e.options.filter = "average";
     assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "averages");
@@ -256,8 +256,8 @@ static void a_loop_without_a_solution_is_an_error(void **state)
     prepare(&e, "Mixer_fmi3", "cs", "0", 0.01, more, LENGTH(more));
     e.options.file_count = 2;
     e.options.set_count -= UNITS * PARAMETERS;
-    e.options.set += UNITS * PARAMETERS;
-    e.options.connect = loop;
+    e.options.sets += UNITS * PARAMETERS;
+    e.options.connects = loop;
     e.options.connect_count = LENGTH(loop);
     assert_fails(try(&e.options), TUTTI_ERR_SOLVER, "I - D L has no inverse");
 }

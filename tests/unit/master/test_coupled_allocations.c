@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A coupled run allocates nothing from one step to the next. Every allocation of the process counts, also those of other
  * libraries and of the FMUs: the C library's functions are replaced here. */
+#include "options/options.h"
 #include "test.h"
 
 #include <errno.h>
@@ -88,7 +89,7 @@ static unsigned long allocations_of(const struct system *system, int steps, cons
     struct tutti_run_options options = {
         .files = names,
         .file_count = (size_t)system->units,
-        .connect = system->connections,
+        .connects = system->connections,
         .connect_count = system->connection_count,
         .has_stop = true,
         .stop = steps * 0.01,

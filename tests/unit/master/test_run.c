@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The run loop through its public interface. (tests/system has what people see of it.) */
+#include "options/options.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static unsigned long allocations_with(const char *fmu, const char *solver, doubl
         .has_step = true,
         .step = 0.001,
         .output = output,
-        .record = &all,
+        .records = &all,
         .record_count = 1,
     };
     struct tutti_run_stats stats;
@@ -137,7 +138,7 @@ static void test_stats(void **state)
                                         .stop = 1,
                                         .has_step = true,
                                         .step = 0.3,
-                                        .timing = true,
+                                        .stats_exact = true,
                                         .output = "/dev/null"};
     struct tutti_run_stats stats;
     assert_ok(tutti_run(&options, &stats));
@@ -167,9 +168,15 @@ static void test_bad_times(void **state)
         double start, stop, step;
         const char *words;
     } cases[] = {
-        {1, 1, 0.1, "must be after"}, {2, 1, 0.1, "must be after"}, {NAN, 1, 0.1, "--start"},
-        {0, INFINITY, 0.1, "--stop"}, {0, 1, 0, "--step"},          {0, 1, -1, "greater than 0"},
-        {0, 1, NAN, "--step"},        {0, 1, 1e-18, "steps"},       {-1e308, 1e308, 1, "--stop minus --start"},
+        {1, 1, 0.1, "must be after"},
+        {2, 1, 0.1, "must be after"},
+        {NAN, 1, 0.1, "start"},
+        {0, INFINITY, 0.1, "stop"},
+        {0, 1, 0, "step"},
+        {0, 1, -1, "greater than 0"},
+        {0, 1, NAN, "step"},
+        {0, 1, 1e-18, "steps"},
+        {-1e308, 1e308, 1, "stop minus start"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tutti_run_options options = {

@@ -167,11 +167,11 @@ static void orders_that_are_wrong(void **state)
     (void)state;
     make_units("00");
     wire("ab");
-    assert_fails(put_in_order("a,x"), TUTTI_ERR_ARGUMENT, "--order: there is no unit 'x'");
+    assert_fails(put_in_order("a,x"), TUTTI_ERR_ARGUMENT, "order: there is no unit 'x'");
     assert_fails(put_in_order("ab"), TUTTI_ERR_ARGUMENT, "there is no unit 'ab'");
     assert_fails(put_in_order(""), TUTTI_ERR_ARGUMENT, "there is no unit ''");
     assert_fails(put_in_order("a,"), TUTTI_ERR_ARGUMENT, "there is no unit ''");
-    assert_fails(put_in_order("b,a,b"), TUTTI_ERR_ARGUMENT, "--order: 'b' is there twice");
+    assert_fails(put_in_order("b,a,b"), TUTTI_ERR_ARGUMENT, "order: 'b' is there twice");
 }
 
 /* Only what holds in the running phase counts. */

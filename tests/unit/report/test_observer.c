@@ -201,7 +201,7 @@ static void test_patterns(void **state)
     (void)state;
     struct plant plant;
     const char *patterns[] = {"space.A[2,*]", "*.int32_*", "ball.h", "speed"};
-    struct tutti_run_options options = {.record = patterns, .record_count = 4};
+    struct tutti_run_options options = {.records = patterns, .record_count = 4};
     start(&plant);
     compare_placements(&plant, &options);
     char *whole = slurp_file(plant.whole, NULL);
@@ -217,7 +217,7 @@ static void test_refused_alike(void **state)
     (void)state;
     struct plant plant;
     const char *patterns[] = {"ball.h", "nothing.here"};
-    struct tutti_run_options options = {.record = patterns, .record_count = 2};
+    struct tutti_run_options options = {.records = patterns, .record_count = 2};
     const int place[UNITS] = {1, 0, 0, 0};
     start(&plant);
     for (int r = 0; r < RANKS; r++)
@@ -254,7 +254,7 @@ static void test_rows_without_allocation(void **state)
     struct plant plant;
     start(&plant);
     for (size_t count = 0; count <= 3; count += 3) {
-        struct tutti_run_options options = {.record = patterns, .record_count = count};
+        struct tutti_run_options options = {.records = patterns, .record_count = count};
         struct reporting_rank rank;
         struct tutti_observed observed[UNITS];
         struct tutti_observer observer;

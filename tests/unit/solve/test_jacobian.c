@@ -348,7 +348,7 @@ static void test_refused(void **state)
     assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_AUTO), TUTTI_ERR_ARGUMENT, "pattern");
     ode.jacobian = NULL;
     ode.count = 40000;
-    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_DENSE), TUTTI_ERR_LIMIT, "--jacobian sparse");
+    assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_DENSE), TUTTI_ERR_LIMIT, "jacobian sparse");
     ode.count = 50000;
     assert_fails(tutti_jacobian_init(&jacobian, &ode, TUTTI_JACOBIAN_SPARSE), TUTTI_ERR_LIMIT, "50000 rows");
     ode.count = (size_t)INT32_MAX + 1;

@@ -213,7 +213,7 @@ static void test_refused(void **state)
 {
     (void)state;
     struct tutti_lu *lu;
-    assert_fails(tutti_lu_new(&lu, 32769, NULL, false), TUTTI_ERR_LIMIT, "--jacobian sparse");
+    assert_fails(tutti_lu_new(&lu, 32769, NULL, false), TUTTI_ERR_LIMIT, "jacobian sparse");
     assert_null(lu);
     assert_fails(tutti_lu_new(&lu, 23171, NULL, true), TUTTI_ERR_LIMIT, "23171 rows");
     assert_fails(tutti_lu_new(&lu, SIZE_MAX, NULL, false), TUTTI_ERR_LIMIT, "8 GiB");

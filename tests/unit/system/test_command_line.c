@@ -81,19 +81,19 @@ static void test_connect(void **state)
     static const struct {
         const char *connect, *words;
     } wrong[] = {
-        {"a.y", "--connect takes A.y=B.u, not 'a.y'"},
-        {"=b.u", "--connect takes A.y=B.u"},
-        {"a.y=", "--connect takes A.y=B.u"},
+        {"a.y", "connect takes A.y=B.u, not 'a.y'"},
+        {"=b.u", "connect takes A.y=B.u"},
+        {"a.y=", "connect takes A.y=B.u"},
         {"a.yy=b.u", "there is no variable named 'a.yy'; did you mean 'a.y'?"},
         {"a.y=b.uu", "there is no variable named 'b.uu'; did you mean 'b.u'?"},
         {"c.y=b.u", "there is no variable named 'c.y'"},
         {"a.time=b.u", "'a.time' is the time, which cannot be connected"},
-        {"a.u=b.u", "--connect a.u=b.u: 'a.u' (input) and 'b.u' (input) cannot be connected"},
+        {"a.u=b.u", "connect a.u=b.u: 'a.u' (input) and 'b.u' (input) cannot be connected"},
         {"a.y=b.iu",
-         "--connect a.y=b.iu: 'a.y' to 'b.iu': Float64 cannot be handed to Int32, unless it is rounded: --convert"},
-        {"a.y_K=b.u_m", "--connect a.y_K=b.u_m: 'a.y_K' to 'b.u_m': the units 'K' and 'm' measure different things"},
-        {"a.y=b.p", "--connect a.y=b.p: 'a.y' (output) cannot be connected to 'b.p' (parameter)"},
-        {"a.ay=b.u", "--connect a.ay=b.u: 'a.ay' (1 dimension, 3 values) does not fit 'b.u'"},
+         "connect a.y=b.iu: 'a.y' to 'b.iu': Float64 cannot be handed to Int32, unless it is rounded: convert"},
+        {"a.y_K=b.u_m", "connect a.y_K=b.u_m: 'a.y_K' to 'b.u_m': the units 'K' and 'm' measure different things"},
+        {"a.y=b.p", "connect a.y=b.p: 'a.y' (output) cannot be connected to 'b.p' (parameter)"},
+        {"a.ay=b.u", "connect a.ay=b.u: 'a.ay' (1 dimension, 3 values) does not fit 'b.u'"},
         {"a.y=b.au[4]", "'b.au[4]'"},
     };
     struct fixture *f = *state;
@@ -104,7 +104,7 @@ static void test_connect(void **state)
     f->connect[0] = "a.y=b.u";
     f->connect[1] = "a.y2=b.u";
     assert_fails(load_files(f, "a=%m.fmu", "b=%m.fmu"), TUTTI_ERR_ARGUMENT,
-                 "--connect a.y2=b.u: 'b.u' has two sources, 'a.y2' and, from the command line, 'a.y'");
+                 "connect a.y2=b.u: 'b.u' has two sources, 'a.y2' and, from the command line, 'a.y'");
     /* Units are converted here, too; the direction is what the variables are. */
     f->connect[0] = "a.y_degC=b.u_K";
     f->connect[1] = "b.u=a.y";
@@ -117,11 +117,11 @@ static void test_set(void **state)
     static const struct {
         const char *set, *words;
     } wrong[] = {
-        {"a.p", "--set takes NAME=VALUE, not 'a.p'"},
+        {"a.p", "set takes NAME=VALUE, not 'a.p'"},
         {"a.pp=1", "there is no variable named 'a.pp'; did you mean 'a.p'?"},
         {"p=1", "there is no variable named 'p'"},
-        {"a.p=x", "--set a.p=x: 'a': 'p' takes a number, not 'x'"},
-        {"a.p_K=-1", "--set a.p_K=-1: 'a': 'p_K' takes values from 0 to inf"},
+        {"a.p=x", "set a.p=x: 'a': 'p' takes a number, not 'x'"},
+        {"a.p_K=-1", "set a.p_K=-1: 'a': 'p_K' takes values from 0 to inf"},
         {"a.q=1", "'q' cannot be set: it is a calculated parameter"},
     };
     struct fixture *f = *state;
@@ -166,7 +166,7 @@ static void test_find(void **state)
     struct tutti_indices element;
     char text[40];
     assert_ok(load_text(f, "<s n='s'><E><M n='x'/><M n='x.sub'/><s n='t'><E><M n='a'/></E></s></E></s>"));
-#define FIND(name) tutti_system_find(f->system, name, "--record", &component, &variable, &element)
+#define FIND(name) tutti_system_find(f->system, name, "record", &component, &variable, &element)
     /* The longest component's name that has such a variable. */
     assert_ok(FIND("x.sub.x"));
     assert_int_equal(component, 0);
@@ -182,7 +182,7 @@ static void test_find(void **state)
     assert_string_equal(tutti_system_name(f->system, &(struct tutti_end){component, variable, element}, text, 6),
                         "t.a.a");
     assert_fails(FIND("x.sub.yy"), TUTTI_ERR_ARGUMENT,
-                 "--record: there is no variable named 'x.sub.yy'; did you mean 'x.sub.y'?");
+                 "record: there is no variable named 'x.sub.yy'; did you mean 'x.sub.y'?");
     assert_fails(FIND("t.aa.y"), TUTTI_ERR_ARGUMENT, "did you mean one of 't.a'?");
     assert_fails(FIND("nothing"), TUTTI_ERR_ARGUMENT,
                  "'nothing' is no variable of any component, written COMPONENT.VARIABLE");

@@ -279,16 +279,15 @@ static void test_types(void **state)
     assert_ok(load_text(f, "<s n='s'><E>" ALL_OUT ALL_IN "</E><X>\n<x f='a.y' t='b.iu'/>\n<x f='a.iy' t='b.b_u'/>\n"
                            "<x f='a.sy' t='b.u'/>\n<x f='a.b_y' t='b.u2'/></X></s>"));
     assert_found(f, 3, 0,
-                 "error s.ssd:2: 'a.y' to 'b.iu': Float64 cannot be handed to Int32, unless it is rounded: --convert");
-    assert_found(
-        f, 3, 0,
-        "error s.ssd:3: 'a.iy' to 'b.b_u': Int32 cannot be handed to Boolean, unless it is rounded: --convert");
+                 "error s.ssd:2: 'a.y' to 'b.iu': Float64 cannot be handed to Int32, unless it is rounded: convert");
+    assert_found(f, 3, 0,
+                 "error s.ssd:3: 'a.iy' to 'b.b_u': Int32 cannot be handed to Boolean, unless it is rounded: convert");
     assert_found(f, 3, 0, "error s.ssd:4: 'a.sy' to 'b.u': String cannot be handed to Float64");
     /* On the way, too. */
     assert_ok(load_text(f, "<s n='s'><C><c n='out' k='output'><int/></c></C><E>" ALL_OUT
                            "</E>\n<X><x f='a.y' t='out'/></X></s>"));
     assert_found(f, 1, 0,
-                 "error s.ssd:2: 'a.y' to 'out': Float64 cannot be handed to Int32, unless it is rounded: --convert");
+                 "error s.ssd:2: 'a.y' to 'out': Float64 cannot be handed to Int32, unless it is rounded: convert");
 }
 
 static void test_parameters(void **state)

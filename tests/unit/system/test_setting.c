@@ -135,7 +135,7 @@ static void test_refusals(void **state)
     assert_fails(set(f, "bin=abc"), TUTTI_ERR_ARGUMENT, "hexadecimal");
     assert_fails(set(f, "y=1"), TUTTI_ERR_ARGUMENT, "calculated");
     assert_fails(set(f, "c=1"), TUTTI_ERR_ARGUMENT, "constant");
-    assert_fails(set(f, "time=1"), TUTTI_ERR_ARGUMENT, "--start");
+    assert_fails(set(f, "time=1"), TUTTI_ERR_ARGUMENT, "start");
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static void test_linear(void **state)
     assert_found(f, 1, 0,
                  "error s.ssd:2: 'a.iy' to 'b.iu': its LinearTransformation is for Real and Float, but the values are "
                  "Int32, unless they "
-                 "may be rounded: --convert");
+                 "may be rounded: convert");
     /* Along a path they are folded; scaled by hand, a value has no unit any more. */
     load_clean(
         f, "<s n='s'><E><M n='a'><C><c n='y_degC' k='output'/></C></M><M n='b'><C><c n='u_K' k='input'/></C></M>"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Equations that a program integrates together with an FMU (<tutti/extra.h>), through tutti_run. */
+#include "options/options.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static enum tutti_err run(const struct setup *setup, const struct tutti_extra *e
         .interface = "me",
         .solver = setup->solver,
         .jacobian = setup->jacobian,
-        .set = &setup->set,
+        .sets = &setup->set,
         .set_count = setup->set ? 1 : 0,
         .extra = extra,
         .has_stop = true,
@@ -237,7 +238,7 @@ static void events_leave_them_alone(void **state)
             struct tutti_run_options options = {.files = (const char *const[]){path},
                                                 .file_count = 1,
                                                 .solver = solvers[s],
-                                                .set = sets,
+                                                .sets = sets,
                                                 .set_count = 3,
                                                 .extra = &extra,
                                                 .has_stop = true,

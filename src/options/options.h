@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the options of a run, as the library uses them. options.def lists them; programs see <tutti/options.h>. */
+#ifndef TUTTI_OPTIONS_OPTIONS_H
+#define TUTTI_OPTIONS_OPTIONS_H
+
+#include <stdint.h>
+#include <tutti/options.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* A file that does not lie where its name says. */
+struct tutti_file_alias {
+    const char *name; /* as messages show it: "dir/ball.fmu", "car.ssp/resources/wheel.fmu" */
+    const char *path; /* where it lies; folders are named by themselves, not by what is in them */
+    bool system;      /* it is a system (.ssp, .ssd, or such a folder), not an FMU or another file */
+    bool if_missing;  /* `name` is without folders; for every FMU called so that is not where it should be */
+};
+
+/* Zeroed, with `files` set, is a valid set: everything else has its default. What an option does not say, the annotation org.tutti
+ * of an SSP may. */
+struct tutti_run_options {
+#define FIELDS_FLAG(field) bool field;
+#define FIELDS_COUNT(field) unsigned field;
+#define FIELDS_NUMBER(field)                                                                                           \
+    bool has_##field;                                                                                                  \
+    double field;
+#define FIELDS_TIME(field) FIELDS_NUMBER(field)
+#define FIELDS_TEXT(field) const char *field;
+#define FIELDS_TEXTS(field)                                                                                            \
+    const char *const *field##s;                                                                                       \
+    size_t field##_count;
+#define FIELDS_STEP(field)                                                                                             \
+    FIELDS_NUMBER(field)                                                                                               \
+    FIELDS_TEXTS(unit_##field)
+#define FIELDS_UNITS(field)                                                                                            \
+    bool field;                                                                                                        \
+    FIELDS_TEXTS(field##_unit)
+#define OPTION(kind, name, field, ...) FIELDS_##kind(field)
+#include "options/options.def"
+#undef OPTION
+    /* What means something in this process only. */
+    const struct tutti_extra *extra;
+    const struct tutti_watcher *watcher;
+    const struct tutti_log *log;
+    void (*progress)(void *context, const struct tutti_progress *progress);
+    void *progress_context;
+    void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
+    void *finished_context;
+    const volatile sig_atomic_t *interrupt;
+    const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
+    size_t alias_count;
+    /* Of a set that tutti_options_make made; copies of it borrow. */
+    struct tutti_arena memory; /* holds the texts */
+    struct tutti_watcher own_watcher;
+    struct tutti_log own_log;
+};
+
+enum tutti_option_kind {
+    TUTTI_OPTION_FLAG,
+    TUTTI_OPTION_COUNT,
+    TUTTI_OPTION_NUMBER,
+    TUTTI_OPTION_TIME,
+    TUTTI_OPTION_TEXT,
+    TUTTI_OPTION_TEXTS,
+    TUTTI_OPTION_STEP,
+    TUTTI_OPTION_UNITS,
+};
+
+/* Headings of --help; NONE: not on the command line. */
+enum tutti_option_group {
+    TUTTI_GROUP_NONE,
+    TUTTI_GROUP_MODEL,
+    TUTTI_GROUP_TIMES,
+    TUTTI_GROUP_ACCURACY,
+    TUTTI_GROUP_COUPLING,
+    TUTTI_GROUP_WHERE,
+    TUTTI_GROUP_RESULTS,
+};
+
+/* Commands that take an option. */
+enum {
+    TUTTI_IN_RUN = 1,
+    TUTTI_IN_NEW = 2,
+    TUTTI_IN_ANALYZE = 4,
+    TUTTI_IN_LINEARIZE = 8,
+    TUTTI_IN_GRAPH = 16,
+    TUTTI_IN_SIMULATING = TUTTI_IN_RUN | TUTTI_IN_NEW | TUTTI_IN_ANALYZE | TUTTI_IN_LINEARIZE,
+    TUTTI_IN_ALL = TUTTI_IN_SIMULATING | TUTTI_IN_GRAPH,
+};
+
+/* Whether an SSP's annotation may say it: of a system, or of a component as well. */
+enum tutti_option_annotation { TUTTI_NOT_ANNOTATED, TUTTI_OF_SYSTEM, TUTTI_OF_UNIT };
+
+struct tutti_option {
+    const char *name;
+    enum tutti_option_kind kind;
+    /* Offsets in struct tutti_run_options, as far as the kind has them: of the flag, count, number or text; of has_...; of the list of
+     * texts and of its length. */
+    size_t value, given, list, length;
+    unsigned most; /* of a COUNT */
+    bool travels;  /* to nodes and workers */
+    enum tutti_option_annotation annotation;
+    /* For people. */
+    enum tutti_option_group group;
+    unsigned commands;
+    const char *short_name; /* "-o", or NULL */
+    const char *argument;   /* "T"; NULL for a flag */
+    const char *help;       /* in brackets at its end: what holds if it is not given */
+    const struct tutti_option_word
+        *words;            /* ended by a NULL name; the first one holds if none is given; NULL: any text */
+    const char *otherwise; /* what holds if none is given and that is more than the first word */
+    const char *files;     /* endings of files that it takes, "csv mat"; "*" for any */
+};
+
+/* All of them, ended by a NULL name. */
+extern const struct tutti_option tutti_options[];
+enum {
+#define OPTION(kind, name, field, ...) +1
+    TUTTI_OPTIONS_TOTAL =
+#include "options/options.def"
+#undef OPTION
+};
+
+/* NULL: there is none. */
+const struct tutti_option *tutti_option_find(const char *name);
+
+/* What `text` says is set in `options`; texts are copied to `memory`, or borrowed if that is NULL, which only lists forbid. ARGUMENT,
+ * with what would be right. */
+TUTTI_CHECKED enum tutti_err tutti_option_read(struct tutti_run_options *options, const struct tutti_option *option,
+                                               const char *text, struct tutti_arena *memory);
+/* The option of one set becomes that of another, which borrows its texts. */
+void tutti_option_copy(struct tutti_run_options *to, const struct tutti_run_options *from,
+                       const struct tutti_option *option);
+bool tutti_option_is_given(const struct tutti_run_options *options, const struct tutti_option *option);
+
+/* Are the words of all options among those that they take, and their numbers possible? ARGUMENT. For sets that were not made by
+ * tutti_option_read. */
+TUTTI_CHECKED enum tutti_err tutti_options_check(const struct tutti_run_options *options);
+
+/* The place of a word among those of the option, from 0 on: the value of the enumeration that words.h makes. NULL is the first.
+ * ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_option_choose(const char *name, const char *word, int *place);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* parcel.h - the options of a run as bytes, for a process that makes the same job from them. */
+#ifndef TUTTI_OPTIONS_PARCEL_H
+#define TUTTI_OPTIONS_PARCEL_H
+
+#include "base/parcel.h"
+#include "options/options.h"
+
+/* What else of them a worker has to know. */
+struct tutti_options_extras {
+    int log_level;     /* of options->log; -1: silent */
+    bool has_progress; /* the caller wants to know how far the run is */
+    bool has_dashes;   /* messages are to name options with dashes */
+};
+
+/* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
+TUTTI_CHECKED enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struct tutti_parcel *parcel);
+/* Texts are copied to `arena`; options that do not travel are as if they had not been set. FORMAT if it is no such parcel. */
+TUTTI_CHECKED enum tutti_err tutti_options_unpack(struct tutti_run_options *options,
+                                                  struct tutti_options_extras *extras, struct tutti_unparcel *in,
+                                                  struct tutti_arena *arena);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h - the words that options take, each list once: the first word of a list is the default. Who gives the words their meaning
+ * makes an enumeration or a list of implementations from the same list; help, completion and checks have their texts.
+ *
+ *     X(name in C, "word", "what it means", or NULL if the word says it) */
+#ifndef TUTTI_OPTIONS_WORDS_H
+#define TUTTI_OPTIONS_WORDS_H
+
+#define TUTTI_INTERFACES(X)                                                                                            \
+    X(AUTO, "auto", "cs if the FMU has it and no --solver is named")                                                   \
+    X(CS, "cs", "Co-Simulation")                                                                                       \
+    X(ME, "me", "Model Exchange")
+
+/* What input files do between rows. */
+#define TUTTI_INTERPOLATIONS(X)                                                                                        \
+    X(LINEAR, "linear", "continuous Real inputs, on a line; others are held")                                          \
+    X(HOLD, "hold", "all keep the value of their row")
+
+/* What a Co-Simulation FMU sees of a line in a step. */
+#define TUTTI_INPUT_TIMES(X)                                                                                           \
+    X(AUTO, "auto", "the line, if it takes one, else as with end; what is held changes at its rows")                   \
+    X(SLOPE, "slope", "the line, if it takes one, else as with begin")                                                 \
+    X(BEGIN, "begin", "the value at the beginning of the step")                                                        \
+    X(MIDDLE, "middle", "in the middle")                                                                               \
+    X(END, "end", "at the end")
+
+/* Kinds of solve/: tutti_solver_NAME. */
+#define TUTTI_SOLVERS(X)                                                                                               \
+    X(cvode, "cvode", NULL)                                                                                            \
+    X(adams, "adams", NULL)                                                                                            \
+    X(dopri5, "dopri5", NULL)                                                                                          \
+    X(dopri8, "dopri8", NULL)                                                                                          \
+    X(dirk, "dirk", NULL)                                                                                              \
+    X(radau5, "radau5", NULL)                                                                                          \
+    X(bdf, "bdf", NULL)                                                                                                \
+    X(rk4, "rk4", NULL)                                                                                                \
+    X(heun, "heun", NULL)                                                                                              \
+    X(euler, "euler", NULL)
+
+/* How a multistep solver goes on where inputs change. */
+#define TUTTI_PREDICTORS(X)                                                                                            \
+    X(AUTO, "auto", "cvode restarts, bdf corrects")                                                                    \
+    X(RESTART, "restart", "forgets what was")                                                                          \
+    X(PROCEED, "proceed", "as if nothing had happened")                                                                \
+    X(CORRECT_1, "correct-1", "bdf: the first derivative is corrected")                                                \
+    X(CORRECT_2, "correct-2", "bdf: the second one, too")                                                              \
+    X(CORRECT_ALL, "correct-all", "bdf: all that it keeps")
+
+#define TUTTI_JACOBIANS(X)                                                                                             \
+    X(AUTO, "auto", NULL)                                                                                              \
+    X(SPARSE, "sparse", NULL)                                                                                          \
+    X(DENSE, "dense", NULL)                                                                                            \
+    X(PLAIN, "plain", "dense, column by column")
+
+#define TUTTI_FILTERS(X)                                                                                               \
+    X(NONE, "none", NULL)                                                                                              \
+    X(AVERAGE, "average", "over a communication step")
+
+/* Kinds of master/coupling/: tutti_coupling_NAME. */
+#define TUTTI_COUPLINGS(X)                                                                                             \
+    X(jacobi, "jacobi", "all at once")                                                                                 \
+    X(seidel, "seidel", "one after the other")                                                                         \
+    X(relax, "relax", "repeated until it rests")
+
+/* Kinds of master/control/: tutti_control_NAME. */
+#define TUTTI_CONTROLS(X)                                                                                              \
+    X(fixed, "fixed", NULL)                                                                                            \
+    X(richardson, "richardson", "step doubling")                                                                       \
+    X(slope, "slope", "and a test of slopes")                                                                          \
+    X(embedded, "embedded", "against a prediction")                                                                    \
+    X(quantum, "quantum", "by how far outputs move")                                                                   \
+    X(converge, "converge", "for relax")                                                                               \
+    X(diverge, "diverge", "for relax")
+
+/* Kinds of master/detect.c: tutti_detection_NAME. */
+#define TUTTI_DETECTIONS(X)                                                                                            \
+    X(none, "none", "each crosses its own")                                                                            \
+    X(early, "early", "those that a unit comes back with")                                                             \
+    X(output, "output", "and changes of discrete outputs, which are located")
+
+#define TUTTI_EXTRAPOLATIONS(X)                                                                                        \
+    X(AUTO, "auto", NULL)                                                                                              \
+    X(CONSTANT, "0", "held")                                                                                           \
+    X(LINE, "1", "a line")                                                                                             \
+    X(PARABOLA, "2", "a parabola")
+
+/* What a tolerance bounds. */
+#define TUTTI_ERRORS_PER(X)                                                                                            \
+    X(TIME, "time", "the error of the run, as a part of what each signal moves over")                                  \
+    X(STEP, "step", "that of each step")
+
+#define TUTTI_SWEEPS(X)                                                                                                \
+    X(SEIDEL, "seidel", NULL)                                                                                          \
+    X(JACOBI, "jacobi", NULL)
+
+#define TUTTI_ACCELERATIONS(X)                                                                                         \
+    X(NONE, "none", NULL)                                                                                              \
+    X(AITKEN, "aitken", NULL)                                                                                          \
+    X(ANDERSON, "anderson", NULL)
+
+/* When ranks send signals of a step that may be taken back. */
+#define TUTTI_MODES(X)                                                                                                 \
+    X(OPTIMISTIC, "optimistic", "at once")                                                                             \
+    X(PRUDENT, "prudent", "when it is known to be good")
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that travel come back as they were; others are as if they had not been set. */
+#include "options/parcel.h"
+
+#include "filled.h"
+
+static void quiet(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)context, (void)level, (void)origin, (void)text;
+}
+
+static void check_round_trip(const struct tutti_run_options *options, int log_level)
+{
+    struct tutti_run_options back;
+    struct tutti_options_extras extras;
+    struct tutti_parcel parcel = {0};
+    struct tutti_arena arena = {0};
+    assert_ok(tutti_options_pack(options, &parcel));
+    struct tutti_unparcel in = {.at = parcel.bytes, .end = parcel.bytes + parcel.size};
+    assert_ok(tutti_options_unpack(&back, &extras, &in, &arena));
+    assert_ptr_equal(in.at, in.end);
+    for (const struct tutti_option *option = tutti_options; option->name; option++) {
+        if (option->travels)
+            assert_same_option(options, &back, option);
+        else
+            assert_false(tutti_option_is_given(&back, option));
+    }
+    assert_int_equal(extras.log_level, log_level);
+    assert_false(extras.has_progress);
+    assert_null(back.log);
+    tutti_parcel_fini(&parcel);
+    tutti_arena_fini(&arena);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    struct tutti_log log = {.level = TUTTI_LOG_DEBUG, .write = quiet};
+    struct tutti_run_options *options = fill_options();
+    tutti_options_set_log(options, &log);
+    check_round_trip(options, TUTTI_LOG_DEBUG);
+    tutti_options_free(options);
+    check_round_trip(&(struct tutti_run_options){0}, -1);
+    assert_false(tutti_option_find("key")->travels); /* a secret */
+}
+
+static void test_what_cannot_travel(void **state)
+{
+    (void)state;
+    struct tutti_extra extra = {0};
+    struct tutti_run_options options = {.extra = &extra};
+    struct tutti_parcel parcel = {0};
+    assert_fails(tutti_options_pack(&options, &parcel), TUTTI_ERR_ARGUMENT, "cannot be sent");
+    tutti_parcel_fini(&parcel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_what_cannot_travel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
