@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spelling.h"
 #include "base/str.h"
 
 enum { MESSAGE_SIZE = 4096 };

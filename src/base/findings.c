@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/spelling.h"
 #include "base/str.h"
 
 void tutti_findings_add(struct tutti_findings *findings, enum tutti_severity severity, const char *file, unsigned line,

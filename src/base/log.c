@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/spelling.h"
 #include "base/str.h"
 
 static _Thread_local bool insists;

@@ -40,4 +40,12 @@ size_t tutti_str_utf8_length(const char *text);
 /* A copy on the heap, or NULL. */
 char *tutti_str_copy(const char *text);
 
+/* How messages name options. In the library's texts an option is `--step`, so that it is told from the word; a program that is not the
+ * command knows it as `step`, and its messages lose the dashes here, in one place. For all threads; without dashes at first.
+ * tutti_options_name_with_dashes is the same for programs. */
+void tutti_spelling_set_dashes(bool dashes);
+bool tutti_spelling_has_dashes(void);
+/* Takes the dashes away, in place, unless they are wanted: of `--a...`, at the beginning of a word. */
+void tutti_spelling_apply(char *text);
+
 #endif

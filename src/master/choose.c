@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/spelling.h"
+#include "base/str.h"
 #include "master/control/control.h"
 #include "master/coupling/accelerate.h"
 #include "master/coupling/coupling.h"

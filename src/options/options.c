@@ -7,7 +7,6 @@
 
 #include "base/nearest.h"
 #include "base/number.h"
-#include "base/spelling.h"
 #include "base/str.h"
 #include "options/words.h"
 

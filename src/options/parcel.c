@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/spelling.h"
+#include "base/str.h"
 
 static void pack_texts(const char *const *texts, size_t count, struct tutti_parcel *parcel)
 {

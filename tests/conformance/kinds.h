@@ -8,7 +8,7 @@
 #include "master/control/control.h"
 #include "master/coupling/coupling.h"
 
-#define NAMED(name) #name,
+#define NAMED(name, word, meaning) #name,
 enum { MOST_KINDS = 32 };
 /* Their names; the rest is NULL. */
 static const char *const couplings[MOST_KINDS] = {TUTTI_COUPLINGS(NAMED)};

@@ -101,9 +101,9 @@ static void all_combinations_of(const struct model *of, int ahead)
             for (size_t e = 0; e < COUNT(detections); e++) {
                 struct tutti_run_options options = {.files = &path,
                                                     .file_count = 1,
-                                                    .connect = of->connect,
+                                                    .connects = of->connect,
                                                     .connect_count = of->connect_count,
-                                                    .set = of->set,
+                                                    .sets = of->set,
                                                     .set_count = of->set_count,
                                                     .has_stop = true,
                                                     .stop = 1,

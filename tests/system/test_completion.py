@@ -177,7 +177,7 @@ class Words(CommandTest):
 
     def test_help_names_them(self):
         text = " ".join(self.tutti("run", "--help").out.split())
-        self.assertIn("jacobi (all at once), seidel (one after the other), relax (repeated until it rests) or auto (says why) [auto]", text)
+        self.assertIn("auto (says why), jacobi (all at once), seidel (one after the other) or relax (repeated until it rests) [auto]", text)
 
 
 if __name__ == "__main__":

@@ -84,8 +84,8 @@ class Refusals(MasterTest):
             self.refuse(*options, units=(TRACKER2, "--stop", "1"), says=f"{options[0]} is about units that are coupled")
 
     def test_words(self):
-        for option, says in (("--coupling", "auto, jacobi, seidel, relax"),
-                             ("--control", "auto, fixed, converge, richardson, slope, embedded, diverge, quantum"),
+        for option, says in (("--coupling", "auto, jacobi, seidel or relax"),
+                             ("--control", "auto, fixed, richardson, slope, embedded, quantum, converge or diverge"),
                              ("--extrapolate", "auto, 0, 1 or 2"), ("--events", "auto, none, early or output"),
                              ("--sweeps", "seidel or jacobi"), ("--accelerate", "none, aitken or anderson")):
             self.refuse(option, "nonsense", says=f"{option} takes {says}, not 'nonsense'")

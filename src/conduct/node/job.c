@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/spelling.h"
 #include "base/str.h"
 
 enum tutti_err tutti_node_job_pack(const struct tutti_run_options *options, const struct tutti_node_name *names,

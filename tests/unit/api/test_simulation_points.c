@@ -256,9 +256,9 @@ static void test_put_where_it_goes_on(void **state)
     } cases[] = {
         {{.files = LIST("a=" TEST_FMUS "/MixerRates_fmi2.fmu", "b=" TEST_FMUS "/MixerRates_fmi2.fmu"),
           .file_count = 2,
-          .connect = LIST("a.y1=b.u1"),
+          .connects = LIST("a.y1=b.u1"),
           .connect_count = 1,
-          .set = LIST("a.b2=0.5", "b.b1=-0.2"),
+          .sets = LIST("a.b2=0.5", "b.b1=-0.2"),
           .set_count = 2,
           TIMES(0.05, 1),
           .coupling = "jacobi",
