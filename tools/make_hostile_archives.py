@@ -162,6 +162,11 @@ def small():
     yield "duplicate-slash.fmu", raw(("a", b"1"), ("a/", b""))
     yield "duplicate-backslash.fmu", raw(("a/b", b"1"), ("a\\b", b"2"))
     yield "duplicate-dot.fmu", raw(("a/b", b"1"), ("a/./b", b"2"))
+    archive = Raw()
+    archive.add("modelDescription.xml", XML)
+    archive.add("a", b"1", at=1 << 20)  # beyond the end of the file: cannot be opened
+    archive.add("a", b"1")
+    yield "duplicate-nowhere.fmu", archive.bytes()
     yield "file-as-folder.fmu", raw(("a", b"1"), ("a-b", b"1"), ("a/b", b"2"))
     yield "folder-as-file.fmu", raw(("a/b/c", b"2"), ("a/b-", b"1"), ("a/b", b"1"))
     yield "too-deep.fmu", fmu(("/".join("d" * 1 for _ in range(200)) + "/f", b"x"))

@@ -44,6 +44,16 @@ static bool is_folder(const char *name)
     return name[0] && name[strlen(name) - 1] == '/';
 }
 
+/* To be followed by tutti_archive_end_entry, unless it fails. */
+static enum tutti_err begin_entry(struct tutti_archive *archive, const struct tutti_archive_entry *entry)
+{
+    archive->entry = entry;
+    enum tutti_err err = archive->kind->begin(archive);
+    if (err)
+        archive->entry = NULL;
+    return err;
+}
+
 /* Entries that an archive holds twice: some packers do that. If both are the same, byte for byte, one is enough; if not, readers
  * would disagree on which counts. */
 enum { MOST_COMPARED = 256 << 20 }; /* bytes of all entries that are compared */
@@ -54,8 +64,8 @@ static enum tutti_err read_entry(struct tutti_archive *archive, const struct tut
 {
     char piece[16384];
     size_t at = 0, got = 1;
-    archive->entry = entry;
-    enum tutti_err err = archive->kind->begin(archive);
+    TRY(begin_entry(archive, entry));
+    enum tutti_err err = TUTTI_OK;
     while (!err && got > 0 && *same) {
         err = archive->kind->read(archive, piece, sizeof piece, &got);
         *same = !err && at + got <= entry->size && (!compare || memcmp(bytes + at, piece, got) == 0);
@@ -247,13 +257,9 @@ enum tutti_err tutti_archive_begin_entry(struct tutti_archive *archive, const ch
     if (!entry || strcmp(entry->name, name) != 0 || is_folder(name))
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: there is no file '%s' in it", archive->path,
                           tutti_str_show(name).text);
-    archive->entry = entry;
-    enum tutti_err err = archive->kind->begin(archive);
-    if (err == TUTTI_OK)
-        *reader = (struct tutti_reader){archive->kind->read, archive};
-    else
-        archive->entry = NULL;
-    return err;
+    TRY(begin_entry(archive, entry));
+    *reader = (struct tutti_reader){archive->kind->read, archive};
+    return TUTTI_OK;
 }
 
 void tutti_archive_end_entry(struct tutti_archive *archive)

@@ -122,6 +122,7 @@ static const struct {
     {"duplicate-slash.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a/'"},
     {"duplicate-backslash.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a/b'"},
     {"duplicate-dot.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a/b'"},
+    {"duplicate-nowhere.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a'"},
     {"file-as-folder.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a' cannot be next to 'a/b'"},
     {"folder-as-file.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "'a/b' cannot be next to 'a/b/c'"},
     {"too-deep.fmu", TUTTI_ERR_FORMAT, TUTTI_OK, "too deep"},
