@@ -11,7 +11,7 @@
 #define PAIRS(...) (const struct pair[]){__VA_ARGS__, {NULL, NULL}}
 #define WORDS(...) (const struct tutti_option_word[]){__VA_ARGS__, {NULL, NULL}}
 #define MODEL_FILES "fmu ssp ssd"
-#define RESULT_FILES "csv mat h5"
+#define RESULT_FILES "csv mat h5 jsonl"
 #define HEADING(text) {"", NULL, NULL, NULL, .heading = text}
 
 static const struct option info_options[] = {

@@ -289,6 +289,7 @@ static enum tutti_err visit(const struct tutti_loop *loop)
 static enum tutti_err step_once(struct tutti_master *master, double target)
 {
     struct tutti_outcome outcome = tutti_outcome_begin();
+    master->memory.steps++;
     TRY(master->lane.stopped ? tutti_lane_finish(&master->lane, &outcome)
                              : master->chosen.coupling->step(master, master->coupling, target, &outcome));
     if (__builtin_expect(outcome.why == TUTTI_ENDED, 0))

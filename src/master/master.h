@@ -64,7 +64,7 @@ struct tutti_memory {
     double cross_at;              /* the far side of an event that is located; -INFINITY: none */
     double crossed_here;          /* events at the start of a step were crossed there; -INFINITY: none */
     uint32_t crossed_member;      /* ... for this one */
-    unsigned long steps;          /* macro steps that were begun, where these are attempts */
+    unsigned long steps;          /* macro steps that were begun, but for those that the lane makes at once */
     unsigned long located_in;     /* the last of them that led across a located event; 0: none has */
     unsigned long comeback;       /* the last of them whose start a unit did not leave */
     unsigned at_once;             /* macro steps in a row that ended at an event next to their start */

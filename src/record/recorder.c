@@ -11,7 +11,7 @@
 
 /* Every format there is. */
 static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_csv_units,
-                                                            &tutti_record_mat, &tutti_record_hdf5};
+                                                            &tutti_record_mat, &tutti_record_hdf5, &tutti_record_jsonl};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */

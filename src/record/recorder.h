@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.h - where results go. A format is one file that exports one const struct; to add one: copy csv.c, list it in
+/* recorder.h - where results go. A format is one file that exports one const struct; to add one: copy jsonl.c, list it in
  * recorder.c, run `ctest -L record`. */
 #ifndef TUTTI_RECORD_RECORDER_H
 #define TUTTI_RECORD_RECORDER_H
@@ -33,7 +33,8 @@ struct tutti_record_format {
     bool any_thread;       /* flush() may come from another thread than row(), while that waits for it */
     bool fixed_once;       /* of a column that is fixed it keeps the first row's value and no other */
 
-    /* Opens `path` ("-": standard output) and writes whatever comes before the rows. `columns` is borrowed until
+    /* Opens `path` ("-": standard output) and writes whatever comes before the rows; where that is nothing, the first row goes to
+     * the file at once, so that a full disk shows then. `columns` is borrowed until
      * close. On failure nothing is left open, and a file that was there before is whole unless it was the writing
      * that failed. */
     enum tutti_err (*open)(struct tutti_recorder **out, const char *path, const struct tutti_column *columns, size_t n);
@@ -49,7 +50,8 @@ struct tutti_record_format {
     void (*emergency)(struct tutti_recorder *recorder);
 };
 
-extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units, tutti_record_mat, tutti_record_hdf5;
+extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units, tutti_record_mat, tutti_record_hdf5,
+    tutti_record_jsonl;
 
 /* The format for a path by the longest extension that fits ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);

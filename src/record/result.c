@@ -15,6 +15,7 @@
 static const struct tutti_result_format *const formats[] = {
     &tutti_result_hdf5,
     &tutti_result_mat,
+    &tutti_result_jsonl,
     &tutti_result_csv,
 };
 

@@ -50,7 +50,7 @@ struct tutti_result_format {
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 
-extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5;
+extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl;
 
 /* Opens a result: its format is found by what is in it; standard input ("-") and pipes are CSV. IO, FORMAT, LIMIT. `path` is copied. */
 TUTTI_CHECKED enum tutti_err tutti_result_open(struct tutti_result **out, const char *path,

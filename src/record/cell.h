@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* cell.h - the values of a row as text, for formats that are text. */
+#ifndef TUTTI_RECORD_CELL_H
+#define TUTTI_RECORD_CELL_H
+
+#include "record/recorder.h"
+
+struct tutti_cell {
+    /* Writes the value to `at`, where there is room; returns the end. */
+    char *(*put)(char *at, const struct tutti_cell *cell);
+    const void *value;
+    size_t length; /* String and Binary: bytes of this row's value, measured once, so that the room stays enough */
+};
+
+/* Numbers, in TUTTI_NUMBER_MAX bytes at most, and a sign: their shortest digits that read back to the same bits. Boolean and Clock
+ * are 0 and 1. `put` is NULL for a String or a Binary, which each format writes in its own way. */
+struct tutti_cell tutti_cell_of(const struct tutti_column *column);
+/* How long the value of a String or Binary is in this row, into `length`. */
+void tutti_cell_measure(struct tutti_cell *cell, enum tutti_type type);
+/* The bytes of a Binary, in hexadecimal: twice its length. */
+char *tutti_cell_put_binary(char *at, const struct tutti_cell *cell);
+
+#endif
