@@ -32,6 +32,7 @@ enum kind {
     UNTOLD,
     UNREADY,
     HIDE,
+    DENY,
     IGNORE,
     STRICT,
     FLUSH,
@@ -49,7 +50,7 @@ static const char *const kind_names[KINDS] = {
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
     [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
-    [ROUND] = "round",
+    [ROUND] = "round",      [DENY] = "deny",
 };
 
 struct fault {
@@ -328,6 +329,8 @@ bool kit_fault_habit(const struct kit *k, const char *habit, const char *call)
 enum kit_status kit_fault_get(struct kit *k, const char *call, const char *variable)
 {
     bool hidden = kit_fault_habit(k, "hide", variable);
+    if (kit_fault_habit(k, "deny", variable))
+        return kit_fail(k, KIT_ERROR, "fault: %s cannot read %s", call, variable);
     bool unready = k->mode == KIT_INSTANTIATED && kit_fault_habit(k, "unready", call);
     if (!hidden && !unready)
         return KIT_OK;

@@ -14,6 +14,7 @@
 #include "start/initialise.h"
 #include "start/rehearse.h"
 #include "start/members.h"
+#include "start/parameters.h"
 #include "plan/order.h"
 
 static bool reads_late(const struct tutti_member *member)
@@ -297,6 +298,22 @@ static enum tutti_err begin_anew(struct tutti_rank *rank, struct tutti_member *m
     return rank->ended ? TUTTI_OK : tutti_wires_get(member->wires, member->unit);
 }
 
+/* Have units the parameters that they should have? One that takes the question for an error begins anew, as FMI has it after an
+ * Error; one that can be made once only goes on: many do. */
+static enum tutti_err compare_parameters(struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->own_count && !rank->ended; m++) {
+        struct tutti_member *member = rank->own[m];
+        const struct tutti_interface *interface = &member->unit->fmu->desc->interfaces[member->unit->kind->interface];
+        bool refused;
+        tutti_rank_tell_unit(rank, member->component);
+        TRY(tutti_parameters_compare(rank, member, &refused));
+        if (refused && !(interface->flags & TUTTI_ONCE_PER_PROCESS))
+            TRY(begin_anew(rank, member));
+    }
+    return TUTTI_OK;
+}
+
 /* Found out by the unit's rank, known by all. */
 static enum tutti_err spread_findings(struct tutti_rank *rank, double *findings, bool *forgets)
 {
@@ -354,5 +371,6 @@ enum tutti_err tutti_start_leave(struct tutti_rank *rank)
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* no other unit asked, but it was done */
     }
-    return settle(rank);
+    TRY(settle(rank));
+    return compare_parameters(rank);
 }

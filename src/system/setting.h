@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "description/desc.h"
 
 enum { TUTTI_MOST_INDICES = 8 };
@@ -54,6 +55,10 @@ TUTTI_CHECKED enum tutti_err tutti_setting_check_bounds(const struct tutti_var *
 TUTTI_CHECKED enum tutti_err tutti_setting_read_value(struct tutti_arena *arena, const struct tutti_desc *desc,
                                                       const struct tutti_var *var, const char *text, size_t n,
                                                       void *value);
+
+/* Adds a value of `var`'s type as text that tutti_setting_read_value reads; enumerations by name. */
+void tutti_setting_show(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var,
+                        const void *value);
 
 /* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. `option` is for messages.
  * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables and their values in the words of SSP. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,54 +229,6 @@ static enum tutti_err collect(struct whole *whole, const struct tutti_component 
     return TUTTI_OK;
 }
 
-static void show_float(struct tutti_text *out, double value, bool narrow)
-{
-    char text[TUTTI_NUMBER_MAX];
-    if (isnan(value))
-        tutti_text_append(out, "NaN");
-    else if (isinf(value))
-        tutti_text_append(out, value > 0 ? "INF" : "-INF");
-    else
-        tutti_text_append_n(
-            out, text, narrow ? tutti_number_write_float(text, (float)value) : tutti_number_write_double(text, value));
-}
-
-static void show_item(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var, int64_t value)
-{
-    const struct tutti_type_def *def = var->type_def == TUTTI_NONE ? NULL : &desc->types[var->type_def];
-    for (uint32_t i = 0; def && i < def->item_count; i++)
-        if (def->items[i].value == value) {
-            tutti_text_append(out, def->items[i].name);
-            return;
-        }
-    tutti_text_printf(out, "%lld", (long long)value);
-}
-
-static void show(struct tutti_text *out, const struct tutti_desc *desc, const struct tutti_var *var, const void *value)
-{
-    const struct tutti_bytes *bytes = value;
-    switch ((enum tutti_type)var->type) {
-    case TUTTI_TYPE_FLOAT64: show_float(out, *(const double *)value, false); break;
-    case TUTTI_TYPE_FLOAT32: show_float(out, (double)*(const float *)value, true); break;
-    case TUTTI_TYPE_INT8: tutti_text_printf(out, "%d", *(const int8_t *)value); break;
-    case TUTTI_TYPE_UINT8: tutti_text_printf(out, "%u", *(const uint8_t *)value); break;
-    case TUTTI_TYPE_INT16: tutti_text_printf(out, "%d", *(const int16_t *)value); break;
-    case TUTTI_TYPE_UINT16: tutti_text_printf(out, "%u", *(const uint16_t *)value); break;
-    case TUTTI_TYPE_INT32: tutti_text_printf(out, "%d", *(const int32_t *)value); break;
-    case TUTTI_TYPE_UINT32: tutti_text_printf(out, "%u", *(const uint32_t *)value); break;
-    case TUTTI_TYPE_INT64: tutti_text_printf(out, "%lld", (long long)*(const int64_t *)value); break;
-    case TUTTI_TYPE_UINT64: tutti_text_printf(out, "%llu", (unsigned long long)*(const uint64_t *)value); break;
-    case TUTTI_TYPE_BOOLEAN:
-    case TUTTI_TYPE_CLOCK: tutti_text_append(out, *(const bool *)value ? "true" : "false"); break;
-    case TUTTI_TYPE_STRING: tutti_text_append(out, *(const char *const *)value); break;
-    case TUTTI_TYPE_ENUMERATION: show_item(out, desc, var, *(const int64_t *)value); break;
-    case TUTTI_TYPE_BINARY:
-        for (size_t i = 0; i < bytes->size; i++)
-            tutti_text_printf(out, "%02x", bytes->data[i]);
-        break;
-    }
-}
-
 /* Types whose texts may have blanks in them have an element per value where there are several. */
 static bool is_list(const struct tutti_var *var)
 {
@@ -293,7 +244,7 @@ static void write_whole(struct tutti_maker *maker, struct tutti_node *type, cons
     for (size_t i = 0; i < whole->count; i++) {
         if (i > 0 && !apart)
             tutti_text_append(&text, " ");
-        show(&text, desc, var, whole->values + i * tutti_type_size(var->type));
+        tutti_setting_show(&text, desc, var, whole->values + i * tutti_type_size(var->type));
         if (apart && !text.failed)
             tutti_make_set(maker, tutti_make(maker, type, TUTTI_SPACE_SSV, "Value"), "value",
                            text.length ? text.text : "");

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/time.h"
+#include "unit/described.h"
 #include "unit/sampling.h"
 
 enum {
@@ -22,8 +23,6 @@ enum {
 
 /* Solvers may begin anew where a unit goes back. */
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
-/* Start values are texts, which tools round. */
-static const double START_TOLERANCE = 1e-5;
 
 struct trial {
     struct tutti_fmu *fmu;
@@ -475,75 +474,37 @@ static enum tutti_err try_starts(struct trial *trial)
 
 /* ---- parameters ---- */
 
-static size_t list_parameters(const struct tutti_desc *desc, uint32_t *variables)
+static void tell_departure(const struct trial *trial, const struct tutti_departure *first, size_t count)
 {
-    size_t count = 0;
-    for (uint32_t v = 0; v < desc->var_count; v++) {
-        const struct tutti_var *var = &desc->vars[v];
-        if (var->causality == TUTTI_PARAMETER && var->start && !var->alias && !tutti_type_is_text(var->type))
-            variables[count++] = v;
-    }
-    return count;
+    const struct tutti_var *var = &trial->fmu->desc->vars[first->variable];
+    tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                       "%s: the parameter '%s' (line %u of the description; one of %zu) has another value after the "
+                       "initialisation than %s",
+                       tutti_interface_name(trial->interface), var->name, var->line, count,
+                       is_set(trial, first->variable)
+                           ? "it was set to"
+                           : "its start value; a run goes on with what the FMU has: use --set");
 }
 
-static bool is_as_told(const struct tutti_var *var, const void *values, size_t extent)
+static enum tutti_err read_parameters(const struct trial *trial, struct walk *walk)
 {
-    const double *told = var->start, *has = values;
-    if (extent != var->start_count)
-        return true; /* one start value for a whole array, or sizes that are others */
-    if (var->type != TUTTI_TYPE_FLOAT64)
-        return memcmp(var->start, values, extent * tutti_type_size(var->type)) == 0;
-    for (size_t i = 0; i < extent; i++)
-        if (!(fabs(has[i] - told[i]) <= START_TOLERANCE * fabs(told[i])) && !(isnan(has[i]) && isnan(told[i])))
-            return false;
-    return true;
-}
-
-/* FMI lets importers rely on it, and most do; others set all start values themselves, so that it is not noticed. */
-static void compare_parameters(const struct trial *trial, const struct tutti_signals *signals,
-                               const uint32_t *variables)
-{
-    const struct tutti_var *vars = trial->fmu->desc->vars, *first = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < signals->count; i++)
-        if (!is_as_told(&vars[variables[i]], signals->slots[i], signals->extents[i])) {
-            first = first ? first : &vars[variables[i]];
-            count++;
-        }
-    if (first)
-        tutti_findings_add(
-            trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
-            "%s: the parameter '%s' (line %u of the description; one of %zu) has another value after the "
-            "initialisation than its start value; a run goes on with what the FMU has: use --set",
-            tutti_interface_name(trial->interface), first->name, first->line, count);
-}
-
-static enum tutti_err read_parameters(const struct trial *trial, struct walk *walk, struct tutti_signals *signals,
-                                      uint32_t *variables)
-{
-    size_t count = list_parameters(trial->fmu->desc, variables);
-    if (count == 0)
-        return TUTTI_OK;
+    struct tutti_described described;
+    struct tutti_departure first;
     TRY(begin(trial, walk));
-    TRY(tutti_unit_signals(walk->unit, variables, count, signals));
-    TRY(tutti_unit_get(walk->unit, signals));
-    compare_parameters(trial, signals, variables);
-    return TUTTI_OK;
+    TRY(tutti_described_init(&described, walk->unit, trial->settings, trial->setting_count, NULL, NULL));
+    enum tutti_err err = tutti_unit_get(walk->unit, &described.found);
+    size_t count = err ? 0 : tutti_described_compare(&described, &first);
+    if (count > 0)
+        tell_departure(trial, &first, count);
+    tutti_described_fini(&described);
+    return err;
 }
 
 static enum tutti_err try_parameters(const struct trial *trial)
 {
     struct walk walk = {0};
-    struct tutti_signals signals = {0};
-    if (trial->setting_count > 0)
-        return TUTTI_OK; /* which are others on purpose */
-    uint32_t *variables = calloc((size_t)trial->fmu->desc->var_count + 1, sizeof *variables);
-    if (!variables)
-        return tutti_fail_memory();
-    enum tutti_err err = read_parameters(trial, &walk, &signals, variables);
-    tutti_signals_fini(&signals);
+    enum tutti_err err = read_parameters(trial, &walk);
     end(&walk);
-    free(variables);
     return judge(trial, err, TUTTI_FINDING_WARNING, "reading parameters fails");
 }
 

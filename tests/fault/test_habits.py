@@ -107,7 +107,7 @@ class Recording(HabitTest):
         trajectory = self.write("n.csv", "time,n\n0,7\n1,7\n")
         for version in ("1cs", "2", "3"):
             with self.subTest(version=version):
-                table = self.simulate(test_fmu("Resetting", version), "--input", trajectory, "--step", "0.25")
+                table = self.simulate(test_fmu("Resetting", version), "--input", trajectory, "--step", "0.25", "--set", "p=0")
                 self.assertEqual(table["y"][1:], [7] * 4)
                 self.tutti("run", f"a={kit_fmu('Stair', version)}", f"b={test_fmu('Resetting', version)}", "--connect",
                            "a.counter+5=b.n", "--convert", "--stop", "0.5", "--step", "0.125", *JACOBI)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* described.h - does an FMU have the parameters that it should have: those that were set, and else those of its description?
+ *
+ * FMI lets importers rely on the start values of the description, and most do. Others set all of them, so that tools do not
+ * notice where their FMUs have other ones. */
+#ifndef TUTTI_UNIT_DESCRIBED_H
+#define TUTTI_UNIT_DESCRIBED_H
+
+#include "unit/unit.h"
+
+/* Numbers that an initialisation leaves as they are: parameters, also structural ones, with `initial` exact. */
+struct tutti_described {
+    const struct tutti_desc *desc; /* borrowed */
+    uint32_t *variables;
+    size_t count;
+    struct tutti_signals expected, found; /* `found` is to be read from the unit */
+};
+
+/* Of those who know better: is the value of this parameter neither from the description nor from a setting? */
+typedef bool tutti_described_elsewhere(const void *context, uint32_t variable);
+
+/* The unit is configured. `elsewhere`: NULL if there are none. On an error there is nothing to be released. */
+TUTTI_CHECKED enum tutti_err tutti_described_init(struct tutti_described *described, const struct tutti_unit *unit,
+                                                  const struct tutti_setting *settings, size_t setting_count,
+                                                  tutti_described_elsewhere *elsewhere, const void *context);
+void tutti_described_fini(struct tutti_described *described);
+
+/* One of them with a value that is another than expected. */
+struct tutti_departure {
+    uint32_t variable;
+    const void *expected, *found; /* the first value of an array that differs */
+};
+/* How many there are; `first` is the first of them. */
+size_t tutti_described_compare(const struct tutti_described *described, struct tutti_departure *first);
+
+#endif
