@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,7 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/crash.h"
+#include "base/thread.h"
 #include "fmi/instance.h"
 #include "launcher.h"
 #include "options.h"
@@ -24,7 +27,8 @@ static void say(const char *text)
 }
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { STOPS = sizeof stops / sizeof *stops };
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { STOPS = sizeof stops / sizeof *stops, FAULTS = sizeof faults / sizeof *faults };
 static bool handled[STOPS]; /* not those that are ignored on purpose (nohup) */
 
 /* A thread that no code of an FMU runs in. FMUs may block signals in the first one, or handle them in their own way: this one takes
@@ -87,15 +91,18 @@ static void handle_stops(void)
 static void *watch(void *unused)
 {
     const struct timespec moment = {.tv_nsec = 200000000};
+    tutti_thread_own();
     atomic_store(&watcher.thread, gettid());
     atomic_store(&watcher.process, getpid());
-    for (;;) {
-        (void)nanosleep(&moment, NULL);
+    for (double pressed_at = INFINITY;;) {
+        (void)nanosleep(&moment, NULL); /* a signal cuts it short */
         if (in_run)
             handle_stops(); /* an FMU may have put handlers of its own there */
-        int pressed = atomic_load(&watcher.pressed);
-        if (pressed && nanosleep(&moment, NULL) == 0) /* time for the first thread, which can tell more */
-            stop_at_once(pressed);
+        if (!atomic_load(&watcher.pressed))
+            continue;
+        pressed_at = fmin(pressed_at, tutti_clock_now());
+        if (tutti_clock_now() - pressed_at > 0.2) /* time for the first thread, which can tell more */
+            stop_at_once(atomic_load(&watcher.pressed));
     }
     return unused;
 }
@@ -111,6 +118,8 @@ static void start_watcher(void)
     sigfillset(&others);
     for (int i = 0; i < STOPS; i++)
         sigdelset(&others, stops[i]);
+    for (int i = 0; i < FAULTS; i++)
+        sigdelset(&others, faults[i]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     (void)!pthread_create(&thread, &attributes, watch, NULL);
@@ -129,14 +138,11 @@ static const char *name_of(int number)
     }
 }
 
-static void install_crash(void);
-
 /* An FMU was freed, and results are written: the process goes on to tell how the run went. If it cannot, because the FMU
  * held what others wait for, it ends. */
 static void survive(void)
 {
     enum { LAST_SECONDS = 10 };
-    install_crash();
     if (gettid() == getpid() && !launcher_is_mpi()) /* else other ranks may have much to do */
         alarm(LAST_SECONDS);
     tutti_crash_escape();
@@ -165,6 +171,19 @@ static void on_alarm(int number)
     _exit(EXIT_FAILED);
 }
 
+/* Threads may crash together: the first tells, and saves what there is; a second crash of its own ends it. */
+static void park_others(void)
+{
+    static _Atomic pid_t crashing;
+    pid_t none = 0, self = gettid();
+    if (atomic_compare_exchange_strong(&crashing, &none, self))
+        return;
+    if (none == self)
+        _exit(EXIT_FAILED);
+    for (;;)
+        pause();
+}
+
 static void on_crash(int number)
 {
     char where[512];
@@ -173,6 +192,7 @@ static void on_crash(int number)
     if (tutti_crash_is_guarded() &&
         number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
         survive();
+    park_others();
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
     if (tutti_instance_where(where, sizeof where) > 0) {
@@ -182,10 +202,15 @@ static void on_crash(int number)
         say(tutti_instance_is_mixed()
                 ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
                 : "Ask the FMU's author, with its inputs and parameters\n");
-    } else if (gettid() != getpid()) { /* threads of our own call FMUs, and would know where they are */
-        say(", in a thread that an FMU started; everything recorded so far is kept. Ask the FMU's author\n");
+    } else if (gettid() != getpid() && !tutti_thread_is_own()) { /* ours would know which FMU they are in */
+        say(", in a thread that an FMU or a library started; everything recorded so far is kept. Ask the FMU's "
+            "author\n");
+    } else if (in_run) {
+        say(", outside of the code of FMUs; everything recorded so far is kept. An FMU may have written into memory "
+            "that is "
+            "not its own: try --processes with a rank per FMU, and report it if it crashes there, too\n");
     } else {
-        say(" in Tutti itself; everything recorded so far is kept. Please report it\n");
+        say(" in Tutti itself. Please report it\n");
     }
     if (gettid() != getpid()) /* what ranks have reported is written by another thread, which goes on meanwhile */
         (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
@@ -252,10 +277,9 @@ enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti
 
 static void install_crash(void)
 {
-    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        sigaction(fatal[i], &crash, NULL);
+    struct sigaction crash = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    for (int i = 0; i < FAULTS; i++)
+        sigaction(faults[i], &crash, NULL);
 }
 
 void signals_install(void)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "conduct/lost.h"
 
 /* Seconds: between looks of the conductor at its clock; that what a lost rank reported may take to be written. */
@@ -428,15 +429,11 @@ enum tutti_err tutti_conduct_beside(struct tutti_conduct_thread **out, const str
                                     struct tutti_conductor *conductor)
 {
     struct tutti_conduct_thread *self = *out = calloc(1, sizeof *self);
-    sigset_t all, before;
     if (!self)
         return tutti_fail_memory();
     self->launch = launch;
     self->conductor = conductor;
-    sigfillset(&all); /* signals for the process are the rank's */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&self->thread, NULL, conduct, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = tutti_thread_start(&self->thread, conduct, self);
     if (!failed)
         return TUTTI_OK;
     free(self);

@@ -239,10 +239,12 @@ static enum tutti_err bring_row(struct tutti_rows *rows, int rank, struct tutti_
 {
     struct source *source = &rows->sources[rank];
     if (rows->t_known && bits_of(t) != bits_of(rows->t))
-        return tutti_fail(TUTTI_ERR_FORMAT,
-                          "ranks disagree about the time of row %lu: %s, but %s on rank %d; this is a fault in Tutti: "
-                          "please report it",
-                          rows->count, NUMBER(rows->t), NUMBER(t), rank);
+        return tutti_fail(
+            TUTTI_ERR_FORMAT,
+            "ranks disagree about the time of row %lu: %s, but %s on rank %d; code of an FMU may have written "
+            "into memory that is not its own: try --processes with a rank per FMU, and report it if they "
+            "disagree there, too",
+            rows->count, NUMBER(rows->t), NUMBER(t), rank);
     rows->t = t;
     rows->t_known = true;
     for (const struct cell *cell = source->cells, *end = cell + source->count; cell < end; cell++)

@@ -2,13 +2,13 @@
 #include "fabric/zap.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
 
+#include "base/thread.h"
 #include "base/vector.h"
 
 enum { WARNINGS = 20, NAME_SIZE = 64, FRAME_SIZE = 256 };
@@ -145,14 +145,9 @@ static void release(struct tutti_zap *zap)
     free(zap);
 }
 
-/* With all signals blocked: they are for the thread that runs the program. */
 static enum tutti_err start_thread(struct tutti_zap *zap)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&zap->thread, NULL, serve, zap);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = tutti_thread_start(&zap->thread, serve, zap);
     return failed ? tutti_fail(TUTTI_ERR_IO, "a thread cannot be started: %s", strerror(failed)) : TUTTI_OK;
 }
 

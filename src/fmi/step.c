@@ -123,6 +123,8 @@ enum tutti_err tutti_instance_update_discrete(struct tutti_instance *in, struct 
 {
     *discrete = (struct tutti_discrete){.has_next_event = in->has_next_event, .next_event = in->next_event};
     CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
+    if (discrete->has_next_event && isnan(discrete->next_event))
+        return tutti_call_fail(in, TUTTI_ERR_FMU, "announces the next event for a time that is not a number (NaN)");
     in->has_next_event = discrete->has_next_event;
     in->next_event = discrete->next_event;
     return TUTTI_OK;

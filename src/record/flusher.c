@@ -2,9 +2,10 @@
 #include "record/flusher.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 enum { INTERVAL = 250000000, SECOND = 1000000000 }; /* nanoseconds */
 
@@ -44,17 +45,6 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
-static bool start(struct tutti_flusher *flusher)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&flusher->thread, NULL, work, flusher) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format, struct tutti_recorder *recorder)
 {
     struct tutti_flusher *flusher = calloc(1, sizeof *flusher);
@@ -68,7 +58,7 @@ struct tutti_flusher *tutti_flusher_new(const struct tutti_record_format *format
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&flusher->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (start(flusher))
+    if (tutti_thread_start(&flusher->thread, work, flusher) == 0)
         return flusher;
     pthread_cond_destroy(&flusher->end);
     pthread_mutex_destroy(&flusher->lock);

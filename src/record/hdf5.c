@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <time.h>
 
 #include "base/module.h"
+#include "base/thread.h"
 #include "record/file.h"
 #include "record/recorder.h"
 
@@ -122,19 +122,6 @@ static void *work(void *context)
             sem_post(&recorder->idle);
     } while (task != END);
     return NULL;
-}
-
-/* Signals are for the threads of the program; faults are for the thread that causes them. */
-static int start_thread(struct tutti_recorder *recorder)
-{
-    sigset_t most, before;
-    sigfillset(&most);
-    for (const int *fault = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0}; *fault; fault++)
-        sigdelset(&most, *fault);
-    pthread_sigmask(SIG_SETMASK, &most, &before);
-    int error = pthread_create(&recorder->thread, NULL, work, recorder);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
 }
 
 /* --- the run's side */
@@ -319,7 +306,7 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
     }
     sem_init(&recorder->wake, 0, 0);
     sem_init(&recorder->idle, 0, 1);
-    int error = start_thread(recorder);
+    int error = tutti_thread_start(&recorder->thread, work, recorder);
     if (error) {
         (void)!recorder->module->close(recorder->writer);
         release(recorder);

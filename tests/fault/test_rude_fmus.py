@@ -84,6 +84,56 @@ int fmi2DoStep(void *c, double t, double h, int flag)
         self.assertNotIn("Please report it", outcome.err)
         self.assertEqual(len(self.result()), 5)
 
+    def test_crash_in_a_thread_of_ours(self):
+        """Which writes rows, or takes signals. No FMU is named, and nobody is told for sure whose fault it is."""
+        fmu = self.rude("""
+#include <dirent.h>
+#include <signal.h>
+static void rude(void)
+{
+    struct dirent *entry;
+    DIR *threads = opendir("/proc/self/task");
+    while (threads && (entry = readdir(threads))) {
+        char path[300], name[20] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fgets(name, sizeof name, file) && !strcmp(name, "tutti-own\\n"))
+            tgkill(getpid(), atoi(entry->d_name), SIGSEGV);
+    }
+    for (;;)
+        pause();
+}
+""")
+        outcome = self.tutti("run", fmu, status=1)
+        self.assertRegex(outcome.err, "tutti: error: crash, .* outside of the code of FMUs; .* memory that is not its own")
+        self.assertNotIn("fmi2DoStep", outcome.err)
+        self.assertEqual(len(self.result()), 5)
+
+    def test_crashes_together(self):
+        """The first to crash tells; the others wait for the end, which saves the rows."""
+        fmu = kit_fmu("Faulty", "2")
+        for _ in range(5):
+            outcome = self.tutti("run", f"a={fmu}", f"b={fmu}", "--threads", "2", "--step", "0.1", "--stop", "1", *JACOBI,
+                                 env={"KIT_FAULT": "crash DoStep 0.45"}, status=1)
+            self.assertEqual(len(outcome.lines("error")), 1, outcome.err)
+            self.assertRegex(outcome.err, "crash, .*in code of the FMU: instance [ab] .*fmi2DoStep at t = 0.4")
+            self.assertEqual(len(self.result()), 5)
+
+    def test_next_event_that_is_no_time(self):
+        fmu = self.rude("static void rude(void) { }\nint fmi2NewDiscreteStates(void *c, int *info) "
+                        "{ memset(info, 0, 32); info[4] = 1; *(double *)(info + 6) = 0.0 / 0.0; return 0; }")
+        outcome = self.tutti("run", fmu, "--interface", "me", status=1)
+        self.assertRegex(outcome.err, r"altered .*fmi2NewDiscreteStates announces the next event for a time that is not a number "
+                         r"\(NaN\) at t = 0")
+
+    def test_infinity(self):
+        """The first one is told, with its variable and its time."""
+        fmu = self.rude("static int odd;\nstatic void rude(void) { odd = 1; }\n"
+                        "int fmi2GetReal(void *c, const unsigned *r, size_t n, double *v) "
+                        "{ for (size_t i = 0; i < n; i++) v[i] = odd ? 1 / 0.0 : 1; return 0; }")
+        outcome = self.tutti("run", fmu, "--step", "0.1", "--stop", "1")
+        self.assertRegex(outcome.err, r"(?m)^tutti: warning: altered: '.*' is infinite at t = 0\.5")
+
     def test_another_folder(self):
         """Files named on the command line stay where they were meant to be, whenever the FMU moves."""
         for when, attribute in (("step", ""), ("load", "__attribute__((constructor)) ")):

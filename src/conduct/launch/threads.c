@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "conduct/launch/crew.h"
 #include "conduct/place.h"
 #include "fmi/instance.h"
@@ -76,6 +77,7 @@ static void on_thread_exit(void *context)
 static void *be_rank(void *context)
 {
     struct worker *worker = context;
+    tutti_thread_own();
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
     stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK}, before;
     sigaltstack(&stack, &before);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h - threads of our own, which are none of FMUs or libraries: a message about a crash tells them apart. */
+#ifndef TUTTI_BASE_THREAD_H
+#define TUTTI_BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Starts a thread that runs no code of FMUs. Signals are for the threads of the program, and blocked in it; faults are for the
+ * thread that causes them. To be joined. Returns an error number. */
+int tutti_thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
+
+/* The thread that calls is one of ours, however it was started. */
+void tutti_thread_own(void);
+/* Is it? Async-signal-safe. */
+bool tutti_thread_is_own(void);
+
+#endif
