@@ -35,9 +35,9 @@ enum { MOST_PER_BYTE = 6 }; /* \u001f */
 
 static char *put_word(char *at, const char *word)
 {
-    size_t n = strlen(word);
-    memcpy(at, word, n);
-    return at + n;
+    while (*word)
+        *at++ = *word++;
+    return at;
 }
 
 /* A number that was just written from `at` to `end`. */

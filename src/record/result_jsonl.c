@@ -369,7 +369,7 @@ static enum tutti_err read_names(struct tutti_result *result, struct jsonl *json
     if (!jsonl->keys || !jsonl->key_lengths || !jsonl->key_places || !jsonl->wanted || !result->variables)
         return tutti_fail_memory();
     for (size_t i = 0; found; i++) {
-        struct member member;
+        struct member member = {.key = ""};
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (found)
             TRY(add_key(result, jsonl, &member, &timed, log));
@@ -386,8 +386,8 @@ static enum tutti_err read_time(struct tutti_result *result, struct jsonl *jsonl
     bool found = true;
     *time = NAN;
     for (size_t i = 0; found; i++) {
-        struct member member;
-        int64_t place;
+        struct member member = {.key = ""};
+        int64_t place = TUTTI_MAP_NONE;
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (!found)
             break;
@@ -475,8 +475,8 @@ static enum tutti_err read_row(struct tutti_result *result, struct jsonl *jsonl,
 {
     bool found = true;
     for (size_t i = 0; found; i++) {
-        struct member member;
-        int64_t place;
+        struct member member = {.key = ""};
+        int64_t place = TUTTI_MAP_NONE;
         TRY(next_member(result, jsonl, &line, i == 0, &member, &found));
         if (!found)
             break;
