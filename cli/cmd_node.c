@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "base/str.h"
 #include "commands.h"
 #include "conduct/key_files.h"
 #include "conduct/node/node.h"
 #include "conduct/node/worker.h"
+#include "conduct/userdir.h"
 #include "console.h"
 
 static volatile sig_atomic_t ended_by;
@@ -38,17 +38,6 @@ static int make_keys(const char *path)
     tutti_keys_wipe(&keys);
     puts(text);
     return EXIT_DONE;
-}
-
-/* "$XDG_CACHE_HOME/tutti", "~/.cache/tutti"; false: there is no such place. */
-static bool find_cache(struct tutti_text *out)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/')
-        tutti_text_printf(out, "%s/tutti", cache);
-    else if (home && home[0] == '/')
-        tutti_text_printf(out, "%s/.cache/tutti", home);
-    return out->length > 0 && !out->failed;
 }
 
 static int serve(const struct arguments *arguments, struct tutti_node_options *options)
@@ -90,16 +79,16 @@ int command_node(const struct arguments *arguments)
         .log = &log,
         .interrupt = &ended_by,
     };
-    struct tutti_text cache = {0};
+    char *cache = options.cache ? NULL : tutti_userdir_cache();
     int status = EXIT_USAGE;
     if (!options.listen)
         fputs("tutti node: --listen HOST:PORT is missing (or --keygen FILE)\n", stderr);
-    else if (!options.cache && !find_cache(&cache))
+    else if (!options.cache && !cache)
         fputs("tutti node: there is no home folder; say where files are to be kept: --cache DIR\n", stderr);
     else {
-        options.cache = options.cache ? options.cache : cache.text;
+        options.cache = options.cache ? options.cache : cache;
         status = serve(arguments, &options);
     }
-    tutti_text_fini(&cache);
+    free(cache);
     return status;
 }

@@ -118,7 +118,7 @@ static const struct option analyze_options[] = {
 
 static const struct option node_options[] = {
     {"--listen", NULL, "HOST:PORT", "where runs reach this machine; port 0: any that is free, which is told"},
-    {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address", .files = "*"},
+    {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address (the user's own)", .files = "*"},
     {"--allow", NULL, "FILE.pub", "the public key of a user who may use the node; repeatable", .files = "pub"},
     {"--offer", NULL, "FILE.fmu",
      "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable",
@@ -269,7 +269,7 @@ const struct command commands[] = {
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
      "its own; FMUs are sent once and kept by their content. All who may use a node can run any code on it, as the user that "
-     "it runs as: beyond loopback it therefore wants keys, and everything is encrypted. SIGTERM or Ctrl-C ends it.",
+     "it runs as: without a key it therefore works for that user alone, on loopback. Everything is encrypted. SIGTERM or Ctrl-C ends it.",
      0, 0, node_options, command_node,
      .examples = PAIRS({"tutti node --keygen desk.key", "a pair of keys, once"},
                        {"tutti node --listen 127.0.0.1:0", "for runs from this machine"},

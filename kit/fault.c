@@ -26,6 +26,8 @@ enum kind {
     NOT_A_NUMBER,
     PRINT,
     THREAD,
+    HELPER,
+    DAEMON,
     /* Habits: what real FMUs do all the time. */
     FORGET,
     SOLVE,
@@ -50,7 +52,7 @@ static const char *const kind_names[KINDS] = {
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
     [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
-    [ROUND] = "round",      [DENY] = "deny",
+    [ROUND] = "round",      [DENY] = "deny",       [HELPER] = "helper", [DAEMON] = "daemon",
 };
 
 struct fault {
@@ -193,6 +195,8 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
         pthread_t thread;
         return pthread_create(&thread, NULL, sleep_on, NULL) == 0 ? KIT_OK : KIT_ERROR;
     }
+    case HELPER: return system("sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
+    case DAEMON: return system("setsid sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
     default: return KIT_OK;
     }
 }

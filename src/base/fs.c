@@ -215,6 +215,20 @@ static const char *folder_of(const char *path, char *folder, size_t size)
     return folder;
 }
 
+bool tutti_fs_make_folder(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return false;
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(copy, S_IRWXU); /* what cannot be made shows at the end */
+        *slash = '/';
+    }
+    free(copy);
+    return mkdir(path, S_IRWXU) == 0 || (errno == EEXIST && access(path, R_OK | W_OK | X_OK) == 0);
+}
+
 bool tutti_fs_is_same(const char *a, const char *b)
 {
     char first[4096], second[4096];

@@ -38,6 +38,8 @@ int tutti_fs_remove_tree(const char *path);
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
 char *tutti_fs_absolute(const char *path);
 
+/* Makes a folder, for this user alone, and those above it. One that is there already will do if it can be used. False: errno. */
+bool tutti_fs_make_folder(const char *path);
 /* Do both lead to the same file, there already or not yet? NULL and "-" are no file. */
 bool tutti_fs_is_same(const char *a, const char *b);
 

@@ -85,20 +85,6 @@ struct tutti_cache {
     int lock;            /* on `work`: it is in use */
 };
 
-/* Also the folders above it. */
-static enum tutti_err make_folder(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, S_IRWXU); /* what cannot be made shows at the end */
-        *slash = '/';
-    }
-    if (mkdir(path, S_IRWXU) == 0 || (errno == EEXIST && access(path, R_OK | W_OK | X_OK) == 0))
-        return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
-                      path, strerror(errno));
-}
-
 /* Removes what processes left that were killed: folders that no process holds the lock of. */
 static void sweep(const char *folder)
 {
@@ -147,7 +133,9 @@ static enum tutti_err open_cache(struct tutti_cache *cache, const char *folder)
     cache->folder = tutti_fs_absolute(folder);
     if (!cache->folder)
         return tutti_fail_memory();
-    TRY(make_folder(cache->folder));
+    if (!tutti_fs_make_folder(cache->folder))
+        return tutti_fail(TUTTI_ERR_IO, "the folder %s for files of runs cannot be used: %s; name another with --cache",
+                          cache->folder, strerror(errno));
     sweep(cache->folder);
     return make_work(cache);
 }

@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "conduct/userdir.h"
 
 /* A file that must not be there yet. */
 static enum tutti_err write_key(const char *path, const uint8_t key[TUTTI_KEY_SIZE], mode_t mode)
@@ -87,4 +88,53 @@ enum tutti_err tutti_key_files_read(const char *path, struct tutti_keys *keys)
 enum tutti_err tutti_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE])
 {
     return read_key(path, false, key);
+}
+
+/* ---- the user's own, on this machine ---- */
+
+/* Makes the file unless it is there; it is never half a file. */
+static enum tutti_err make_local(const char *path)
+{
+    struct tutti_keys keys;
+    struct tutti_text fresh = {0};
+    tutti_text_printf(&fresh, "%s.%ld", path, (long)getpid());
+    enum tutti_err err = fresh.failed ? tutti_fail_memory() : tutti_keys_make(&keys);
+    if (!err) {
+        (void)unlink(fresh.text); /* of a process that was killed */
+        err = write_key(fresh.text, keys.secret_key, S_IRUSR | S_IWUSR);
+    }
+    if (!err && link(fresh.text, path) != 0 && errno != EEXIST) /* another process may be making it, too */
+        err = tutti_fail(TUTTI_ERR_IO, "%s cannot be made: %s", path, strerror(errno));
+    if (!fresh.failed)
+        (void)unlink(fresh.text);
+    tutti_keys_wipe(&keys);
+    tutti_text_fini(&fresh);
+    return err;
+}
+
+static enum tutti_err read_local(const char *path, struct tutti_keys *keys)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 && errno == ENOENT)
+        TRY(make_local(path));
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return tutti_fail(TUTTI_ERR_IO, "%s is not a file of this user; remove it, and it is made anew", path);
+    return tutti_key_files_read(path, keys);
+}
+
+enum tutti_err tutti_key_files_local(struct tutti_keys *keys)
+{
+    char *folder = tutti_userdir_own();
+    struct tutti_text path = {0};
+    tutti_text_printf(&path, "%s/local.key", folder ? folder : "");
+    enum tutti_err err;
+    if (folder)
+        err = path.failed ? tutti_fail_memory() : read_local(path.text, keys);
+    else
+        err = tutti_fail(TUTTI_ERR_IO,
+                         "there is no place for the key by which this user's nodes and runs know each other: no "
+                         "home folder, no XDG_RUNTIME_DIR; or make keys (`tutti node --keygen FILE`)");
+    free(folder);
+    tutti_text_fini(&path);
+    return err;
 }

@@ -12,5 +12,8 @@ TUTTI_CHECKED enum tutti_err tutti_key_files_make(const char *path, struct tutti
 TUTTI_CHECKED enum tutti_err tutti_key_files_read(const char *path, struct tutti_keys *keys);
 /* Reads a public key. */
 TUTTI_CHECKED enum tutti_err tutti_key_files_read_public(const char *path, uint8_t key[TUTTI_KEY_SIZE]);
+/* The pair by which nodes and runs of this user know each other on this machine, where no keys were made for them: "local.key" in
+ * tutti_userdir_own, made when it is first asked for. IO if there is no place for it. */
+TUTTI_CHECKED enum tutti_err tutti_key_files_local(struct tutti_keys *keys);
 
 #endif

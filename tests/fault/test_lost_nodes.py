@@ -8,6 +8,7 @@ import pathlib
 import random
 import signal
 import socket
+import stat
 import struct
 import sys
 import time
@@ -17,6 +18,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import PATIENCE, kit_fmu, wait_until  # noqa: E402
 from nodes import NodesTest  # noqa: E402
 from systems import connect  # noqa: E402
+from zmq_peer import DEALER, RCVTIMEO, ROUTER, Socket, public_key, read_key  # noqa: E402
 
 DAHLQUIST, TRACKER, FAULTY = kit_fmu("Dahlquist", "2"), kit_fmu("Tracker", "2"), kit_fmu("Faulty", "2")
 PLACED = (f"a={DAHLQUIST}", f"b={FAULTY}", *connect("a.x=b.u"), "--place", "a=0", "--place", "b=1")
@@ -165,45 +167,59 @@ class Lost(NodesTest):
         again.end()
 
 
+class Helpers(NodesTest):
+    """FMUs that start processes of their own, which outlive the FMU: they end with the run, and hold nobody up."""
+
+    def helpers(self, node):
+        """Processes that run in the node's folder, other than the node and its workers."""
+        found = []
+        for task in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if (os.readlink(task / "cwd") == str(node.folder) and int(task.name) != node.process.pid and
+                        (task / "cmdline").read_bytes().startswith(b"sleep")):
+                    found.append(int(task.name))
+        return found
+
+    def run_with(self, fault, *options):
+        node = self.node(fault.split()[0], env={"KIT_FAULT": fault})
+        return node, self.start("run", f"b={FAULTY}", *options, *self.on(node), "--quiet")
+
+    def test_run_ends(self):
+        for kind in ("helper", "daemon"):
+            with self.subTest(kind):
+                node, process = self.run_with(f"{kind} DoStep 0.5", "--stop", "1", "--step", "0.1")
+                self.assertEqual(self.finish(process).status, 0)
+                self.assertTrue(wait_until(lambda: "over after" in node.text()), node.text())
+                self.assertTrue(wait_until(lambda: not self.helpers(node)))
+                self.tutti("run", DAHLQUIST, "--stop", "1", "--step", "0.1", *self.on(node), "--quiet")
+
+    def test_crash(self):
+        """The worker dies, and its helpers with it."""
+        for kind in ("helper", "daemon"):
+            with self.subTest(kind):
+                node, process = self.run_with(f"{kind} DoStep 0.3; crash DoStep 0.5", "--stop", "1", "--step", "0.1")
+                outcome = self.finish(process)
+                self.assertEqual(outcome.status, 1)
+                self.assertIn("signal 11", outcome.err)
+                self.assertTrue(wait_until(lambda: not self.helpers(node)))
+
+    def test_node_ends(self):
+        node, process = self.run_with("helper DoStep 0.3; daemon DoStep 0.3; hang DoStep 0.5", "--stop", "1", "--step", "0.1")
+        self.assertTrue(wait_until(lambda: len(self.helpers(node)) == 2 or process.poll() is not None))
+        helpers = self.helpers(node)
+        for pid in helpers:  # none of ours: neither the worker's socket, nor its memory, nor its port
+            self.assertEqual({int(path.name) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()}, {0, 1, 2})
+        node.end()
+        self.assertEqual(self.finish(process).status, 1)
+        self.assertEqual(self.helpers(node), [])
+
+
 def frame(body, flags=0):
-    return (bytes([flags, len(body)]) if len(body) < 256 else struct.pack(">BQ", flags | 2, len(body))) + body
+    """Of ZeroMQ's protocol (ZMTP 3.0, RFC 23)."""
+    return bytes([flags, len(body)]) + body
 
 
 GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
-
-
-class Peer:
-    """The least of ZeroMQ's protocol (ZMTP 3.0, RFC 23), to say what Tutti would not."""
-
-    def __init__(self, connection, kind):
-        self.socket = connection
-        connection.settimeout(PATIENCE)
-        connection.sendall(GREETING)
-        self.read(64)
-        ready = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
-        connection.sendall(frame(ready, 4))
-        self.receive(4)
-
-    def read(self, n):
-        data = b""
-        while len(data) < n:
-            more = self.socket.recv(n - len(data))
-            if not more:
-                raise EOFError
-            data += more
-        return data
-
-    def receive(self, wanted=0):
-        """The body of the next message, or command; those that only ask whether we live are passed over."""
-        while True:
-            flags = self.read(1)[0]
-            size = struct.unpack(">Q", self.read(8))[0] if flags & 2 else self.read(1)[0]
-            body = self.read(size)
-            if flags & 4 == wanted:
-                return body
-
-    def send(self, body):
-        self.socket.sendall(frame(body))
 
 
 def text(words):
@@ -225,6 +241,7 @@ class Strangers(NodesTest):
     def setUp(self):
         super().setUp()
         self.version = self.tutti("--version").out.split()[1]
+        self.local = self.folder / "caches" / "tutti" / "local.key"
 
     def connect(self, node):
         host, _, port = node.address.rpartition(":")
@@ -235,12 +252,21 @@ class Strangers(NodesTest):
     def hello(self, protocol=1, version=None, order=ORDER, magic="tutti"):
         return number(HELLO) + text(magic) + number(protocol) + text(version or self.version) + order
 
+    def peer(self, node):
+        """A program that has the user's key."""
+        secret = read_key(self.local)
+        peer = Socket(DEALER, secret, PATIENCE)
+        self.addCleanup(peer.close)
+        peer.connect(node.address, public_key(secret))
+        return peer
+
     def asked(self, node, *messages):
         """What the node answers to the last of these."""
-        peer = Peer(self.connect(node), b"DEALER")
+        peer = self.peer(node)
         for message in messages:
             peer.send(message)
             answer = peer.receive()
+        peer.close()
         return answer
 
     def assert_serves(self, node):
@@ -305,16 +331,19 @@ class Strangers(NodesTest):
     def test_too_large(self):
         """A message that says it is larger than any of ours is cut off before memory is taken."""
         node = self.node("a")
-        peer = Peer(self.connect(node), b"DEALER")
-        peer.socket.sendall(struct.pack(">BQ", 2, 2**40))
-        with self.assertRaises((EOFError, ConnectionError)):
+        peer = self.peer(node)
+        peer.send(self.hello())
+        peer.receive()
+        peer.set(RCVTIMEO, 2000)
+        peer.send(bytes(2**26 + 1))
+        with self.assertRaises(EOFError):
             peer.receive()
         self.assert_serves(node)
 
     def test_many_connections(self):
         node = self.node("a")
         held = [self.connect(node) for _ in range(100)]
-        peers = [Peer(self.connect(node), b"DEALER") for _ in range(20)]
+        peers = [self.peer(node) for _ in range(20)]
         for peer in peers:
             peer.send(self.hello())
         for peer in peers:
@@ -354,30 +383,70 @@ class Strangers(NodesTest):
         self.assertIn(address, message)
         return message
 
+    def as_node(self, *answers):
+        """The message of a run whose node has the right key, and answers this to what is said first."""
+        self.tutti("run", DAHLQUIST, "--nodes", "127.0.0.1:9", status=1)  # which makes the key
+        server = Socket(ROUTER, read_key(self.local), PATIENCE)
+        self.addCleanup(server.close)
+        process = self.start("run", DAHLQUIST, "--nodes", server.bind(), "--quiet")
+        who, _ = server.receive(), server.receive()
+        for answer in answers:
+            server.send(who, more=True)
+            server.send(answer)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 1)
+        message, = outcome.lines("error")
+        return message
+
     def test_no_node_there(self):
-        def refuse(connection):
-            peer = Peer(connection, b"ROUTER")
-            peer.receive()
-            peer.send(number(REFUSED) + number(3) + text("the node runs Tutti 7.0 (protocol 3)"))
-            peer.receive()
-
-        def answer_nonsense(connection):
-            peer = Peer(connection, b"ROUTER")
-            peer.receive()
-            peer.send(b"what?")
-            peer.receive()
-
         def talk_http(connection):
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" + b" " * 100)
             connection.close()
 
+        def have_no_key(connection):
+            connection.sendall(GREETING)
+            connection.recv(64)
+
         def be_silent(connection):
             self.addCleanup(connection.close)
 
-        self.assertIn("refuses: the node runs Tutti 7.0", self.at_port(refuse))
-        self.assertIn("says what no node", self.at_port(answer_nonsense))
-        self.assertRegex(self.at_port(talk_http), "does not answer as a node does|says what no node")
-        self.assertIn("does not answer as a node does", self.at_port(be_silent))
+        for serve in (talk_http, have_no_key, be_silent):
+            self.assertIn("does not answer as a node of this user does", self.at_port(serve))
+
+    def test_nodes_that_talk_nonsense(self):
+        refused = number(REFUSED) + number(3) + text("the node runs Tutti 7.0 (protocol 3)")
+        self.assertIn("refuses: the node runs Tutti 7.0", self.as_node(refused))
+        self.assertIn("says what no node", self.as_node(b"what?"))
+
+    def test_other_users(self):
+        """A node without keys works for the user who started it: whoever cannot read that user's key is turned away."""
+        node = self.node("a")
+        self.assertEqual(stat.S_IMODE(self.local.stat().st_mode), 0o600)
+        self.refused("run", DAHLQUIST, *self.on(node), status=1, env={"XDG_CACHE_HOME": self.path("another")},
+                     says=(node.address, "another user's", "--key FILE", "--allow"))
+        connection = self.connect(node)  # one that shows no key
+        connection.settimeout(PATIENCE)
+        connection.sendall(GREETING + frame(b"\x05READY\x0bSocket-Type\0\0\0\x06DEALER", 4) + frame(self.hello()))
+        said = b""
+        with contextlib.suppress(ConnectionError):
+            while more := connection.recv(4096):
+                said += more
+        self.assertNotIn(self.version.encode(), said)
+        self.assert_serves(node)
+
+    def test_key_of_the_user(self):
+        """One that others can read, or that is no key, is not used."""
+        self.assert_serves(self.node("a"))
+        node = ("node", "--listen", "127.0.0.1:0", "--cache", self.path("cache"))
+        os.chmod(self.local, 0o644)
+        self.refused(*node, status=2, says="chmod 600")
+        self.refused("run", DAHLQUIST, "--nodes", "127.0.0.1:9", status=2, says="chmod 600")
+        os.chmod(self.local, 0o600)
+        self.local.write_text("x")
+        self.refused(*node, status=1, says="not a key")
+        self.local.unlink()
+        self.local.mkdir()
+        self.refused(*node, status=1, says="not a file of this user")
 
 
 if __name__ == "__main__":

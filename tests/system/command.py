@@ -125,7 +125,7 @@ class CommandTest(unittest.TestCase):
 
     def environment(self, **extra):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("KIT_", "LC_", "LANG"))}
-        return {**kept, "TMPDIR": str(self.tmpdir), **extra}
+        return {**kept, "TMPDIR": str(self.tmpdir), "XDG_CACHE_HOME": str(self.folder / "caches"), **extra}
 
     def start(self, *arguments, env=None, launcher=(), **options):
         """Starts the command in a process group of its own, by another one that starts several, if there is a launcher;

@@ -224,13 +224,13 @@ class Keys(NodesTest):
         cases = {
             "does not let this key in": (f"{node.address} {self.host_public}", other),
             "has another key": (f"{node.address} {other_public}", self.own),
-            "was started without a key": (f"{plain.address} {self.host_public}", self.own),
+            "or was started without a key": (f"{plain.address} {self.host_public}", self.own),
         }
         for says, (line, key) in cases.items():
             with self.subTest(says):
                 self.refused("run", DAHLQUIST, "--nodes", self.list("nodes", line), "--key", key, status=1,
                              says=(says, line.split()[0]))
-        self.refused("run", DAHLQUIST, *self.on(node), status=1, says="wants keys")
+        self.refused("run", DAHLQUIST, *self.on(node), status=1, says="was started with a key")
         self.assertEqual(node.files(), {})
         self.assertNotIn("run 1", node.text())
 

@@ -83,10 +83,9 @@ static enum tutti_err make_keys(struct crew *crew)
 {
     crew->run.ranks = crew->ranks;
     crew->run.peers = crew->peers;
-    crew->run.has_keys = crew->nodes->has_keys;
+    crew->run.has_keys = true;
     crew->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
-    if (crew->run.has_keys)
-        TRY(tutti_keys_make(&crew->keys));
+    TRY(tutti_keys_make(&crew->keys));
     memcpy(crew->run.hub_key, crew->keys.public_key, sizeof crew->run.hub_key);
     return tutti_keys_random(crew->run.id, sizeof crew->run.id);
 }
@@ -105,7 +104,7 @@ static enum tutti_err introduce(struct crew *crew)
     for (size_t i = 0; i < crew->nodes->list.count; i++)
         if (crew->nodes->clients[i].entry->rank_count > 0)
             TRY(tutti_node_client_send(&crew->nodes->clients[i], parcel));
-    TRY(tutti_tcp_hub_open(&crew->hub, &crew->run, crew->run.has_keys ? &crew->keys : NULL));
+    TRY(tutti_tcp_hub_open(&crew->hub, &crew->run, &crew->keys));
     crew->running = true;
     if (crew->stopped)
         tutti_tcp_hub_stop(crew->hub, crew->stop_after);
@@ -243,7 +242,7 @@ static enum tutti_err take_gone(struct crew *crew, const struct tutti_node_clien
 
 static enum tutti_err hear_client(struct crew *crew, struct tutti_node_client *client)
 {
-    TRY(tutti_node_client_look(client, crew->nodes->has_keys));
+    TRY(tutti_node_client_look(client));
     for (bool got = true; got;) {
         struct tutti_node_client_message message;
         TRY(tutti_node_client_receive(client, &message, &got));

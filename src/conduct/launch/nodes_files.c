@@ -217,7 +217,7 @@ static enum tutti_err start(struct sending *sending, struct tutti_node_client *c
     const struct tutti_run_options *options = sending->options;
     tutti_node_begin(parcel, TUTTI_NODE_START);
     tutti_parcel_put_bytes(parcel, sending->id, TUTTI_TCP_RUN_ID);
-    tutti_parcel_put_u8(parcel, sending->nodes->has_keys);
+    tutti_parcel_put_u8(parcel, true);
     tutti_parcel_put_double(parcel, options->has_timeout ? options->timeout : 0);
     tutti_parcel_put_u32(parcel, (uint32_t)sending->nodes->list.ranks);
     tutti_parcel_put_u32(parcel, (uint32_t)client->entry->rank_count);
@@ -257,7 +257,7 @@ static enum tutti_err hear(struct sending *sending, struct tutti_node_client *cl
 {
     struct tutti_node_client_message message;
     bool got = true;
-    TRY(tutti_node_client_look(client, sending->nodes->has_keys));
+    TRY(tutti_node_client_look(client));
     while (!client->started && got) {
         TRY(tutti_node_client_receive(client, &message, &got));
         if (!got)

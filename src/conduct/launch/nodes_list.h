@@ -12,7 +12,7 @@
 
 struct tutti_nodes_entry {
     struct tutti_node_address address;
-    bool has_key;
+    bool has_key; /* it stands in the list; else it is a node of this user, on this machine */
     uint8_t key[TUTTI_KEY_SIZE];
     int *ranks; /* that it has, rising */
     int rank_count;

@@ -19,7 +19,16 @@ static const double CONNECT = 5.0;
 
 /* ---- keys ---- */
 
-/* Beyond loopback nothing is done without keys; and a run that has keys has them everywhere. */
+/* Nodes on this machine that were started without a key have that of their user, as this run has. */
+static enum tutti_err take_own_key(struct tutti_nodes *nodes)
+{
+    TRY(tutti_key_files_local(&nodes->keys));
+    for (size_t i = 0; i < nodes->list.count; i++)
+        memcpy(nodes->list.entries[i].key, nodes->keys.public_key, sizeof nodes->list.entries[i].key);
+    return TUTTI_OK;
+}
+
+/* Beyond loopback keys have to be named; and a run that names one names all. */
 static enum tutti_err check_keys(struct tutti_nodes *nodes)
 {
     const struct tutti_nodes_entry *near = NULL, *beyond = NULL, *without = NULL, *with = NULL;
@@ -39,24 +48,23 @@ static enum tutti_err check_keys(struct tutti_nodes *nodes)
             "--nodes: the public key of %s:%d is missing; write a file with a line HOST:PORT PUBLICKEY for "
             "each node (the key is what `tutti node --keygen` printed there)",
             without->address.host, without->address.port);
-    nodes->has_keys = with != NULL;
-    if (nodes->has_keys && !nodes->asked->key)
+    if (with && !nodes->asked->key)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: nodes with keys want to know whose run it is: --key FILE, made "
                                               "by `tutti node --keygen FILE`");
-    if (!nodes->has_keys && nodes->asked->key)
+    if (!with && nodes->asked->key)
         return tutti_fail(TUTTI_ERR_ARGUMENT,
                           "--key has no effect here: no node has its public key beside it in --nodes; "
                           "write HOST:PORT PUBLICKEY, or leave --key out");
-    return nodes->has_keys ? tutti_key_files_read(nodes->asked->key, &nodes->keys) : TUTTI_OK;
+    return with ? tutti_key_files_read(nodes->asked->key, &nodes->keys) : take_own_key(nodes);
 }
 
 /* ---- greeting ---- */
 
-static enum tutti_err greet(struct tutti_nodes *nodes, struct tutti_node_client *client)
+static enum tutti_err greet(struct tutti_node_client *client)
 {
     struct tutti_node_client_message message;
     bool got;
-    TRY(tutti_node_client_look(client, nodes->has_keys));
+    TRY(tutti_node_client_look(client));
     TRY(tutti_node_client_receive(client, &message, &got));
     if (!got)
         return TUTTI_OK;
@@ -76,9 +84,9 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
         for (size_t i = 0; i < nodes->list.count; i++) {
             struct tutti_node_client *client = &nodes->clients[i];
             if (!client->welcome)
-                TRY(greet(nodes, client));
+                TRY(greet(client));
             if (!client->welcome && tutti_clock_now() > deadline)
-                return tutti_node_client_fail_late(client, nodes->has_keys);
+                return tutti_node_client_fail_late(client);
             met += client->welcome;
         }
         if (interrupt && *interrupt)
@@ -100,8 +108,7 @@ static enum tutti_err connect_all(struct tutti_nodes *nodes)
     tutti_node_write_hello(&nodes->parcel);
     for (size_t i = 0; i < nodes->list.count; i++) {
         struct tutti_node_client *client = &nodes->clients[i];
-        TRY(tutti_node_client_open(client, nodes->context, &nodes->list.entries[i],
-                                   nodes->has_keys ? &nodes->keys : NULL));
+        TRY(tutti_node_client_open(client, nodes->context, &nodes->list.entries[i], &nodes->keys));
         TRY(tutti_node_client_send(client, &nodes->parcel));
     }
     return greet_all(nodes);
@@ -144,10 +151,10 @@ static enum tutti_err fetch_piece(struct tutti_nodes *nodes, struct tutti_node_c
     while (!got) {
         zmq_pollitem_t item = {.socket = client->socket, .events = ZMQ_POLLIN};
         zmq_poll(&item, 1, 100);
-        TRY(tutti_node_client_look(client, nodes->has_keys));
+        TRY(tutti_node_client_look(client));
         TRY(tutti_node_client_receive(client, &message, &got));
         if (!got && tutti_clock_now() > deadline)
-            return tutti_node_client_fail_late(client, nodes->has_keys);
+            return tutti_node_client_fail_late(client);
     }
     size_t size;
     uint32_t told = tutti_unparcel_u32(&message.in);

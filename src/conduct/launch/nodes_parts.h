@@ -19,8 +19,7 @@ struct tutti_nodes {
     struct tutti_nodes_list list;
     struct tutti_node_client *clients; /* one per entry of the list */
     void *context;
-    struct tutti_keys keys; /* this machine's */
-    bool has_keys;
+    struct tutti_keys keys; /* of --key, or this user's on this machine */
     struct tutti_tempdir *tempdir;
     struct tutti_parcel parcel;
 };

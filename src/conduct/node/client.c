@@ -30,8 +30,7 @@ static enum tutti_err connect_to(struct tutti_node_client *client, void *context
     tutti_node_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
     TRY(tutti_address_resolve(endpoint, numeric, &loopback));
     TRY(tutti_node_set_up(client->socket, numeric));
-    if (keys)
-        TRY(tutti_zap_present(client->socket, keys, client->entry->key));
+    TRY(tutti_zap_present(client->socket, keys, client->entry->key));
     snprintf(monitor, sizeof monitor, "inproc://monitor-%p", (void *)client);
     client->monitor = zmq_socket(context, ZMQ_PAIR);
     if (!client->monitor || zmq_socket_monitor(client->socket, monitor, EVENTS) != 0 ||
@@ -74,8 +73,22 @@ void tutti_node_client_close(struct tutti_node_client *client)
 
 /* ---- what is the matter ---- */
 
+/* Where no key was named: it is no node of this user. */
+static enum tutti_err fail_own(const struct tutti_node_client *client)
+{
+    return tutti_fail(
+        TUTTI_ERR_LOST,
+        "what is at %s does not answer as a node of this user does: it is another user's, or was started with "
+        "a key, or is no node of Tutti %s. A node without a key works for the user who started it only; if "
+        "it has one, name its public key in a file of nodes (--nodes FILE) and your own secret key (--key "
+        "FILE), which its owner has to --allow",
+        client->name, tutti_version());
+}
+
 static enum tutti_err fail_keys(const struct tutti_node_client *client, bool refused)
 {
+    if (!client->entry->has_key)
+        return fail_own(client);
     if (refused)
         return tutti_fail(TUTTI_ERR_LOST,
                           "the node at %s does not let this key in; its owner has to start it with --allow and the "
@@ -84,19 +97,6 @@ static enum tutti_err fail_keys(const struct tutti_node_client *client, bool ref
     return tutti_fail(TUTTI_ERR_LOST,
                       "the node at %s has another key than the list of nodes says, or was started without a key, or "
                       "something else is at that port; get its public key again",
-                      client->name);
-}
-
-static enum tutti_err fail_mechanism(const struct tutti_node_client *client, bool keys)
-{
-    if (keys)
-        return tutti_fail(TUTTI_ERR_LOST,
-                          "the node at %s was started without a key, and this run has keys; start it with --key and "
-                          "--allow",
-                          client->name);
-    return tutti_fail(TUTTI_ERR_LOST,
-                      "the node at %s wants keys; name its public key in a file of nodes (--nodes FILE) and your own "
-                      "secret key (--key FILE)",
                       client->name);
 }
 
@@ -110,7 +110,7 @@ static enum tutti_err fail_gone(struct tutti_node_client *client)
         client->name);
 }
 
-enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client, bool keys)
+enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client)
 {
     const char *why = client->error ? strerror(client->error) : "no answer";
     if (!client->connected)
@@ -119,14 +119,8 @@ enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *clien
             "the node at %s cannot be reached (%s); is `tutti node --listen` running there, is the address "
             "right, and does a firewall let port %d through?",
             client->name, why, client->entry->address.port);
-    if (!client->met && keys)
-        return fail_keys(client, false);
     if (!client->met)
-        return tutti_fail(
-            TUTTI_ERR_LOST,
-            "what is at %s does not answer as a node does; is it one? If it wants keys, name its public key "
-            "in a file of nodes (--nodes FILE) and your own secret key (--key FILE)",
-            client->name);
+        return fail_keys(client, false);
     return tutti_fail(TUTTI_ERR_LOST,
                       "what is at %s does not answer as a node of Tutti %s does; is it one, of the same "
                       "version?",
@@ -138,7 +132,7 @@ struct __attribute__((packed)) news {
     int32_t value;
 };
 
-static enum tutti_err take_news(struct tutti_node_client *client, const struct news *news, bool keys)
+static enum tutti_err take_news(struct tutti_node_client *client, const struct news *news)
 {
     switch (news->event) {
     case ZMQ_EVENT_CONNECTED: client->connected = true; break;
@@ -146,7 +140,7 @@ static enum tutti_err take_news(struct tutti_node_client *client, const struct n
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return fail_keys(client, true);
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         if (news->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-            return fail_mechanism(client, keys);
+            return fail_keys(client, false);
         client->failures++;
         break;
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: client->failures++; break;
@@ -158,16 +152,16 @@ static enum tutti_err take_news(struct tutti_node_client *client, const struct n
     default: break;
     }
     /* It hung up while keys were shown; tried again, in case it was only being restarted. */
-    return client->failures >= 3 && client->connected ? tutti_node_client_fail_late(client, keys) : TUTTI_OK;
+    return client->failures >= 3 && client->connected ? tutti_node_client_fail_late(client) : TUTTI_OK;
 }
 
-enum tutti_err tutti_node_client_look(struct tutti_node_client *client, bool keys)
+enum tutti_err tutti_node_client_look(struct tutti_node_client *client)
 {
     struct news news;
     char rest[8];
     while (!client->lost && zmq_recv(client->monitor, &news, sizeof news, ZMQ_DONTWAIT) == (int)sizeof news) {
         (void)!zmq_recv(client->monitor, rest, sizeof rest, ZMQ_DONTWAIT); /* the address */
-        TRY(take_news(client, &news, keys));
+        TRY(take_news(client, &news));
     }
     return TUTTI_OK;
 }

@@ -46,15 +46,15 @@ struct tutti_node_client_message {
     uint32_t kind;
 };
 
-/* Begins to connect. `keys` NULL: none. */
+/* Begins to connect, with these keys. */
 TUTTI_CHECKED enum tutti_err tutti_node_client_open(struct tutti_node_client *client, void *context,
                                                     const struct tutti_nodes_entry *entry,
                                                     const struct tutti_keys *keys);
 void tutti_node_client_close(struct tutti_node_client *client);
 /* Looks what became of the connection. LOST, with what to do, if it has failed for good. */
-TUTTI_CHECKED enum tutti_err tutti_node_client_look(struct tutti_node_client *client, bool keys);
+TUTTI_CHECKED enum tutti_err tutti_node_client_look(struct tutti_node_client *client);
 /* It has not answered in time: what is the matter. */
-enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client, bool keys);
+enum tutti_err tutti_node_client_fail_late(const struct tutti_node_client *client);
 /* The next message, if there is one: then tutti_node_client_release follows. A node that refuses is an error with its sentence. */
 TUTTI_CHECKED enum tutti_err tutti_node_client_receive(struct tutti_node_client *client,
                                                        struct tutti_node_client_message *message, bool *got);

@@ -3,7 +3,9 @@
  *
  * Invariants:
  *  N1  One thread; nothing in it waits for a runner or a worker.
- *  N2  A session is one connection and one run. When it goes, its workers are killed and its folder is removed.
+ *  N2  A session is one connection and one run. When it goes, its workers are killed, with all that they have started, and its
+ *      folder is removed. Daemon and workers are subreapers: whatever a worker's FMUs start stays below the worker, and is the
+ *      daemon's child once that has ended. So a child of the daemon that is no worker is to be killed.
  *  N3  What comes in is hostile: sizes are bounded before memory is taken, no text becomes a path. */
 #ifndef TUTTI_CONDUCT_NODE_DAEMON_H
 #define TUTTI_CONDUCT_NODE_DAEMON_H
@@ -23,7 +25,7 @@ enum { TUTTI_NODE_MOST_SESSIONS = 256 };
 
 struct tutti_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
-    const char *key;          /* file with the node's secret key; NULL: none, on loopback only */
+    const char *key;          /* file with the node's secret key; NULL: that of the user, on loopback only */
     const char *const *allow; /* files with public keys of those who may use it */
     size_t allow_count;
     const char *const *offers; /* FMUs that can be used here and are not given away */
@@ -49,7 +51,7 @@ struct tutti_session;
 struct tutti_daemon {
     const struct tutti_node_options *options;
     struct tutti_node_address address; /* that it listens at, as numbers */
-    bool loopback, has_keys;
+    bool loopback;
     struct tutti_keys keys;
     struct tutti_cache *cache;
     struct tutti_offer *offers;
@@ -59,6 +61,7 @@ struct tutti_daemon {
     struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
     size_t session_count;
     unsigned runs;
+    bool orphans;               /* a worker has ended: processes that it has started may be left */
     struct tutti_parcel parcel; /* for answers */
 };
 

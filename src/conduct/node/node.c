@@ -2,13 +2,19 @@
 /* The daemon: who may connect, and the loop. */
 #include "conduct/node/node.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include "base/str.h"
@@ -17,6 +23,55 @@
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
 
+/* ---- processes that FMUs have started ---- */
+
+static bool is_worker(const struct tutti_daemon *node, pid_t pid)
+{
+    for (size_t i = 0; i < node->session_count; i++)
+        for (uint32_t w = 0; w < node->sessions[i]->worker_count; w++)
+            if (node->sessions[i]->workers[w].pid == pid)
+                return true;
+    return false;
+}
+
+/* 0: it is gone, or what stands in /proc is no process. */
+static pid_t parent_of(const char *name)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
+    FILE *file = name[0] >= '1' && name[0] <= '9' ? fopen(path, "re") : NULL;
+    /* "NUMBER (NAME) STATE PARENT ...", and a name may hold anything */
+    const char *rest = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (file)
+        fclose(file);
+    return rest && strlen(rest) > strlen(") S ") ? (pid_t)strtol(rest + strlen(") S "), NULL, 10) : 0;
+}
+
+/* Kills what workers that have ended left behind (N2). True: there was some, and what that had started comes to us next. One that
+ * runs as another user is let go. */
+static bool kill_orphans(const struct tutti_daemon *node)
+{
+    bool found = false;
+    DIR *dir = opendir("/proc");
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (parent_of(entry->d_name) != getpid() || is_worker(node, pid) || kill(pid, SIGKILL) != 0)
+            continue;
+        (void)waitpid(pid, NULL, WNOHANG);
+        found = true;
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Once all workers have ended: what they left ends at once, unless the system is in the way. */
+static void end_orphans(const struct tutti_daemon *node)
+{
+    for (int i = 0; i < 100 && kill_orphans(node); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
 /* ---- opening ---- */
 
 static enum tutti_err check_options(struct tutti_daemon *node)
@@ -24,7 +79,6 @@ static enum tutti_err check_options(struct tutti_daemon *node)
     const struct tutti_node_options *options = node->options;
     TRY(tutti_node_address_read(&node->address, options->listen, "--listen", true));
     node->loopback = tutti_node_address_is_loopback(&node->address);
-    node->has_keys = options->key != NULL;
     if (!node->loopback && (!options->key || options->allow_count == 0))
         return tutti_fail(
             TUTTI_ERR_ARGUMENT,
@@ -36,7 +90,7 @@ static enum tutti_err check_options(struct tutti_daemon *node)
         return tutti_fail(TUTTI_ERR_ARGUMENT, options->key ? "--key without --allow lets no user in: name the public "
                                                              "keys of those who may use the node"
                                                            : "--allow needs the node's own key, too: --key FILE");
-    return options->key ? tutti_key_files_read(options->key, &node->keys) : TUTTI_OK;
+    return options->key ? tutti_key_files_read(options->key, &node->keys) : tutti_key_files_local(&node->keys);
 }
 
 /* A name becomes a number: ZeroMQ binds to addresses only. */
@@ -65,6 +119,8 @@ static enum tutti_err allow_keys(struct tutti_daemon *node)
         TRY(tutti_key_files_read_public(path, key));
         TRY(tutti_zap_allow(node->zap, key, slash ? slash + 1 : path));
     }
+    if (!node->options->key) /* whoever can read that key is this user */
+        TRY(tutti_zap_allow(node->zap, node->keys.public_key, ""));
     tutti_zap_open(node->zap);
     return tutti_zap_guard(node->router, &node->keys);
 }
@@ -85,7 +141,7 @@ static enum tutti_err bind_router(struct tutti_daemon *node, const char *endpoin
     const char *port = strrchr(bound, ':');
     node->address.port = port ? atoi(port + 1) : node->address.port;
     tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "listening at %s, %s", bound + strlen("tcp://"),
-                     node->has_keys ? "for those whose keys are allowed" : "for anybody on this machine");
+                     node->options->key ? "for those whose keys are allowed" : "for runs of this user on this machine");
     return TUTTI_OK;
 }
 
@@ -104,8 +160,7 @@ static enum tutti_err open_sockets(struct tutti_daemon *node)
         zmq_socket_monitor(node->router, "inproc://monitor", ZMQ_EVENT_DISCONNECTED) != 0 ||
         zmq_connect(node->monitor, "inproc://monitor") != 0)
         return fail_zmq("ZeroMQ cannot begin");
-    if (node->has_keys)
-        TRY(allow_keys(node));
+    TRY(allow_keys(node));
     return bind_router(node, endpoint);
 }
 
@@ -122,6 +177,9 @@ static void close_node(struct tutti_daemon *node)
 {
     for (size_t i = 0; i < node->session_count; i++)
         tutti_session_free(node, node->sessions[i]);
+    node->session_count = 0;
+    if (node->runs > 0)
+        end_orphans(node);
     if (node->router)
         zmq_close(node->router);
     if (node->monitor) {
@@ -247,7 +305,7 @@ static enum tutti_err serve(struct tutti_daemon *node)
         zmq_pollitem_t *items = list_items(node, &count);
         if (!items)
             return tutti_fail_memory();
-        int ready = zmq_poll(items, count, node->session_count > 0 ? TICK_MS : IDLE_MS);
+        int ready = zmq_poll(items, count, node->session_count > 0 || node->orphans ? TICK_MS : IDLE_MS);
         free(items);
         if (ready < 0 && zmq_errno() != EINTR)
             return fail_zmq("ZeroMQ cannot go on");
@@ -258,6 +316,8 @@ static enum tutti_err serve(struct tutti_daemon *node)
         for (size_t i = 0; i < node->session_count; i++)
             tutti_session_watch(node, node->sessions[i]);
         bury_sessions(node);
+        if (node->orphans)
+            node->orphans = kill_orphans(node);
     }
     return TUTTI_OK;
 }
@@ -268,6 +328,7 @@ enum tutti_err tutti_node_serve(const struct tutti_node_options *options)
     if (!node)
         return tutti_fail_memory();
     node->options = options;
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* N2 */
     enum tutti_err err = open_node(node);
     if (!err)
         err = serve(node);

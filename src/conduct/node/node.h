@@ -2,13 +2,14 @@
 /* node.h - a machine that works for others: `tutti node`. A peer that may connect can have ranks of a run here, and
  * with them run any code that is in an FMU, as the user that the node runs as.
  *
- * Beyond this machine's loopback only those are let in whose keys were allowed, and everything is encrypted. */
+ * Only those are let in whose keys were allowed, and everything is encrypted. A node on this machine's loopback that has no key of
+ * its own takes that of the user (key_files.h), and lets in nobody else: loopback is open to all users of a machine. */
 #ifndef TUTTI_CONDUCT_NODE_NODE_H
 #define TUTTI_CONDUCT_NODE_NODE_H
 
 #include "conduct/node/daemon.h"
 
-/* Serves until it is interrupted. ARGUMENT where it would be open to strangers; IO if it cannot listen there. */
+/* Serves until it is interrupted. The process is the node's: children that it did not start are killed. ARGUMENT where it would be open to strangers; IO if it cannot listen there. */
 TUTTI_CHECKED enum tutti_err tutti_node_serve(const struct tutti_node_options *options);
 
 #endif

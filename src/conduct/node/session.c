@@ -480,17 +480,17 @@ static void tell_lost(struct tutti_daemon *node, struct tutti_session *session, 
                      message ? message : "");
 }
 
-/* What the worker says. */
-static void listen_to(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker)
+/* The next thing that the worker says. False: there is none. */
+static bool listen_to(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker)
 {
     char bytes[8192]; /* messages are cut at some 4 kB */
     ssize_t n = recv(worker->socket, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return false;
     if (n <= 0) {
         close(worker->socket);
         worker->socket = -1;
-        return;
+        return false;
     }
     struct tutti_unparcel in = {.at = bytes, .end = bytes + n};
     uint32_t kind = tutti_unparcel_u32(&in);
@@ -504,6 +504,7 @@ static void listen_to(struct tutti_daemon *node, struct tutti_session *session, 
         worker->done = true;
         tell_lost(node, session, worker, TUTTI_LOSS_ERROR, err, (enum tutti_err)err, message ? message : "");
     }
+    return true;
 }
 
 /* Its process has ended. */
@@ -541,16 +542,38 @@ static void check_beat(const struct tutti_session *session, struct tutti_watched
     }
 }
 
+/* It is not collected yet: its number, and that of its group, are no other process's. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Kills what is left of the worker, with its group; what has left the group becomes the daemon's child (N2). Returns
+ * the status of waitpid. */
+static int end_process(struct tutti_daemon *node, pid_t pid)
+{
+    int status = 0;
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    node->orphans = true;
+    return status;
+}
+
 void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *session)
 {
     for (uint32_t i = 0; i < session->worker_count; i++) {
         struct tutti_watched *worker = &session->workers[i];
         int status;
         if (worker->socket >= 0)
-            listen_to(node, session, worker);
-        if (worker->pid > 0 && waitpid(worker->pid, &status, WNOHANG) == worker->pid) {
-            while (worker->socket >= 0) /* what it said before it ended */
-                listen_to(node, session, worker);
+            (void)listen_to(node, session, worker);
+        if (worker->pid > 0 && has_ended(worker->pid)) {
+            /* What it said before it ended; processes that it has started may hold its end of the socket open. */
+            while (worker->socket >= 0 && listen_to(node, session, worker))
+                continue;
+            status = end_process(node, worker->pid);
             bury(node, session, worker, status);
         }
         if (worker->pid > 0 && worker->running && !worker->done && session->timeout > 0)
@@ -558,14 +581,10 @@ void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *sessio
     }
 }
 
-static void worker_fini(struct tutti_watched *worker)
+static void worker_fini(struct tutti_daemon *node, struct tutti_watched *worker)
 {
-    if (worker->pid > 0) {
-        kill(-worker->pid, SIGKILL); /* its group: with what an FMU started */
-        kill(worker->pid, SIGKILL);
-        while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
+    if (worker->pid > 0)
+        (void)end_process(node, worker->pid);
     if (worker->socket >= 0)
         close(worker->socket);
     if (worker->peers >= 0)
@@ -577,7 +596,7 @@ static void worker_fini(struct tutti_watched *worker)
 void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session)
 {
     for (uint32_t i = 0; i < session->worker_count; i++)
-        worker_fini(&session->workers[i]);
+        worker_fini(node, &session->workers[i]);
     if (session->worker_count > 0)
         tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "run %u: over after %.1f s", session->run,
                          tutti_clock_now() - session->began);

@@ -2,6 +2,7 @@
 #include "conduct/node/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,10 @@ static bool take_over(struct worker *worker)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return false;
     (void)close_range(TUTTI_WORKER_BEHIND, ~0U, 0);
+    /* What an FMU starts gets none of these, and stays below this process: the daemon ends it with the worker. */
+    for (int fd = TUTTI_WORKER_SETUP; fd < TUTTI_WORKER_BEHIND; fd++)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, TUTTI_WORKER_PAGE, 0);
     worker->page = page == MAP_FAILED ? NULL : page;
     return worker->page != NULL;
