@@ -16,6 +16,7 @@
 #include "by_hand.h"
 #include "fmi/fmu.h"
 #include "options/options.h"
+#include "rank/stats.h"
 
 enum { ROUNDS = 40, UNIT_STEPS = 100000 };
 #define STEP 1e-3

@@ -20,6 +20,7 @@
 #include "fmi/api2.h"
 #include "fmi/fmu.h"
 #include "options/options.h"
+#include "rank/stats.h"
 
 enum { ROUNDS = 7 };
 #define STOP 2000.0

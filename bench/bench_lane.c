@@ -15,6 +15,7 @@
 #include "by_hand.h"
 #include "fmi/fmu.h"
 #include "options/options.h"
+#include "rank/stats.h"
 
 enum { UNIT_STEPS = 200000, LEAST_STEPS = 1000 };
 #define STEP 1e-3

@@ -14,6 +14,7 @@
 #include "by_hand.h"
 #include "fmi/fmu.h"
 #include "options/options.h"
+#include "rank/stats.h"
 
 enum { ROUNDS = 7 };
 

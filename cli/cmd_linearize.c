@@ -5,6 +5,7 @@
 #include <tutti/tutti.h>
 
 #include "base/fs.h"
+#include "rank/stats.h"
 #include "commands.h"
 #include "console.h"
 #include "linear.h"

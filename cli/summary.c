@@ -125,7 +125,7 @@ static void say_choices(const struct display *display, const struct tutti_run_st
         say(display, "coupling", DISPLAY_PLAIN, "%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
             stats->smooth ? " --smooth" : "", asked);
     say_control(display, stats);
-    say(display, "extrapolate", DISPLAY_PLAIN, "%u: %s", stats->extrapolate,
+    say(display, "extrapolate", DISPLAY_PLAIN, "%d: %s", stats->extrapolate,
         stats->extrapolate_reason ? stats->extrapolate_reason : asked);
     say_events(display, stats);
     if (stats->init_loops > 0)

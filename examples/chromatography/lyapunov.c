@@ -181,17 +181,21 @@ static int simulate(struct lyapunov *l, struct tutti_run_options *options, const
         .output_names = l->names,
         .output = output,
     };
-    struct tutti_run_stats stats = {0};
+    struct tutti_run_stats *stats = NULL;
     tutti_options_set_extra(options, &extra);
-    int status = set_times(options, stop) || tutti_options_set(options, "output", result) || tutti_run(options, &stats)
+    int status = set_times(options, stop) || tutti_options_set(options, "output", result) || tutti_stats_make(&stats) ||
+                         tutti_run(options, stats)
                      ? fail(tutti_err_message())
                      : 0;
     if (status == 0)
-        printf("{\"states\": %zu, \"solver_steps\": %lu, \"rhs_evaluations\": %lu, \"jacobian_evaluations\": %lu, "
-               "\"directional_derivatives\": %lu, \"loop_seconds\": %.6g}\n",
-               l->n, stats.units[0].solver_steps, stats.units[0].rhs_evaluations, stats.units[0].jacobian_evaluations,
-               stats.units[0].directional_derivatives, stats.loop_seconds);
-    tutti_run_stats_fini(&stats);
+        printf("{\"states\": %zu, \"solver_steps\": %.0f, \"rhs_evaluations\": %.0f, \"jacobian_evaluations\": %.0f, "
+               "\"directional_derivatives\": %.0f, \"loop_seconds\": %.6g}\n",
+               l->n, tutti_stats_number_of_unit(stats, 0, "solver_steps"),
+               tutti_stats_number_of_unit(stats, 0, "rhs_evaluations"),
+               tutti_stats_number_of_unit(stats, 0, "jacobian_evaluations"),
+               tutti_stats_number_of_unit(stats, 0, "directional_derivatives"),
+               tutti_stats_number(stats, "loop_seconds"));
+    tutti_stats_free(stats);
     return status;
 }
 

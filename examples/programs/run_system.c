@@ -54,11 +54,13 @@ static void print(const struct maxima *maxima, const struct tutti_run_stats *sta
 {
     for (size_t i = 0; i < maxima->count; i++)
         printf("%-20s at most %12.6g, at t = %g\n", maxima->names[i], maxima->values[i], maxima->times[i]);
-    printf("%lu steps from %g to %g, coupling %s, control %s\n", stats->steps, stats->start, stats->stop,
-           stats->coupling, stats->control);
-    for (size_t u = 0; u < stats->unit_count; u++)
-        printf("%-20s FMI %s %s: %lu steps, %lu rejected\n", stats->units[u].name, stats->units[u].fmi,
-               stats->units[u].interface, stats->units[u].do_steps, stats->units[u].rejected);
+    printf("%.0f steps from %g to %g, coupling %s, control %s\n", tutti_stats_number(stats, "steps"),
+           tutti_stats_number(stats, "start"), tutti_stats_number(stats, "stop"), tutti_stats_text(stats, "coupling"),
+           tutti_stats_text(stats, "control"));
+    for (size_t u = 0; u < tutti_stats_unit_count(stats); u++)
+        printf("%-20s FMI %s %s: %.0f steps, %.0f rejected\n", tutti_stats_text_of_unit(stats, u, "name"),
+               tutti_stats_text_of_unit(stats, u, "fmi"), tutti_stats_text_of_unit(stats, u, "interface"),
+               tutti_stats_number_of_unit(stats, u, "do_steps"), tutti_stats_number_of_unit(stats, u, "rejected"));
 }
 
 int main(int argc, char **argv)
@@ -71,8 +73,10 @@ int main(int argc, char **argv)
     struct tutti_watcher watcher = {.context = &maxima, .columns = take_columns, .row = take_row};
     struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = write_log};
     struct tutti_run_options *options = NULL;
-    struct tutti_run_stats stats = {0};
+    struct tutti_run_stats *stats = NULL;
     enum tutti_err err = tutti_options_make(&options);
+    if (!err)
+        err = tutti_stats_make(&stats);
     if (!err)
         err = tutti_options_set(options, "file", argv[1]);
     for (int i = 2; i < argc && !err; i++)
@@ -80,13 +84,13 @@ int main(int argc, char **argv)
     if (!err) {
         tutti_options_set_watcher(options, &watcher);
         tutti_options_set_log(options, &log);
-        err = tutti_run(options, &stats);
+        err = tutti_run(options, stats);
     }
     if (err)
         fprintf(stderr, "run_system: %s: %s\n", tutti_err_name(err), tutti_err_message());
     else
-        print(&maxima, &stats);
-    tutti_run_stats_fini(&stats);
+        print(&maxima, stats);
+    tutti_stats_free(stats);
     tutti_options_free(options);
     for (size_t i = 0; i < maxima.count; i++)
         free(maxima.names[i]);

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 struct tutti_run_options;
-struct tutti_run_stats; /* <tutti/run.h> */
+struct tutti_run_stats; /* <tutti/stats.h> */
 
 /* A set in which nothing is given. *out is set on success only. MEMORY. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_options_make(struct tutti_run_options **out);

@@ -113,7 +113,7 @@ TUTTI_API void tutti_point_free(struct tutti_simulation *simulation, struct tutt
 
 /* ---- the end ---- */
 
-/* Ends the units, closes the result. `stats` (may be NULL; tutti_run_stats_fini) tells what was done. Also after a failed step,
+/* Ends the units, closes the result. `stats` (may be NULL; of no other run) tells what was done. Also after a failed step,
  * to have the statistics: it then ends nothing and returns no error of its own but that of closing the result. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_finish(struct tutti_simulation *simulation,
                                                                struct tutti_run_stats *stats);

@@ -10,5 +10,6 @@
 #include <tutti/options.h>
 #include <tutti/run.h>
 #include <tutti/simulation.h>
+#include <tutti/stats.h>
 
 #endif

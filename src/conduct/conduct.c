@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "conduct/lost.h"
+#include "rank/stats.h"
 
 /* Seconds: between looks of the conductor at its clock; that what a lost rank reported may take to be written. */
 static const double IDLE_EVERY = 0.05, LEFTOVERS = 0.3;

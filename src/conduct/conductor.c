@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "conduct/rows.h"
+#include "rank/stats.h"
 #include "record/file.h"
 #include "report/observer.h"
 #include "report/tally.h"
@@ -338,11 +339,6 @@ const char *tutti_conductor_last_words(struct tutti_conductor *conductor, int r)
 
 /* --- what ranks counted becomes the statistics of the run */
 
-static unsigned long most(unsigned long a, unsigned long b)
-{
-    return a > b ? a : b;
-}
-
 /* Of the units that ranks tell for a component, the one that has it. */
 static struct tutti_unit_stats *find_unit(struct tutti_run_stats *const *tallies, int ranks, size_t component, int *at)
 {
@@ -376,23 +372,6 @@ static enum tutti_err gather_units(struct tutti_run_stats *stats, struct tutti_r
     return TUTTI_OK;
 }
 
-static void combine(struct tutti_run_stats *stats, const struct tutti_run_stats *tally)
-{
-    /* The run came as far as the last of them: where it ends by a number, others may have been ahead. */
-    stats->steps = tally->steps < stats->steps ? tally->steps : stats->steps;
-    stats->stop = fmin(stats->stop, tally->stop);
-    stats->rejected += tally->rejected;
-    stats->events_located += tally->events_located;
-    stats->init_iterations += tally->init_iterations;
-    stats->exchanges = most(stats->exchanges, tally->exchanges);
-    stats->overruns = most(stats->overruns, tally->overruns);
-    stats->most_late = fmax(stats->most_late, tally->most_late);
-    stats->setup_seconds = fmax(stats->setup_seconds, tally->setup_seconds);
-    stats->loop_seconds = fmax(stats->loop_seconds, tally->loop_seconds);
-    stats->terminated_by_fmu = stats->terminated_by_fmu || tally->terminated_by_fmu;
-    stats->uses_events = stats->uses_events || tally->uses_events;
-}
-
 /* A text out of a tally, or this one where there is none. */
 static char *take_text(char **text, const char *otherwise)
 {
@@ -413,7 +392,7 @@ static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_ru
     *stats = first ? *first : (struct tutti_run_stats){0};
     stats->units = NULL;
     stats->unit_count = 0;
-    stats->rejected = stats->events_located = stats->init_iterations = 0;
+    tutti_stats_begin_sum(stats);
     stats->ranks = ranks;
     stats->coupling = take_text(first ? &first->coupling : NULL, "none");
     stats->control = take_text(first ? &first->control : NULL, "fixed");
@@ -424,7 +403,7 @@ static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_ru
             first->estimated_in = NULL;
     for (int r = 0; r < ranks; r++)
         if (tallies[r])
-            combine(stats, tallies[r]);
+            tutti_stats_combine(stats, tallies[r]);
     bool named = stats->coupling && stats->control && stats->events && stats->fabric;
     if (named && gather_units(stats, tallies, ranks) == TUTTI_OK)
         return TUTTI_OK;

@@ -7,6 +7,7 @@
 #include "conduct/conduct.h"
 #include "conduct/place.h"
 #include "options/options.h"
+#include "rank/stats.h"
 
 #define LISTED(name) &tutti_launcher_##name,
 static const struct tutti_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};

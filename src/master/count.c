@@ -94,7 +94,7 @@ static bool name_choices(const struct tutti_master *master, struct tutti_run_sta
     stats->control = tutti_str_copy(chosen ? master->chosen.control->name : "fixed");
     stats->events = tutti_str_copy(chosen ? master->chosen.detection->name : stats->uses_events ? "early" : "none");
     stats->fabric = tutti_str_copy(rank->fabric ? rank->fabric->kind->name : "local");
-    stats->extrapolate = chosen ? master->chosen.order : 0;
+    stats->extrapolate = chosen ? (int)master->chosen.order : 0;
     stats->correct = chosen && master->chosen.corrects;
     stats->smooth = chosen && master->chosen.smooths;
     return stats->coupling && stats->control && stats->events && stats->fabric &&

@@ -64,8 +64,8 @@ static enum tutti_err read_flag(bool *flag, const struct tutti_option *option, c
 static enum tutti_err refuse_count(const struct tutti_option *option, const char *text)
 {
     struct tutti_shown shown = tutti_str_show(text);
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a whole number from 1 to %u, not %s", option->name, option->most,
-                      shown.text);
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a whole number from 1 to %u, not '%s'", option->name,
+                      option->most, shown.text);
 }
 
 static enum tutti_err read_count(unsigned *count, const struct tutti_option *option, const char *text)
@@ -78,11 +78,12 @@ static enum tutti_err read_count(unsigned *count, const struct tutti_option *opt
     return TUTTI_OK;
 }
 
-static enum tutti_err check_number(const struct tutti_option *option, double number)
+static enum tutti_err check_number(const struct tutti_option *option, double number, const char *text)
 {
+    struct tutti_shown shown = tutti_str_show(text);
     if (option->kind == TUTTI_OPTION_TIME || (number > 0 && isfinite(number)))
         return TUTTI_OK;
-    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number greater than 0, not %s", option->name, NUMBER(number));
+    return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number greater than 0, not '%s'", option->name, shown.text);
 }
 
 static enum tutti_err read_number(struct tutti_run_options *options, const struct tutti_option *option,
@@ -92,7 +93,7 @@ static enum tutti_err read_number(struct tutti_run_options *options, const struc
     struct tutti_shown shown = tutti_str_show(text);
     if (!tutti_number_read_double(text, strlen(text), &number))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--%s takes a number, not '%s'", option->name, shown.text);
-    TRY(check_number(option, number));
+    TRY(check_number(option, number, text));
     memcpy((char *)options + option->value, &number, sizeof number);
     *(bool *)((char *)options + option->given) = true;
     return TUTTI_OK;
@@ -225,11 +226,11 @@ static enum tutti_err check(const struct tutti_run_options *options, const struc
     if (!tutti_option_is_given(options, option))
         return TUTTI_OK;
     if (option->kind == TUTTI_OPTION_COUNT && *(const unsigned *)value > option->most)
-        return refuse_count(option, "a larger one");
+        return refuse_count(option, NUMBER((double)*(const unsigned *)value));
     if (option->kind == TUTTI_OPTION_TEXT)
         return check_word(option, *(const char *const *)value);
     if (option->given && *(const bool *)((const char *)options + option->given))
-        return check_number(option, *(const double *)value);
+        return check_number(option, *(const double *)value, NUMBER(*(const double *)value));
     return TUTTI_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "fabric/fabric.h"
 #include "job/job.h"
+#include "rank/stats.h"
 #include "signals/channels.h"
 #include "signals/inputs.h"
 #include "signals/wires.h"

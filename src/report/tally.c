@@ -6,139 +6,29 @@
 #include "base/err.h"
 #include "base/str.h"
 
-static void release_unit(struct tutti_unit_stats *unit)
+static void pack(struct tutti_parcel *parcel, const void *stats, const struct tutti_stat *table)
 {
-    free(unit->name);
-    free(unit->fmu);
-    free(unit->fmi);
-    free(unit->interface);
-    free(unit->solver);
-}
-
-void tutti_run_stats_fini(struct tutti_run_stats *stats)
-{
-    for (size_t i = 0; stats->units && i < stats->unit_count; i++)
-        release_unit(&stats->units[i]);
-    free(stats->units);
-    free(stats->coupling);
-    free(stats->control);
-    free(stats->events);
-    free(stats->fabric);
-    free(stats->coupling_reason);
-    free(stats->control_reason);
-    free(stats->extrapolate_reason);
-    free(stats->events_reason);
-    free(stats->estimated_in);
-    stats->estimated_in = NULL;
-    stats->coupling = stats->control = stats->events = stats->fabric = NULL;
-    stats->coupling_reason = stats->control_reason = stats->extrapolate_reason = stats->events_reason = NULL;
-    stats->units = NULL;
-    stats->unit_count = 0;
-}
-
-/* --- as bytes: the fields of <tutti/run.h>, listed once for both ways */
-
-#define UNIT_COUNTS(X)                                                                                                 \
-    X(do_steps)                                                                                                        \
-    X(accepted)                                                                                                        \
-    X(rejected)                                                                                                        \
-    X(auxiliary)                                                                                                       \
-    X(rollbacks)                                                                                                       \
-    X(gets)                                                                                                            \
-    X(sets)                                                                                                            \
-    X(init_evaluations)                                                                                                \
-    X(solver_steps)                                                                                                    \
-    X(rhs_evaluations)                                                                                                 \
-    X(jacobian_evaluations)                                                                                            \
-    X(directional_derivatives)                                                                                         \
-    X(solver_error_failures)                                                                                           \
-    X(solver_other_failures)                                                                                           \
-    X(solver_restarts)
-
-#define UNIT_SECONDS(X)                                                                                                \
-    X(seconds)                                                                                                         \
-    X(save_seconds)                                                                                                    \
-    X(restore_seconds)                                                                                                 \
-    X(set_seconds)                                                                                                     \
-    X(get_seconds)
-
-#define RUN_DOUBLES(X)                                                                                                 \
-    X(start)                                                                                                           \
-    X(stop)                                                                                                            \
-    X(setup_seconds)                                                                                                   \
-    X(loop_seconds)                                                                                                    \
-    X(most_late)                                                                                                       \
-    X(estimated_error)                                                                                                 \
-    X(estimated_size)
-
-#define RUN_COUNTS(X)                                                                                                  \
-    X(steps)                                                                                                           \
-    X(rejected)                                                                                                        \
-    X(iterations)                                                                                                      \
-    X(events_located)                                                                                                  \
-    X(exchanges)                                                                                                       \
-    X(rows)                                                                                                            \
-    X(init_loops)                                                                                                      \
-    X(init_iterations)                                                                                                 \
-    X(not_converged)                                                                                                   \
-    X(forced)                                                                                                          \
-    X(overruns)
-
-#define RUN_FLAGS(X)                                                                                                   \
-    X(correct)                                                                                                         \
-    X(smooth)                                                                                                          \
-    X(terminated_by_fmu)                                                                                               \
-    X(uses_events)
-
-#define RUN_TEXTS(X)                                                                                                   \
-    X(coupling)                                                                                                        \
-    X(control)                                                                                                         \
-    X(events)                                                                                                          \
-    X(fabric)                                                                                                          \
-    X(coupling_reason)                                                                                                 \
-    X(control_reason)                                                                                                  \
-    X(extrapolate_reason)                                                                                              \
-    X(events_reason)                                                                                                   \
-    X(estimated_in)
-
-static void pack_unit(struct tutti_parcel *parcel, const struct tutti_unit_stats *unit)
-{
-    tutti_parcel_put_text(parcel, unit->name); /* which tells a unit from a hole */
-    if (!unit->name)
-        return;
-    tutti_parcel_put_text(parcel, unit->fmu);
-    tutti_parcel_put_text(parcel, unit->fmi);
-    tutti_parcel_put_text(parcel, unit->interface);
-    tutti_parcel_put_text(parcel, unit->solver);
-    tutti_parcel_put_u32(parcel, (uint32_t)unit->rank);
-    tutti_parcel_put_u8(parcel, unit->uses_events);
-#define X(field) tutti_parcel_put_u64(parcel, unit->field);
-    UNIT_COUNTS(X)
-#undef X
-#define X(field) tutti_parcel_put_double(parcel, unit->field);
-    UNIT_SECONDS(X)
-#undef X
+    for (; table->name; table++) {
+        const void *value = (const char *)stats + table->offset;
+        switch (table->kind) {
+        case TUTTI_STATISTIC_NUMBER: tutti_parcel_put_double(parcel, *(const double *)value); break;
+        case TUTTI_STATISTIC_COUNT: tutti_parcel_put_u64(parcel, *(const unsigned long *)value); break;
+        case TUTTI_STATISTIC_INTEGER: tutti_parcel_put_u32(parcel, (uint32_t) * (const int *)value); break;
+        case TUTTI_STATISTIC_FLAG: tutti_parcel_put_u8(parcel, *(const bool *)value); break;
+        case TUTTI_STATISTIC_TEXT: tutti_parcel_put_text(parcel, *(const char *const *)value); break;
+        }
+    }
 }
 
 void tutti_tally_pack(struct tutti_parcel *parcel, const struct tutti_run_stats *stats)
 {
-#define X(field) tutti_parcel_put_double(parcel, stats->field);
-    RUN_DOUBLES(X)
-#undef X
-#define X(field) tutti_parcel_put_u64(parcel, stats->field);
-    RUN_COUNTS(X)
-#undef X
-#define X(field) tutti_parcel_put_u8(parcel, stats->field);
-    RUN_FLAGS(X)
-#undef X
-#define X(field) tutti_parcel_put_text(parcel, stats->field);
-    RUN_TEXTS(X)
-#undef X
-    tutti_parcel_put_u32(parcel, stats->extrapolate);
-    tutti_parcel_put_u32(parcel, (uint32_t)stats->ranks);
+    pack(parcel, stats, tutti_stats_of_run);
     tutti_parcel_put_u64(parcel, stats->unit_count);
-    for (size_t i = 0; i < stats->unit_count; i++)
-        pack_unit(parcel, &stats->units[i]);
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        tutti_parcel_put_u64(parcel, stats->units[i].name != NULL); /* else it is a hole */
+        if (stats->units[i].name)
+            pack(parcel, &stats->units[i], tutti_stats_of_unit);
+    }
 }
 
 /* A text on the heap; NULL if there was none, or for want of memory. */
@@ -150,49 +40,33 @@ static char *take_text(struct tutti_unparcel *in, bool *failed)
     return copy;
 }
 
-static void unpack_unit(struct tutti_unparcel *in, struct tutti_unit_stats *unit, bool *failed)
+static void unpack(struct tutti_unparcel *in, void *stats, const struct tutti_stat *table, bool *failed)
 {
-    unit->name = take_text(in, failed);
-    if (!unit->name)
-        return;
-    unit->fmu = take_text(in, failed);
-    unit->fmi = take_text(in, failed);
-    unit->interface = take_text(in, failed);
-    unit->solver = take_text(in, failed);
-    unit->rank = (int)tutti_unparcel_u32(in);
-    unit->uses_events = tutti_unparcel_u8(in) != 0;
-#define X(field) unit->field = (unsigned long)tutti_unparcel_u64(in);
-    UNIT_COUNTS(X)
-#undef X
-#define X(field) unit->field = tutti_unparcel_double(in);
-    UNIT_SECONDS(X)
-#undef X
-    in->bad = in->bad || !unit->fmu || !unit->fmi || !unit->interface;
+    for (; table->name; table++) {
+        void *value = (char *)stats + table->offset;
+        switch (table->kind) {
+        case TUTTI_STATISTIC_NUMBER: *(double *)value = tutti_unparcel_double(in); break;
+        case TUTTI_STATISTIC_COUNT: *(unsigned long *)value = (unsigned long)tutti_unparcel_u64(in); break;
+        case TUTTI_STATISTIC_INTEGER: *(int *)value = (int)tutti_unparcel_u32(in); break;
+        case TUTTI_STATISTIC_FLAG: *(bool *)value = tutti_unparcel_u8(in) != 0; break;
+        case TUTTI_STATISTIC_TEXT: *(char **)value = take_text(in, failed); break;
+        }
+    }
 }
 
-static void unpack_run(struct tutti_unparcel *in, struct tutti_run_stats *stats, bool *failed)
+static void unpack_unit(struct tutti_unparcel *in, struct tutti_unit_stats *unit, bool *failed)
 {
-#define X(field) stats->field = tutti_unparcel_double(in);
-    RUN_DOUBLES(X)
-#undef X
-#define X(field) stats->field = (unsigned long)tutti_unparcel_u64(in);
-    RUN_COUNTS(X)
-#undef X
-#define X(field) stats->field = tutti_unparcel_u8(in) != 0;
-    RUN_FLAGS(X)
-#undef X
-#define X(field) stats->field = take_text(in, failed);
-    RUN_TEXTS(X)
-#undef X
-    stats->extrapolate = tutti_unparcel_u32(in);
-    stats->ranks = (int)tutti_unparcel_u32(in);
+    if (tutti_unparcel_u64(in) == 0)
+        return;
+    unpack(in, unit, tutti_stats_of_unit, failed);
+    in->bad = in->bad || !unit->name || !unit->fmu || !unit->fmi || !unit->interface;
 }
 
 enum tutti_err tutti_tally_unpack(struct tutti_unparcel *in, struct tutti_run_stats *stats)
 {
     bool failed = false;
     *stats = (struct tutti_run_stats){0};
-    unpack_run(in, stats, &failed);
+    unpack(in, stats, tutti_stats_of_run, &failed);
     uint64_t count = tutti_unparcel_u64(in);
     /* Every unit takes its 8 bytes at least, so that a number out of the air costs no memory. */
     in->bad = in->bad || count > (uint64_t)(in->end - in->at) / 8;

@@ -3,9 +3,8 @@
 #ifndef TUTTI_REPORT_TALLY_H
 #define TUTTI_REPORT_TALLY_H
 
-#include <tutti/run.h>
-
 #include "base/parcel.h"
+#include "rank/stats.h"
 
 /* All of it, with its holes. */
 void tutti_tally_pack(struct tutti_parcel *parcel, const struct tutti_run_stats *stats);

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "options/options.h"
 
 const struct tutti_solver_kind *const tutti_solver_kinds[] = {
 #define LISTED(name, word, meaning) &tutti_solver_##name,
@@ -17,19 +18,10 @@ const struct tutti_solver_kind *const tutti_solver_kinds[] = {
 
 enum tutti_err tutti_solver_find(const char *name, const struct tutti_solver_kind **kind)
 {
-    struct tutti_text names = {0};
-    for (size_t i = 0; tutti_solver_kinds[i]; i++) {
-        if (strcmp(tutti_solver_kinds[i]->name, name) == 0) {
-            *kind = tutti_solver_kinds[i];
-            tutti_text_fini(&names);
-            return TUTTI_OK;
-        }
-        tutti_text_printf(&names, "%s%s", i ? ", " : "", tutti_solver_kinds[i]->name);
-    }
-    enum tutti_err err =
-        tutti_fail(TUTTI_ERR_ARGUMENT, "there is no solver '%s'; there are %s", name, names.text ? names.text : "none");
-    tutti_text_fini(&names);
-    return err;
+    int place;
+    TRY(tutti_option_choose("solver", name, &place));
+    *kind = tutti_solver_kinds[place];
+    return TUTTI_OK;
 }
 
 static enum tutti_err check_tolerances(const struct tutti_ode *ode)

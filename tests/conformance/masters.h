@@ -4,6 +4,7 @@
 #define TUTTI_TEST_MASTERS_H
 
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "masters.h"
 
 #include "master/coupling/coupling.h"
+#include "rank/stats.h"
 
 /* Iterated couplings take units back, which FMI 1.0 Co-Simulation cannot. They are of order 2 where inputs can move inside a
  * step; a unit that cannot have that holds them in the middle of it, which is as good for its states, or, where outputs follow

@@ -70,7 +70,7 @@ class Settings(BadSystemTest):
     """What is wrong in an annotation org.tutti, or only shows once the FMUs are there, is a fault of the file."""
 
     def test_words_of_the_system(self):
-        for word, says in ((dict(solver="foo"), "there is no solver 'foo'; there are cvode"),
+        for word, says in ((dict(solver="foo"), "--solver takes cvode"),
                            (dict(coupling="foo"), "takes auto, jacobi.*not 'foo'"),
                            (dict(interface="foo"), "takes auto, cs or me, not 'foo'"),
                            (dict(jacobian="foo"), "not 'foo'"), (dict(step="0"), "greater than 0, not '0'"),

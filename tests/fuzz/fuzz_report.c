@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conduct/conductor.h"
+#include "rank/stats.h"
 
 enum { MOST_RANKS = 3 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <tutti/tutti.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a simulation that a program steps (include/tutti/simulation.h): its steps are those of a run, and calls that
  * make no sense are refused. Values are in test_simulation_values.c, ways back in test_simulation_points.c. */
+#include "rank/stats.h"
 #include "stepped.h"
 
 #include "count_allocations.h"

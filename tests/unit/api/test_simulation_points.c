@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ways back in a simulation that a program steps: what follows a point is the same every time. */
+#include "rank/stats.h"
 #include "stepped.h"
 
 #include "scratch.h"

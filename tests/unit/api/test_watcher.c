@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A watcher that looks at every row of a run (<tutti/run.h>): whatever the units run on, a file holds what is shown. */
 #include "options/options.h"
+#include "rank/stats.h"
 #include "stepped.h"
 
 #include <pthread.h>

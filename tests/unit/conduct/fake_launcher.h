@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "conduct/conduct.h"
+#include "rank/stats.h"
 
 /* What a rank does once it has reported everything. */
 enum fake_end {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns and rows of made-up ranks become one result. */
 #include "conduct/conducted.h"
+#include "rank/stats.h"
 
 static void test_order(void **state)
 {

@@ -7,6 +7,7 @@
 #ifndef TUTTI_TEST_FAKE_UNIT_H
 #define TUTTI_TEST_FAKE_UNIT_H
 
+#include "rank/stats.h"
 #include "test.h"
 
 #include <pthread.h>

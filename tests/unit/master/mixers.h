@@ -6,6 +6,7 @@
 #define TUTTI_TEST_MIXERS_H
 
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "master/events.h"
 #include "master/open.h"
 #include "master/run.h"
+#include "rank/stats.h"
 #include "solve/allocations.h"
 #include "start/initialise.h"
 #include "start/open.h"

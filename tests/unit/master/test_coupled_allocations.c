@@ -2,6 +2,7 @@
 /* A coupled run allocates nothing from one step to the next. Every allocation of the process counts, also those of other
  * libraries and of the FMUs: the C library's functions are replaced here. */
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <errno.h>

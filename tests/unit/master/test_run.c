@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The run loop through its public interface. (tests/system has what people see of it.) */
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -56,11 +56,11 @@ static void test_refused(void **state)
         {"rtoll", "1", "there is no option 'rtoll'; did you mean 'rtol'?"},
         {"zzzzzzzz", "1", "there is no option 'zzzzzzzz'"},
         {"rtol", "a lot", "rtol takes a number, not 'a lot'"},
-        {"rtol", "0", "rtol takes a number greater than 0, not 0"},
-        {"h-min", "inf", "h-min takes a number greater than 0, not inf"},
+        {"rtol", "0", "rtol takes a number greater than 0, not '0'"},
+        {"h-min", "inf", "h-min takes a number greater than 0, not 'inf'"},
         {"start", "", "start takes a number, not ''"},
         {"step", "x", "step takes a number"},
-        {"threads", "0", "threads takes a whole number from 1 to 1024, not 0"},
+        {"threads", "0", "threads takes a whole number from 1 to 1024, not '0'"},
         {"threads", "1.5", "threads takes a whole number"},
         {"max-iterations", "1000001", "from 1 to 1000000"},
         {"correct", "maybe", "correct takes true or false, not 'maybe'"},
@@ -89,7 +89,7 @@ static void test_whole_sets_are_checked(void **state)
     struct tutti_run_options good = {0}, number = {.has_atol = true, .atol = -1}, word = {.sweeps = "up"},
                              count = {.threads = 5000};
     assert_ok(tutti_options_check(&good));
-    assert_fails(tutti_options_check(&number), TUTTI_ERR_ARGUMENT, "atol takes a number greater than 0, not -1");
+    assert_fails(tutti_options_check(&number), TUTTI_ERR_ARGUMENT, "atol takes a number greater than 0, not '-1'");
     assert_fails(tutti_options_check(&word), TUTTI_ERR_ARGUMENT, "sweeps takes seidel or jacobi, not 'up'");
     assert_fails(tutti_options_check(&count), TUTTI_ERR_ARGUMENT, "threads takes a whole number");
 }

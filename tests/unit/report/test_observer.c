@@ -3,6 +3,7 @@
 #include "conduct/conducted.h"
 
 #include "count_allocations.h"
+#include "rank/stats.h"
 #include "report/observer.h"
 #include "unit/shadow.h"
 

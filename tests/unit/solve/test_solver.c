@@ -58,7 +58,7 @@ static void test_find(void **state)
 {
     (void)state;
     const struct tutti_solver_kind *found = NULL;
-    assert_fails(tutti_solver_find("magic", &found), TUTTI_ERR_ARGUMENT, "there is no solver 'magic'; there are ");
+    assert_fails(tutti_solver_find("magic", &found), TUTTI_ERR_ARGUMENT, "solver takes cvode, ");
     assert_null(found);
     for (size_t i = 0; tutti_solver_kinds[i]; i++) { /* all are named, and found by their name */
         assert_non_null(strstr(tutti_err_message(), tutti_solver_kinds[i]->name));

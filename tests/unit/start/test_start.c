@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From files to the first steps, where something is in the way: too little memory at any point, and arrays that are larger
  * than any memory. */
+#include "rank/stats.h"
 #include "test.h"
 
 #include <stdlib.h>

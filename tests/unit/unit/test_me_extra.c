@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Equations that a program integrates together with an FMU (<tutti/extra.h>), through tutti_run. */
 #include "options/options.h"
+#include "rank/stats.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - what a run did, as the library counts it. stats.def lists it; programs see <tutti/stats.h>. */
+#ifndef TUTTI_RANK_STATS_H
+#define TUTTI_RANK_STATS_H
+
+#include <tutti/stats.h>
+
+#include "base/err.h"
+
+#define TUTTI_STAT_NUMBER(field) double field;
+#define TUTTI_STAT_COUNT(field) unsigned long field;
+#define TUTTI_STAT_INTEGER(field) int field;
+#define TUTTI_STAT_FLAG(field) bool field;
+#define TUTTI_STAT_TEXT(field) char *field;
+
+struct tutti_unit_stats {
+#define RUN_STAT(kind, field, name, ranks, help)
+#define UNIT_STAT(kind, field, name, help) TUTTI_STAT_##kind(field)
+#include "rank/stats.def"
+#undef RUN_STAT
+#undef UNIT_STAT
+};
+
+struct tutti_run_stats {
+#define RUN_STAT(kind, field, name, ranks, help) TUTTI_STAT_##kind(field)
+#define UNIT_STAT(kind, field, name, help)
+#include "rank/stats.def"
+#undef RUN_STAT
+#undef UNIT_STAT
+    struct tutti_unit_stats *units;
+    size_t unit_count;
+};
+
+/* What becomes of the numbers of several ranks. */
+enum tutti_stat_ranks { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
+
+struct tutti_stat {
+    const char *name, *help;
+    enum tutti_statistic_kind kind;
+    enum tutti_stat_ranks ranks; /* of those of a run */
+    size_t offset;               /* in its struct */
+};
+
+/* Ended by a NULL name. */
+extern const struct tutti_stat tutti_stats_of_run[], tutti_stats_of_unit[];
+
+/* Releases the texts and units, and zeroes. */
+void tutti_run_stats_fini(struct tutti_run_stats *stats);
+
+/* What ranks count for themselves is 0 in `sum`; then each is combined with it. Texts are left alone. */
+void tutti_stats_begin_sum(struct tutti_run_stats *sum);
+void tutti_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
+
+#endif
