@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/crash.h"
+#include "base/number.h"
 #include "commands.h"
 #include "conduct/key_files.h"
 #include "conduct/node/node.h"
@@ -40,13 +41,43 @@ static int make_keys(const char *path)
     return EXIT_DONE;
 }
 
+/* "500M", "2.5G", "1000". */
+static bool read_size(const char *text, uint64_t *size)
+{
+    static const char units[] = "KMGT";
+    size_t length = strlen(text);
+    double value, factor = 1;
+    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+    for (const char *u = units; unit && u <= unit; u++)
+        factor *= 1000;
+    if (!tutti_number_read_double(text, length - (unit != NULL), &value) || !(value >= 0) || !(value * factor < 1e18))
+        return false;
+    *size = (uint64_t)(value * factor);
+    return true;
+}
+
+/* False: one of them is wrong, which was said. */
+static bool read_limits(const struct arguments *arguments, struct tutti_node_options *options)
+{
+    const char *size = arguments_value(arguments, "--cache-size"), *idle = arguments_value(arguments, "--idle");
+    if (size && !read_size(size, &options->cache_size)) {
+        fprintf(stderr, "tutti node: --cache-size: '%s' is no size; write 500M, 10G\n", size);
+        return false;
+    }
+    if (idle && (!tutti_number_read_double(idle, strlen(idle), &options->idle) || !(options->idle > 0))) {
+        fprintf(stderr, "tutti node: --idle: '%s' is no number of seconds above 0\n", idle);
+        return false;
+    }
+    return true;
+}
+
 static int serve(const struct arguments *arguments, struct tutti_node_options *options)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    const char **values = calloc(2 * arguments->given_count + 1, sizeof *values);
+    const char **values = calloc(3 * arguments->given_count + 1, sizeof *values);
     if (!values) {
         console_error("out of memory");
         return EXIT_FAILED;
@@ -55,6 +86,8 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     options->allow_count = arguments_values(arguments, "--allow", values);
     options->offers = values + options->allow_count;
     options->offer_count = arguments_values(arguments, "--offer", values + options->allow_count);
+    options->env = options->offers + options->offer_count;
+    options->env_count = arguments_values(arguments, "--env", values + options->allow_count + options->offer_count);
     enum tutti_err err = tutti_node_serve(options);
     free(values);
     if (err)
@@ -75,6 +108,8 @@ int command_node(const struct arguments *arguments)
         .listen = arguments_value(arguments, "--listen"),
         .key = arguments_value(arguments, "--key"),
         .cache = arguments_value(arguments, "--cache"),
+        .cache_size = 10000000000,
+        .idle = 300,
         .worker = worker,
         .log = &log,
         .interrupt = &ended_by,
@@ -85,7 +120,7 @@ int command_node(const struct arguments *arguments)
         fputs("tutti node: --listen HOST:PORT is missing (or --keygen FILE)\n", stderr);
     else if (!options.cache && !cache)
         fputs("tutti node: there is no home folder; say where files are to be kept: --cache DIR\n", stderr);
-    else {
+    else if (read_limits(arguments, &options)) {
         options.cache = options.cache ? options.cache : cache;
         status = serve(arguments, &options);
     }

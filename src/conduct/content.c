@@ -5,16 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "base/vector.h"
 
 _Static_assert(TUTTI_CONTENT_SIZE == crypto_hash_sha256_BYTES, "a hash is a SHA-256");
 
@@ -36,8 +39,8 @@ void tutti_content_of_bytes(struct tutti_content *out, const void *bytes, size_t
     crypto_hash_sha256(out->hash, bytes, size);
 }
 
-/* Reads to the end; -1 and errno if that cannot be done. */
-static int hash_all(struct tutti_content *out, int fd, char *block)
+/* Reads to the end, and writes the same to `copy` (-1: nowhere); -1 and errno if that cannot be done. */
+static int hash_all(struct tutti_content *out, int fd, int copy, char *block)
 {
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
@@ -50,6 +53,8 @@ static int hash_all(struct tutti_content *out, int fd, char *block)
             crypto_hash_sha256_final(&state, out->hash);
             return (int)n;
         }
+        if (copy >= 0 && tutti_fs_write(copy, block, (size_t)n, -1) != (size_t)n)
+            return -1;
         crypto_hash_sha256_update(&state, (const unsigned char *)block, (size_t)n);
         out->size += (uint64_t)n;
     }
@@ -68,7 +73,7 @@ enum tutti_err tutti_content_of_file(struct tutti_content *out, const char *path
         result = -1;
     }
     if (result == 0)
-        result = hash_all(out, fd, block);
+        result = hash_all(out, fd, -1, block);
     enum tutti_err err = result == 0 ? TUTTI_OK : tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
@@ -183,48 +188,134 @@ char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_conte
     return path.text;
 }
 
-bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content)
+/* By its name and size. */
+static bool is_there(const char *path, const struct tutti_content *content)
 {
     struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == content->size;
+}
+
+bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content)
+{
+    struct tutti_content found;
     char *path = tutti_cache_path(cache, content);
-    bool has = path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == content->size;
+    bool there = path && is_there(path, content);
+    bool has = there && tutti_content_of_file(&found, path) == TUTTI_OK && tutti_content_same(&found, content);
+    if (has)
+        (void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* used: tutti_cache_clear */
+    else if (there)
+        (void)unlink(path); /* it is not what its name says */
     free(path);
     return has;
 }
 
-/* For file systems without hard links. */
-static bool copy_file(const char *from, const char *to)
+/* Makes a copy, where the file system can, one that shares its blocks, and says what is in it. False: errno. */
+static bool copy_file(const char *from, const char *to, struct tutti_content *found)
 {
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
-    ssize_t n = out < 0 ? -1 : 1;
-    while (n > 0)
-        n = copy_file_range(in, NULL, out, NULL, SIZE_MAX / 4, 0);
-    int error = errno;
+    char *block = malloc(BLOCK);
+    int in = block ? open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    int out = in < 0 ? -1 : open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR);
+    bool cloned = out >= 0 && ioctl(out, FICLONE, in) == 0;
+    bool copied = out >= 0 && hash_all(found, cloned ? out : in, cloned ? -1 : out, block) == 0;
+    int error = block ? errno : ENOMEM;
     if (in >= 0)
         close(in);
     if (out >= 0)
         close(out);
+    if (out >= 0 && !copied)
+        (void)unlink(to);
+    free(block);
     errno = error;
-    return n == 0;
+    return copied;
 }
 
 enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content, const char *path)
 {
+    struct tutti_content found;
     char *from = tutti_cache_path(cache, content);
     if (!from)
         return tutti_fail_memory();
     /* Another node that shares the cache may just replace the file by the same: there is none then, for a moment. */
     bool lent = false;
     for (int i = 0; i < 100 && !lent; i++) {
-        lent = link(from, path) == 0 || (errno != ENOENT && copy_file(from, path));
-        if (!lent && (errno != ENOENT || !tutti_cache_has(cache, content)))
+        lent = copy_file(from, path, &found);
+        if (!lent && (errno != ENOENT || !is_there(from, content)))
             break;
     }
+    enum tutti_err err = TUTTI_OK;
+    if (!lent) {
+        err = tutti_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder, strerror(errno));
+    } else if (!tutti_content_same(&found, content)) {
+        (void)unlink(path);
+        (void)unlink(from);
+        err = tutti_fail(TUTTI_ERR_IO, "a file of the run was altered in %s, and has been removed; run again",
+                         cache->folder);
+    }
     free(from);
-    return lent ? TUTTI_OK
-                : tutti_fail(TUTTI_ERR_IO, "a file of the run cannot be used from %s: %s", cache->folder,
-                             strerror(errno));
+    return err;
+}
+
+/* ---- clearing ---- */
+
+struct kept {
+    char name[TUTTI_CONTENT_TEXT];
+    uint64_t size;
+    struct timespec used;
+};
+
+static int compare_times(const struct timespec *a, const struct timespec *b)
+{
+    if (a->tv_sec != b->tv_sec)
+        return a->tv_sec < b->tv_sec ? -1 : 1;
+    return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    return compare_times(&((const struct kept *)a)->used, &((const struct kept *)b)->used);
+}
+
+/* All files of the cache. NULL when memory is out, or it cannot be read. The caller's (free). */
+static struct kept *list_kept(const struct tutti_cache *cache, size_t *count, uint64_t *total)
+{
+    DIR *dir = opendir(cache->folder);
+    struct kept *kept = NULL;
+    size_t room = 0;
+    *count = 0;
+    *total = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct stat st;
+        if (strlen(entry->d_name) != TUTTI_CONTENT_TEXT - 1 ||
+            strspn(entry->d_name, "0123456789abcdef") != TUTTI_CONTENT_TEXT - 1 ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (!tutti_vector_reserve(&kept, &room, *count + 1, sizeof *kept))
+            break; /* what was found so far will do */
+        struct kept *next = &kept[(*count)++];
+        *next = (struct kept){.size = (uint64_t)st.st_size, .used = st.st_mtim};
+        memcpy(next->name, entry->d_name, sizeof next->name);
+        *total += next->size;
+    }
+    if (dir)
+        closedir(dir);
+    return kept;
+}
+
+void tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since)
+{
+    size_t count;
+    uint64_t total;
+    struct kept *kept = list_kept(cache, &count, &total);
+    if (count > 0)
+        qsort(kept, count, sizeof *kept, compare_kept);
+    for (size_t i = 0; i < count && total > limit && compare_times(&kept[i].used, since) < 0; i++) {
+        struct tutti_text path = {0};
+        tutti_text_printf(&path, "%s/%s", cache->folder, kept[i].name);
+        if (!path.failed && unlink(path.text) == 0)
+            total -= kept[i].size;
+        tutti_text_fini(&path);
+    }
+    free(kept);
 }
 
 /* ---- files on their way ---- */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/err.h"
 
@@ -35,13 +36,16 @@ TUTTI_CHECKED enum tutti_err tutti_cache_open(struct tutti_cache **out, const ch
 void tutti_cache_free(struct tutti_cache *cache);
 /* This process's folder: absolute; borrowed. */
 const char *tutti_cache_work(const struct tutti_cache *cache);
-/* Is it there, with the right size? */
+/* Is it there, and is it what its name says? One that is not is removed: code of FMUs runs as the user who owns the cache. */
 bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content);
 /* Where it is, or would be. The caller's (free); NULL when memory is out. */
 char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_content *content);
-/* Makes it also `path`, which must be in tutti_cache_work. IO if it is not there (any more). */
+/* Copies it to `path`: whoever alters that alters no other run's. IO if it is not there (any more), or is not what its name says. */
 TUTTI_CHECKED enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content,
                                               const char *path);
+
+/* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. */
+void tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since);
 
 /* A file on its way. */
 struct tutti_arrival;

@@ -174,7 +174,7 @@ static void read_session(bool greeted, const uint8_t *data, size_t size)
 {
     static const char *const worker[] = {"/dev/null/worker", NULL};
     settle();
-    struct tutti_node_options options = {.worker = worker};
+    struct tutti_node_options options = {.worker = worker, .cache_size = 1 << 20, .idle = 300};
     struct tutti_offer offer = {.name = (char[]){"engine.fmu"},
                                 .path = place.stand,
                                 .stand = place.stand,

@@ -31,7 +31,8 @@ class Node:
         self.log = self.folder / "log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", str(self.cache), *map(str, options)],
+                [*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", str(self.cache), "--env", "KIT_*",
+                 "--env", "*SAN_OPTIONS", *map(str, options)],
                 cwd=self.folder, env=test.environment(**(env or {})), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)
         test.addCleanup(self.end)

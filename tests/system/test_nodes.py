@@ -185,6 +185,35 @@ class Files(NodesTest):
         os.truncate(path, 100)
         self.assertEqual(self.result_bytes(DAHLQUIST, *SHORT, *self.on(a)), plain)
 
+    def test_altered_file_in_the_cache(self):
+        """One that is not what its name says is sent again: FMUs run as the user who owns the cache."""
+        a = self.node("a")
+        plain = self.result_bytes(DAHLQUIST, *SHORT, *self.on(a))
+        path, = a.files().values()
+        data = path.read_bytes()
+        os.chmod(path, 0o600)
+        path.write_bytes(bytes(len(data)))
+        self.assertEqual(self.result_bytes(DAHLQUIST, *SHORT, *self.on(a)), plain)
+        self.assertEqual(path.read_bytes(), data)
+
+    def test_cache_size(self):
+        """What was not used for longest goes first; what a run needs stays until it has it."""
+        sizes = {fmu: os.stat(fmu).st_size for fmu in (DAHLQUIST, TRACKER)}
+        a = self.node("a", "--cache-size", max(sizes.values()) + 10)
+        for fmu in (DAHLQUIST, TRACKER):
+            self.result_bytes(fmu, *SHORT, *self.on(a))
+            self.assertEqual(list(a.files()), [self.hash_of(fmu)])
+        both = (f"a={DAHLQUIST}", f"b={TRACKER}", *connect("a.x=b.u"), *SHORT)
+        self.assertEqual(self.result_bytes(*both, *self.on(a)), self.result_bytes(*both))
+        self.result_bytes(TRACKER, *SHORT, *self.on(a))
+        self.assertEqual(list(a.files()), [self.hash_of(TRACKER)])
+        b = self.node("b", "--cache-size", "1K")
+        self.refused("run", DAHLQUIST, *SHORT, *self.on(b), "--quiet", status=1,
+                     says=(f"{sizes[DAHLQUIST]} bytes", "no more than 1000", "--cache-size"))
+        self.assertEqual(b.files(), {})
+        for size in ("", "x", "-1", "5X", "G", "nan"):
+            self.refused("node", "--listen", "127.0.0.1:0", "--cache-size", size, status=2, says="--cache-size")
+
     def hash_of(self, path):
         import hashlib
         return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()

@@ -35,10 +35,10 @@ def read_key(path):
 
 
 class Socket:
-    """One that sends and receives messages of one part. `own` is a secret key."""
+    """One that sends and receives messages of one part. `own` is a secret key; `beside` another socket, where there are many."""
 
-    def __init__(self, kind, own, patience):
-        self.context = zmq.zmq_ctx_new()
+    def __init__(self, kind, own, patience, beside=None):
+        self.owns, self.context = not beside, beside.context if beside else zmq.zmq_ctx_new()
         self.socket = zmq.zmq_socket(ctypes.c_void_p(self.context), kind)
         for option, value in ((LINGER, 0), (RCVTIMEO, 1000 * patience), (SNDTIMEO, 1000 * patience)):
             self.set(option, value)
@@ -77,5 +77,6 @@ class Socket:
     def close(self):
         if self.socket:
             zmq.zmq_close(ctypes.c_void_p(self.socket))
+        if self.socket and self.owns:
             zmq.zmq_ctx_term(ctypes.c_void_p(self.context))
         self.socket = None

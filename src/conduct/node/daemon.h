@@ -21,7 +21,10 @@
 #include "fabric/keys.h"
 #include "fabric/zap.h"
 
-enum { TUTTI_NODE_MOST_SESSIONS = 256 };
+enum {
+    TUTTI_NODE_MOST_SESSIONS = 256,
+    TUTTI_NODE_MOST_WAITING = 64 /* sessions of one user whose runs have not begun */
+};
 
 struct tutti_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
@@ -30,7 +33,11 @@ struct tutti_node_options {
     size_t allow_count;
     const char *const *offers; /* FMUs that can be used here and are not given away */
     size_t offer_count;
-    const char *cache;         /* folder for files that runs bring */
+    const char *cache;      /* folder for files that runs bring */
+    uint64_t cache_size;    /* bytes that it may hold */
+    double idle;            /* seconds after which a runner that says nothing, and whose run has not begun, is let go */
+    const char *const *env; /* names of variables (with * and ?) that workers get, besides the usual ones */
+    size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
     const struct tutti_log *log;            /* a line per run; NULL: silent */
     const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */

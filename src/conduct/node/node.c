@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/clock.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "conduct/key_files.h"
 #include "conduct/node/session.h"
@@ -170,7 +172,9 @@ static enum tutti_err open_node(struct tutti_daemon *node)
     TRY(resolve(node));
     TRY(tutti_cache_open(&node->cache, node->options->cache));
     TRY(tutti_offers_open(node));
-    return open_sockets(node);
+    enum tutti_err err = open_sockets(node);
+    tutti_keys_wipe(&node->keys); /* ZeroMQ has its own copy */
+    return err;
 }
 
 static void close_node(struct tutti_daemon *node)
@@ -198,26 +202,68 @@ static void close_node(struct tutti_daemon *node)
 
 /* ---- sessions ---- */
 
-/* The one that the message is from; a new one for a stranger. NULL: there are too many. */
+/* Whether one more can be had for the user. */
+static enum tutti_err check_room(const struct tutti_daemon *node, const struct tutti_session *stranger)
+{
+    size_t waiting = 0;
+    for (size_t i = 0; i < node->session_count; i++)
+        waiting += !tutti_session_is_running(node->sessions[i]) && strcmp(node->sessions[i]->user, stranger->user) == 0;
+    if (waiting >= TUTTI_NODE_MOST_WAITING)
+        return tutti_fail(TUTTI_ERR_LIMIT, "%zu runs of this user are connected and have not begun; end some, or wait",
+                          waiting);
+    if (node->session_count == TUTTI_NODE_MOST_SESSIONS)
+        return tutti_fail(TUTTI_ERR_LIMIT, "the node has all the %d runs that it can have; try again later",
+                          TUTTI_NODE_MOST_SESSIONS);
+    return TUTTI_OK;
+}
+
+/* Who it is that the message is from. */
+static void session_init(struct tutti_session *session, zmq_msg_t *id, zmq_msg_t *message)
+{
+    const char *peer = zmq_msg_gets(message, "Peer-Address"), *user = zmq_msg_gets(message, "User-Id");
+    memcpy(session->id, zmq_msg_data(id), zmq_msg_size(id));
+    session->id_size = zmq_msg_size(id);
+    session->fd = zmq_msg_get(message, ZMQ_SRCFD);
+    clock_gettime(CLOCK_REALTIME_COARSE, &session->since);
+    snprintf(session->peer, sizeof session->peer, "%s", peer ? peer : "");
+    snprintf(session->user, sizeof session->user, "%s", user ? user : "");
+    tutti_str_make_printable(session->user);
+}
+
+/* The one that the message is from; a new one for a stranger. NULL: it was refused. */
 static struct tutti_session *session_of(struct tutti_daemon *node, zmq_msg_t *id, zmq_msg_t *message)
 {
     size_t size = zmq_msg_size(id);
     for (size_t i = 0; i < node->session_count; i++)
         if (node->sessions[i]->id_size == size && memcmp(node->sessions[i]->id, zmq_msg_data(id), size) == 0)
             return node->sessions[i];
-    if (node->session_count == TUTTI_NODE_MOST_SESSIONS || size > sizeof node->sessions[0]->id)
-        return NULL;
-    struct tutti_session *session = calloc(1, sizeof *session);
+    struct tutti_session *session = size <= sizeof session->id ? calloc(1, sizeof *session) : NULL;
     if (!session)
         return NULL;
-    const char *peer = zmq_msg_gets(message, "Peer-Address"), *user = zmq_msg_gets(message, "User-Id");
-    memcpy(session->id, zmq_msg_data(id), size);
-    session->id_size = size;
-    session->fd = zmq_msg_get(message, ZMQ_SRCFD);
-    snprintf(session->peer, sizeof session->peer, "%s", peer ? peer : "");
-    snprintf(session->user, sizeof session->user, "%s", user ? user : "");
-    tutti_str_make_printable(session->user);
-    return node->sessions[node->session_count++] = session;
+    session_init(session, id, message);
+    enum tutti_err err = check_room(node, session);
+    if (!err)
+        return node->sessions[node->session_count++] = session;
+    tutti_session_refuse(node, session, err);
+    tutti_session_free(node, session);
+    return NULL;
+}
+
+/* A runner that says nothing does not keep its place for ever. */
+static void end_idle_sessions(struct tutti_daemon *node)
+{
+    double now = tutti_clock_now();
+    for (size_t i = 0; i < node->session_count; i++) {
+        struct tutti_session *session = node->sessions[i];
+        if (tutti_session_is_running(session) || now - session->heard <= node->options->idle)
+            continue;
+        enum tutti_err err =
+            tutti_fail(TUTTI_ERR_LIMIT,
+                       "nothing was said for %s s, and the run has not begun; if it needs longer, its owner "
+                       "can start the node with a larger --idle",
+                       NUMBER(node->options->idle));
+        tutti_session_refuse(node, session, err);
+    }
 }
 
 /* Connections that have ended. Called before each message is looked at: the number of a connection may be given to another
@@ -315,6 +361,7 @@ static enum tutti_err serve(struct tutti_daemon *node)
             continue;
         for (size_t i = 0; i < node->session_count; i++)
             tutti_session_watch(node, node->sessions[i]);
+        end_idle_sessions(node);
         bury_sessions(node);
         if (node->orphans)
             node->orphans = kill_orphans(node);
@@ -329,6 +376,7 @@ enum tutti_err tutti_node_serve(const struct tutti_node_options *options)
         return tutti_fail_memory();
     node->options = options;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* N2 */
+    (void)prctl(PR_SET_DUMPABLE, 0); /* FMUs run as the same user: its memory and environment are none of theirs */
     enum tutti_err err = open_node(node);
     if (!err)
         err = serve(node);

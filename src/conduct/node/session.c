@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -91,9 +92,29 @@ static struct tutti_worker_page *map_page(int fd)
     return page;
 }
 
-/* This process's environment with another folder for temporary files: what a worker that is killed leaves there goes with
- * the run. `own` has room for the setting. The caller's (free); NULL when memory is out. */
-static char **make_environment(const char *folder, struct tutti_text *own)
+/* What FMUs may know of the node's environment, unless its owner names more: that may hold passwords. */
+static bool is_passed_on(const struct tutti_node_options *options, const char *setting)
+{
+    static const char *const usual[] = {"PATH",     "HOME", "USER", "LOGNAME",         "SHELL", "LANG",
+                                        "LANGUAGE", "LC_*", "TZ",   "LD_LIBRARY_PATH", "OMP_*"};
+    char name[256];
+    size_t length = strcspn(setting, "=");
+    if (length >= sizeof name || strncmp(setting, "TMPDIR=", 7) == 0)
+        return false;
+    memcpy(name, setting, length);
+    name[length] = '\0';
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (fnmatch(usual[i], name, 0) == 0)
+            return true;
+    for (size_t i = 0; i < options->env_count; i++)
+        if (fnmatch(options->env[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* What a worker gets of this process's environment, with another folder for temporary files: what a worker that is killed leaves
+ * there goes with the run. `own` has room for the setting. The caller's (free); NULL when memory is out. */
+static char **make_environment(const struct tutti_node_options *options, const char *folder, struct tutti_text *own)
 {
     size_t count = 0, n = 0;
     while (environ[count])
@@ -105,7 +126,7 @@ static char **make_environment(const char *folder, struct tutti_text *own)
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+        if (is_passed_on(options, environ[i]))
             made[n++] = environ[i];
     made[n] = own->text;
     return made;
@@ -149,7 +170,7 @@ static enum tutti_err start_process(struct tutti_daemon *node, struct tutti_watc
                                     const char *folder)
 {
     struct tutti_text own = {0};
-    char **environment = make_environment(folder, &own);
+    char **environment = make_environment(node->options, folder, &own);
     int error = environment ? spawn(node, &worker->pid, fds, environment) : ENOMEM;
     if (error)
         worker->pid = 0;
@@ -356,6 +377,20 @@ static enum tutti_err take_ask(struct tutti_daemon *node, struct tutti_session *
     return TUTTI_OK;
 }
 
+/* What sessions that have not begun need stays: it was brought, or found, after they came. */
+static void keep_quota(const struct tutti_daemon *node)
+{
+    struct timespec since;
+    clock_gettime(CLOCK_REALTIME_COARSE, &since);
+    for (size_t i = 0; i < node->session_count; i++) {
+        const struct tutti_session *session = node->sessions[i];
+        if (session->run == 0 && (session->since.tv_sec < since.tv_sec ||
+                                  (session->since.tv_sec == since.tv_sec && session->since.tv_nsec < since.tv_nsec)))
+            since = session->since;
+    }
+    tutti_cache_clear(node->cache, node->options->cache_size, &since);
+}
+
 static enum tutti_err take_put(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     size_t size;
@@ -365,6 +400,11 @@ static enum tutti_err take_put(struct tutti_daemon *node, struct tutti_session *
     const void *bytes = tutti_unparcel_block(in, &size);
     if (in->bad || content.size > LARGEST_FILE)
         return fail_message();
+    if (content.size > node->options->cache_size)
+        return tutti_fail(TUTTI_ERR_LIMIT,
+                          "a file of the run has %" PRIu64 " bytes, and the node keeps no more than %" PRIu64
+                          " in all; its owner can start it with a larger --cache-size",
+                          content.size, node->options->cache_size);
     if (!session->arrival)
         TRY(tutti_arrival_new(&session->arrival, node->cache, &content));
     if (!tutti_content_same(tutti_arrival_content(session->arrival), &content) ||
@@ -375,6 +415,7 @@ static enum tutti_err take_put(struct tutti_daemon *node, struct tutti_session *
         struct tutti_arrival *whole = session->arrival;
         session->arrival = NULL;
         TRY(tutti_arrival_finish(whole));
+        keep_quota(node);
     }
     tutti_node_begin(&node->parcel, TUTTI_NODE_GOT);
     tutti_node_put_content(&node->parcel, &content);
@@ -386,6 +427,7 @@ static enum tutti_err take_put(struct tutti_daemon *node, struct tutti_session *
 static enum tutti_err take_start(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     enum tutti_err err = start(node, session, in);
+    keep_quota(node);
     if (!err)
         tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "run %u: %u of %d rank%s, for %s at %s",
                          session->run, session->worker_count, session->ranks, session->ranks == 1 ? "" : "s",
@@ -422,12 +464,8 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
     }
 }
 
-void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session, const void *bytes, size_t size)
+void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
 {
-    struct tutti_unparcel in = {.at = bytes, .end = (const char *)bytes + size};
-    enum tutti_err err = take(node, session, &in);
-    if (!err)
-        return;
     tutti_log_printf(node->options->log, TUTTI_LOG_WARNING, NULL, "%s at %s was refused: %s",
                      session->user[0] ? session->user : "a user", session->peer, tutti_err_message());
     tutti_node_begin(&node->parcel, TUTTI_NODE_REFUSED);
@@ -435,6 +473,20 @@ void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session
     tutti_parcel_put_text(&node->parcel, tutti_err_message());
     answer(node, session);
     session->over = true;
+}
+
+void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session, const void *bytes, size_t size)
+{
+    struct tutti_unparcel in = {.at = bytes, .end = (const char *)bytes + size};
+    session->heard = tutti_clock_now();
+    enum tutti_err err = take(node, session, &in);
+    if (err)
+        tutti_session_refuse(node, session, err);
+}
+
+bool tutti_session_is_running(const struct tutti_session *session)
+{
+    return session->worker_count > 0 && session->workers[0].running;
 }
 
 /* ---- workers ---- */

@@ -29,6 +29,8 @@ struct tutti_session {
     char peer[80]; /* its address: "10.0.0.7" */
     char user[64]; /* the name of the key that was allowed; "" without keys */
     bool greeted, over;
+    double heard;                  /* when it said something last */
+    struct timespec since;         /* the file system's time when it came: what it needs in the cache was used later */
     struct tutti_arrival *arrival; /* the file that is coming in; NULL: none */
     unsigned run;                  /* its number; 0: none has been started */
     double began;
@@ -43,6 +45,10 @@ struct tutti_session {
 
 /* Handles one message of the session. What is wrong with it is told to the runner, and ends the session (session->over). */
 void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session, const void *bytes, size_t size);
+/* Tells the runner the error that this thread has met, and ends the session. */
+void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err);
+/* Has its run begun? */
+bool tutti_session_is_running(const struct tutti_session *session);
 /* Looks after its workers. */
 void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *session);
 void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session);

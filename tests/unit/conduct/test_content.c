@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Files by their content, keys on the disk, lists of nodes. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "conduct/content.h"
 #include "conduct/key_files.h"
@@ -103,6 +106,101 @@ static void test_arrivals(void **state)
     scratch_fini(&scratch);
 }
 
+static void bring(struct tutti_cache *cache, const char *text, struct tutti_content *content)
+{
+    struct tutti_arrival *arrival;
+    tutti_content_of_bytes(content, text, strlen(text));
+    assert_ok(tutti_arrival_new(&arrival, cache, content));
+    assert_ok(tutti_arrival_put(arrival, text, strlen(text)));
+    assert_ok(tutti_arrival_finish(arrival));
+}
+
+static void alter(const char *path)
+{
+    assert_int_equal(chmod(path, 0600), 0);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fputc('J', file), 'J');
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What code of an FMU does to a file that was lent to it touches that run's only; what it does to the cache itself is seen. */
+static void test_altered(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    struct tutti_cache *cache;
+    struct tutti_content content;
+    char lent[4400], next[4400];
+    scratch_init(&scratch);
+    assert_ok(tutti_cache_open(&cache, scratch_path(&scratch, "cache")));
+    snprintf(lent, sizeof lent, "%s/0", tutti_cache_work(cache));
+    snprintf(next, sizeof next, "%s/1", tutti_cache_work(cache));
+    bring(cache, "hello", &content);
+    assert_ok(tutti_cache_lend(cache, &content, lent));
+    alter(lent);
+    assert_true(tutti_cache_has(cache, &content));
+    assert_ok(tutti_cache_lend(cache, &content, next));
+    struct tutti_content found;
+    assert_ok(tutti_content_of_file(&found, next));
+    assert_true(tutti_content_same(&found, &content));
+
+    char *kept = tutti_cache_path(cache, &content);
+    assert_int_equal(unlink(next), 0);
+    alter(kept);
+    assert_fails(tutti_cache_lend(cache, &content, next), TUTTI_ERR_IO, "altered");
+    assert_int_not_equal(access(next, F_OK), 0);
+    assert_false(tutti_cache_has(cache, &content));
+    bring(cache, "hello", &content);
+    assert_true(tutti_cache_has(cache, &content));
+    alter(kept);
+    assert_false(tutti_cache_has(cache, &content));
+    assert_int_not_equal(access(kept, F_OK), 0);
+    free(kept);
+    tutti_cache_free(cache);
+    scratch_fini(&scratch);
+}
+
+/* The least recently used go first, and none that is in use. */
+static void test_clearing(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    struct tutti_cache *cache;
+    struct tutti_content contents[4];
+    static const char *const texts[4] = {"first", "second", "third", "fourth"};
+    scratch_init(&scratch);
+    assert_ok(tutti_cache_open(&cache, scratch_path(&scratch, "cache")));
+    scratch_write(&scratch, "cache/local.key", "none of its own", 15);
+    for (int i = 0; i < 4; i++) {
+        bring(cache, texts[i], &contents[i]);
+        const struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+        char *path = tutti_cache_path(cache, &contents[i]);
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+        free(path);
+    }
+    const struct timespec late = {.tv_sec = 5000}, early = {.tv_sec = 1002};
+    assert_true(tutti_cache_has(cache, &contents[0])); /* it is used: now the last to go */
+    tutti_cache_clear(cache, 22, &late);               /* all of them */
+    assert_true(tutti_cache_has(cache, &contents[0]));
+    char *second = tutti_cache_path(cache, &contents[1]), *third = tutti_cache_path(cache, &contents[2]);
+    assert_int_equal(access(second, F_OK), 0);
+    tutti_cache_clear(cache, 21, &late);
+    assert_int_not_equal(access(second, F_OK), 0);
+    assert_int_equal(access(third, F_OK), 0);
+    tutti_cache_clear(cache, 0, &early); /* the others were used since */
+    assert_int_equal(access(third, F_OK), 0);
+    tutti_cache_clear(cache, 5, &late);
+    assert_int_not_equal(access(third, F_OK), 0);
+    assert_false(tutti_cache_has(cache, &contents[3]));
+    assert_true(tutti_cache_has(cache, &contents[0]));
+    assert_int_equal(access(scratch_path(&scratch, "cache/local.key"), F_OK), 0);
+    free(second);
+    free(third);
+    tutti_cache_free(cache);
+    scratch_fini(&scratch);
+}
+
 /* ---- keys ---- */
 
 static void test_keys(void **state)
@@ -200,8 +298,9 @@ static void test_loopback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),  cmocka_unit_test(test_arrivals), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_hash),     cmocka_unit_test(test_arrivals), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_lists),    cmocka_unit_test(test_altered),  cmocka_unit_test(test_clearing),
+        cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
