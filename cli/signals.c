@@ -18,12 +18,26 @@
 
 volatile sig_atomic_t signals_received;
 static volatile bool in_run, quiet;
+static pid_t process; /* the one that signals_install was called in: code of an FMU may fork it, and so do we */
 static volatile int told_status = -1; /* signals_all_told */
 
 static void say(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written; /* nothing can be done about it here */
+}
+
+/* The process ends once, by the thread that comes first. Those that crash or leave meanwhile wait for that: they may be ranks. */
+static void claim_end(void)
+{
+    static _Atomic pid_t claimed;
+    pid_t first = 0, self = gettid();
+    if (atomic_compare_exchange_strong(&claimed, &first, self))
+        return;
+    if (first == self) /* a crash on the way to the end */
+        _exit(EXIT_FAILED);
+    for (;;)
+        pause();
 }
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -152,6 +166,7 @@ static void survive(void)
 static void end_all_told(int number)
 {
     char where[512];
+    claim_end();
     (void)tutti_instance_where(where, sizeof where);
     say("tutti: warning: crash, ");
     say(name_of(number));
@@ -165,34 +180,33 @@ static void end_all_told(int number)
 static void on_alarm(int number)
 {
     (void)number;
+    claim_end();
     say("tutti: error: stuck after a crash of an FMU that was freed; everything recorded is kept. Ask the FMU's "
         "author\n");
     tutti_crash_run();
     _exit(EXIT_FAILED);
 }
 
-/* Threads may crash together: the first tells, and saves what there is; a second crash of its own ends it. */
-static void park_others(void)
+/* In a process that code of an FMU has forked: neither its end nor our files are its own. */
+static void die_of(int number)
 {
-    static _Atomic pid_t crashing;
-    pid_t none = 0, self = gettid();
-    if (atomic_compare_exchange_strong(&crashing, &none, self))
-        return;
-    if (none == self)
-        _exit(EXIT_FAILED);
-    for (;;)
-        pause();
+    signal(number, SIG_DFL);
+    raise(number); /* comes when the handler returns */
 }
 
 static void on_crash(int number)
 {
     char where[512];
+    if (getpid() != process) {
+        die_of(number);
+        return;
+    }
     if (tutti_crash_is_guarded() && told_status >= 0 && gettid() == getpid())
         end_all_told(number);
     if (tutti_crash_is_guarded() &&
         number != SIGABRT) /* which mostly means that memory is damaged: nothing works then */
         survive();
-    park_others();
+    claim_end();
     say(isatty(STDERR_FILENO) == 1 ? "\ntutti: error: crash, " : "tutti: error: crash, "); /* off the progress line */
     say(name_of(number));
     if (tutti_instance_where(where, sizeof where) > 0) {
@@ -212,8 +226,6 @@ static void on_crash(int number)
     } else {
         say(" in Tutti itself. Please report it\n");
     }
-    if (gettid() != getpid()) /* what ranks have reported is written by another thread, which goes on meanwhile */
-        (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     tutti_crash_run();
     _exit(EXIT_FAILED);
 }
@@ -222,6 +234,7 @@ static void on_crash(int number)
 static void on_end_in_run(const char *how)
 {
     char where[512];
+    claim_end();
     say("tutti: error: code of the FMU ");
     say(how);
     if (tutti_instance_where(where, sizeof where) > 0) {
@@ -236,7 +249,7 @@ static void on_end_in_run(const char *how)
 /* Code of an FMU called exit(). */
 static void on_exit_in_run(void)
 {
-    if (in_run)
+    if (in_run && getpid() == process)
         on_end_in_run("ended the program (exit)");
 }
 
@@ -282,8 +295,17 @@ static void install_crash(void)
         sigaction(faults[i], &crash, NULL);
 }
 
+/* Each exit() takes one, and ends the process at once if it finds none: several ranks may call it together. */
+static void install_exit(void)
+{
+    enum { MOST_AT_ONCE = 128 };
+    for (int i = 0; i < MOST_AT_ONCE; i++)
+        atexit(on_exit_in_run);
+}
+
 void signals_install(void)
 {
+    process = getpid();
     /* A crash may be a stack overflow: the handler needs a stack of its own. */
     static char stack_memory[64 * 1024];
     stack_t stack = {.ss_sp = stack_memory, .ss_size = sizeof stack_memory};
@@ -301,5 +323,5 @@ void signals_install(void)
 
     install_crash();
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
-    atexit(on_exit_in_run);
+    install_exit();
 }

@@ -19,6 +19,8 @@ enum kind {
     FATAL,
     EARLY,
     CRASH,
+    EXIT,
+    VANISH,
     HANG,
     FLOOD,
     BADLOG,
@@ -52,7 +54,8 @@ static const char *const kind_names[KINDS] = {
     [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
     [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
     [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
-    [ROUND] = "round",      [DENY] = "deny",       [HELPER] = "helper", [DAEMON] = "daemon",
+    [ROUND] = "round",      [DENY] = "deny",       [HELPER] = "helper", [DAEMON] = "daemon", [EXIT] = "exit",
+    [VANISH] = "vanish",
 };
 
 struct fault {
@@ -179,6 +182,8 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     case SLIP: kit_log(k, KIT_ERROR, "fault: %s slips at t = %.17g", call, k->time); return KIT_ERROR;
     case FATAL: return kit_fail(k, KIT_FATAL, "fault: %s fails for good at t = %.17g", call, k->time);
     case CRASH: raise(SIGSEGV); abort();
+    case EXIT: exit(0);
+    case VANISH: _exit(0);
     case HANG:
         for (;;)
             pause();

@@ -4,10 +4,13 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/thread.h"
@@ -47,6 +50,8 @@ struct conducting {
     double deadline; /* when those that are left are ended; INFINITY: all is well */
     double last_idle;
     struct tutti_failure failure; /* the first one of the launcher, or of writing the result */
+    pthread_t thread;             /* the conductor's */
+    _Atomic unsigned rounds;      /* how often it has taken everything in that ranks had reported */
 };
 
 /* ---- stopping ---- */
@@ -207,6 +212,19 @@ static bool is_drained(struct conducting *run, int rank)
             watched->held.size < frame_size(run, rank, watched->held.bytes, watched->held.size));
 }
 
+/* In a handler: a rank's thread ends the process. What ranks have reported is taken in first, by the conductor's thread: the
+ * round that is under way may have passed a rank already, so that it takes one more. */
+static void await_intake(void *context)
+{
+    enum { PATIENCE = 2000 }; /* ms: the conductor may wait for what the dying thread holds */
+    struct conducting *run = context;
+    unsigned before = run->rounds;
+    if (pthread_equal(pthread_self(), run->thread))
+        return;
+    for (int i = 0; i < PATIENCE && run->rounds - before < 2; i++)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* ---- ranks that are lost ---- */
 
 /* It will report no end, unless it has done so before. This thread's message says why. */
@@ -341,6 +359,7 @@ static void watch_over(struct conducting *run)
         look_at_all(run); /* before the last look at their reports */
         take_all(run);
         lose_all(run, false);
+        run->rounds++;
     }
 }
 
@@ -391,10 +410,16 @@ enum tutti_err tutti_conduct(const struct tutti_launch *launch, struct tutti_con
                              .stopped = UINT64_MAX,
                              .culprit = -1,
                              .timeout = options->has_timeout ? options->timeout : INFINITY,
-                             .deadline = INFINITY};
+                             .deadline = INFINITY,
+                             .thread = pthread_self()};
     if (run.watched) {
+        /* Before the result is opened, and so before its action. */
+        enum tutti_err err = tutti_crash_add(await_intake, &run);
+        if (err)
+            fail(&run, err);
         start_all(&run);
         watch_over(&run);
+        tutti_crash_remove(await_intake, &run);
         end_all(&run);
     } else
         tutti_failure_keep(&run.failure, tutti_fail_memory());

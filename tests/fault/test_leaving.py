@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""FMUs that end the process that they are called in: by a crash, by exit(), by _exit(); alone, and several at once."""
+import pathlib
+import sys
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from command import JACOBI, SANITIZED, CommandTest, kit_fmu  # noqa: E402
+
+TIMES = [0, 0.125, 0.25, 0.375, 0.5]
+APART = ("--place", "a=0", "--place", "b=1")
+FABRICS = ((), ("--threads", "2", *APART))
+
+
+class Leaving(CommandTest):
+    def leaves(self, fault, *options, output="result.csv", stop="1", status=1):
+        """Two units that need each other, so that neither is ahead of the other."""
+        fmu = kit_fmu("Faulty", "2")
+        return self.tutti("run", f"a={fmu}", f"b={fmu}", "--connect", "a.y=b.u", "--connect", "b.y=a.u", "--stop", stop, "--step", "0.125",
+                          *JACOBI, "--quiet", "-o", output, *options, env={"KIT_FAULT": fault}, status=status)
+
+    def told(self, outcome, words, unit="[ab]"):
+        message, = outcome.lines("error")
+        self.assertRegex(message, f"{words}.*: instance {unit} .*fmi2DoStep at t = 0.5; everything recorded so far is kept")
+
+    @unittest.skipIf(SANITIZED, "a sanitizer has handlers of its own")
+    def test_two_crash_together(self):
+        for _ in range(10):
+            self.told(self.leaves("crash DoStep 0.5", *FABRICS[1]), "crash, .* in code of the FMU")
+            self.assertEqual(self.result().times, TIMES)
+
+    def test_exit(self):
+        """Rows that are on their way from a rank to the result are not lost."""
+        self.leaves("", output="until.csv", stop="0.5", status=0)
+        for fabric in FABRICS:
+            for output in ("result.csv", "result.mat", "result.h5"):
+                with self.subTest(fabric=fabric, output=output):
+                    outcome = self.leaves("exit DoStep 0.5 @b", *fabric, output=output)
+                    self.told(outcome, r"code of the FMU ended the program \(exit\)", unit="b")
+                    self.tutti("compare", output, "until.csv", "--rtol", "0", "--atol", "0")
+
+    def test_two_exit_together(self):
+        for _ in range(10):
+            self.told(self.leaves("exit DoStep 0.5", *FABRICS[1]), r"code of the FMU ended the program \(exit\)")
+            self.assertEqual(self.result().times, TIMES)
+
+
+if __name__ == "__main__":
+    unittest.main()
