@@ -11,6 +11,8 @@
 
 _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
 
+_Thread_local bool tutti_call_goes_on;
+
 struct tutti_instance *tutti_instance_current(void)
 {
     return tutti_call_current;
@@ -155,6 +157,7 @@ void tutti_call_bury(struct tutti_instance *in)
 {
     in->state = TUTTI_STATE_FATAL;
     in->library->fatal = true;
+    tutti_call_goes_on = false;
 }
 
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)

@@ -31,9 +31,11 @@ void tutti_call_bury(struct tutti_instance *in);
 /* The name of the FMI function that was called last, without the type's word; NULL: it has none. */
 const char *tutti_call_function(const struct tutti_instance *in);
 
+extern _Thread_local bool tutti_call_goes_on; /* tutti_instance_go_on */
+
 static inline bool tutti_call_may(const struct tutti_instance *in, enum tutti_call call)
 {
-    return !in->library->fatal && tutti_state_allows(in->allowed, call, in->state);
+    return (!in->library->fatal || tutti_call_goes_on) && tutti_state_allows(in->allowed, call, in->state);
 }
 
 /* Before every call into the FMU: may it be made (I1 to I15), and which one is it. */

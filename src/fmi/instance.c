@@ -158,6 +158,11 @@ void tutti_instance_free(struct tutti_instance *in)
     free(in);
 }
 
+void tutti_instance_go_on(bool allowed)
+{
+    tutti_call_goes_on = allowed;
+}
+
 enum tutti_state tutti_instance_state(const struct tutti_instance *in)
 {
     return in->state;

@@ -95,6 +95,11 @@ TUTTI_CHECKED enum tutti_err tutti_instance_deserialize(struct tutti_instance *i
 TUTTI_CHECKED enum tutti_err tutti_instance_terminate(struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instance);
 
+/* For a rank of several, which may be threads: an instance that is Fatal in another thread does not end the calls of this one,
+ * until this is taken back. The rank comes to the step in which the other was Fatal, as it would have come there before it if
+ * there were one thread only. One that is Fatal in this thread takes it back itself. */
+void tutti_instance_go_on(bool allowed);
+
 /* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
  * Async-signal-safe; for the message about a crash. Returns the length; out is NUL-terminated. */
 size_t tutti_instance_where(char *out, size_t size);

@@ -35,7 +35,7 @@ struct tutti_library {
     bool has_resources;   /* that folder exists */
     atomic_int instances; /* alive now */
     bool is_mixed;        /* its calls may reach functions of the program in place of its own: scope.h */
-    bool fatal;           /* an instance was Fatal: nothing is called any more, nor unloaded */
+    atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
 };
 
 /* "Co-Simulation", "Model Exchange", ... Static. */

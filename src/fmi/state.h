@@ -7,7 +7,7 @@
  * Invariants. state.c holds, as one table per interface and version, which call is allowed in which state; it is
  * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
- *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c).
+ *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (call.c); but see tutti_instance_go_on.
  *  I3  After Error only reads for debugging, state functions, reset and free are called. Derivatives and indicators of
  *      Model Exchange are an exception, their Error may mean Discard (exchange.c); directional derivatives are another,
  *      there are differences (instance.c).

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "fmi/instance.h"
 #include "master/count.h"
 #include "master/run.h"
 #include "report/rank_reporter.h"
@@ -17,7 +18,9 @@ static void go(struct tutti_execution *execution, struct tutti_failure *failure,
 {
     struct tutti_rank *rank = &execution->rank;
     struct tutti_fabric *fabric = rank->fabric;
+    tutti_instance_go_on(true);
     tutti_failure_keep(failure, tutti_execution_go(execution));
+    tutti_instance_go_on(false);
     if (failure->err && failure->err != TUTTI_ERR_STOPPED)
         fabric->kind->stop(fabric, fabric->step); /* others come as far as this one, so that no row is lost */
     tutti_count(&execution->master);

@@ -45,6 +45,20 @@ class Leaving(CommandTest):
             self.told(self.leaves("exit DoStep 0.5", *FABRICS[1]), r"code of the FMU ended the program \(exit\)")
             self.assertEqual(self.result().times, TIMES)
 
+    def test_fatal(self):
+        """In a thread: of the unit that was, and with the rows of a plain run, also if the other rank is not as far yet."""
+        fmu = kit_fmu("Faulty", "2")
+        # After Fatal an FMU may not be called, not even to release its memory.
+        leaks = f"suppressions={self.write('leaks.txt', 'leak:Faulty.so')}:print_suppressions=0"
+        said = []
+        for fabric in (FABRICS[0], *[FABRICS[1]] * 10):
+            outcome = self.tutti("run", f"a={fmu}", f"b={fmu}", "--stop", "1", "--step", "0.125", *JACOBI, "--quiet", *fabric,
+                                 env={"KIT_FAULT": "fatal DoStep 0.5 @b", "LSAN_OPTIONS": leaks}, status=1)
+            said.append(outcome.lines("error"))
+            self.assertEqual(self.result().times, TIMES)
+        self.assertRegex(said[0][0], "^tutti: error: b .*fmi2DoStep returned Fatal at t = 0.5")
+        self.assertEqual(said, [said[0]] * len(said))
+
 
 if __name__ == "__main__":
     unittest.main()
