@@ -75,10 +75,10 @@ static void every_allocation_may_fail(void **state)
     unsigned long total, made;
     assert_ok(go(&options, &stats, 0, &total));
     assert_int_equal(stats.init_loops, 2); /* one of them of Strings */
-    unsigned spared = 0;                   /* a result file without a thread that flushes it is as good */
+    unsigned spared = 0;                   /* a result file without a thread that flushes it is as good: two of them */
     for (unsigned long failing = 1; failing <= total; failing++) {
         enum tutti_err err = go(&options, &stats, failing, &made);
-        if (!err && spared++ == 0)
+        if (!err && spared++ < 2)
             continue;
         /* FMUs of FMI 2.0 take their memory from us. */
         if (err != TUTTI_ERR_MEMORY && !(err == TUTTI_ERR_FMU && strstr(tutti_err_message(), "Tracker_fmi2")))
