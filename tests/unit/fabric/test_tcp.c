@@ -336,10 +336,10 @@ static void another_version_is_named(void **state)
     struct tutti_frame_hello hello;
     struct tutti_parcel parcel = {0};
     size_t size = TUTTI_ADDRESS_SIZE;
+    start_rank(1, meet_another_version); /* before there are threads of ZeroMQ */
     fake = zmq_socket(context, ZMQ_ROUTER);
     assert_int_equal(zmq_bind(fake, "tcp://127.0.0.1:*"), 0);
     assert_int_equal(zmq_getsockopt(fake, ZMQ_LAST_ENDPOINT, world->peers[0].endpoint, &size), 0);
-    start_rank(1, meet_another_version);
     open_hub();
     tutti_frame_introduce(&hello, world->run.id, 0, RANKS);
     snprintf(hello.version, sizeof hello.version, "9.9.9");
