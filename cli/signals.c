@@ -17,7 +17,7 @@
 #include "options.h"
 
 volatile sig_atomic_t signals_received;
-static volatile bool in_run, quiet;
+static atomic_bool in_run, quiet; /* the watcher looks at them, too */
 static pid_t process; /* the one that signals_install was called in: code of an FMU may fork it, and so do we */
 static volatile int told_status = -1; /* signals_all_told */
 
