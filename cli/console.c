@@ -2,13 +2,14 @@
 #include "console.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool progress_shown;
+static atomic_bool progress_shown; /* threads of a node log, too */
 
 bool console_is_terminal(void)
 {
