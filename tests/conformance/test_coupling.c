@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* What every coupling must do with units of all sorts in one system: FMI 1.0, 2.0 and 3.0, Co-Simulation and Model
- * Exchange. KIND is its name, ORDER its order in the communication step: one program per coupling.
+ * Exchange. KIND, its name, is the argument.
  *
  * References are the same equations in one piece, solved by the classical Runge-Kutta method with small steps. */
+#include "conformance.h"
 #include "masters.h"
 
 #include "master/coupling/coupling.h"
 #include "rank/stats.h"
 
-/* Iterated couplings take units back, which FMI 1.0 Co-Simulation cannot. They are of order 2 where inputs can move inside a
- * step; a unit that cannot have that holds them in the middle of it, which is as good for its states, or, where outputs follow
- * them directly, at its end, which is of order 1: such units are of Model Exchange here. */
-#ifdef ITERATES
-#define FIRST "1me", "me"
-#define DIRECT "me"
-#define LATE "2", "cs"
-enum { ITERATED = 1, LONGER = 8 /* steps, to be above the errors of solvers */ };
-#else
-#define FIRST "1cs", "cs"
-#define DIRECT "cs"
-#define LATE "1cs", "cs"
-enum { ITERATED = 0, LONGER = 1 };
-#endif
+#define KIND conformance_arguments[1]
+
+static const struct tutti_coupling *kind;
+
+/* Steps so many times as long, to be above the errors of solvers. */
+static int longer(void)
+{
+    return kind->iterates ? 8 : 1;
+}
 
 static void simulate(struct outcome *outcome, const struct model *model, const char *order, double stop, double step,
                      bool record)
@@ -44,9 +40,9 @@ static void simulate(struct outcome *outcome, const struct model *model, const c
 
 /* ---- a chain of masses, one of each sort ---- */
 
-static const struct component chain[] = {
-    {"a", "ChainMass", FIRST},     {"b", "ChainMass", "1me", "me"}, {"c", "ChainMass", "2", DIRECT},
-    {"d", "ChainMass", "2", "me"}, {"e", "ChainMass", "3", DIRECT}, {"f", "ChainMass", "3", "me"},
+static struct component chain[] = {
+    {"a", "ChainMass", "1cs", "cs"}, {"b", "ChainMass", "1me", "me"}, {"c", "ChainMass", "2", "cs"},
+    {"d", "ChainMass", "2", "me"},   {"e", "ChainMass", "3", "cs"},   {"f", "ChainMass", "3", "me"},
 };
 enum { CHAIN = sizeof chain / sizeof *chain };
 
@@ -100,18 +96,30 @@ static void chain_converges(void **state)
     runge_kutta(chain_in_one_piece, 2 * CHAIN, exact, 2, 20000);
     double errors[4];
     for (int i = 0; i < 4; i++)
-        errors[i] = chain_error(LONGER * 0.01 / (1 << i), exact);
-    check_orders(errors, 4, ORDER, 0.1);
+        errors[i] = chain_error(longer() * 0.01 / (1 << i), exact);
+    check_orders(errors, 4, kind->order(0), 0.1);
     assert_true(errors[3] < 0.02);
 }
 
 /* ---- a ring of other models ---- */
 
 /* decay -> lag -> gain -> u[1] of a linear system, whose y[1] goes to a second lag and back to its own u[2]. */
-static const struct component ring[] = {
-    {"decay", "Dahlquist", "1me", "me"},  {"lag", "Tracker", "3", "me"}, {"gain", "Feedthrough", "2", DIRECT},
-    {"plant", "StateSpace", "3", DIRECT}, {"late", "Tracker", LATE},     {"second", "Tracker", "2", "cs"},
+static struct component ring[] = {
+    {"decay", "Dahlquist", "1me", "me"}, {"lag", "Tracker", "3", "me"},    {"gain", "Feedthrough", "2", "cs"},
+    {"plant", "StateSpace", "3", "cs"},  {"late", "Tracker", "1cs", "cs"}, {"second", "Tracker", "2", "cs"},
 };
+
+/* Iterated couplings take units back, which FMI 1.0 Co-Simulation cannot. They are of order 2 where inputs can move inside a
+ * step; a unit that cannot have that holds them in the middle of it, which is as good for its states, or, where outputs follow
+ * them directly, at its end, which is of order 1: such units are of Model Exchange then. */
+static void adapt_units(void)
+{
+    if (!kind->iterates)
+        return;
+    chain[0].version = "1me";
+    ring[4].version = "2";
+    chain[0].interface = chain[2].interface = chain[4].interface = ring[2].interface = ring[3].interface = "me";
+}
 
 static const char *const ring_connections[] = {
     "decay.x=lag.u",     "lag.y=gain.float64_in", "gain.float64_out=plant.u[1]",
@@ -143,7 +151,7 @@ static void ring_converges(void **state)
     runge_kutta(ring_in_one_piece, 7, exact, 2, 20000);
     for (int i = 0; i < 4; i++) {
         struct outcome outcome;
-        simulate(&outcome, &models, NULL, 2, LONGER * 0.01 / (1 << i), true);
+        simulate(&outcome, &models, NULL, 2, longer() * 0.01 / (1 << i), true);
         assert_near(last_value(&outcome, "decay.x"), exact[0], 1e-6); /* no unit acts upon it */
         errors[i] = 0;
         for (int c = 1; c < 5; c++)
@@ -151,7 +159,7 @@ static void ring_converges(void **state)
                 errors[i] = fmax(errors[i], fabs(last_value(&outcome, columns[c]) - exact[c]));
         outcome_fini(&outcome);
     }
-    check_orders(errors, 4, ORDER, 0.1);
+    check_orders(errors, 4, kind->order(0), 0.1);
     assert_true(errors[3] < 0.01);
 }
 
@@ -174,7 +182,7 @@ static void check_listing(const struct model *model, const char *order)
         for (size_t i = 0; i < count; i++)
             turned[i] = model->components[((shift % 2 ? i : count - 1 - i) + shift) % count];
         simulate(&other, &again, order, 1, 0.01, true);
-        if (ITERATED)
+        if (kind->iterates)
             assert_near_cells(first.table, other.table, 1e-7);
         else
             assert_same_cells(first.table, other.table);
@@ -189,7 +197,7 @@ static void check_listing(const struct model *model, const char *order)
 static void listing_does_not_matter(void **state)
 {
     (void)state;
-    bool ordered = strcmp(KIND, "jacobi") != 0;
+    bool ordered = kind->waves;
     check_listing(&masses, NULL);
     check_listing(&models, ordered ? "decay,lag,gain,plant,late,second" : NULL);
 }
@@ -221,7 +229,7 @@ static void times_are_those_of_the_grid(void **state)
 static void nothing_drifts(void **state)
 {
     (void)state;
-    enum { STEPS = ITERATED ? 20000 : 100000, ROWS = STEPS / 1000 };
+    const size_t steps = kind->iterates ? 20000 : 100000;
     static const struct component units[] = {
         {"clock", "Wave", "2", "cs"}, {"one", "Feedthrough", "3", "cs"}, {"decay", "Dahlquist", "2", "cs"}};
     static const char *const connect[] = {"one.float64_out=clock.u"};
@@ -231,7 +239,7 @@ static void nothing_drifts(void **state)
         .coupling = KIND,
         .events = "none",
         .has_stop = true,
-        .stop = STEPS * 0.01,
+        .stop = (double)steps * 0.01,
         .has_step = true,
         .step = 0.01,
         .has_output_step = true,
@@ -239,8 +247,8 @@ static void nothing_drifts(void **state)
     };
     struct outcome outcome;
     run_model(&outcome, &model, &options, true);
-    assert_int_equal(outcome.stats.steps, STEPS);
-    assert_int_equal(tutti_table_rows(outcome.table), ROWS + 1);
+    assert_int_equal(outcome.stats.steps, steps);
+    assert_int_equal(tutti_table_rows(outcome.table), steps / 1000 + 1);
     for (size_t r = 0; r < tutti_table_rows(outcome.table); r++) {
         double t = tutti_table_times(outcome.table)[r];
         assert_same_double(t, (double)r * 10);
@@ -262,9 +270,9 @@ static void calls_are_as_few_as_can_be(void **state)
     simulate(&many, &masses, NULL, 3, 0.01, false);
     assert_int_equal(few.stats.steps, 100);
     assert_int_equal(many.stats.steps, 300);
-    unsigned long sweeps = ITERATED ? many.stats.iterations - few.stats.iterations : 200;
-    unsigned long before = ITERATED ? few.stats.iterations : 100;
-    assert_int_equal(many.stats.exchanges - few.stats.exchanges, sweeps * WAVES);
+    unsigned long sweeps = kind->iterates ? many.stats.iterations - few.stats.iterations : 200;
+    unsigned long before = kind->iterates ? few.stats.iterations : 100;
+    assert_int_equal(many.stats.exchanges - few.stats.exchanges, sweeps * (kind->waves ? CHAIN : 1));
     for (int i = 0; i < CHAIN; i++) {
         const struct tutti_unit_stats *a = &few.stats.units[i], *b = &many.stats.units[i];
         assert_int_equal(a->accepted, few.stats.steps);
@@ -297,11 +305,12 @@ static void recording_is_free_where_values_are_known(void **state)
     outcome_fini(&recorded);
 }
 
-#ifdef ITERATES
 /* However it is iterated, it comes to the same; a limit that is too low is told, and still ends where it must. */
 static void sweeps_and_accelerations_agree(void **state)
 {
     (void)state;
+    if (!kind->iterates)
+        return;
     static const char *const sweeps[] = {"seidel", "jacobi"}, *const accelerations[] = {"none", "aitken", "anderson"};
     struct tutti_run_options options = {
         .coupling = KIND,
@@ -334,8 +343,6 @@ static void sweeps_and_accelerations_agree(void **state)
     outcome_fini(&other);
     outcome_fini(&first);
 }
-#endif
-
 static void it_is_found_by_its_name(void **state)
 {
     (void)state;
@@ -346,8 +353,18 @@ static void it_is_found_by_its_name(void **state)
     assert_fails(tutti_coupling_find("none of them", &coupling), TUTTI_ERR_ARGUMENT, KIND);
 }
 
-int main(void)
+static int find_kind(void **state)
 {
+    (void)state;
+    if (tutti_coupling_find(KIND, &kind) != TUTTI_OK)
+        return 1;
+    adapt_units();
+    return set_up(state);
+}
+
+int main(int argc, char **argv)
+{
+    conformance_begin(argc, argv, 1, "COUPLING");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_found_by_its_name),
         cmocka_unit_test(chain_converges),
@@ -357,9 +374,7 @@ int main(void)
         cmocka_unit_test(nothing_drifts),
         cmocka_unit_test(calls_are_as_few_as_can_be),
         cmocka_unit_test(recording_is_free_where_values_are_known),
-#ifdef ITERATES
         cmocka_unit_test(sweeps_and_accelerations_agree),
-#endif
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, find_kind, tear_down);
 }
