@@ -53,8 +53,8 @@ def has_mpi(tutti):
 class Nodes:
     """`tutti node`, so many times, on ports of this machine that are free; with folders of their own for all that they keep."""
 
-    def __init__(self, tutti, count):
-        self.tutti = str(tutti)
+    def __init__(self, tutti, count, **environment):
+        self.tutti, self.environment = str(tutti), environment
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tutti-nodes-"))
         self.tmpdir = self.folder / "tmp"
         self.tmpdir.mkdir()
@@ -69,8 +69,8 @@ class Nodes:
             with open(logs[-1], "wb") as log:
                 self.processes.append(subprocess.Popen(
                     [self.tutti, "node", "--listen", "127.0.0.1:0", "--cache", str(self.folder / "cache")], cwd=self.folder,
-                    env={**os.environ, "TMPDIR": str(self.tmpdir)}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    start_new_session=True))
+                    env={**os.environ, **self.environment, "TMPDIR": str(self.tmpdir)}, stdin=subprocess.DEVNULL,
+                    stdout=log, stderr=log, start_new_session=True))
         self.addresses += [self._address(log) for log in logs]
 
     def _address(self, log):

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import sys
+import tempfile
 
 from command import ROOT, TUTTI
 from systems import CoupledTest
@@ -37,7 +38,7 @@ class Ran:
 class FabricTest(CoupledTest):
     """A test that compares runs. Nodes are started when the first test of a class wants them."""
 
-    nodes = None
+    nodes = caches = None
     turn = 0
 
     @classmethod
@@ -45,6 +46,8 @@ class FabricTest(CoupledTest):
         if cls.nodes:
             left, statuses, words = cls.nodes.end()
             cls.nodes = None
+            cls.caches.cleanup()
+            cls.caches = None
             assert not left, f"nodes leave {left} behind"
             assert not any(statuses), f"nodes end with {statuses}: {words}"
             assert "Sanitizer" not in words, words
@@ -52,8 +55,14 @@ class FabricTest(CoupledTest):
     @classmethod
     def tcp(cls):
         if cls.nodes is None:
-            cls.nodes = ranks.Nodes(TUTTI, 2)
+            cls.caches = tempfile.TemporaryDirectory(prefix="tutti-caches-")
+            cls.nodes = ranks.Nodes(TUTTI, 2, XDG_CACHE_HOME=cls.caches.name)
         return cls.nodes.fabric()
+
+    def environment(self, **extra):
+        """Nodes work for the user who started them: what they know him by lies in his cache."""
+        shared = {"XDG_CACHE_HOME": self.caches.name} if self.caches else {}
+        return super().environment(**{**shared, **extra})
 
     def fabrics(self):
         """One of each; of threads two and three in turn."""
