@@ -29,3 +29,22 @@ endif()
 if(TUTTI_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# What makes faults harder to abuse, for what is installed: the command, the library and its modules. Files and peers are hostile, and
+# FMUs run in the same process. Sanitizers have checks of their own, and _FORTIFY_SOURCE wants optimised code.
+include(CheckCCompilerFlag)
+add_library(tutti_hardened INTERFACE)
+if(NOT TUTTI_SANITIZE AND NOT TUTTI_FUZZ)
+    foreach(flag stack-protector-strong stack-clash-protection cf-protection)
+        string(MAKE_C_IDENTIFIER TUTTI_HAS_${flag} has)
+        check_c_compiler_flag(-f${flag} ${has})
+        if(${has})
+            target_compile_options(tutti_hardened INTERFACE -f${flag})
+        endif()
+    endforeach()
+    if(NOT CMAKE_C_FLAGS MATCHES _FORTIFY_SOURCE) # packagers have their own
+        target_compile_options(tutti_hardened INTERFACE
+                               $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=3>)
+    endif()
+endif()
+target_link_options(tutti_hardened INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)

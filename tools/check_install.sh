@@ -22,6 +22,19 @@ lib=$(dirname "$pc")
 export PKG_CONFIG_PATH=$pc LD_LIBRARY_PATH=$lib
 
 "$prefix/bin/tutti" --version >/dev/null || fail "the installed command does not run"
+# What is installed is hardened, as far as the files tell: cmake/tutti_flags.cmake.
+for file in "$prefix/bin/tutti" "$lib"/libtutti.so "$lib"/tutti/*.so; do
+    [ -e "$file" ] || continue
+    readelf -hldW "$file" >"$scratch/elf"
+    grep -q "Type: *DYN" "$scratch/elf" || fail "$file is not position-independent"
+    grep -q GNU_RELRO "$scratch/elf" || fail "$file: no RELRO"
+    grep -Eq "BIND_NOW|FLAGS_1.*NOW" "$scratch/elf" || fail "$file: symbols are not bound at the start"
+    grep -Eq "GNU_STACK.* RW +0x" "$scratch/elf" || fail "$file: its stack is executable"
+    readelf --dyn-syms -W "$file" >"$scratch/symbols"
+    grep -q __stack_chk_fail "$scratch/symbols" || fail "$file: no stack protector"
+done
+readelf --dyn-syms -W "$prefix/bin/tutti" >"$scratch/symbols"
+grep -Eq "__[a-z]+printf_chk@" "$scratch/symbols" || fail "the command is built without _FORTIFY_SOURCE"
 for file in man/man1/tutti.1 man/man1/tutti-run.1 bash-completion/completions/tutti zsh/site-functions/_tutti \
     fish/vendor_completions.d/tutti.fish; do
     if [ -e "$build/share" ] && [ ! -s "$prefix/share/$file" ]; then fail "no share/$file"; fi
