@@ -3,6 +3,7 @@
 #ifndef TUTTI_BASE_CLOCK_H
 #define TUTTI_BASE_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
 
 /* Seconds since some fixed moment, never going back. */
@@ -11,6 +12,14 @@ static inline double tutti_clock_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A number that changes some hundred times a second: for what is to be done often, but not always. Takes a few nanoseconds. */
+static inline int64_t tutti_clock_tick(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 #endif

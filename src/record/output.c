@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/number.h"
 #include "record/flusher.h"
@@ -213,6 +214,19 @@ enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti
     return target->path ? open_file(output) : TUTTI_OK;
 }
 
+/* To the recorder, and on to the file if the last time is a moment ago: what ends the process and runs no handler (_exit,
+ * SIGKILL) takes no more rows with it than those of a moment. */
+static enum tutti_err record_row(struct tutti_output *output, double t)
+{
+    int64_t tick = tutti_clock_tick();
+    TRY(output->format->row(output->recorder, t));
+    if (tick == output->flushed ||
+        !output->format->any_thread) /* the others have a thread of their own, or take their time */
+        return TUTTI_OK;
+    output->flushed = tick;
+    return output->format->flush(output->recorder);
+}
+
 enum tutti_err tutti_output_row(struct tutti_output *output, double t)
 {
     if (__builtin_expect(output->watches_nan, 1))
@@ -225,7 +239,7 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
         warn_of_growth(output, t);
     if (output->format) {
         tutti_flusher_hold(output->flusher);
-        enum tutti_err err = output->format->row(output->recorder, t);
+        enum tutti_err err = record_row(output, t);
         tutti_flusher_release(output->flusher);
         TRY(err);
     }

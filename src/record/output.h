@@ -27,6 +27,7 @@ struct tutti_output {
     const struct tutti_record_format *format; /* NULL: no file */
     struct tutti_recorder *recorder;
     struct tutti_flusher *flusher; /* NULL: none */
+    int64_t flushed;               /* tutti_clock_tick when rows were last flushed */
     double *fixed;            /* the first row's values, where the format keeps what is fixed but once; else NULL */
     bool begun;               /* there is a first row */
     double *values;           /* for the watcher */
