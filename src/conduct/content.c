@@ -197,7 +197,7 @@ static bool is_there(const char *path, const struct tutti_content *content)
 
 bool tutti_cache_has(const struct tutti_cache *cache, const struct tutti_content *content)
 {
-    struct tutti_content found;
+    struct tutti_content found = {0};
     char *path = tutti_cache_path(cache, content);
     bool there = path && is_there(path, content);
     bool has = there && tutti_content_of_file(&found, path) == TUTTI_OK && tutti_content_same(&found, content);
@@ -231,7 +231,7 @@ static bool copy_file(const char *from, const char *to, struct tutti_content *fo
 
 enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content, const char *path)
 {
-    struct tutti_content found;
+    struct tutti_content found = {0};
     char *from = tutti_cache_path(cache, content);
     if (!from)
         return tutti_fail_memory();
