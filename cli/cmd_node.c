@@ -15,7 +15,7 @@
 #include "conduct/userdir.h"
 #include "console.h"
 
-static volatile sig_atomic_t ended_by;
+static volatile sig_atomic_t ended_by, drained;
 
 /* The first signal ends the node and its workers, the second one at once. */
 static void on_signal(int number)
@@ -25,6 +25,11 @@ static void on_signal(int number)
         _exit(128 + number); /* workers end with us */
     }
     ended_by = number;
+}
+
+static void on_drain(int number)
+{
+    drained = number;
 }
 
 static int make_keys(const char *path)
@@ -56,6 +61,18 @@ static bool read_size(const char *text, uint64_t *size)
     return true;
 }
 
+static bool read_count(const struct arguments *arguments, const char *name, uint32_t *count)
+{
+    uint64_t value = 0;
+    const char *text = arguments_value(arguments, name);
+    if (text && (!tutti_number_read_uint(text, strlen(text), &value) || value == 0 || value > UINT32_MAX)) {
+        fprintf(stderr, "tutti node: %s: '%s' is no number from 1 on\n", name, text);
+        return false;
+    }
+    *count = (uint32_t)value;
+    return true;
+}
+
 /* False: one of them is wrong, which was said. */
 static bool read_limits(const struct arguments *arguments, struct tutti_node_options *options)
 {
@@ -68,7 +85,8 @@ static bool read_limits(const struct arguments *arguments, struct tutti_node_opt
         fprintf(stderr, "tutti node: --idle: '%s' is no number of seconds above 0\n", idle);
         return false;
     }
-    return true;
+    return read_count(arguments, "--max-runs", &options->max_runs) &&
+           read_count(arguments, "--max-ranks", &options->max_ranks);
 }
 
 static int serve(const struct arguments *arguments, struct tutti_node_options *options)
@@ -77,6 +95,7 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_drain}, NULL);
     const char **values = calloc(3 * arguments->given_count + 1, sizeof *values);
     if (!values) {
         console_error("out of memory");
@@ -113,6 +132,7 @@ int command_node(const struct arguments *arguments)
         .worker = worker,
         .log = &log,
         .interrupt = &ended_by,
+        .drain = &drained,
     };
     char *cache = options.cache ? NULL : tutti_userdir_cache();
     int status = EXIT_USAGE;

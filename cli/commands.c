@@ -127,6 +127,8 @@ static const struct option node_options[] = {
     {"--cache-size", NULL, "SIZE",
      "bytes that the folder may hold, with K, M, G or T; what was not used for longest is removed first (10G)"},
     {"--idle", NULL, "S", "let go of runs that have not begun and say nothing for so many seconds (300)"},
+    {"--max-runs", NULL, "N", "how many runs it may have at a time; others are refused (256)"},
+    {"--max-ranks", NULL, "N", "how many ranks, of all its runs together (any number)"},
     {"--env", NULL, "NAME",
      "a variable of the environment, with * and ?, that FMUs may know besides PATH, HOME, LANG and the like; repeatable"},
     {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed",
@@ -274,7 +276,8 @@ const struct command commands[] = {
     {"node", "--listen HOST:PORT", "let runs use this machine",
      "Waits for runs (tutti run --nodes HOST:PORT,...) that have some of their units here. Each rank of a run is a process of "
      "its own; FMUs are sent once and kept by their content. All who may use a node can run any code on it, as the user that "
-     "it runs as: without a key it therefore works for that user alone, on loopback. Everything is encrypted. SIGTERM or Ctrl-C ends it.",
+     "it runs as: without a key it therefore works for that user alone, on loopback. Everything is encrypted. SIGTERM or Ctrl-C ends it; after "
+     "SIGUSR1 it takes no new runs, and ends with the last.",
      0, 0, node_options, command_node,
      .examples = PAIRS({"tutti node --keygen desk.key", "a pair of keys, once"},
                        {"tutti node --listen 127.0.0.1:0", "for runs from this machine"},

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -75,6 +76,58 @@ class Crowds(NodesTest):
             self.assertIn(b"nothing was said for 0.5 s", last)
         self.run_as(self.one, node)
         self.refused("node", "--listen", "127.0.0.1:0", "--idle", "0", status=2, says="--idle")
+
+
+class Limits(NodesTest):
+    """How much runs may have of a node, and its end without theirs."""
+
+    def under_way(self, node):
+        """A run that waits in its FMU, and has its temporary files elsewhere."""
+        pathlib.Path(self.path("elsewhere")).mkdir()
+        before = node.text().count("for a user at")
+        process = self.start("run", f"f={FAULTY}", *SHORT, *self.on(node), "-o", self.path("elsewhere.csv"),
+                             env={"TMPDIR": self.path("elsewhere")})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_until(lambda: node.text().count("for a user at") > before or process.poll() is not None))
+        self.assertIsNone(process.poll())
+        return process
+
+    def test_runs(self):
+        node = self.node("a", "--max-runs", "1", env={"KIT_FAULT": "hang DoStep 0.5"})
+        process = self.under_way(node)
+        self.refused("run", DAHLQUIST, *SHORT, *self.on(node), status=1, says=r"as many runs as it may have, 1 \(--max-runs\)")
+        process.kill()
+        self.assertTrue(wait_until(lambda: "over after" in node.text()))
+        self.tutti("run", DAHLQUIST, *SHORT, *self.on(node))
+
+    def test_ranks(self):
+        node = self.node("a", "--max-ranks", "2", env={"KIT_FAULT": "hang DoStep 0.5"})
+        two = (f"a={DAHLQUIST}", f"b={DAHLQUIST}", *SHORT)
+        self.tutti("run", *two, *self.on(node, node))
+        self.assertTrue(wait_until(lambda: "over after" in node.text()))
+        self.refused("run", *two, f"c={DAHLQUIST}", *self.on(node, node, node), status=1,
+                     says=("wants 3 ranks", "0 of its 2 are taken", "--max-ranks"))
+        self.under_way(node)
+        self.refused("run", *two, *self.on(node, node), status=1, says=("wants 2 ranks", "1 of its 2 are taken"))
+        self.tutti("run", DAHLQUIST, *SHORT, *self.on(node))
+        for option in ("--max-runs", "--max-ranks"):
+            for number in ("0", "-1", "x", "1e3"):
+                self.refused("node", "--listen", "127.0.0.1:0", option, number, status=2, says=option)
+
+    def test_drain(self):
+        """After SIGUSR1 the run that it has goes on, no other begins, and it ends with the last."""
+        node = self.node("a", env={"KIT_FAULT": "hang DoStep 0.5"})
+        process = self.under_way(node)
+        node.process.send_signal(signal.SIGUSR1)
+        self.refused("run", DAHLQUIST, *SHORT, *self.on(node), status=1, says="being shut down")
+        self.assertIsNone(node.process.poll())
+        self.assertIsNone(process.poll())
+        process.kill()
+        self.assertEqual(node.process.wait(PATIENCE), 0)
+        idle = self.node("b")
+        idle.process.send_signal(signal.SIGUSR1)
+        self.assertEqual(idle.process.wait(PATIENCE), 0)
 
 
 class Surroundings(NodesTest):

@@ -36,11 +36,14 @@ struct tutti_node_options {
     const char *cache;      /* folder for files that runs bring */
     uint64_t cache_size;    /* bytes that it may hold */
     double idle;            /* seconds after which a runner that says nothing, and whose run has not begun, is let go */
+    uint32_t max_runs;      /* at a time; 0: as many as there are places */
+    uint32_t max_ranks;     /* of all runs at a time; 0: any */
     const char *const *env; /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
     const struct tutti_log *log;            /* a line per run; NULL: silent */
     const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */
+    const volatile sig_atomic_t *drain;     /* once this is not 0, it takes no new runs, and ends with the last */
 };
 
 /* An FMU that stays here, and the archive with nothing but its description that others get. */

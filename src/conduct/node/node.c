@@ -343,10 +343,19 @@ static zmq_pollitem_t *list_items(const struct tutti_daemon *node, int *count)
     return items;
 }
 
+/* Is it to end: at once, or because its last run is over? */
+static bool is_to_end(const struct tutti_daemon *node)
+{
+    const struct tutti_node_options *options = node->options;
+    bool runs = false;
+    for (size_t i = 0; i < node->session_count; i++)
+        runs = runs || node->sessions[i]->worker_count > 0;
+    return (options->interrupt && *options->interrupt) || (options->drain && *options->drain && !runs);
+}
+
 static enum tutti_err serve(struct tutti_daemon *node)
 {
-    const volatile sig_atomic_t *interrupt = node->options->interrupt;
-    while (!interrupt || !*interrupt) {
+    while (!is_to_end(node)) {
         int count = 0;
         zmq_pollitem_t *items = list_items(node, &count);
         if (!items)

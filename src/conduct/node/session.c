@@ -224,11 +224,34 @@ static enum tutti_err start_worker(struct tutti_daemon *node, struct tutti_sessi
 
 /* ---- START ---- */
 
-static enum tutti_err read_ranks(struct tutti_session *session, struct tutti_unparcel *in)
+/* Whether the node may have a run of so many ranks besides those that it has. */
+static enum tutti_err check_limits(const struct tutti_daemon *node, uint32_t ranks)
+{
+    const struct tutti_node_options *options = node->options;
+    uint32_t runs = 0, taken = 0;
+    for (size_t i = 0; i < node->session_count; i++) {
+        runs += node->sessions[i]->worker_count > 0;
+        taken += node->sessions[i]->worker_count;
+    }
+    if (options->max_runs > 0 && runs >= options->max_runs)
+        return tutti_fail(TUTTI_ERR_LIMIT, "it has as many runs as it may have, %u (--max-runs); try again later",
+                          runs);
+    if (options->max_ranks > 0 && (ranks > options->max_ranks || taken > options->max_ranks - ranks))
+        return tutti_fail(
+            TUTTI_ERR_LIMIT,
+            "the run wants %u rank%s of it, and %u of its %u are taken (--max-ranks); try again later, or name "
+            "other nodes",
+            ranks, ranks == 1 ? "" : "s", taken, options->max_ranks);
+    return TUTTI_OK;
+}
+
+static enum tutti_err read_ranks(const struct tutti_daemon *node, struct tutti_session *session,
+                                 struct tutti_unparcel *in)
 {
     uint32_t count = tutti_unparcel_u32(in);
     if (in->bad || count == 0 || count > (uint32_t)session->ranks)
         return fail_message();
+    TRY(check_limits(node, count));
     session->workers = calloc(count, sizeof *session->workers);
     if (!session->workers)
         return tutti_fail_memory();
@@ -241,6 +264,12 @@ static enum tutti_err read_ranks(struct tutti_session *session, struct tutti_unp
             return fail_message();
     }
     return TUTTI_OK;
+}
+
+static enum tutti_err check_draining(const struct tutti_daemon *node)
+{
+    const volatile sig_atomic_t *drain = node->options->drain;
+    return drain && *drain ? tutti_fail(TUTTI_ERR_LIMIT, "it is being shut down, and takes no new runs") : TUTTI_OK;
 }
 
 static enum tutti_err read_head(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
@@ -263,8 +292,9 @@ static enum tutti_err read_head(struct tutti_daemon *node, struct tutti_session 
 static enum tutti_err start(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     size_t job_size;
+    TRY(check_draining(node));
     TRY(read_head(node, session, in));
-    TRY(read_ranks(session, in));
+    TRY(read_ranks(node, session, in));
     TRY(make_folder(node, session));
     uint32_t files = tutti_unparcel_u32(in);
     if (in->bad || files > TUTTI_NODE_MOST_FILES)
@@ -314,6 +344,7 @@ static void answer(struct tutti_daemon *node, struct tutti_session *session)
 static enum tutti_err take_hello(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     TRY(tutti_node_read_hello(in));
+    TRY(check_draining(node));
     session->greeted = true;
     tutti_node_begin(&node->parcel, TUTTI_NODE_WELCOME);
     tutti_parcel_put_text(&node->parcel, tutti_version());
@@ -444,6 +475,10 @@ static void interrupt(struct tutti_session *session)
 static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
 {
     uint32_t kind = tutti_unparcel_u32(in);
+    if (kind == TUTTI_NODE_END && !session->greeted) { /* the end of its connection was seen before its last word */
+        session->over = true;
+        return TUTTI_OK;
+    }
     if (in->bad || (!session->greeted && kind != TUTTI_NODE_HELLO))
         return fail_message();
     switch (kind) {
