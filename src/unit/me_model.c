@@ -70,7 +70,9 @@ static uint32_t variable_with(const struct tutti_desc *desc, uint32_t reference)
 static enum tutti_err from_fmu(struct me_model *model)
 {
     uint32_t *references = calloc(model->states, sizeof *references);
-    enum tutti_err err = references ? tutti_me_axis_init(&model->variables, model->states) : tutti_fail_memory();
+    if (!references)
+        return tutti_fail_memory();
+    enum tutti_err err = tutti_me_axis_init(&model->variables, model->states);
     if (!err)
         err = tutti_instance_get_state_references(model->instance, references, model->states);
     for (size_t k = 0; k < model->states && !err; k++)
