@@ -13,6 +13,7 @@
 #include "base/crash.h"
 #include "base/thread.h"
 #include "fmi/instance.h"
+#include "guard.h"
 #include "launcher.h"
 #include "options.h"
 
@@ -32,6 +33,7 @@ static void claim_end(void)
 {
     static _Atomic pid_t claimed;
     pid_t first = 0, self = gettid();
+    guard_announce_end();
     if (atomic_compare_exchange_strong(&claimed, &first, self))
         return;
     if (first == self) /* a crash on the way to the end */
@@ -60,6 +62,7 @@ static bool has_watcher(void)
 static void stop_at_once(int number)
 {
     char where[512];
+    guard_announce_end();
     say("\ntutti: error: stopped at once");
     if (tutti_instance_where(where, sizeof where) > 0) {
         say("; was in ");
@@ -72,13 +75,17 @@ static void stop_at_once(int number)
 
 /* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
  * which FMU it is in. */
-static void on_stop(int number)
+static void on_stop(int number, siginfo_t *info, void *unused)
 {
+    (void)unused;
+    if (guard_is_echo(info))
+        return;
     pid_t self = gettid(), first = getpid();
     bool watches = has_watcher() && self == atomic_load(&watcher.thread);
     if (self != first && !watches) {
         tgkill(first, has_watcher() ? atomic_load(&watcher.thread) : first, number);
     } else if (!in_run) { /* nothing to save */
+        guard_announce_end();
         tutti_crash_run();
         _exit(128 + number);
     } else if (!signals_received) {
@@ -96,8 +103,8 @@ static void on_stop(int number)
 static void handle_stops(void)
 {
     for (int i = 0; i < STOPS; i++) {
-        struct sigaction now, stop = {.sa_handler = on_stop};
-        if (handled[i] && sigaction(stops[i], NULL, &now) == 0 && now.sa_handler != on_stop)
+        struct sigaction now, stop = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO};
+        if (handled[i] && sigaction(stops[i], NULL, &now) == 0 && now.sa_sigaction != on_stop)
             sigaction(stops[i], &stop, NULL);
     }
 }
@@ -277,13 +284,28 @@ static void on_thread_exit(void *unused)
     on_end_in_run("ended the thread that called it (pthread_exit)");
 }
 
+/* Where FMUs run in this process. Processes of an mpiexec are watched by it. */
+static void put_under_guard(void)
+{
+    int known[STOPS];
+    size_t count = 0;
+    for (int i = 0; i < STOPS; i++)
+        if (handled[i])
+            known[count++] = stops[i];
+    if (guard_fork(known, count))
+        process = getpid();
+}
+
 enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
 {
     enum tutti_err err;
+    if (!options->processes && !options->nodes && !launcher_is_mpi())
+        put_under_guard();
     signals_in_run(true);
     pthread_cleanup_push(on_thread_exit, NULL);
     err = tutti_run(options, stats);
     pthread_cleanup_pop(0);
+    guard_announce_end();
     signals_in_run(false);
     return err;
 }

@@ -250,13 +250,14 @@ class Faults(CommandTest):
             process = self.start(*self.arguments(version), env={"KIT_FAULT": f"thread DoStep {HALF}; print DoStep {HALF};"
                                                                              f"hang DoStep {HALF}"})
             self.await_print(process)
+            pid = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii"))  # where the FMU is
             threads = set()
-            while not threads - {process.pid}:  # it may still be starting
-                threads = {int(task.name) for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir()
+            while not threads - {pid}:  # it may still be starting
+                threads = {int(task.name) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
                            if re.search(r"SigBlk:\s0+\n", (task / "status").read_text("ascii"))}
             tgkill = ctypes.CDLL(None).tgkill
             for _ in range(2):
-                tgkill(process.pid, max(threads - {process.pid}), signal.SIGTERM)
+                tgkill(pid, max(threads - {pid}), signal.SIGTERM)
                 line = process.stderr.readline()
                 while b"at once" not in line:
                     self.assertTrue(line, "it has ended")

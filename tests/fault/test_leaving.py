@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""FMUs that end the process that they are called in: by exit(), or say that it is of no use any more; alone, and several at once."""
+"""FMUs that end the process that they are called in: by exit(), by _exit(), or say that it is of no use any more; alone, and several at once."""
+import os
 import pathlib
+import signal
 import sys
+import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
@@ -48,8 +51,35 @@ class Leaving(CommandTest):
             with self.subTest(output=output):
                 process = self.start("run", *PAIR, "--stop", "1", "--realtime", "1", "-o", output,
                                      env={"KIT_FAULT": "vanish DoStep 0.5 @b", "TMPDIR": str(left)})
-                process.communicate()
+                self.assertIn("_exit", process.communicate()[1].decode())
                 self.tutti("compare", output, "until.csv", "--rtol", "0", "--atol", "0")
+
+    def test_unannounced_end(self):
+        """With status 0, by code of an FMU: nobody may think that all went well."""
+        left = self.folder / "left"
+        left.mkdir()
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                process = self.start("run", *PAIR, "--stop", "1", *fabric,
+                                     env={"KIT_FAULT": "vanish DoStep 0.5", "TMPDIR": str(left)})
+                message, = process.communicate()[1].decode().splitlines()
+                self.assertRegex(message, r"^tutti: error: code of an FMU ended the program \(_exit, with status 0\); .*--processes")
+                self.assertEqual(process.returncode, 1)
+
+    def test_a_signal_for_the_group_counts_once(self):
+        """Ctrl-C comes to the process that the FMU is in, and to the one that waits for it, which hands it on."""
+        process = self.start("run", *PAIR, "--stop", "1", env={"KIT_FAULT": "print DoStep 0.5 @b; hang DoStep 0.5 @b"})
+        self.await_print(process)
+        os.killpg(process.pid, signal.SIGINT)
+        while b"once more: at once" not in (line := process.stderr.readline()):
+            self.assertTrue(line, "it has ended")
+        time.sleep(0.5)  # what was handed on has come
+        self.assertIsNone(process.poll())
+        os.killpg(process.pid, signal.SIGINT)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 128 + signal.SIGINT)
+        self.assertIn("stopped at once", outcome.err)
+        self.assertEqual(self.result().times, TIMES)
 
     def test_fatal(self):
         """In a thread: of the unit that was, and with the rows of a plain run, also if the other rank is not as far yet."""

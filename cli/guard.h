@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.h - a process that waits for the one that FMUs run in. Code of an FMU can end that one by _exit() with status 0, as if all
+ * were well, and nothing in it would notice. */
+#ifndef TUTTI_CLI_GUARD_H
+#define TUTTI_CLI_GUARD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Before there are threads. Goes on in a child; the process that calls hands the given signals on to it, ends as it ends, and
+ * does not come back. A child that ends unannounced is an error with exit status 1. Nothing happens if a debugger watches, which
+ * would lose sight of the FMU, or no process can be had. True: this is the child. */
+bool guard_fork(const int *signals, size_t count);
+/* In the child: how the process ends now is up to us. Async-signal-safe; without a guard, too. */
+void guard_announce_end(void);
+/* In a handler: does this signal come a second time? What is sent to the whole process group (Ctrl-C) reaches the child, and the
+ * guard, which hands it on. Async-signal-safe. */
+bool guard_is_echo(const siginfo_t *info);
+
+#endif
