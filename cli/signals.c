@@ -73,6 +73,12 @@ static void stop_at_once(int number)
     _exit(128 + number);
 }
 
+static bool is_in_fmu(void)
+{
+    char where[2];
+    return tutti_instance_where(where, sizeof where) > 0;
+}
+
 /* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
  * which FMU it is in. */
 static void on_stop(int number, siginfo_t *info, void *unused)
@@ -95,6 +101,8 @@ static void on_stop(int number, siginfo_t *info, void *unused)
     } else if (watches) {
         atomic_store(&watcher.pressed, number);
         tgkill(first, first, number);
+    } else if (has_watcher() && !is_in_fmu()) { /* perhaps the conductor, which has rows to take in meanwhile */
+        atomic_store(&watcher.pressed, number);
     } else {
         stop_at_once(number);
     }
