@@ -156,16 +156,16 @@ char *tutti_str_copy(const char *text)
 
 /* ---- options in messages ---- */
 
-static atomic_bool dashes;
+static atomic_bool has_dashes;
 
-void tutti_spelling_set_dashes(bool wanted)
+void tutti_spelling_set_dashes(bool dashes)
 {
-    atomic_store_explicit(&dashes, wanted, memory_order_relaxed);
+    atomic_store_explicit(&has_dashes, dashes, memory_order_relaxed);
 }
 
 bool tutti_spelling_has_dashes(void)
 {
-    return atomic_load_explicit(&dashes, memory_order_relaxed);
+    return atomic_load_explicit(&has_dashes, memory_order_relaxed);
 }
 
 static bool begins_word(const char *text, const char *at)

@@ -30,8 +30,10 @@ char *tutti_userdir_cache(void)
 
 static char *home_cache(void)
 {
-    const struct passwd *user = getpwuid(geteuid());
-    return user ? join(user->pw_dir, ".cache/tutti") : NULL;
+    struct passwd user, *found = NULL;
+    char room[4096]; /* for its texts */
+    bool is_known = getpwuid_r(geteuid(), &user, room, sizeof room, &found) == 0 && found;
+    return is_known ? join(user.pw_dir, ".cache/tutti") : NULL;
 }
 
 static bool is_own(const char *folder)

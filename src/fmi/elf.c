@@ -136,7 +136,7 @@ static void each_name(const struct image *image, void (*visit)(void *context, co
     }
 }
 
-static bool is_entry(ElfW(Sxword) tag, enum tutti_elf_entry *entry)
+static bool is_entry(int64_t tag, enum tutti_elf_entry *entry)
 {
     switch (tag) {
     case DT_NEEDED: *entry = TUTTI_ELF_NEEDED; return true;

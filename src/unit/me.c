@@ -407,7 +407,7 @@ static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed
     struct me_solution *solution = &me->solution;
     bool same = false, chosen = me->options.integration.predictor != TUTTI_PREDICTOR_AUTO;
     bool multistep = solution->solver && solution->solver->kind->multistep;
-    if (!changed && solution->task == ME_GO_ON && me->has_slopes_before)
+    if (!changed && solution->solver && solution->task == ME_GO_ON && me->has_slopes_before)
         TRY(slopes_are_as_before(me, &same));
     if (changed || (claimed && !same) || (me->switches && multistep && !chosen && !same))
         solution->task = ME_RESTART;

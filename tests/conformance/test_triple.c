@@ -103,7 +103,7 @@ static enum tutti_triple_stop compare(const char *version)
     start(&lane, version);
     start(&hand, version);
     double t = 0;
-    for (int k = 0; k < STEPS && !err; k++, t += H) {
+    for (int k = 0; k < STEPS && !err; k++) {
         struct tutti_step step = {0}, other = {0};
         char message[4096];
         err = step_by_hand(&hand, t, &step);
@@ -119,6 +119,7 @@ static enum tutti_triple_stop compare(const char *version)
         last = at != TUTTI_TRIPLE_NOWHERE ? at : last;
         if (step.discarded || step.early)
             break;
+        t += H;
     }
     assert_int_equal(tutti_instance_warnings(lane.live.in), tutti_instance_warnings(hand.live.in));
     live_end(&lane.live);

@@ -77,14 +77,16 @@ int main(int, char **arguments)
     const double decay = std::exp(-1.0);
     int failures = 0;
     std::cout << "first the program prints" << std::endl;
-    for (const char *version : {"2", "3"}) {
-        const std::string end = std::string("_fmi") + version + ".fmu";
-        failures += run({fmus + "Streams" + end}, nullptr, {{"y", decay}});
+    for (const std::string version : {"2", "3"}) {
+        const auto fmu = [&](const char *model) {
+            return (fmus + model).append("_fmi").append(version).append(".fmu");
+        };
+        failures += run({fmu("Streams")}, nullptr, {{"y", decay}});
         if (!names_are_apart)
             continue;
-        failures += run({fmus + "Namesake1" + end}, nullptr, {{"x", decay}, {"own", 8}});
-        failures += run({fmus + "Namesake2" + end}, "cvode", {{"x", decay}, {"own", 16}});
-        failures += run({"a=" + fmus + "Namesake1" + end, "b=" + fmus + "Namesake2" + end}, "bdf",
+        failures += run({fmu("Namesake1")}, nullptr, {{"x", decay}, {"own", 8}});
+        failures += run({fmu("Namesake2")}, "cvode", {{"x", decay}, {"own", 16}});
+        failures += run({"a=" + fmu("Namesake1"), "b=" + fmu("Namesake2")}, "bdf",
                         {{"a.x", decay}, {"a.own", 8}, {"b.x", decay}, {"b.own", 16}});
     }
     return failures;

@@ -9,8 +9,10 @@
 
 static void on_crash(int number)
 {
+    /* NOLINTBEGIN(bugprone-signal-handler): they are made for it */
     if (tutti_crash_is_guarded())
         tutti_crash_escape();
+    /* NOLINTEND(bugprone-signal-handler) */
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -333,7 +333,7 @@ static void test_wide(void **state)
         double *data = malloc(wide * points * sizeof *data), values[3][4];
         assert_non_null(data);
         for (size_t i = 0; i < wide * points; i++)
-            data[i] = (double)(i / wide) + 0.001 * (double)(i % wide);
+            data[i] = floor((double)i / (double)wide) + 0.001 * (double)(i % wide);
         const char *const called[] = {"time", "a", "b", "c"};
         const double places[][4] = {{0, 1}, {2, (double)wide}, {2, -2}, {2, 1500}};
         const struct parts parts = {.class = "Atrajectory",
