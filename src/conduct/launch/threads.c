@@ -24,7 +24,8 @@ struct worker {
     struct tutti_fabric *fabric; /* the thread's from its start on */
     enum tutti_err err;          /* what the rank came to; to be read once the thread has ended */
     char *signal_stack;
-    char ended_in[512]; /* where code of an FMU ended the thread, as text; empty: it did not */
+    stack_t stack_before; /* the one that the thread had */
+    char ended_in[512];   /* where code of an FMU ended the thread, as text; empty: it did not */
 };
 
 struct threads {
@@ -71,6 +72,7 @@ static void on_thread_exit(void *context)
     struct worker *worker = context;
     if (tutti_instance_where(worker->ended_in, sizeof worker->ended_in) == 0)
         snprintf(worker->ended_in, sizeof worker->ended_in, "code of an FMU");
+    sigaltstack(&worker->stack_before, NULL);
     leave(worker);
 }
 
@@ -79,12 +81,12 @@ static void *be_rank(void *context)
     struct worker *worker = context;
     tutti_thread_own();
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
-    stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK}, before;
-    sigaltstack(&stack, &before);
+    stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK};
+    sigaltstack(&stack, &worker->stack_before);
     pthread_cleanup_push(on_thread_exit, worker);
     worker->err = tutti_rank_run(worker->job, worker->fabric);
     pthread_cleanup_pop(0);
-    sigaltstack(&before, NULL);
+    sigaltstack(&worker->stack_before, NULL);
     leave(worker);
     return NULL;
 }
