@@ -35,7 +35,7 @@ TUTTI_CHECKED enum tutti_err tutti_norm_open(struct tutti_norm *norm, const stru
 /* What counts for the steps that follow. */
 TUTTI_CHECKED enum tutti_err tutti_norm_remember(struct tutti_norm *norm, struct tutti_remembered *remembered);
 
-/* Where all inputs move in a step: makes the error of the run proportional to rtol (Soederlind 2006). Else runs at loose
+/* Where all inputs move in a step: makes the error of the run proportional to rtol (an aim of Soederlind 2006; the exponent was measured). Else runs at loose
  * tolerances, which make few and long steps, are better than asked for, since predictions over such steps overestimate the
  * error. So steps are held to a tolerance that goes with a power of rtol a little above 1. After tutti_norm_open. */
 void tutti_norm_calibrate(struct tutti_norm *norm);
