@@ -134,7 +134,7 @@ static bool text_to_picture(char **text, size_t *size)
 static bool write_file(const char *output, const char *text, size_t size)
 {
     bool standard = strcmp(output, "-") == 0;
-    FILE *file = standard ? stdout : fopen(output, "w");
+    FILE *file = standard ? stdout : fopen(output, "we");
     errno = file ? 0 : errno;
     bool good = file && fwrite(text, 1, size, file) == size && fflush(file) == 0;
     int error = errno;

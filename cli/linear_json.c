@@ -164,7 +164,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
 bool linear_write_json(const struct tutti_linearization *linearization, const char *fmu, const char *path)
 {
     errno = 0;
-    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "w");
+    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "we");
     struct writer writer = {.file = file, .memory = true, .first = true};
     if (file)
         write_all(&writer, linearization, fmu);

@@ -203,7 +203,7 @@ static void write_all(struct writer *writer, const struct tutti_linearization *l
  * variable begins with its length (the second word) and they fill it to the end. */
 static bool is_whole(const char *path, uint32_t count)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "re");
     if (!file)
         return false;
     long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1, place = 128;

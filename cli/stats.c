@@ -72,7 +72,7 @@ bool stats_write(const struct tutti_run_stats *stats, const char *system, const 
         fputs("tutti: error: --stats: out of memory\n", stderr);
         return false;
     }
-    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "w");
+    FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "we");
     bool done = file && json_dumpf(json, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
     if (file && file != output_standard())
         done = fclose(file) == 0 && done;

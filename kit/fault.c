@@ -30,6 +30,7 @@ enum kind {
     THREAD,
     HELPER,
     DAEMON,
+    DESCRIPTORS,
     /* Habits: what real FMUs do all the time. */
     FORGET,
     SOLVE,
@@ -49,13 +50,14 @@ enum kind {
 };
 
 static const char *const kind_names[KINDS] = {
-    [WARNING] = "warning",  [DISCARD] = "discard", [ERROR] = "error",   [FATAL] = "fatal",   [EARLY] = "early",
-    [CRASH] = "crash",      [HANG] = "hang",       [FLOOD] = "flood",   [BADLOG] = "badlog", [NOTHING] = "null",
-    [NOT_A_NUMBER] = "nan", [PRINT] = "print",     [FORGET] = "forget", [SOLVE] = "solve",   [UNTOLD] = "untold",
-    [UNREADY] = "unready",  [HIDE] = "hide",       [STRICT] = "strict", [FLUSH] = "flush",   [LOCALE] = "locale",
-    [IGNORE] = "ignore",    [THREAD] = "thread",   [SLIP] = "slip",     [STAY] = "stay",     [LOSE] = "lose",
-    [ROUND] = "round",      [DENY] = "deny",       [HELPER] = "helper", [DAEMON] = "daemon", [EXIT] = "exit",
-    [VANISH] = "vanish",
+    [WARNING] = "warning", [DISCARD] = "discard", [ERROR] = "error",      [FATAL] = "fatal",
+    [EARLY] = "early",     [CRASH] = "crash",     [HANG] = "hang",        [FLOOD] = "flood",
+    [BADLOG] = "badlog",   [NOTHING] = "null",    [NOT_A_NUMBER] = "nan", [PRINT] = "print",
+    [FORGET] = "forget",   [SOLVE] = "solve",     [UNTOLD] = "untold",    [UNREADY] = "unready",
+    [HIDE] = "hide",       [STRICT] = "strict",   [FLUSH] = "flush",      [LOCALE] = "locale",
+    [IGNORE] = "ignore",   [THREAD] = "thread",   [SLIP] = "slip",        [STAY] = "stay",
+    [LOSE] = "lose",       [ROUND] = "round",     [DENY] = "deny",        [HELPER] = "helper",
+    [DAEMON] = "daemon",   [EXIT] = "exit",       [VANISH] = "vanish",    [DESCRIPTORS] = "descriptors",
 };
 
 struct fault {
@@ -202,6 +204,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     }
     case HELPER: return system("sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
     case DAEMON: return system("setsid sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
+    case DESCRIPTORS: return system("ls -l /proc/self/fd >descriptors.txt") == 0 ? KIT_OK : KIT_ERROR;
     default: return KIT_OK;
     }
 }

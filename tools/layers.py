@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks who includes whom, and that library code neither prints, exits nor touches the process.
+"""Checks who includes whom, that library code neither prints, exits nor touches the process, and that files are opened so that
+programs which FMUs start do not get them.
 
 Who includes whom: folders in the order of the layers, no cycle between the modules of src/ (a module is x.h and x.c
 together), and at most FILES_AT_MOST files in a folder.
@@ -32,6 +33,21 @@ FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
 # A worker is a copy of the process, with its handlers for the end: those are for the process itself.
 ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("conduct/userdir.c", "getenv"),
            ("conduct/launch/processes.c", "_exit")}
+
+# Calls that open something, and what must be among their arguments: a program that an FMU starts is to get nothing of ours.
+INHERITED = "a program that an FMU starts would get this: say %s"
+OPENS = [
+    (r"open|openat|shm_open", r"O_CLOEXEC|\bflags\b", "O_CLOEXEC"),
+    (r"mkostemp|pipe2|dup3", r"O_CLOEXEC", "O_CLOEXEC"),
+    (r"fopen|freopen", r'"[^"]*e[^"]*"\s*\)', "\"re\" or \"we\""),
+    (r"socket|socketpair|accept4", r"SOCK_CLOEXEC", "SOCK_CLOEXEC"),
+    (r"memfd_create", r"MFD_CLOEXEC", "MFD_CLOEXEC"),
+    (r"eventfd|signalfd|timerfd_create|epoll_create1|inotify_init1", r"_CLOEXEC", "its CLOEXEC"),
+    (r"fcntl", r"^(?!.*\bF_DUPFD\b)", "F_DUPFD_CLOEXEC"),
+    (r"mkstemp|pipe|dup|epoll_create|inotify_init", r"^$", "CLOEXEC, by the sister that takes flags"),
+]
+OPENS = [(re.compile(r"(?<![\w.>*])(%s)\s*\(([^;]*)" % names), re.compile(needs), say) for names, needs, say in OPENS]
+OPENS_ALLOWED = {"cli/output.c"}  # stands in for standard input, output and error
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.M)
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -163,6 +179,16 @@ def check_calls(root, path, complain):
                 complain(path, line_of(text, match.start()), f"{match.group(1)}: {why}")
 
 
+def check_opens(root, path, complain):
+    if path.relative_to(root).as_posix() in OPENS_ALLOWED:
+        return
+    text = without_comments(path.read_text())
+    for pattern, needs, say in OPENS:
+        for match in pattern.finditer(text):
+            if not needs.search(match.group(2)):
+                complain(path, line_of(text, match.start()), f"{match.group(1)}: {INHERITED % say}")
+
+
 def check(root):
     findings = []
 
@@ -182,12 +208,14 @@ def check(root):
         elif len(parts) == 1:
             complain(path, 1, "a source file belongs into a layer's folder")
         check_calls(root, path, complain)
+        check_opens(root, path, complain)
     check_cycles(root, complain)
     check_sizes(root, complain)
     for path in sources(root / "include"):
         check_includes(root, path, lambda part, name: part == "include", complain)
     for path in sources(root / "cli"):
         check_includes(root, path, lambda part, name: part in ("cli", "include") or part.startswith("src/"), complain)
+        check_opens(root, path, complain)
     for path in sources(root / "kit"):
         check_includes(
             root, path, lambda part, name: part == "kit" or (part == "src/fmi" and KIT_MAY.search(name)), complain
@@ -232,6 +260,10 @@ FAULTS = [
     ("src/fmi/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
     ("src/fmi/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
     ("src/fmi/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
+    ("src/fmi/x.c", 'void f(void) { fopen(p, "r"); }\n', "fopen: a program that an FMU starts"),
+    ("src/fmi/x.c", "void f(void) { fcntl(1, F_DUPFD, 3); }\n", "F_DUPFD_CLOEXEC"),
+    ("cli/x.c", "void f(void) { open(p, O_RDONLY); }\n", "say O_CLOEXEC"),
+    ("cli/x.c", "void f(void) { x->open(p); *open(p); pipe2(p, O_CLOEXEC); fopen(p, \"re\"); }\n", None),
     ("src/unit/part.c", '\n#include "unit/me.h"\n', "src/unit/me.h:1: include cycle: unit/me -> unit/part -> unit/me"),
     ("src/unit/me.c", '#include "user.h"\n', "src/unit/me.c:1: include cycle: unit/me -> unit/user -> unit/me"),
     ("src/unit/part.h", '#include "user.h"\n', "cycle: unit/me -> unit/part -> unit/user -> unit/me"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The module's one symbol, what HDF5 says of its failures, and the lock around all of it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,18 @@ enum tutti_err tutti_hdf5_fail_read(const char *path)
     if (words.error)
         return tutti_hdf5_host->fail(TUTTI_ERR_IO, "cannot read %s: %s", path, strerror(words.error));
     return tutti_hdf5_host->fail(TUTTI_ERR_FORMAT, "cannot read %s: HDF5 says '%s'", path, words.text);
+}
+
+/* ---- open files */
+
+int tutti_hdf5_descriptor(hid_t file)
+{
+    void *inside = NULL;
+    if (H5Fget_vfd_handle(file, H5P_DEFAULT, &inside) < 0 || !inside)
+        return -1;
+    int fd = *(const int *)inside;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
 }
 
 /* ---- entries */

@@ -17,6 +17,10 @@ enum tutti_err tutti_hdf5_fail_write(const char *path);
 /* The same for reading. */
 enum tutti_err tutti_hdf5_fail_read(const char *path);
 
+/* HDF5's descriptor of an open file, which programs that an FMU starts do not get: HDF5 cannot be told to open it so. -1: it has
+ * none, or does not say. */
+int tutti_hdf5_descriptor(hid_t file);
+
 /* Leaves the function if the call of HDF5 fails. */
 #define WRITE_TRY(path, call)                                                                                          \
     do {                                                                                                               \

@@ -204,6 +204,8 @@ static hid_t open_file(const char *path)
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
+    if (file >= 0)
+        (void)tutti_hdf5_descriptor(file);
     return file;
 }
 

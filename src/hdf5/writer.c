@@ -39,13 +39,11 @@ static enum tutti_err check_file(struct tutti_hdf5_writer *writer)
 
 static enum tutti_err open_file(struct tutti_hdf5_writer *writer)
 {
-    void *inside = NULL;
     struct stat st;
     writer->fd = open(writer->path, O_RDWR | O_CLOEXEC);
     if (writer->fd < 0 || fstat(writer->fd, &st) != 0)
         return tutti_hdf5_host->fail_write(writer->path, errno);
-    WRITE_TRY(writer->path, H5Fget_vfd_handle(writer->file, H5P_DEFAULT, &inside));
-    writer->fd_inside = *(const int *)inside;
+    WRITE_TRY(writer->path, writer->fd_inside = tutti_hdf5_descriptor(writer->file));
     writer->device = st.st_dev;
     writer->inode = st.st_ino;
     return TUTTI_OK;
