@@ -70,15 +70,27 @@ static inline void tutti_floating_set(const struct tutti_floating *modes)
 #endif
 
 /* The outcome of a computation that comes out differently with other rounding, or flush-to-zero. */
-static inline uint64_t tutti_floating_probe(void)
+static inline unsigned tutti_floating_probe(void)
 {
     typedef float four __attribute__((vector_size(16)));
-    typedef uint64_t two __attribute__((vector_size(16)));
-    /* Read here and now: no compiler knows the outcome, or computes before a call what is wanted after it. Additions: they are
-     * fast with denormal numbers, too. */
-    static const volatile four large = {1, 1, 0x1p-140F, 0}, small = {0x1p-25F, -0x1p-26F, 0x1p-141F, 0};
-    two bits = (two)(large + small); /* up; down and towards zero; flush-to-zero */
-    return bits[0] ^ bits[1];
+    typedef int32_t bits __attribute__((vector_size(16)));
+    /* Up; down and towards zero; flush-to-zero. Additions: they are fast with denormal numbers, too. */
+    static const four large = {1, 1, 0x1p-140F, 0}, small = {0x1p-25F, -0x1p-26F, 0x1p-141F, 0};
+    static const four nearest = {1, 1, 0x1.8p-140F, 0};
+    four sum = large;
+    /* Here and now: no compiler knows the outcome, or computes before a call what is wanted after it. */
+#ifdef __SSE2__
+    __asm__ volatile("" : "+x"(sum));
+#else
+    __asm__ volatile("" : "+m"(sum));
+#endif
+    sum += small;
+    bits same = (bits)sum == (bits)nearest;
+#ifdef __SSE2__
+    return (unsigned)__builtin_ia32_movmskps((four)same);
+#else
+    return (unsigned)(same[0] | same[1] << 1 | same[2] << 2);
+#endif
 }
 
 /* What differs, in words: "the direction of rounding", of several the gravest. Static. */

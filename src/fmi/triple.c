@@ -117,6 +117,7 @@ static struct tutti_call_triple *stop(struct tutti_triples_pass *pass, struct tu
 {
     pass->at = at;
     pass->status = status;
+    tutti_call_check_modes(triple->instance, &pass->modes);
     return triple;
 }
 
@@ -126,26 +127,46 @@ static inline __attribute__((always_inline)) bool is_ready(const struct tutti_in
     return (in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET) && !in->refused && !in->library->fatal;
 }
 
-/* An event is nothing to an instance without event mode. */
-static inline __attribute__((always_inline)) bool is_unusual(const struct tutti_step *step)
+/* An event is nothing to an instance without event mode. Volatile: byte by byte as the FMU has just written them. Compilers
+ * make one wide load of the two, which would have to wait until the stores are in the cache. */
+static inline __attribute__((always_inline)) bool is_unusual(const volatile struct tutti_step *step)
 {
     return step->early || step->terminate;
 }
 
-/* After every call, as tutti_call_leave. */
+/* After every call, as tutti_call_leave, while a close look is taken. */
 static inline __attribute__((always_inline)) void check_modes(struct tutti_instance *in,
                                                               const struct tutti_triples_pass *pass)
 {
-    if (unlikely(tutti_floating_probe() != pass->probe))
+    if (unlikely(pass->looks_closely))
         tutti_call_check_modes(in, &pass->modes);
 }
+
+/* After the last call of a triple, before code of others computes anything. Which of its calls has changed modes will show next
+ * time. */
+static inline __attribute__((always_inline)) void check_all_calls(struct tutti_instance *in,
+                                                                  struct tutti_triples_pass *pass)
+{
+    if (unlikely(pass->looks_closely)) {
+        tutti_call_check_modes(in, &pass->modes);
+    } else if (unlikely(tutti_floating_probe() != pass->probe)) {
+        tutti_floating_set(&pass->modes);
+        pass->is_suspicious = pass->looks_closely = true;
+    }
+}
+
+/* So many passes begin with a close look: an FMU that changes modes mostly does so from the first call on. */
+enum { FIRST_PASSES = 8 };
 
 static struct tutti_frame enter(struct tutti_triples_pass *pass)
 {
     struct tutti_frame frame = tutti_call_enter(NULL);
     pass->at = TUTTI_TRIPLE_NOWHERE;
     pass->modes = frame.modes;
-    pass->probe = pass->is_suspicious ? ~tutti_floating_probe() : tutti_floating_probe();
+    pass->probe = tutti_floating_probe();
+    pass->looks_closely = pass->is_suspicious || pass->passes < FIRST_PASSES;
+    if (pass->passes < FIRST_PASSES)
+        pass->passes++;
     return frame;
 }
 
@@ -195,10 +216,10 @@ static inline __attribute__((always_inline)) struct tutti_call_triple *pass_vers
         if (triple->outputs.count > 0) {
             in->call = TUTTI_CALL_GET;
             status = get(triple, in->component, pass);
-            check_modes(in, pass);
             if (unlikely(status != TUTTI_STATUS_OK) || unlikely(in->deferred != 0))
                 return stop(pass, triple, TUTTI_TRIPLE_GET, status);
         }
+        check_all_calls(in, pass);
     }
     return triple;
 }

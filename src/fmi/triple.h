@@ -66,8 +66,10 @@ struct tutti_triples_pass {
     struct tutti_step step; /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
     /* The pass's own; zeroed before the first one. What it finds in its thread and calls must leave there (call.h). */
     struct tutti_floating modes;
-    uint64_t probe;     /* base/floating.h; another value: modes are looked at after every call */
-    bool is_suspicious; /* an FMU leaves modes that no probe shows */
+    unsigned probe;     /* base/floating.h */
+    bool is_suspicious; /* an FMU has left other modes */
+    bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a triple */
+    uint8_t passes;     /* the first ones */
 };
 
 /* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.

@@ -8,7 +8,7 @@
 static void look(bool changes_results)
 {
     struct tutti_floating other = tutti_floating_now();
-    uint64_t probe = tutti_floating_probe();
+    unsigned probe = tutti_floating_probe();
     fesetenv(FE_DFL_ENV);
     struct tutti_floating usual = tutti_floating_now();
     bool seen = !tutti_floating_same(&other, &usual), shows = tutti_floating_probe() != probe;
