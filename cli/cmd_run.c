@@ -7,8 +7,10 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "job/job.h"
+#include "account.h"
 #include "commands.h"
 #include "console.h"
+#include "guard.h"
 #include "launcher.h"
 #include "output.h"
 #include "run_options.h"
@@ -45,26 +47,28 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     return read ? read : tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
 }
 
-/* An FMU that the system refers to is known only now. */
-static bool is_fmu(const struct tutti_run_stats *stats, const char *path)
-{
-    for (size_t i = 0; i < stats->unit_count; i++)
-        if (tutti_fs_is_same(path, stats->units[i].fmu)) {
-            fprintf(stderr, "tutti: error: --stats '%s' is an FMU of the system, and not written; name another file\n",
-                    path);
-            return true;
-        }
-    return false;
-}
-
 /* What is told at the end of a run. */
 struct ending {
     const struct run_options *run;
+    struct account account;
     const char *stats_path;  /* NULL: no --stats */
     const char *output_path; /* NULL: no result file */
+    char *step_log;          /* its path; NULL: none */
     bool is_told;
     int status; /* to exit with */
 };
+
+static bool write_stats(struct ending *ending, enum tutti_err err, const char *error,
+                        const struct tutti_run_stats *stats)
+{
+    const struct tutti_run_options *options = ending->run->options;
+    char kept[4096];
+    snprintf(kept, sizeof kept, "%s", error); /* files are looked at now, which may fail */
+    account_add_written(&ending->account, "result", options->output, ending->output_path);
+    account_add_written(&ending->account, "step-log", options->step_log, ending->step_log);
+    return stats_write(account_json(&ending->account, account_status(err), err ? kept : NULL), stats,
+                       ending->stats_path);
+}
 
 static void tell(void *context, enum tutti_err err, const struct tutti_run_stats *stats)
 {
@@ -76,15 +80,24 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
     console_clear_progress();
     if (err)
         console_error(tutti_err_message());
-    bool nothing = err == TUTTI_ERR_ARGUMENT || (err && !stats->coupling); /* it did not come to that */
-    if (!ending->run->quiet && !nothing && (err == TUTTI_OK || err == TUTTI_ERR_INTERRUPTED))
+    bool shows = err == TUTTI_OK || (err == TUTTI_ERR_INTERRUPTED && stats->coupling); /* it came to that */
+    if (!ending->run->quiet && shows)
         summary_print(&(struct summary){stats, options->files, options->file_count,
                                         ending->output_path ? options->output : NULL, ending->output_path});
-    bool written = !ending->stats_path || nothing ||
-                   (!is_fmu(stats, ending->stats_path) && stats_write(stats, options->files[0], ending->stats_path));
+    bool written = !ending->stats_path || err == TUTTI_ERR_ARGUMENT ||
+                   write_stats(ending, err, tutti_err_message(), stats->coupling ? stats : NULL);
     ending->status = err || written ? run_exit_status(err) : EXIT_FAILED;
+    guard_tell();
     if (output_finish())
         signals_all_told(ending->status);
+}
+
+/* The process that FMUs ran in has ended, and could not tell. */
+static void tell_loss(void *context, bool interrupted, const char *how)
+{
+    struct ending *ending = context;
+    (void)write_stats(ending, interrupted ? TUTTI_ERR_INTERRUPTED : TUTTI_ERR_LOST, how, NULL);
+    (void)output_finish();
 }
 
 static int conduct(struct run_options *run, const char *stats_path)
@@ -92,14 +105,24 @@ static int conduct(struct run_options *run, const char *stats_path)
     struct tutti_run_options *options = run->options;
     bool makes_file = !records_nothing(options) && strcmp(options->output, "-") != 0;
     char *output_path = makes_file ? tutti_fs_absolute(options->output) : NULL;
-    struct ending ending = {.run = run, .stats_path = stats_path, .output_path = output_path};
+    struct ending ending = {.run = run,
+                            .stats_path = stats_path,
+                            .output_path = output_path,
+                            .step_log = options->step_log ? tutti_fs_absolute(options->step_log) : NULL};
     struct tutti_run_stats stats;
+    account_begin(&ending.account, options);
     tutti_options_set_finished(options, tell, &ending);
+    if (stats_path) {
+        tutti_options_set_used(options, account_add_used, &ending.account);
+        guard_on_loss(tell_loss, &ending);
+    }
     output_keep_apart();
     enum tutti_err err = signals_run(options, &stats);
     tell(&ending, err, &stats);
     signals_all_told(-1);
     free(output_path);
+    free(ending.step_log);
+    account_fini(&ending.account);
     tutti_run_stats_fini(&stats);
     return ending.status;
 }
@@ -115,6 +138,10 @@ static int simulate(const struct arguments *arguments, struct run_options *run)
     int status = EXIT_FAILED;
     if (other) {
         fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
+        status = EXIT_USAGE;
+    } else if (stats_path && !stats_may_replace(stats_path)) {
+        fprintf(stderr, "tutti run: --stats '%s' is there, and holds something else than JSON; name another file\n",
+                stats_name);
         status = EXIT_USAGE;
     } else if (launcher_is_follower()) {
         status = follow(run);

@@ -21,9 +21,12 @@ volatile sig_atomic_t signals_received;
 static atomic_bool in_run, quiet; /* the watcher looks at them, too */
 static pid_t process; /* the one that signals_install was called in: code of an FMU may fork it, and so do we */
 static volatile int told_status = -1; /* signals_all_told */
+static atomic_bool ending;            /* what is said now is why the process ends */
 
 static void say(const char *text)
 {
+    if (ending)
+        guard_note(text);
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written; /* nothing can be done about it here */
 }
@@ -34,8 +37,10 @@ static void claim_end(void)
     static _Atomic pid_t claimed;
     pid_t first = 0, self = gettid();
     guard_announce_end();
-    if (atomic_compare_exchange_strong(&claimed, &first, self))
+    if (atomic_compare_exchange_strong(&claimed, &first, self)) {
+        ending = true;
         return;
+    }
     if (first == self) /* a crash on the way to the end */
         _exit(EXIT_FAILED);
     for (;;)
@@ -63,6 +68,7 @@ static void stop_at_once(int number)
 {
     char where[512];
     guard_announce_end();
+    ending = true;
     say("\ntutti: error: stopped at once");
     if (tutti_instance_where(where, sizeof where) > 0) {
         say("; was in ");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "output.h"
 #include "text_json.h"
@@ -50,34 +51,48 @@ static json_t *units_json(const struct tutti_run_stats *stats)
     return list;
 }
 
-static json_t *stats_json(const struct tutti_run_stats *stats, const char *system)
+/* Adds the numbers to what the account says. */
+static void add_all(json_t *json, const struct tutti_run_stats *stats)
 {
     char order[16];
     struct tutti_statistic statistic;
-    json_t *json = json_pack("{s:s, s:o}", "version", tutti_version(), "system", text_json(system));
-    for (size_t i = 0; json && tutti_stats_get(stats, i, &statistic); i++)
+    for (size_t i = 0; tutti_stats_get(stats, i, &statistic); i++)
         add(json, &statistic);
     snprintf(order, sizeof order, "%g", tutti_stats_number(stats, "extrapolate"));
     json_object_set_new(json, "extrapolate", json_string(order)); /* a word, as the option takes it */
     if (!tutti_stats_text(stats, "estimated_error.variable"))
         json_object_set_new(json, "estimated_error", json_null());
     json_object_set_new(json, "units", units_json(stats));
-    return json;
 }
 
-bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path)
+bool stats_write(json_t *account, const struct tutti_run_stats *stats, const char *path)
 {
-    json_t *json = stats_json(stats, system);
-    if (!json) {
+    if (!account) {
         fputs("tutti: error: --stats: out of memory\n", stderr);
         return false;
     }
+    if (stats)
+        add_all(account, stats);
     FILE *file = strcmp(path, "-") == 0 ? output_standard() : fopen(path, "we");
-    bool done = file && json_dumpf(json, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
+    bool done = file && json_dumpf(account, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
     if (file && file != output_standard())
         done = fclose(file) == 0 && done;
     if (!done)
         fprintf(stderr, "tutti: error: --stats: '%s' cannot be written: %s\n", path, strerror(errno));
-    json_decref(json);
+    json_decref(account);
     return done;
+}
+
+bool stats_may_replace(const char *path)
+{
+    struct stat st;
+    char first = '{';
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return true;
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, " %c", &first) < 1)
+        first = '{';
+    if (file)
+        fclose(file);
+    return first == '{';
 }

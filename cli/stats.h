@@ -2,10 +2,14 @@
 #ifndef TUTTI_CLI_STATS_H
 #define TUTTI_CLI_STATS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <tutti/tutti.h>
 
-/* Writes the statistics of a run as JSON to `path` ("-": stdout); false after a message. */
-bool stats_write(const struct tutti_run_stats *stats, const char *system, const char *path);
+/* Writes the account of a run (account.h; taken; NULL: memory is out) with its statistics (NULL: it did not come to any) as JSON
+ * to `path` ("-": stdout); false after a message. */
+bool stats_write(json_t *account, const struct tutti_run_stats *stats, const char *path);
+/* May --stats write there? Not over a file that holds something else than JSON: it may be an FMU that a system refers to. */
+bool stats_may_replace(const char *path);
 
 #endif

@@ -99,6 +99,16 @@ TUTTI_API void tutti_options_set_finished(struct tutti_run_options *options,
                                           void (*finished)(void *context, enum tutti_err err,
                                                            const struct tutti_run_stats *stats),
                                           void *context);
+/* A file that a run reads. */
+struct tutti_used_file {
+    const char *role; /* "system", "fmu", "input", or "resource": what a system refers to besides FMUs */
+    const char *name; /* as messages show it: "car.ssp/resources/wheel.fmu" */
+    const char *path; /* where it lies as long as the run lasts; a folder, if it is one */
+};
+/* Called for every file that a run reads, by the thread that called, once all are known and before units are made. Not called
+ * if the system cannot be loaded. What it is told is good during the call. */
+TUTTI_API void tutti_options_set_used(struct tutti_run_options *options,
+                                      void (*used)(void *context, const struct tutti_used_file *file), void *context);
 /* The run ends at the next communication point once this is not 0 (a signal handler may set it). Borrowed. */
 TUTTI_API void tutti_options_set_interrupt(struct tutti_run_options *options, const volatile sig_atomic_t *interrupt);
 /* Equations to integrate with those of a Model Exchange FMU; see <tutti/extra.h>. Borrowed. */

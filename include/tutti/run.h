@@ -24,6 +24,14 @@ TUTTI_API void tutti_set_standard_output(int descriptor);
 /* "0.1.0" */
 TUTTI_API const char *tutti_version(void);
 
+/* A library that results may depend on, as it was found at run time. */
+struct tutti_used_library {
+    const char *name; /* "sundials" */
+    char version[32]; /* "6.4.1"; "" if it does not tell */
+};
+/* The one with this number, from 0 on; false: there are fewer. */
+TUTTI_API bool tutti_used_library_get(size_t number, struct tutti_used_library *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -116,6 +116,23 @@ static enum tutti_err choose_for(struct tutti_launch *launch, const struct tutti
     return least > 1 ? choose(launch, launch->launcher->instead) : TUTTI_OK;
 }
 
+/* To a program that keeps account of them. */
+static void tell_files(const struct tutti_job *job)
+{
+    const struct tutti_run_options *options = job->asked;
+    const struct tutti_system *system = job->system;
+    if (!options->used)
+        return;
+    for (uint32_t i = 0; i < system->file_count; i++) {
+        const struct tutti_system_file *file = &system->files[i];
+        const char *role = file->package ? "system" : file->fmu ? "fmu" : "resource";
+        options->used(options->used_context, &(struct tutti_used_file){role, file->name, file->path});
+    }
+    for (size_t i = 0; i < options->input_count; i++)
+        options->used(options->used_context,
+                      &(struct tutti_used_file){"input", options->inputs[i], options->inputs[i]});
+}
+
 static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_options *options,
                           struct tutti_run_stats *stats)
 {
@@ -125,6 +142,7 @@ static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_op
     enum tutti_err opened = tutti_job_open(&job, options, NULL), err = agree(launch, opened);
     if (opened)
         return err;
+    tell_files(&job);
     if (!err)
         err = choose_for(launch, &job);
     if (!err)

@@ -346,6 +346,13 @@ void tutti_options_set_finished(struct tutti_run_options *options,
     options->finished_context = context;
 }
 
+void tutti_options_set_used(struct tutti_run_options *options,
+                            void (*used)(void *context, const struct tutti_used_file *file), void *context)
+{
+    options->used = used;
+    options->used_context = context;
+}
+
 void tutti_options_set_interrupt(struct tutti_run_options *options, const volatile sig_atomic_t *interrupt)
 {
     options->interrupt = interrupt;

@@ -47,6 +47,8 @@ struct tutti_run_options {
     void *progress_context;
     void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
     void *finished_context;
+    void (*used)(void *context, const struct tutti_used_file *file);
+    void *used_context;
     const volatile sig_atomic_t *interrupt;
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;

@@ -121,6 +121,9 @@ TUTTI_CHECKED enum tutti_err tutti_solver_resume(struct tutti_solver *solver, do
 TUTTI_CHECKED enum tutti_err tutti_solver_step(struct tutti_solver *solver, double limit, double *x);
 TUTTI_CHECKED enum tutti_err tutti_solver_interpolate(struct tutti_solver *solver, double t, double *x);
 
+/* The version of SUNDIALS; "" if it does not tell. */
+void tutti_solver_version(char *out, size_t size);
+
 /* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
  * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */
 enum tutti_err tutti_solver_fail(const struct tutti_solver *solver, enum tutti_eval eval, double h, size_t worst,

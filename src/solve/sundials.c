@@ -9,6 +9,7 @@
 
 #include <arkode/arkode.h>
 #include <cvode/cvode.h>
+#include <sundials/sundials_version.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
 #include <sunmatrix/sunmatrix_dense.h>
@@ -23,6 +24,12 @@ _Static_assert(CV_TOO_MUCH_ACC == ARK_TOO_MUCH_ACC && CV_MEM_FAIL == ARK_MEM_FAI
 
 /* So many accepted steps after the last point without a value, it may still be the reason for steps of no length. */
 enum { WALL = 20 };
+
+void tutti_solver_version(char *out, size_t size)
+{
+    if (SUNDIALSGetVersion(out, (int)size) != 0)
+        out[0] = '\0';
+}
 
 enum tutti_err tutti_sundials_check(const struct tutti_sundials *sundials, int flag)
 {

@@ -233,8 +233,7 @@ class Results(CommandTest):
                 before = pathlib.Path(self.path(name)).read_bytes()
                 self.refused("run", *files, option, name, status=2, says=f"'?{re.escape(name)}'")
                 self.assertEqual(pathlib.Path(self.path(name)).read_bytes(), before)
-        outcome = self.tutti("run", *system, "--stats", "b.fmu", status=1)
-        self.assertRegex(outcome.err, "--stats '.*b.fmu' is an FMU of the system")
+        self.refused("run", *system, "--stats", "b.fmu", status=2, says="--stats 'b.fmu' is there")
         self.assertEqual(pathlib.Path(self.path("b.fmu")).read_bytes(), pathlib.Path(b).read_bytes())
 
     def unpacked(self):

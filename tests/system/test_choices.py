@@ -15,8 +15,10 @@ class ChoicesTest(CommandTest):
 
 
 class Statistics(ChoicesTest):
-    def test_no_run_no_statistics(self):
+    def test_no_run_no_numbers(self):
         self.refused("run", "missing.fmu", "--stats", "stats.json", status=1, says="missing.fmu")
+        with open(self.path("stats.json"), encoding="utf-8") as file:
+            self.assertNotIn("steps", json.load(file))
 
 
 class Jumps(ChoicesTest):
