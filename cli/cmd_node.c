@@ -14,6 +14,7 @@
 #include "conduct/node/worker.h"
 #include "conduct/userdir.h"
 #include "console.h"
+#include "text_json.h"
 
 static volatile sig_atomic_t ended_by, drained;
 
@@ -89,6 +90,36 @@ static bool read_limits(const struct arguments *arguments, struct tutti_node_opt
            read_count(arguments, "--max-ranks", &options->max_ranks);
 }
 
+struct telling {
+    enum tutti_log_level level;
+};
+
+/* What the node tells, as a line. */
+static void tell(void *context, const struct tutti_node_event *event)
+{
+    const struct telling *telling = context;
+    if (event->level > telling->level)
+        return;
+    if (!console_is_json()) {
+        console_log(NULL, event->level, NULL, event->text);
+        return;
+    }
+    char id[CONSOLE_RUN_TEXT];
+    json_t *fields = json_pack("{s:s}", "event", event->name);
+    if (event->id) {
+        console_show_run(event->id, id);
+        json_object_set_new(fields, "run", json_string(id));
+        json_object_set_new(fields, "number", json_integer(event->run));
+    }
+    if (event->peer && event->peer[0])
+        json_object_set_new(fields, "peer", text_json(event->peer));
+    if (event->user && event->user[0])
+        json_object_set_new(fields, "user", text_json(event->user));
+    if (event->reason)
+        json_object_set_new(fields, "reason", text_json(event->reason));
+    console_write_json(event->level, fields, event->text);
+}
+
 static int serve(const struct arguments *arguments, struct tutti_node_options *options)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -121,8 +152,12 @@ int command_node(const struct arguments *arguments)
         return tutti_node_worker();
     if (arguments_value(arguments, "--keygen"))
         return make_keys(arguments_value(arguments, "--keygen"));
-    struct tutti_log log = {.level = arguments_value(arguments, "--quiet") ? TUTTI_LOG_WARNING : TUTTI_LOG_INFO,
-                            .write = console_log};
+    struct telling telling = {arguments_value(arguments, "--quiet") ? TUTTI_LOG_WARNING : TUTTI_LOG_INFO};
+    bool json;
+    if (!console_wants_json(arguments, &json))
+        return EXIT_USAGE;
+    if (json)
+        console_use_json(NULL);
     struct tutti_node_options options = {
         .listen = arguments_value(arguments, "--listen"),
         .key = arguments_value(arguments, "--key"),
@@ -130,7 +165,8 @@ int command_node(const struct arguments *arguments)
         .cache_size = 10000000000,
         .idle = 300,
         .worker = worker,
-        .log = &log,
+        .tell = tell,
+        .tell_context = &telling,
         .interrupt = &ended_by,
         .drain = &drained,
     };

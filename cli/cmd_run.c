@@ -70,6 +70,19 @@ static bool write_stats(struct ending *ending, enum tutti_err err, const char *e
                        ending->stats_path);
 }
 
+/* In place of the summary. */
+static void tell_end(const struct tutti_run_stats *stats, enum tutti_err err)
+{
+    char text[160];
+    double seconds = stats->setup_seconds + stats->loop_seconds;
+    snprintf(text, sizeof text, "%s: t = %.9g to %.9g, %lu steps, %lu rows, %.3g s", account_status(err), stats->start,
+             stats->stop, stats->steps, stats->rows, seconds);
+    console_write_json(TUTTI_LOG_INFO,
+                       json_pack("{s:s, s:f, s:I, s:I, s:f}", "status", account_status(err), "t", stats->stop, "steps",
+                                 (json_int_t)stats->steps, "rows", (json_int_t)stats->rows, "elapsed_seconds", seconds),
+                       text);
+}
+
 static void tell(void *context, enum tutti_err err, const struct tutti_run_stats *stats)
 {
     struct ending *ending = context;
@@ -81,7 +94,9 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
     if (err)
         console_error(tutti_err_message());
     bool shows = err == TUTTI_OK || (err == TUTTI_ERR_INTERRUPTED && stats->coupling); /* it came to that */
-    if (!ending->run->quiet && shows)
+    if (!ending->run->quiet && shows && console_is_json())
+        tell_end(stats, err);
+    else if (!ending->run->quiet && shows)
         summary_print(&(struct summary){stats, options->files, options->file_count,
                                         ending->output_path ? options->output : NULL, ending->output_path});
     bool written = !ending->stats_path || err == TUTTI_ERR_ARGUMENT ||

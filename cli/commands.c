@@ -31,6 +31,10 @@ static const struct option check_options[] = {
 #define COSTS_OPTION \
     {"--costs", NULL, "STATS.json", \
      "place units by the seconds that they took in an earlier run, as its --stats wrote them (estimated)", .files = "json"}
+#define LOG_OPTION \
+    {"--log", NULL, "HOW", "how messages are written", \
+     .words = WORDS({"text", "for people"}, {"json", "an object per line, with time, level, run, unit or peer, message"}), \
+     .otherwise = "text"}
 #define MESSAGE_OPTIONS \
     {"--log-level", NULL, "LEVEL", "what is told", \
      .words = WORDS({"error", NULL}, {"warning", NULL}, {"info", NULL}, {"debug", NULL}), .otherwise = "warning"}, \
@@ -53,6 +57,11 @@ static const struct option run_options[] = {
     OPTIONS_OF(RESULTS),
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},
     HEADING("Messages"),
+    {"--progress", NULL, "HOW", "how far the run is",
+     .words = WORDS({"auto", "a line that moves on a terminal; elsewhere as lines, if the run takes a minute or longer"},
+                    {"lines", "a line for every tenth of it"}, {"none", NULL}),
+     .otherwise = "auto"},
+    LOG_OPTION,
     MESSAGE_OPTIONS,
     {NULL},
 };
@@ -133,6 +142,7 @@ static const struct option node_options[] = {
      "a variable of the environment, with * and ?, that FMUs may know besides PATH, HOME, LANG and the like; repeatable"},
     {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed",
      .files = "*"},
+    LOG_OPTION,
     {"--quiet", NULL, NULL, "no line per run, only what is wrong"},
     {"--worker", NULL, NULL, NULL}, /* how a node starts its own program for a rank */
     {NULL},

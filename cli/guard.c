@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "console.h"
 #include "options.h"
 
 enum { SIGNALLED = 128 };
@@ -34,11 +35,12 @@ void guard_announce_end(void)
         atomic_store(&shared->announced, true);
 }
 
-void guard_note(const char *text)
+bool guard_note(const char *text)
 {
     size_t size = strlen(text), at = shared ? atomic_fetch_add(&shared->noted, size) : 0;
     for (size_t i = 0; shared && i < size && at + i < sizeof shared->note - 1; i++)
         shared->note[at + i] = text[i];
+    return shared != NULL;
 }
 
 void guard_tell(void)
@@ -107,6 +109,8 @@ static void tell_noted(int status)
     how[strcspn(how, "\n")] = '\0';
     if (strncmp(how, lead, strlen(lead)) == 0)
         how += strlen(lead);
+    if (how[0] && console_is_json())
+        console_error(how);
     if (status != EXIT_DONE && status != EXIT_USAGE)
         tell_loss(status > SIGNALLED, how[0] ? how : "the run ended before its end");
 }
@@ -128,7 +132,7 @@ static _Noreturn void end_as(int status)
         snprintf(how, sizeof how, "code of an FMU ended the program (_exit, with status %d); %s", WEXITSTATUS(status),
                  lost);
     if (!meant)
-        fprintf(stderr, "tutti: error: %s\n", how);
+        console_error(how);
     tell_loss(false, how);
     if (WIFSIGNALED(status))
         die_by(WTERMSIG(status));

@@ -14,8 +14,8 @@
 bool guard_fork(const int *signals, size_t count);
 /* In the child: how the process ends now is up to us. Async-signal-safe; without a guard, too. */
 void guard_announce_end(void);
-/* In the child: adds to what is told of an end that is not the run's own. Async-signal-safe; without a guard, too. */
-void guard_note(const char *text);
+/* In the child: adds to what is told of an end that is not the run's own. Async-signal-safe. False: there is no guard. */
+bool guard_note(const char *text);
 /* In the child: all that there is to tell of the run has been told. */
 void guard_tell(void);
 /* Before guard_fork: what the guard calls if the child ends before it has told all (guard_tell) and was no success. `how` is why. */

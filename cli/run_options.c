@@ -6,6 +6,7 @@
 
 #include "console.h"
 #include "costs.h"
+#include "fabric/keys.h"
 #include "launcher.h"
 #include "signals.h"
 
@@ -25,6 +26,44 @@ static bool read_level(const struct arguments *arguments, enum tutti_log_level *
         fprintf(stderr, "tutti %s: --log-level takes error, warning, info or debug, not '%s'\n",
                 arguments->command->name, name);
     return !name;
+}
+
+/* "--log HOW". False: it is no way, which was said. */
+static bool read_log(const struct arguments *arguments, struct tutti_run_options *options)
+{
+    uint8_t id[TUTTI_RUN_ID_SIZE];
+    bool json = false;
+    char text[CONSOLE_RUN_TEXT];
+    if (!console_wants_json(arguments, &json))
+        return false;
+    if (!json || tutti_keys_random(id, sizeof id))
+        return true;
+    tutti_options_set_run_id(options, id);
+    console_show_run(id, text);
+    console_use_json(text);
+    signals_keep_quiet();
+    return true;
+}
+
+enum { WORTH_LINES = 60 }; /* seconds */
+
+/* "--progress HOW". False: it is no way, which was said. */
+static bool read_progress(const struct arguments *arguments, struct run_options *run)
+{
+    const char *how = arguments_value(arguments, "--progress");
+    bool lines = how && strcmp(how, "lines") == 0, none = how && strcmp(how, "none") == 0;
+    if (how && !lines && !none && strcmp(how, "auto") != 0) {
+        fprintf(stderr, "tutti %s: --progress takes auto, lines or none, not '%s'\n", arguments->command->name, how);
+        return false;
+    }
+    run->worth_lines = lines ? 0 : WORTH_LINES;
+    if (run->quiet || none)
+        return true;
+    if (console_is_terminal() && !lines && !console_is_json())
+        tutti_options_set_progress(run->options, console_progress, NULL);
+    else
+        tutti_options_set_progress(run->options, console_progress_lines, &run->worth_lines);
+    return true;
 }
 
 /* The exit status if an option cannot be set. */
@@ -63,12 +102,10 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
         err = set_given(run->options, arguments);
     if (err)
         return refuse(arguments, err);
-    if (!read_level(arguments, &log.level))
+    if (!read_level(arguments, &log.level) || !read_log(arguments, run->options) || !read_progress(arguments, run))
         return EXIT_USAGE;
     tutti_options_set_log(run->options, &log);
     tutti_options_set_interrupt(run->options, &signals_received);
-    if (!run->quiet && console_is_terminal())
-        tutti_options_set_progress(run->options, console_progress, NULL);
     const char *stats = arguments_value(arguments, "--costs");
     return !stats || costs_read(stats, run->options) ? EXIT_DONE : EXIT_FAILED;
 }

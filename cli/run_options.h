@@ -11,6 +11,7 @@
 struct run_options {
     struct tutti_run_options *options;
     bool quiet;
+    double worth_lines; /* seconds that a run takes at least to get lines of progress */
 };
 
 /* Reads every option of a run that the command takes; its operands are the files. The progress line and Ctrl-C are set up, too.

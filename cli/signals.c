@@ -13,6 +13,7 @@
 #include "base/crash.h"
 #include "base/thread.h"
 #include "fmi/instance.h"
+#include "console.h"
 #include "guard.h"
 #include "launcher.h"
 #include "options.h"
@@ -25,8 +26,8 @@ static atomic_bool ending;            /* what is said now is why the process end
 
 static void say(const char *text)
 {
-    if (ending)
-        guard_note(text);
+    if (ending && guard_note(text) && console_is_json())
+        return; /* the guard makes a line of it */
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written; /* nothing can be done about it here */
 }

@@ -109,6 +109,9 @@ struct tutti_used_file {
  * if the system cannot be loaded. What it is told is good during the call. */
 TUTTI_API void tutti_options_set_used(struct tutti_run_options *options,
                                       void (*used)(void *context, const struct tutti_used_file *file), void *context);
+/* What a run on nodes is known by in their logs: random, and of one run only. NULL: one is made for each run. */
+enum { TUTTI_RUN_ID_SIZE = 16 };
+TUTTI_API void tutti_options_set_run_id(struct tutti_run_options *options, const unsigned char id[TUTTI_RUN_ID_SIZE]);
 /* The run ends at the next communication point once this is not 0 (a signal handler may set it). Borrowed. */
 TUTTI_API void tutti_options_set_interrupt(struct tutti_run_options *options, const volatile sig_atomic_t *interrupt);
 /* Equations to integrate with those of a Model Exchange FMU; see <tutti/extra.h>. Borrowed. */

@@ -21,7 +21,7 @@
 #include "fabric/fabric.h"
 #include "fabric/keys.h"
 
-enum { TUTTI_TCP_HOST = 64, TUTTI_TCP_RUN_ID = 16 };
+enum { TUTTI_TCP_HOST = 64, TUTTI_TCP_RUN_ID = 16 /* TUTTI_RUN_ID_SIZE */ };
 
 /* How to reach a rank. */
 struct tutti_tcp_peer {

@@ -94,8 +94,8 @@ static void answer(struct tutti_zap *zap, const struct question *question)
     char text[TUTTI_KEY_TEXT];
     tutti_key_show(question->key, text);
     if (refused < WARNINGS)
-        tutti_log_printf(zap->log, TUTTI_LOG_WARNING, NULL, "%s was refused: its key %s is not among those allowed",
-                         question->address, text);
+        tutti_log_printf(zap->log, TUTTI_LOG_WARNING, question->address,
+                         "was refused: its key %s is not among those allowed", text);
 }
 
 static void *serve(void *context)

@@ -13,7 +13,8 @@
 struct tutti_zap;
 
 /* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tutti_zap_open is called it answers
- * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some. */
+ * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some: the origin
+ * is the peer's address. */
 TUTTI_CHECKED enum tutti_err tutti_zap_start(struct tutti_zap **out, void *context, const struct tutti_log *log);
 /* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
 TUTTI_CHECKED enum tutti_err tutti_zap_allow(struct tutti_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],

@@ -353,6 +353,13 @@ void tutti_options_set_used(struct tutti_run_options *options,
     options->used_context = context;
 }
 
+void tutti_options_set_run_id(struct tutti_run_options *options, const unsigned char id[TUTTI_RUN_ID_SIZE])
+{
+    if (id)
+        memcpy(options->own_run_id, id, sizeof options->own_run_id);
+    options->run_id = id ? options->own_run_id : NULL;
+}
+
 void tutti_options_set_interrupt(struct tutti_run_options *options, const volatile sig_atomic_t *interrupt)
 {
     options->interrupt = interrupt;

@@ -50,12 +50,14 @@ struct tutti_run_options {
     void (*used)(void *context, const struct tutti_used_file *file);
     void *used_context;
     const volatile sig_atomic_t *interrupt;
+    const uint8_t *run_id;                  /* NULL: none was given */
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
     /* Of a set that tutti_options_make made; copies of it borrow. */
     struct tutti_arena memory; /* holds the texts */
     struct tutti_watcher own_watcher;
     struct tutti_log own_log;
+    uint8_t own_run_id[TUTTI_RUN_ID_SIZE];
 };
 
 enum tutti_option_kind {

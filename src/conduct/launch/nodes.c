@@ -87,7 +87,10 @@ static enum tutti_err make_keys(struct crew *crew)
     crew->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
     TRY(tutti_keys_make(&crew->keys));
     memcpy(crew->run.hub_key, crew->keys.public_key, sizeof crew->run.hub_key);
-    return tutti_keys_random(crew->run.id, sizeof crew->run.id);
+    const uint8_t *given = crew->nodes->asked->run_id;
+    if (given)
+        memcpy(crew->run.id, given, sizeof crew->run.id);
+    return given ? TUTTI_OK : tutti_keys_random(crew->run.id, sizeof crew->run.id);
 }
 
 /* All workers are ready: all are told of all. */

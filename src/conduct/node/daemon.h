@@ -26,6 +26,17 @@ enum {
     TUTTI_NODE_MOST_WAITING = 64 /* sessions of one user whose runs have not begun */
 };
 
+/* What a node tells of itself. */
+struct tutti_node_event {
+    const char *name; /* "listening", "begun", "over", "refused", "lost" */
+    enum tutti_log_level level;
+    unsigned run;            /* the node's number for it; 0: of no run */
+    const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: of no run */
+    const char *peer, *user; /* an address, the name of the key that was allowed; NULL or "": not known */
+    const char *reason;      /* why, or how it ended; NULL: it needs none */
+    const char *text;        /* all of it in words */
+};
+
 struct tutti_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
     const char *key;          /* file with the node's secret key; NULL: that of the user, on loopback only */
@@ -41,7 +52,8 @@ struct tutti_node_options {
     const char *const *env; /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
-    const struct tutti_log *log;            /* a line per run; NULL: silent */
+    void (*tell)(void *context, const struct tutti_node_event *event); /* by any thread; NULL: silent */
+    void *tell_context;
     const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */
     const volatile sig_atomic_t *drain;     /* once this is not 0, it takes no new runs, and ends with the last */
 };
@@ -68,12 +80,17 @@ struct tutti_daemon {
     size_t offer_count;
     void *context, *router, *monitor;
     struct tutti_zap *zap;
+    struct tutti_log zap_log;
     struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
     size_t session_count;
     unsigned runs;
     bool orphans;               /* a worker has ended: processes that it has started may be left */
     struct tutti_parcel parcel; /* for answers */
 };
+
+/* Tells an event; `format` makes its text. */
+void tutti_daemon_tell(const struct tutti_daemon *node, struct tutti_node_event event, const char *format, ...)
+    TUTTI_PRINTF(3, 4);
 
 /* Fills node->offers. tutti_offers_close follows in any case. */
 TUTTI_CHECKED enum tutti_err tutti_offers_open(struct tutti_daemon *node);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <netdb.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,32 @@
 #include "conduct/node/session.h"
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
+
+/* ---- what it tells ---- */
+
+void tutti_daemon_tell(const struct tutti_daemon *node, struct tutti_node_event event, const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    if (!node->options->tell)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    tutti_str_make_printable(text);
+    tutti_spelling_apply(text);
+    event.text = text;
+    node->options->tell(node->options->tell_context, &event);
+}
+
+/* Those whose keys are not allowed: `origin` is their address. */
+static void tell_stranger(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    tutti_daemon_tell(context,
+                      (struct tutti_node_event){
+                          .name = "refused", .level = level, .peer = origin, .reason = "its key is not allowed"},
+                      "%s %s", origin ? origin : "a program", text);
+}
 
 /* ---- processes that FMUs have started ---- */
 
@@ -114,7 +141,8 @@ static enum tutti_err resolve(struct tutti_daemon *node)
 
 static enum tutti_err allow_keys(struct tutti_daemon *node)
 {
-    TRY(tutti_zap_start(&node->zap, node->context, node->options->log));
+    node->zap_log = (struct tutti_log){.level = TUTTI_LOG_WARNING, .write = tell_stranger, .context = node};
+    TRY(tutti_zap_start(&node->zap, node->context, &node->zap_log));
     for (size_t i = 0; i < node->options->allow_count; i++) {
         uint8_t key[TUTTI_KEY_SIZE];
         const char *path = node->options->allow[i], *slash = strrchr(path, '/');
@@ -142,8 +170,10 @@ static enum tutti_err bind_router(struct tutti_daemon *node, const char *endpoin
         return fail_zmq("ZeroMQ");
     const char *port = strrchr(bound, ':');
     node->address.port = port ? atoi(port + 1) : node->address.port;
-    tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "listening at %s, %s", bound + strlen("tcp://"),
-                     node->options->key ? "for those whose keys are allowed" : "for runs of this user on this machine");
+    tutti_daemon_tell(node, (struct tutti_node_event){.name = "listening", .level = TUTTI_LOG_INFO},
+                      "listening at %s, %s", bound + strlen("tcp://"),
+                      node->options->key ? "for those whose keys are allowed"
+                                         : "for runs of this user on this machine");
     return TUTTI_OK;
 }
 

@@ -22,6 +22,19 @@
 #include "base/fs.h"
 #include "base/str.h"
 
+/* Begins an event of the session's. */
+static struct tutti_node_event event_of(const struct tutti_session *session, const char *name,
+                                        enum tutti_log_level level, const char *reason)
+{
+    return (struct tutti_node_event){.name = name,
+                                     .level = level,
+                                     .run = session->run,
+                                     .id = session->run ? session->run_id : NULL,
+                                     .peer = session->peer,
+                                     .user = session->user,
+                                     .reason = reason};
+}
+
 static enum tutti_err fail_message(void)
 {
     return tutti_fail(TUTTI_ERR_FORMAT, "the node does not understand what this program asks for");
@@ -460,9 +473,9 @@ static enum tutti_err take_start(struct tutti_daemon *node, struct tutti_session
     enum tutti_err err = start(node, session, in);
     keep_quota(node);
     if (!err)
-        tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "run %u: %u of %d rank%s, for %s at %s",
-                         session->run, session->worker_count, session->ranks, session->ranks == 1 ? "" : "s",
-                         session->user[0] ? session->user : "a user", session->peer);
+        tutti_daemon_tell(node, event_of(session, "begun", TUTTI_LOG_INFO, NULL),
+                          "run %u: %u of %d rank%s, for %s at %s", session->run, session->worker_count, session->ranks,
+                          session->ranks == 1 ? "" : "s", session->user[0] ? session->user : "a user", session->peer);
     return err;
 }
 
@@ -501,8 +514,9 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
 
 void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
 {
-    tutti_log_printf(node->options->log, TUTTI_LOG_WARNING, NULL, "%s at %s was refused: %s",
-                     session->user[0] ? session->user : "a user", session->peer, tutti_err_message());
+    tutti_daemon_tell(node, event_of(session, "refused", TUTTI_LOG_WARNING, tutti_err_message()),
+                      "%s at %s was refused: %s", session->user[0] ? session->user : "a user", session->peer,
+                      tutti_err_message());
     tutti_node_begin(&node->parcel, TUTTI_NODE_REFUSED);
     tutti_parcel_put_u32(&node->parcel, err);
     tutti_parcel_put_text(&node->parcel, tutti_err_message());
@@ -562,9 +576,12 @@ static void tell_lost(struct tutti_daemon *node, struct tutti_session *session, 
         [TUTTI_LOSS_HANG] = "gave no sign of life and was killed, after seconds:",
         [TUTTI_LOSS_ERROR] = "could not begin; error",
     };
-    tutti_log_printf(node->options->log, TUTTI_LOG_WARNING, NULL, "run %u: the worker of rank %d %s %u%s%s",
-                     session->run, worker->rank, words[loss], detail, message && *message ? ": " : "",
-                     message ? message : "");
+    session->failed = true;
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s %u%s%s", words[loss], detail, message && *message ? ": " : "",
+             message ? message : "");
+    tutti_daemon_tell(node, event_of(session, "lost", TUTTI_LOG_WARNING, reason), "run %u: the worker of rank %d %s",
+                      session->run, worker->rank, reason);
 }
 
 /* The next thing that the worker says. False: there is none. */
@@ -680,13 +697,23 @@ static void worker_fini(struct tutti_daemon *node, struct tutti_watched *worker)
         munmap(worker->page, sizeof *worker->page);
 }
 
+/* How the run ended, as far as it was here. */
+static const char *outcome_of(const struct tutti_session *session)
+{
+    bool done = true;
+    for (uint32_t i = 0; i < session->worker_count; i++)
+        done = done && session->workers[i].done;
+    return session->failed ? "failed" : done ? "completed" : "ended from outside";
+}
+
 void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session)
 {
+    const char *outcome = outcome_of(session);
     for (uint32_t i = 0; i < session->worker_count; i++)
         worker_fini(node, &session->workers[i]);
     if (session->worker_count > 0)
-        tutti_log_printf(node->options->log, TUTTI_LOG_INFO, NULL, "run %u: over after %.1f s", session->run,
-                         tutti_clock_now() - session->began);
+        tutti_daemon_tell(node, event_of(session, "over", TUTTI_LOG_INFO, outcome), "run %u: over after %.1f s, %s",
+                          session->run, tutti_clock_now() - session->began, outcome);
     if (session->folder)
         (void)tutti_fs_remove_tree(session->folder); /* what is left goes with the node's folder */
     tutti_arrival_free(session->arrival);

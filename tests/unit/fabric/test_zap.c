@@ -55,10 +55,9 @@ struct pair {
 
 static void note(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
-    (void)origin;
     struct pair *pair = context;
     if (level == TUTTI_LOG_WARNING)
-        snprintf(pair->logged, sizeof pair->logged, "%s", text);
+        snprintf(pair->logged, sizeof pair->logged, "%s %s", origin, text);
 }
 
 static struct tutti_log pair_log;
