@@ -17,7 +17,7 @@ from command import FMUS, TUTTI
 from random_systems import SORTS, System, do_steps
 
 SEEDS = (1, 2, 3, 4, 25, 26)
-COARSE_SEEDS = (159, 229, 274, 294, 319, 399)
+COARSE_SEEDS = (84, 119, 159, 229, 274, 294, 399)
 TOLERANCES = (1e-2, 1e-3, 1e-5)
 MOST = 2  # times the tolerance and the range of the signal; the bar is 10
 LEAST_SLOPE = 0.85  # of the error against the tolerance, both logarithmic; a line through three points
@@ -59,8 +59,9 @@ class Accuracy(unittest.TestCase):
                     self.check_estimate(system, tolerance, error, stats["estimated_error"])
 
     def test_error_is_proportional_to_the_tolerance(self):
-        """Where all inputs move, and steps are few: without calibration (tutti_norm_calibrate) each of these has a slope of 0.83
-        to 0.88, because its coarse runs are better than asked for."""
+        """Where all inputs move, and steps are few: coarse runs must not be better than asked for. Slopes were 0.83 to 0.88 without
+        calibration (tutti_norm_calibrate), and those of the first two 0.87 and 0.89 as long as the ratio of errors to predictions
+        (embedded.c) fell by half at most each time that it was measured."""
         tolerances = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
         for seed in COARSE_SEEDS:
             system = System(seed, FMUS)

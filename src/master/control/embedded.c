@@ -25,7 +25,8 @@ static enum tutti_err gauge(struct tutti_master *master, double target, unsigned
     tutti_extrapolation_defect(&master->extrapolation, degree, target, now, defect);
     TRY(tutti_norm_of(&master->norm, defect, now, target - rank->t, TUTTI_WEIGH_SMOOTH, &foretold, &driver));
     double found = foretold > 0 ? fmin(fmax(attempt->size / foretold, LEAST_GAUGE), MOST_GAUGE) : 1;
-    master->memory.learned.gauge = fmax(found, (master->memory.learned.gauge + found) / 2);
+    /* A ratio: the geometric mean. By the arithmetic one it could fall by half at most, and short runs ended before it was right. */
+    master->memory.learned.gauge = fmax(found, sqrt(master->memory.learned.gauge * found));
     master->memory.learned.gauge_due = GAUGE_EVERY;
     attempt->seen = INFINITY; /* not to be compared with what predictions show */
     return TUTTI_OK;
