@@ -39,6 +39,7 @@ struct tutti_conductor {
     struct tutti_rows *rows;
     struct tutti_record_file step_log;
     char *step_log_path; /* absolute; NULL: none */
+    struct tutti_bytes step_log_mark;
     double last_progress, last_flush;
     bool progressed;    /* since the last time that it was shown */
     enum tutti_err err; /* of the rank that failed first */
@@ -90,6 +91,29 @@ enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tu
     else
         *out = conductor;
     return err;
+}
+
+/* --- an interrupted run */
+
+void tutti_conductor_resume(struct tutti_conductor *conductor, struct tutti_bytes result, struct tutti_bytes step_log)
+{
+    tutti_rows_resume(conductor->rows, result);
+    conductor->step_log_mark = step_log;
+}
+
+enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tutti_parcel *result,
+                                    struct tutti_parcel *step_log)
+{
+    TRY(tutti_rows_mark(conductor->rows, result));
+    if (conductor->step_log.fd < 0)
+        return TUTTI_OK;
+    return tutti_fail_context(tutti_record_file_mark_lines(&conductor->step_log, step_log), "--step-log");
+}
+
+enum tutti_err tutti_conductor_sync(struct tutti_conductor *conductor)
+{
+    TRY(tutti_rows_sync(conductor->rows));
+    return tutti_fail_context(tutti_record_file_sync(&conductor->step_log), "--step-log");
 }
 
 /* --- frames */
@@ -162,14 +186,25 @@ static enum tutti_err take_progress(struct tutti_conductor *conductor, int r, st
     return TUTTI_OK;
 }
 
+/* The first line is the header, which a file that goes on has. */
+static enum tutti_err open_step_log(struct tutti_conductor *conductor, bool *anew)
+{
+    const struct tutti_bytes *from = &conductor->step_log_mark;
+    const char *bytes = (const char *)from->data;
+    struct tutti_unparcel mark = {.at = bytes, .end = bytes + from->size};
+    if (from->size == 0)
+        return tutti_record_file_begin(&conductor->step_log, conductor->step_log_path);
+    return tutti_record_file_resume_lines(&conductor->step_log, conductor->step_log_path, &mark, anew);
+}
+
 static enum tutti_err take_step(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     const char *line = tutti_unparcel_text(in);
     if (!is_read(in) || !line || !conductor->step_log_path)
         return malformed("the step log", r);
-    const char *path = conductor->step_log_path;
-    enum tutti_err err = conductor->step_log.fd < 0 ? tutti_record_file_begin(&conductor->step_log, path) : TUTTI_OK;
-    if (!err)
+    bool anew = true;
+    enum tutti_err err = conductor->step_log.fd < 0 ? open_step_log(conductor, &anew) : TUTTI_OK;
+    if (!err && anew)
         err = tutti_record_file_append(&conductor->step_log, line);
     return tutti_fail_context(err, "--step-log");
 }

@@ -9,6 +9,7 @@
 
 #include <tutti/run.h>
 
+#include "description/type.h"
 #include "fabric/report.h"
 #include "options/options.h"
 
@@ -19,6 +20,15 @@ struct tutti_conductor;
  * result. */
 TUTTI_CHECKED enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tutti_run_options *options,
                                                  const char *result, int ranks);
+/* Files go on from these marks (tutti_conductor_mark) of an interrupted run, when the ranks have told what comes into them; an empty
+ * one: a new file. Borrowed until then. To be called before anything is taken. */
+void tutti_conductor_resume(struct tutti_conductor *conductor, struct tutti_bytes result, struct tutti_bytes step_log);
+/* Where the files are now: as tutti_output_mark and tutti_step_log_mark put it on a run of one rank. Nothing for a file that has not
+ * been opened. IO, MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tutti_parcel *result,
+                                                  struct tutti_parcel *step_log);
+/* What was there with the last mark is on the disk after this. Another thread may be using the conductor. */
+TUTTI_CHECKED enum tutti_err tutti_conductor_sync(struct tutti_conductor *conductor);
 /* Takes bytes that rank `rank` reported; *taken may be less than `count`: the rest is a frame that is not whole yet, or a row
  * that has to wait for others, and is to be offered again. IO if the result cannot be written, FORMAT if the bytes are no
  * report: the run is to be stopped. */

@@ -58,6 +58,11 @@ enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks, const struct t
     return tutti_fail_memory();
 }
 
+void tutti_rows_resume(struct tutti_rows *rows, struct tutti_bytes mark)
+{
+    rows->target.resume = mark;
+}
+
 /* --- columns */
 
 static int compare_cells(const void *a, const void *b)
@@ -283,6 +288,16 @@ unsigned long tutti_rows_count(const struct tutti_rows *rows)
 enum tutti_err tutti_rows_flush(struct tutti_rows *rows)
 {
     return tutti_output_flush(&rows->output);
+}
+
+enum tutti_err tutti_rows_mark(struct tutti_rows *rows, struct tutti_parcel *mark)
+{
+    return rows->columns ? tutti_output_mark(&rows->output, mark) : TUTTI_OK;
+}
+
+enum tutti_err tutti_rows_sync(struct tutti_rows *rows)
+{
+    return tutti_output_sync(&rows->output);
 }
 
 enum tutti_err tutti_rows_close(struct tutti_rows *rows)

@@ -16,6 +16,8 @@ struct tutti_rows;
 /* `target` is copied, what it names is borrowed; its origin is what ranks tell. */
 TUTTI_CHECKED enum tutti_err tutti_rows_new(struct tutti_rows **out, int ranks,
                                             const struct tutti_output_target *target);
+/* The file goes on from a mark (tutti_rows_mark), borrowed until it is open. */
+void tutti_rows_resume(struct tutti_rows *rows, struct tutti_bytes mark);
 /* A frame COLUMNS. FORMAT; whatever opening the file fails with. */
 TUTTI_CHECKED enum tutti_err tutti_rows_take_columns(struct tutti_rows *rows, int rank, struct tutti_unparcel *in);
 /* Has a row of this rank to wait for others? */
@@ -28,6 +30,9 @@ void tutti_rows_end(struct tutti_rows *rows, int rank);
 /* Written so far. */
 unsigned long tutti_rows_count(const struct tutti_rows *rows);
 TUTTI_CHECKED enum tutti_err tutti_rows_flush(struct tutti_rows *rows);
+/* As of record/output.h; nothing before the file is open. */
+TUTTI_CHECKED enum tutti_err tutti_rows_mark(struct tutti_rows *rows, struct tutti_parcel *mark);
+TUTTI_CHECKED enum tutti_err tutti_rows_sync(struct tutti_rows *rows);
 /* Closes the file and releases everything; NULL is fine. */
 TUTTI_CHECKED enum tutti_err tutti_rows_close(struct tutti_rows *rows);
 

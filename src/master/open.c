@@ -216,7 +216,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
         TRY(tutti_detector_open(&master->detector, rank));
     TRY(remember(master));
     TRY(open_lane(master));
-    return step_log ? tutti_step_log_open(&master->log, rank, step_log) : TUTTI_OK;
+    return step_log ? tutti_step_log_open(&master->log, rank, step_log, (struct tutti_bytes){0}) : TUTTI_OK;
 }
 
 enum tutti_err tutti_master_close(struct tutti_master *master)

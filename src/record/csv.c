@@ -109,6 +109,22 @@ static void emergency(struct tutti_recorder *recorder)
     tutti_lines_emergency(&recorder->lines);
 }
 
+static const struct tutti_record_format *format_of(const struct tutti_recorder *recorder)
+{
+    return recorder->units ? &tutti_record_csv_units : &tutti_record_csv;
+}
+
+static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+{
+    tutti_record_put_columns(mark, format_of(recorder), recorder->columns, recorder->n);
+    return tutti_lines_mark(&recorder->lines, mark);
+}
+
+static enum tutti_err sync_file(struct tutti_recorder *recorder)
+{
+    return tutti_lines_sync(&recorder->lines);
+}
+
 /* --- opening and closing */
 
 static void release(struct tutti_recorder *recorder)
@@ -165,8 +181,8 @@ static enum tutti_err put_name(struct tutti_recorder *recorder, char **at, const
     return failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
-/* Goes to the file at once: a full disk shows now, not after hours. */
-static enum tutti_err write_header(struct tutti_recorder *recorder)
+/* Into the buffer; returns its end. */
+static enum tutti_err put_header(struct tutti_recorder *recorder, char **end)
 {
     const char *time = recorder->units ? "time [s]" : "time";
     char *at = put_text(recorder->lines.buffer, time, strlen(time));
@@ -175,12 +191,32 @@ static enum tutti_err write_header(struct tutti_recorder *recorder)
         TRY(put_name(recorder, &at, &recorder->columns[i]));
     }
     *at++ = '\n';
-    tutti_lines_end(&recorder->lines, at);
-    return flush(recorder);
+    *end = at;
+    return TUTTI_OK;
 }
 
+/* The header goes to the file at once: a full disk shows now, not after hours. */
+static enum tutti_err begin(struct tutti_recorder *recorder)
+{
+    char *end;
+    TRY(put_header(recorder, &end));
+    TRY(tutti_lines_open(&recorder->lines));
+    tutti_lines_end(&recorder->lines, end);
+    enum tutti_err err = flush(recorder);
+    return err ? tutti_lines_close(&recorder->lines, err) : TUTTI_OK;
+}
+
+static enum tutti_err resume(struct tutti_recorder *recorder, struct tutti_unparcel *mark)
+{
+    char *end;
+    TRY(tutti_record_check_columns(mark, format_of(recorder), recorder->lines.path, recorder->columns, recorder->n));
+    TRY(put_header(recorder, &end));
+    return tutti_lines_reopen(&recorder->lines, (size_t)(end - recorder->lines.buffer), mark);
+}
+
+/* `mark` is NULL for a new file. */
 static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                    size_t n, bool units)
+                                    size_t n, bool units, struct tutti_unparcel *mark)
 {
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
@@ -188,12 +224,7 @@ static enum tutti_err open_recorder(struct tutti_recorder **out, const char *pat
     recorder->units = units;
     enum tutti_err err = prepare(recorder, path, columns, n);
     if (err == TUTTI_OK)
-        err = tutti_lines_open(&recorder->lines);
-    if (err == TUTTI_OK) {
-        err = write_header(recorder);
-        if (err != TUTTI_OK)
-            err = tutti_lines_close(&recorder->lines, err);
-    }
+        err = mark ? resume(recorder, mark) : begin(recorder);
     if (err == TUTTI_OK)
         *out = recorder;
     else
@@ -204,13 +235,25 @@ static enum tutti_err open_recorder(struct tutti_recorder **out, const char *pat
 static enum tutti_err open_csv(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
                                size_t n)
 {
-    return open_recorder(out, path, columns, n, false);
+    return open_recorder(out, path, columns, n, false, NULL);
 }
 
 static enum tutti_err open_csv_units(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
                                      size_t n)
 {
-    return open_recorder(out, path, columns, n, true);
+    return open_recorder(out, path, columns, n, true, NULL);
+}
+
+static enum tutti_err reopen_csv(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                 size_t n, struct tutti_unparcel *mark)
+{
+    return open_recorder(out, path, columns, n, false, mark);
+}
+
+static enum tutti_err reopen_csv_units(struct tutti_recorder **out, const char *path,
+                                       const struct tutti_column *columns, size_t n, struct tutti_unparcel *mark)
+{
+    return open_recorder(out, path, columns, n, true, mark);
 }
 
 const struct tutti_record_format tutti_record_csv = {
@@ -223,6 +266,9 @@ const struct tutti_record_format tutti_record_csv = {
     .flush = flush,
     .close = close_file,
     .emergency = emergency,
+    .mark = mark_place,
+    .reopen = reopen_csv,
+    .sync = sync_file,
 };
 
 const struct tutti_record_format tutti_record_csv_units = {
@@ -235,4 +281,7 @@ const struct tutti_record_format tutti_record_csv_units = {
     .flush = flush,
     .close = close_file,
     .emergency = emergency,
+    .mark = mark_place,
+    .reopen = reopen_csv_units,
+    .sync = sync_file,
 };

@@ -64,9 +64,22 @@ static enum tutti_err lock(int fd, const char *path)
                       "cannot write %s: another run is writing it; wait for its end, or name another file", path);
 }
 
-static enum tutti_err open_at(struct tutti_record_file *file, const char *path)
+static bool is_regular(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct stat st;
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+/* Marks read what was written. A pipe that is open for reading, too, would not wait for its reader. */
+static int open_for_writing(const char *path, int flags)
+{
+    int fd = is_regular(path) ? open(path, O_RDWR | flags | O_CLOEXEC, 0666) : -1;
+    return fd >= 0 ? fd : open(path, O_WRONLY | flags | O_CLOEXEC, 0666);
+}
+
+static enum tutti_err open_at(struct tutti_record_file *file, const char *path, int flags)
+{
+    int fd = open_for_writing(path, flags);
     if (fd < 0)
         return tutti_record_file_fail_open(path);
     file->fd = tutti_fs_move_away(fd);
@@ -74,6 +87,16 @@ static enum tutti_err open_at(struct tutti_record_file *file, const char *path)
         return tutti_record_file_fail_open(path);
     file->is_regular = S_ISREG(file->identity.mode);
     return file->is_regular ? lock(file->fd, path) : TUTTI_OK;
+}
+
+static enum tutti_err open_or_not(struct tutti_record_file *file, const char *path, int flags)
+{
+    enum tutti_err err = open_at(file, path, flags);
+    if (err != TUTTI_OK && file->fd >= 0) {
+        close(file->fd);
+        file->fd = -1;
+    }
+    return err;
 }
 
 enum tutti_err tutti_record_file_open(struct tutti_record_file *file, const char *path)
@@ -84,12 +107,7 @@ enum tutti_err tutti_record_file_open(struct tutti_record_file *file, const char
         (void)tutti_fs_identify(file->fd, &file->identity); /* if it is closed, writing tells */
         return TUTTI_OK;
     }
-    enum tutti_err err = open_at(file, path);
-    if (err != TUTTI_OK && file->fd >= 0) {
-        close(file->fd);
-        file->fd = -1;
-    }
-    return err;
+    return open_or_not(file, path, O_CREAT);
 }
 
 static bool is_ours(const struct tutti_record_file *file, struct tutti_fs_identity *now)
@@ -100,7 +118,7 @@ static bool is_ours(const struct tutti_record_file *file, struct tutti_fs_identi
 /* What has its number now is not ours to close. */
 static bool open_again(struct tutti_record_file *file, struct tutti_fs_identity *now)
 {
-    int fd = file->is_regular ? open(file->path, O_WRONLY | O_CLOEXEC) : -1;
+    int fd = file->is_regular ? open_for_writing(file->path, 0) : -1;
     if (fd < 0)
         return false;
     if (!tutti_fs_identify(fd, now) || !tutti_fs_is_identical(now, &file->identity)) {
@@ -155,4 +173,138 @@ enum tutti_err tutti_record_file_append(struct tutti_record_file *file, const ch
     if (tutti_record_file_hold(file, -1) && tutti_fs_write(file->fd, text, length, -1) == length)
         return TUTTI_OK;
     return tutti_record_file_fail_write(name_of(file), errno ? errno : EIO);
+}
+
+enum tutti_err tutti_record_file_sync(const struct tutti_record_file *file)
+{
+    struct tutti_fs_identity now;
+    if (file->fd < 0 || !file->is_regular)
+        return TUTTI_OK;
+    errno = EBADF;
+    if (is_ours(file, &now) && fdatasync(file->fd) == 0)
+        return TUTTI_OK;
+    return tutti_record_file_fail_write(name_of(file), errno);
+}
+
+/* --- files that a later run goes on with */
+
+enum { TAIL = 256 }; /* bytes before the place of a mark */
+
+/* How many of n bytes are there. */
+static size_t read_at(const struct tutti_record_file *file, char *bytes, size_t n, off_t at)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t more = pread(file->fd, bytes + done, n - done, at + (off_t)done);
+        if (more == 0 || (more < 0 && errno != EINTR))
+            break;
+        done += more > 0 ? (size_t)more : 0;
+    }
+    return done;
+}
+
+enum tutti_err tutti_record_file_fail_reopen(const char *path, const char *what)
+{
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "cannot go on with %s: %s; put the file of the interrupted run there, or start the run anew",
+                      path, what);
+}
+
+enum tutti_err tutti_record_file_fail_mark(const char *path)
+{
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "cannot go on with %s: what the checkpoint says about it is damaged; take another checkpoint, or "
+                      "start the run anew",
+                      path);
+}
+
+enum tutti_err tutti_record_file_mark(struct tutti_record_file *file, off_t first, off_t position,
+                                      struct tutti_parcel *mark)
+{
+    char tail[TAIL];
+    size_t n = position - first < TAIL ? (size_t)(position - first) : TAIL;
+    if (!tutti_record_file_hold(file, -1) || read_at(file, tail, n, position - (off_t)n) != n)
+        n = 0; /* it may be written and not read; going on then trusts its size */
+    tutti_parcel_put_u64(mark, (uint64_t)position);
+    tutti_parcel_put_block(mark, tail, n);
+    return mark->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err check_size(const struct tutti_record_file *file, off_t position)
+{
+    if (!file->is_regular)
+        return tutti_record_file_fail_reopen(file->path, "it is no regular file");
+    if (file->identity.size >= position)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "cannot go on with %s: it has %lld bytes, and had %lld when the checkpoint was written; put the "
+                      "file of the interrupted run there, or start the run anew",
+                      file->path, (long long)file->identity.size, (long long)position);
+}
+
+enum tutti_err tutti_record_file_expect(const struct tutti_record_file *file, const void *bytes, size_t n, off_t at)
+{
+    char there[4096];
+    for (size_t done = 0, piece; done < n; done += piece) {
+        piece = n - done < sizeof there ? n - done : sizeof there;
+        if (read_at(file, there, piece, at + (off_t)done) != piece ||
+            memcmp(there, (const char *)bytes + done, piece) != 0)
+            return tutti_record_file_fail_reopen(file->path, "it is not the file that the checkpoint was written with");
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_record_file_reopen(struct tutti_record_file *file, const char *path, struct tutti_unparcel *mark,
+                                        off_t *position)
+{
+    *file = (struct tutti_record_file){.fd = -1, .path = path};
+    uint64_t size = tutti_unparcel_u64(mark);
+    size_t n;
+    const void *tail = tutti_unparcel_block(mark, &n);
+    if (mark->bad || size > INT64_MAX || n > size)
+        return tutti_record_file_fail_mark(path);
+    if (access(path, F_OK) != 0)
+        return tutti_fail(TUTTI_ERR_IO,
+                          "cannot go on with %s: %s; put the file of the interrupted run there, or start the run anew",
+                          path, strerror(errno));
+    TRY(open_or_not(file, path, 0));
+    *position = (off_t)size;
+    enum tutti_err err = check_size(file, *position);
+    if (!err)
+        err = tutti_record_file_expect(file, tail, n, *position - (off_t)n);
+    return err ? tutti_record_file_close(file, err) : TUTTI_OK;
+}
+
+enum tutti_err tutti_record_file_cut(struct tutti_record_file *file, off_t position)
+{
+    if (ftruncate(file->fd, position) == 0 && lseek(file->fd, position, SEEK_SET) == position)
+        return TUTTI_OK;
+    return tutti_record_file_fail_write(file->path, errno);
+}
+
+enum tutti_err tutti_record_file_mark_lines(struct tutti_record_file *file, struct tutti_parcel *mark)
+{
+    tutti_parcel_put_u8(mark, file->is_regular);
+    if (!file->is_regular)
+        return mark->failed ? tutti_fail_memory() : TUTTI_OK;
+    off_t position = tutti_record_file_hold(file, -1) ? lseek(file->fd, 0, SEEK_CUR) : -1;
+    return position < 0 ? tutti_record_file_fail_write(file->path, errno)
+                        : tutti_record_file_mark(file, 0, position, mark);
+}
+
+enum tutti_err tutti_record_file_resume_lines(struct tutti_record_file *file, const char *path,
+                                              struct tutti_unparcel *mark, bool *anew)
+{
+    off_t position;
+    *file = (struct tutti_record_file){.fd = -1, .path = path};
+    bool was_regular = tutti_unparcel_u8(mark) != 0;
+    if (mark->bad)
+        return tutti_record_file_fail_mark(path);
+    *anew = !was_regular || strcmp(path, "-") == 0 || !is_regular(path);
+    if (*anew)
+        return tutti_record_file_begin(file, path);
+    TRY(tutti_record_file_reopen(file, path, mark, &position));
+    *anew = position == 0;
+    enum tutti_err err = tutti_record_file_cut(file, position);
+    return err ? tutti_record_file_close(file, err) : TUTTI_OK;
 }

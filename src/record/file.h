@@ -4,15 +4,17 @@
 #ifndef TUTTI_RECORD_FILE_H
 #define TUTTI_RECORD_FILE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/err.h"
 #include "base/fs.h"
+#include "base/parcel.h"
 
 /* A file that is open for writing. Code of an FMU may close our descriptor, and what it opens then may get the same number: the
  * file that the number stands for is looked at before anything is written. */
 struct tutti_record_file {
-    int fd;           /* -1: none */
+    _Atomic int fd;   /* -1: none */
     const char *path; /* borrowed */
     struct tutti_fs_identity identity;
     bool is_regular;  /* bytes have a place in it; pipes and devices take them one after the other */
@@ -29,9 +31,40 @@ bool tutti_record_file_hold(struct tutti_record_file *file, off_t size);
 /* Closes it, if it is ours, and if `err` is OK with an error of its own: network file systems tell a full disk here. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err);
 
+/* What was written is on the disk after this, also if the power fails. Another thread may be writing. Pipes and devices have no
+ * disk. IO. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_sync(const struct tutti_record_file *file);
+
 /* For files of lines: opens and empties it; writes a text at its end, at once. IO. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_begin(struct tutti_record_file *file, const char *path);
 TUTTI_CHECKED enum tutti_err tutti_record_file_append(struct tutti_record_file *file, const char *text);
+
+/* --- files that a later run goes on with
+ *
+ * A mark is how long a regular file is, and its last bytes, by which it is known again. */
+
+/* Everything before `position` has been written; from `first` on it will not change any more. IO. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_mark(struct tutti_record_file *file, off_t first, off_t position,
+                                                    struct tutti_parcel *mark);
+/* Opens the file of a mark and checks that it is that: as long, or longer. It stays as it is. IO if it is not there, FORMAT if it is
+ * another one, or if the mark is none. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_reopen(struct tutti_record_file *file, const char *path,
+                                                      struct tutti_unparcel *mark, off_t *position);
+/* FORMAT unless the file has these bytes at `at`. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_expect(const struct tutti_record_file *file, const void *bytes, size_t n,
+                                                      off_t at);
+/* Nothing is after `position`, where it is written next. IO. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_cut(struct tutti_record_file *file, off_t position);
+/* The failure to find in `path` what a mark says; `what` it is instead. */
+enum tutti_err tutti_record_file_fail_reopen(const char *path, const char *what);
+/* The mark is not one that was ever made. */
+enum tutti_err tutti_record_file_fail_mark(const char *path);
+
+/* The same for files of lines, also if they are pipes or devices: these cannot be taken back, and begin anew. *anew: the file is
+ * empty, or such a one. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_mark_lines(struct tutti_record_file *file, struct tutti_parcel *mark);
+TUTTI_CHECKED enum tutti_err tutti_record_file_resume_lines(struct tutti_record_file *file, const char *path,
+                                                            struct tutti_unparcel *mark, bool *anew);
 
 /* For formats that go back in their file: fails if `path` is standard output, a pipe or a device. Looks before opening, which
  * would wait for a pipe's reader. */

@@ -316,6 +316,26 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
     return TUTTI_OK;
 }
 
+static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+{
+    (void)recorder;
+    (void)mark;
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a run cannot go on with a .h5 file yet; name a .csv file (-o)");
+}
+
+static enum tutti_err reopen_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                  size_t n, struct tutti_unparcel *mark)
+{
+    (void)out;
+    TRY(tutti_record_check_columns(mark, &tutti_record_hdf5, path, columns, n));
+    return mark_place(NULL, NULL);
+}
+
+static enum tutti_err sync_file(struct tutti_recorder *recorder)
+{
+    return tutti_record_file_sync(&recorder->claim);
+}
+
 const struct tutti_record_format tutti_record_hdf5 = {
     .name = "hdf5",
     .extension = ".h5",
@@ -324,4 +344,7 @@ const struct tutti_record_format tutti_record_hdf5 = {
     .flush = flush,
     .close = close_recorder,
     .emergency = emergency,
+    .mark = mark_place,
+    .reopen = reopen_hdf5,
+    .sync = sync_file,
 };

@@ -25,6 +25,7 @@ struct tutti_recorder {
     size_t fixed; /* most bytes of a row without the contents of its texts */
     struct field *fields;
     size_t n;
+    const struct tutti_column *columns;
     bool told; /* a row is in the file: a full disk shows with the first one, not after hours */
 };
 
@@ -147,6 +148,17 @@ static void emergency(struct tutti_recorder *recorder)
     tutti_lines_emergency(&recorder->lines);
 }
 
+static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+{
+    tutti_record_put_columns(mark, &tutti_record_jsonl, recorder->columns, recorder->n);
+    return tutti_lines_mark(&recorder->lines, mark);
+}
+
+static enum tutti_err sync_file(struct tutti_recorder *recorder)
+{
+    return tutti_lines_sync(&recorder->lines);
+}
+
 /* --- opening and closing */
 
 static void release(struct tutti_recorder *recorder)
@@ -193,6 +205,7 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path,
 {
     recorder->fields = calloc(n + 1, sizeof *recorder->fields);
     recorder->n = n;
+    recorder->columns = columns;
     recorder->fixed = sizeof TIME_KEY + TUTTI_NUMBER_MAX + 4;
     if (!recorder->fields)
         return tutti_fail_memory();
@@ -201,20 +214,41 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path,
     return tutti_lines_prepare(&recorder->lines, path, 2 * recorder->fixed);
 }
 
-static enum tutti_err open_file(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                size_t n)
+static enum tutti_err resume(struct tutti_recorder *recorder, struct tutti_unparcel *mark)
+{
+    TRY(tutti_record_check_columns(mark, &tutti_record_jsonl, recorder->lines.path, recorder->columns, recorder->n));
+    TRY(tutti_lines_reopen(&recorder->lines, 0, mark));
+    recorder->told = recorder->lines.offset > 0;
+    return TUTTI_OK;
+}
+
+/* `mark` is NULL for a new file. */
+static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                    size_t n, struct tutti_unparcel *mark)
 {
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
         return tutti_fail_memory();
     enum tutti_err err = prepare(recorder, path, columns, n);
     if (err == TUTTI_OK)
-        err = tutti_lines_open(&recorder->lines);
+        err = mark ? resume(recorder, mark) : tutti_lines_open(&recorder->lines);
     if (err == TUTTI_OK)
         *out = recorder;
     else
         release(recorder);
     return err;
+}
+
+static enum tutti_err open_file(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                size_t n)
+{
+    return open_recorder(out, path, columns, n, NULL);
+}
+
+static enum tutti_err reopen_file(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                  size_t n, struct tutti_unparcel *mark)
+{
+    return open_recorder(out, path, columns, n, mark);
 }
 
 const struct tutti_record_format tutti_record_jsonl = {
@@ -227,4 +261,7 @@ const struct tutti_record_format tutti_record_jsonl = {
     .flush = flush,
     .close = close_file,
     .emergency = emergency,
+    .mark = mark_place,
+    .reopen = reopen_file,
+    .sync = sync_file,
 };

@@ -27,6 +27,24 @@ enum tutti_err tutti_lines_open(struct tutti_lines *lines)
     return err ? tutti_record_file_close(&lines->file, err) : TUTTI_OK;
 }
 
+static enum tutti_err resume(struct tutti_lines *lines, size_t n, off_t position)
+{
+    if ((off_t)n > position)
+        return tutti_record_file_fail_mark(lines->path);
+    TRY(tutti_record_file_expect(&lines->file, lines->buffer, n, 0));
+    TRY(tutti_record_file_cut(&lines->file, position));
+    lines->offset = position;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_lines_reopen(struct tutti_lines *lines, size_t n, struct tutti_unparcel *mark)
+{
+    off_t position;
+    TRY(tutti_record_file_reopen(&lines->file, lines->path, mark, &position));
+    enum tutti_err err = resume(lines, n, position);
+    return err ? tutti_record_file_close(&lines->file, err) : TUTTI_OK;
+}
+
 /* How many of the first n bytes are whole rows. The bytes start with a row. */
 static size_t whole_rows(const struct tutti_lines *lines, size_t n)
 {
@@ -73,6 +91,19 @@ enum tutti_err tutti_lines_flush(struct tutti_lines *lines)
         lines->offset = offset + (off_t)done;
     lines->writing = false;
     return lines->error ? tutti_record_file_fail_write(lines->path, lines->error) : TUTTI_OK;
+}
+
+enum tutti_err tutti_lines_mark(struct tutti_lines *lines, struct tutti_parcel *mark)
+{
+    TRY(tutti_lines_flush(lines));
+    if (lines->offset < 0)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s: what was written there cannot be taken back", lines->path);
+    return tutti_record_file_mark(&lines->file, 0, lines->offset, mark);
+}
+
+enum tutti_err tutti_lines_sync(struct tutti_lines *lines)
+{
+    return tutti_record_file_sync(&lines->file);
 }
 
 /* Room for a row of `need` bytes. */

@@ -41,6 +41,11 @@ static inline void tutti_lines_end(struct tutti_lines *lines, const char *end)
 /* These are what recorder.h says of formats. */
 TUTTI_CHECKED enum tutti_err tutti_lines_flush(struct tutti_lines *lines);
 void tutti_lines_emergency(struct tutti_lines *lines);
+TUTTI_CHECKED enum tutti_err tutti_lines_mark(struct tutti_lines *lines, struct tutti_parcel *mark);
+TUTTI_CHECKED enum tutti_err tutti_lines_sync(struct tutti_lines *lines);
+/* Opens the file of a mark, which begins with the `n` bytes of the buffer, and cuts it there; tutti_lines_end was not called. On
+ * failure there is nothing to close. */
+TUTTI_CHECKED enum tutti_err tutti_lines_reopen(struct tutti_lines *lines, size_t n, struct tutti_unparcel *mark);
 /* Closes the file, if it is open, with `err` or an error of its own. */
 TUTTI_CHECKED enum tutti_err tutti_lines_close(struct tutti_lines *lines, enum tutti_err err);
 /* Releases memory. */

@@ -45,6 +45,8 @@ struct tutti_recorder {
     size_t fixed_count;
     struct tutti_column *varying; /* the rows of data_2 below the time */
     size_t varying_count;
+    const struct tutti_column *columns; /* all of them */
+    size_t column_count;
     int32_t points;      /* rows so far, in the file or not */
     _Atomic bool stored; /* the constants */
     struct tutti_record_file file;
@@ -154,6 +156,18 @@ static void emergency(struct tutti_recorder *recorder)
         return;
     (void)store(recorder, whole, recorder->offset);
     recorder->whole = 0;
+}
+
+static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+{
+    TRY(flush(recorder));
+    tutti_record_put_columns(mark, &tutti_record_mat, recorder->columns, recorder->column_count);
+    return tutti_record_file_mark(&recorder->file, recorder->first, recorder->offset, mark);
+}
+
+static enum tutti_err sync_file(struct tutti_recorder *recorder)
+{
+    return tutti_record_file_sync(&recorder->file);
 }
 
 /* --- what comes before the rows */
@@ -373,6 +387,8 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, struct tutti_text
 {
     struct layout layout = {.columns = columns, .n = n};
     recorder->path = tutti_str_copy(path);
+    recorder->columns = columns;
+    recorder->column_count = n;
     layout.index = calloc(n + 1, sizeof *layout.index);
     layout.fixed = calloc(n + 1, sizeof *layout.fixed);
     enum tutti_err err = lay_out(recorder, head, &layout);
@@ -396,7 +412,7 @@ static enum tutti_err write_head(struct tutti_recorder *recorder, const struct t
     return tutti_record_file_fail_write(recorder->path, error);
 }
 
-static enum tutti_err open_file(struct tutti_recorder *recorder, const struct tutti_text *head)
+static enum tutti_err begin(struct tutti_recorder *recorder, const struct tutti_text *head)
 {
     TRY(tutti_record_file_must_be_regular(recorder->path, ".mat"));
     TRY(tutti_record_file_open(&recorder->file, recorder->path));
@@ -404,8 +420,60 @@ static enum tutti_err open_file(struct tutti_recorder *recorder, const struct tu
     return err ? tutti_record_file_close(&recorder->file, err) : TUTTI_OK;
 }
 
-static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                               size_t n)
+/* The head is that of these columns, but for the constants and the number of points. */
+static enum tutti_err check_head(const struct tutti_recorder *recorder, const struct tutti_text *head)
+{
+    off_t after = recorder->constants_at + (off_t)(2 * (1 + recorder->fixed_count) * sizeof(double));
+    off_t rest = recorder->counted + (off_t)sizeof(int32_t);
+    TRY(tutti_record_file_expect(&recorder->file, head->text, (size_t)recorder->constants_at, 0));
+    TRY(tutti_record_file_expect(&recorder->file, head->text + after, (size_t)(recorder->counted - after), after));
+    return tutti_record_file_expect(&recorder->file, head->text + rest, (size_t)(recorder->first - rest), rest);
+}
+
+/* The number of points and the last time as they were. The file is cut last: invariant 2. */
+static enum tutti_err take_back(struct tutti_recorder *recorder)
+{
+    size_t column = (1 + recorder->fixed_count) * sizeof(double);
+    double last;
+    off_t last_at = recorder->offset - (off_t)recorder->row_size;
+    errno = 0;
+    bool done = write_at(recorder, &recorder->points, sizeof recorder->points, recorder->counted);
+    if (recorder->points == 0)
+        done = done && write_at(recorder, recorder->constants, 2 * column, recorder->constants_at);
+    else
+        done = done && pread(recorder->file.fd, &last, sizeof last, last_at) == sizeof last &&
+               write_at(recorder, &last, sizeof last, recorder->constants_at + (off_t)column);
+    if (!done)
+        return tutti_record_file_fail_write(recorder->path, errno ? errno : EIO);
+    recorder->stored = recorder->points > 0;
+    return tutti_record_file_cut(&recorder->file, recorder->offset);
+}
+
+static enum tutti_err go_on(struct tutti_recorder *recorder, const struct tutti_text *head, off_t position)
+{
+    off_t rows = (position - recorder->first) / (off_t)recorder->row_size;
+    if (position < recorder->first || rows > INT32_MAX ||
+        recorder->first + rows * (off_t)recorder->row_size != position)
+        return tutti_record_file_fail_mark(recorder->path);
+    recorder->points = (int32_t)rows;
+    recorder->offset = position;
+    TRY(check_head(recorder, head));
+    return take_back(recorder);
+}
+
+static enum tutti_err resume(struct tutti_recorder *recorder, const struct tutti_text *head,
+                             struct tutti_unparcel *mark)
+{
+    off_t position;
+    TRY(tutti_record_check_columns(mark, &tutti_record_mat, recorder->path, recorder->columns, recorder->column_count));
+    TRY(tutti_record_file_reopen(&recorder->file, recorder->path, mark, &position));
+    enum tutti_err err = go_on(recorder, head, position);
+    return err ? tutti_record_file_close(&recorder->file, err) : TUTTI_OK;
+}
+
+/* `mark` is NULL for a new file. */
+static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                    size_t n, struct tutti_unparcel *mark)
 {
     struct tutti_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder)
@@ -413,7 +481,7 @@ static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, co
     struct tutti_text head = {0};
     enum tutti_err err = prepare(recorder, &head, path, columns, n);
     if (err == TUTTI_OK)
-        err = open_file(recorder, &head);
+        err = mark ? resume(recorder, &head, mark) : begin(recorder, &head);
     tutti_text_fini(&head);
     if (err != TUTTI_OK) {
         release(recorder);
@@ -421,6 +489,18 @@ static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, co
     }
     *out = recorder;
     return TUTTI_OK;
+}
+
+static enum tutti_err open_mat(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                               size_t n)
+{
+    return open_recorder(out, path, columns, n, NULL);
+}
+
+static enum tutti_err reopen_mat(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                 size_t n, struct tutti_unparcel *mark)
+{
+    return open_recorder(out, path, columns, n, mark);
 }
 
 const struct tutti_record_format tutti_record_mat = {
@@ -433,4 +513,7 @@ const struct tutti_record_format tutti_record_mat = {
     .flush = flush,
     .close = close_file,
     .emergency = emergency,
+    .mark = mark_place,
+    .reopen = reopen_mat,
+    .sync = sync_file,
 };

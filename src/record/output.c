@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/number.h"
+#include "record/file.h"
 #include "record/flusher.h"
 
 /* --- words to the log */
@@ -97,6 +99,7 @@ static void warn_of_growth(struct tutti_output *output, double t)
 
 static enum tutti_err watch_growth(struct tutti_output *output, double t)
 {
+    free(output->rises);
     output->rises = calloc(output->count + 1, sizeof *output->rises);
     if (!output->rises)
         return tutti_fail_memory();
@@ -137,14 +140,28 @@ static void emergency(void *context)
     output->format->emergency(output->recorder);
 }
 
-static enum tutti_err open_file(struct tutti_output *output)
+static void warn_of_rest(const struct tutti_output *output)
+{
+    const char *path = output->target.path;
+    tutti_log_printf(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+                     "%s begins anew, with the rows after the checkpoint: %s",
+                     strcmp(path, "-") == 0 ? "standard output" : path,
+                     tutti_record_is_stream(path) ? "what went to a pipe or a device before cannot be taken back"
+                                                  : "the interrupted run wrote no result file");
+}
+
+/* `mark` is where the format has put its own; NULL: a new file. */
+static enum tutti_err open_file(struct tutti_output *output, struct tutti_unparcel *mark)
 {
     const struct tutti_record_format *format;
     TRY(tutti_record_format_for(&format, output->target.path));
-    TRY(format->open(&output->recorder, output->target.path, output->columns, output->count));
+    TRY(mark ? format->reopen(&output->recorder, output->target.path, output->columns, output->count, mark)
+             : format->open(&output->recorder, output->target.path, output->columns, output->count));
     output->format = format;
-    warn_of_texts(output);
-    if (format->fixed_once) {
+    if (!mark)
+        warn_of_texts(output);
+    if (format->fixed_once && !output->fixed) {
+        output->begun = false; /* what is fixed is noted with the first row of this file */
         output->fixed = calloc(output->count + 1, sizeof *output->fixed);
         if (!output->fixed)
             return tutti_fail_memory();
@@ -203,15 +220,114 @@ static enum tutti_err open_watch(struct tutti_output *output)
     return output->target.watcher->columns ? tell_columns(output) : TUTTI_OK;
 }
 
+/* --- a run that goes on */
+
+static void put_numbers(struct tutti_parcel *mark, const double *numbers, size_t n)
+{
+    tutti_parcel_put_u8(mark, numbers != NULL);
+    for (size_t i = 0; numbers && i < n; i++)
+        tutti_parcel_put_double(mark, numbers[i]);
+}
+
+/* NULL if none were put. */
+static enum tutti_err get_numbers(struct tutti_unparcel *mark, double **numbers, size_t n)
+{
+    *numbers = NULL;
+    if (tutti_unparcel_u8(mark) == 0)
+        return TUTTI_OK;
+    mark->bad = mark->bad || n > (size_t)(mark->end - mark->at) / sizeof(double);
+    if (mark->bad)
+        return TUTTI_OK; /* told later */
+    *numbers = calloc(n + 1, sizeof **numbers);
+    if (!*numbers)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < n; i++)
+        (*numbers)[i] = tutti_unparcel_double(mark);
+    return TUTTI_OK;
+}
+
+/* A rise is three numbers. */
+_Static_assert(sizeof(struct tutti_rise) == 3 * sizeof(double), "nothing between them");
+
+/* What is asked of the rows that were before. */
+static void put_state(const struct tutti_output *output, struct tutti_parcel *mark)
+{
+    tutti_parcel_put_u8(mark, output->begun);
+    tutti_parcel_put_u8(mark, output->watches_nan);
+    tutti_parcel_put_double(mark, output->first_row);
+    tutti_parcel_put_double(mark, output->last_row);
+    put_numbers(mark, (const double *)output->rises, 3 * output->count);
+    put_numbers(mark, output->fixed, output->count);
+}
+
+static enum tutti_err get_state(struct tutti_output *output, struct tutti_unparcel *mark)
+{
+    double *rises;
+    output->begun = tutti_unparcel_u8(mark) != 0;
+    output->watches_nan = tutti_unparcel_u8(mark) != 0;
+    output->first_row = tutti_unparcel_double(mark);
+    output->last_row = tutti_unparcel_double(mark);
+    TRY(get_numbers(mark, &rises, 3 * output->count));
+    output->rises = (struct tutti_rise *)rises;
+    return get_numbers(mark, &output->fixed, output->count);
+}
+
+static enum tutti_err resume(struct tutti_output *output, struct tutti_bytes from)
+{
+    const char *path = output->target.path, *bytes = (const char *)from.data;
+    struct tutti_unparcel mark = {.at = bytes, .end = bytes + from.size};
+    uint64_t count = tutti_unparcel_u64(&mark);
+    if (count != output->count)
+        return tutti_fail(TUTTI_ERR_FORMAT,
+                          "the interrupted run recorded %llu columns, and this one has %zu; choose the same variables "
+                          "(--record), or start the run anew",
+                          (unsigned long long)count, output->count);
+    TRY(get_state(output, &mark));
+    bool stays = tutti_unparcel_u8(&mark) != 0;
+    if (mark.bad)
+        return tutti_record_file_fail_mark(path ? path : "the rows");
+    if (output->target.watcher)
+        TRY(open_watch(output));
+    if (!path)
+        return TUTTI_OK;
+    stays = stays && !tutti_record_is_stream(path);
+    TRY(open_file(output, stays ? &mark : NULL));
+    if (!stays)
+        warn_of_rest(output);
+    return TUTTI_OK;
+}
+
 /* --- both */
 
 enum tutti_err tutti_output_open(struct tutti_output *output, const struct tutti_output_target *target,
                                  const struct tutti_column *columns, size_t count)
 {
     *output = (struct tutti_output){.target = *target, .columns = columns, .count = count, .watches_nan = true};
+    output->target.resume = (struct tutti_bytes){0}; /* it is borrowed no longer than this call */
+    if (target->resume.size > 0)
+        return resume(output, target->resume);
     if (target->watcher)
         TRY(open_watch(output));
-    return target->path ? open_file(output) : TUTTI_OK;
+    return target->path ? open_file(output, NULL) : TUTTI_OK;
+}
+
+enum tutti_err tutti_output_mark(struct tutti_output *output, struct tutti_parcel *mark)
+{
+    bool stays = output->format && !tutti_record_is_stream(output->target.path);
+    tutti_parcel_put_u64(mark, output->count);
+    put_state(output, mark);
+    tutti_parcel_put_u8(mark, stays);
+    tutti_flusher_hold(output->flusher);
+    enum tutti_err err = stays            ? output->format->mark(output->recorder, mark)
+                         : output->format ? output->format->flush(output->recorder)
+                                          : TUTTI_OK;
+    tutti_flusher_release(output->flusher);
+    return !err && mark->failed ? tutti_fail_memory() : err;
+}
+
+enum tutti_err tutti_output_sync(struct tutti_output *output)
+{
+    return output->format ? output->format->sync(output->recorder) : TUTTI_OK;
 }
 
 /* To the recorder, and on to the file if the last time is a moment ago: what ends the process and runs no handler (_exit,

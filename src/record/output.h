@@ -16,7 +16,10 @@ struct tutti_output_target {
     const struct tutti_watcher *watcher; /* NULL: none */
     const struct tutti_log *log;
     const char *origin; /* names the system in the log */
-    bool by_thread;     /* rows are flushed by a thread, where the format allows it: the caller may be away for long */
+    /* What tutti_output_mark put: the run goes on from there, with the file as it was then, and says nothing that it has said before.
+     * Borrowed while it is opened. Empty: a new file. */
+    struct tutti_bytes resume;
+    bool by_thread; /* rows are flushed by a thread, where the format allows it: the caller may be away for long */
 };
 
 /* Zeroed: nothing becomes of them. */
@@ -44,6 +47,11 @@ TUTTI_CHECKED enum tutti_err tutti_output_open(struct tutti_output *output, cons
 TUTTI_CHECKED enum tutti_err tutti_output_row(struct tutti_output *output, double t);
 /* Hands what was written so far to the operating system. */
 TUTTI_CHECKED enum tutti_err tutti_output_flush(struct tutti_output *output);
+/* Flushes, and puts into `mark` what another run needs to go on from here as this one does. A pipe or a device cannot be taken
+ * back: what goes on begins anew there, with a warning. */
+TUTTI_CHECKED enum tutti_err tutti_output_mark(struct tutti_output *output, struct tutti_parcel *mark);
+/* What was flushed is on the disk after this, also if the power fails. Another thread may be recording rows. */
+TUTTI_CHECKED enum tutti_err tutti_output_sync(struct tutti_output *output);
 /* Also after a failed open, or on a zeroed one. */
 TUTTI_CHECKED enum tutti_err tutti_output_close(struct tutti_output *output);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "record/file.h"
 
 /* Every format there is. */
 static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &tutti_record_csv_units,
@@ -15,7 +16,7 @@ static const struct tutti_record_format *const formats[] = {&tutti_record_csv, &
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Pipes and devices (/dev/null) mostly have no extension; they get the first format then. */
-static bool is_stream(const char *path)
+bool tutti_record_is_stream(const char *path)
 {
     struct stat st;
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
@@ -51,14 +52,69 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
     const struct tutti_record_format *found = NULL;
     for (size_t i = 0; i < FORMATS; i++) {
         const struct tutti_record_format *f = formats[i];
-        assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency);
+        assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency && f->mark &&
+               f->reopen && f->sync);
         if (ends_in(name, f->extension) && (!found || strlen(f->extension) > strlen(found->extension)))
             found = f;
     }
-    if (!found && !is_stream(path))
+    if (!found && !tutti_record_is_stream(path))
         return fail_unknown(path, dot && dot > name ? dot : "");
     *format = found ? found : formats[0];
     return TUTTI_OK;
+}
+
+/* FNV-1a, of 64 bits. */
+static uint64_t digest(uint64_t sum, const void *bytes, size_t n)
+{
+    for (const unsigned char *at = bytes, *end = at + n; at < end; at++)
+        sum = (sum ^ *at) * 1099511628211u;
+    return sum;
+}
+
+static uint64_t digest_text(uint64_t sum, const char *text)
+{
+    return text ? digest(sum, text, strlen(text) + 1) : digest(sum, "\1", 1);
+}
+
+static uint64_t digest_columns(const struct tutti_column *columns, size_t n)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t source = columns[i].source;
+        const uint8_t traits[] = {(uint8_t)columns[i].type, columns[i].negated, columns[i].fixed};
+        sum = digest_text(sum, columns[i].name);
+        sum = digest_text(sum, columns[i].unit);
+        sum = digest_text(sum, columns[i].description);
+        sum = digest(digest(sum, traits, sizeof traits), &source, sizeof source);
+    }
+    return sum;
+}
+
+void tutti_record_put_columns(struct tutti_parcel *mark, const struct tutti_record_format *format,
+                              const struct tutti_column *columns, size_t n)
+{
+    tutti_parcel_put_text(mark, format->extension);
+    tutti_parcel_put_u64(mark, n);
+    tutti_parcel_put_u64(mark, digest_columns(columns, n));
+}
+
+enum tutti_err tutti_record_check_columns(struct tutti_unparcel *mark, const struct tutti_record_format *format,
+                                          const char *path, const struct tutti_column *columns, size_t n)
+{
+    const char *extension = tutti_unparcel_text(mark);
+    uint64_t count = tutti_unparcel_u64(mark), sum = tutti_unparcel_u64(mark);
+    if (mark->bad || !extension)
+        return tutti_record_file_fail_mark(path);
+    if (strcmp(extension, format->extension) != 0)
+        return tutti_fail(TUTTI_ERR_FORMAT,
+                          "cannot go on with %s: the result of the interrupted run is a %s file; name that file", path,
+                          tutti_str_show(extension).text);
+    if (count == n && sum == digest_columns(columns, n))
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_FORMAT,
+                      "cannot go on with %s: the interrupted run recorded %s (%llu columns, not %zu); choose the same "
+                      "variables (--record), or start the run anew",
+                      path, count == n ? "other variables" : "more or fewer variables", (unsigned long long)count, n);
 }
 
 double tutti_column_number(const struct tutti_column *column)

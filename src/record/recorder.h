@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/parcel.h"
 #include "description/type.h"
 
 /* One recorded number, text or block of bytes. `value` points to where the run keeps it (laid out as type.h says) and
@@ -48,6 +49,20 @@ struct tutti_record_format {
     /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows
      * only. */
     void (*emergency)(struct tutti_recorder *recorder);
+
+    /* For a run that is interrupted, and goes on with its file so that this comes to the same as without. Only for regular files;
+     * everything else begins anew.
+     *
+     * Flushes, and puts into `mark` what reopen() needs to go on from here, tutti_record_put_columns() first. Whatever is written
+     * afterwards, and however the process ends, everything before the mark stays as it is in the file. */
+    enum tutti_err (*mark)(struct tutti_recorder *recorder, struct tutti_parcel *mark);
+    /* open() of a file that mark() was called for: takes back what was written later, whole or not, and goes on; if the process is
+     * ended at once, the file can be reopened again. The mark comes from a file and may be anything; what it needs of it, it copies.
+     * IO if the file is not there, FORMAT if it is not the one of the mark, or has other columns: the file is then as it was. */
+    enum tutti_err (*reopen)(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                             size_t n, struct tutti_unparcel *mark);
+    /* What was flushed is on the disk after this, also if the power fails. Another thread may be in row() or flush(). */
+    enum tutti_err (*sync)(struct tutti_recorder *recorder);
 };
 
 extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units, tutti_record_mat, tutti_record_hdf5,
@@ -55,6 +70,16 @@ extern const struct tutti_record_format tutti_record_csv, tutti_record_csv_units
 
 /* The format for a path by the longest extension that fits ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tutti_record_format_for(const struct tutti_record_format **format, const char *path);
+
+/* Is it standard output, a pipe or a device? What was written there cannot be taken back. */
+bool tutti_record_is_stream(const char *path);
+
+/* For marks: the format and what is known of the columns before a run. FORMAT, with what to do, if they are others. */
+void tutti_record_put_columns(struct tutti_parcel *mark, const struct tutti_record_format *format,
+                              const struct tutti_column *columns, size_t n);
+TUTTI_CHECKED enum tutti_err tutti_record_check_columns(struct tutti_unparcel *mark,
+                                                        const struct tutti_record_format *format, const char *path,
+                                                        const struct tutti_column *columns, size_t n);
 
 /* The value of a column, with its sign, as a double; NaN for a text. (Integers beyond 2^53 are rounded.) */
 double tutti_column_number(const struct tutti_column *column);

@@ -27,7 +27,17 @@ static enum tutti_err put_line(struct tutti_step_log *log)
     return tutti_report_send(log->fabric, TUTTI_REPORT_STEP, &log->parcel);
 }
 
-enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_rank *rank, const char *path)
+static enum tutti_err open_file(struct tutti_step_log *log, const char *path, struct tutti_bytes resume, bool *anew)
+{
+    const char *bytes = (const char *)resume.data;
+    struct tutti_unparcel mark = {.at = bytes, .end = bytes + resume.size};
+    enum tutti_err err = resume.size == 0 ? tutti_record_file_begin(&log->file, path)
+                                          : tutti_record_file_resume_lines(&log->file, path, &mark, anew);
+    return tutti_fail_context(err, "--step-log");
+}
+
+enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_rank *rank, const char *path,
+                                   struct tutti_bytes resume)
 {
     if (rank->reports && rank->fabric->rank > 0)
         return TUTTI_OK;
@@ -36,11 +46,12 @@ enum tutti_err tutti_step_log_open(struct tutti_step_log **out, struct tutti_ran
     if (!copy)
         return tutti_fail_memory();
     *log = (struct tutti_step_log){.fabric = rank->fabric, .file = {.fd = -1}};
+    bool anew = true;
     if (!rank->reports)
-        TRY(tutti_fail_context(tutti_record_file_begin(&log->file, copy), "--step-log"));
+        TRY(open_file(log, copy, resume, &anew));
     *out = log;
     tutti_text_append(&log->line, "t,h,error,verdict,iterations,unit,variable\n");
-    return put_line(log);
+    return anew ? put_line(log) : TUTTI_OK;
 }
 
 /* RFC 4180: names may hold commas and quotes. */
@@ -69,6 +80,18 @@ enum tutti_err tutti_step_log_write(struct tutti_step_log *log, const struct tut
     put_quoted(line, entry->variable);
     tutti_text_append(line, "\n");
     return put_line(log);
+}
+
+enum tutti_err tutti_step_log_mark(struct tutti_step_log *log, struct tutti_parcel *mark)
+{
+    if (!log || log->file.fd < 0)
+        return TUTTI_OK;
+    return tutti_fail_context(tutti_record_file_mark_lines(&log->file, mark), "--step-log");
+}
+
+enum tutti_err tutti_step_log_sync(const struct tutti_step_log *log)
+{
+    return log ? tutti_fail_context(tutti_record_file_sync(&log->file), "--step-log") : TUTTI_OK;
 }
 
 enum tutti_err tutti_step_log_close(struct tutti_step_log *log)

@@ -150,6 +150,88 @@ static void test_step_log(void **state)
     end(&f);
 }
 
+/* Rows 1 ... 4 of two ranks and lines of a step log, of which those from row `from` on are told. */
+static void tell_from(struct fixture *f, double *x, int from)
+{
+    static const char *const lines[] = {"0,1\n", "1,1\n", "2,1\n", "3,1\n"};
+    tell_step(&f->ranks[0], "t,h\n"); /* always */
+    for (int r = 0; r < 2; r++) {
+        rank_add(&f->ranks[r], (uint32_t)r, 0, r ? "y" : "x", TUTTI_TYPE_FLOAT64, x);
+        rank_tell_columns(&f->ranks[r]);
+        for (int k = from; k <= 4; k++) {
+            *x = 10 * k + r;
+            rank_row(&f->ranks[r], k);
+            if (r == 0)
+                tell_step(&f->ranks[0], lines[k - 1]);
+        }
+        rank_end(&f->ranks[r], TUTTI_OK, "", 4);
+    }
+}
+
+static struct tutti_bytes bytes_of(const struct tutti_parcel *mark)
+{
+    return (struct tutti_bytes){mark->size, (const uint8_t *)mark->bytes};
+}
+
+static void test_interrupted(void **state)
+{
+    (void)state;
+    static const char *const result = "time,x,y\n1,10,11\n2,20,21\n3,30,31\n4,40,41\n";
+    static const char *const steps = "t,h\n0,1\n1,1\n2,1\n3,1\n";
+    struct tutti_parcel marks[2] = {{0}, {0}};
+    double x;
+    struct fixture f, g;
+    begin(&f, 2);
+    f.options.step_log = f.step_log;
+    conduct(&f);
+    assert_ok(tutti_conductor_mark(f.conductor, &marks[0], &marks[1]));
+    assert_int_equal(marks[0].size + marks[1].size, 0); /* nothing is open */
+    assert_ok(tutti_conductor_sync(f.conductor));
+    tell_two(&f, &x, 2, 2);
+    tell_step(&f.ranks[0], "t,h\n");
+    tell_step(&f.ranks[0], "0,1\n");
+    tell_step(&f.ranks[0], "1,1\n");
+    assert_ok(offer_all(&f));
+    assert_ok(tutti_conductor_mark(f.conductor, &marks[0], &marks[1]));
+    assert_ok(tutti_conductor_sync(f.conductor));
+    for (int r = 0; r < 2; r++) {
+        rank_row(&f.ranks[r], 2.5);
+        tell_step(&f.ranks[0], "2,0.5\n");
+        rank_end(&f.ranks[r], TUTTI_ERR_LOST, "lost", 3);
+    }
+    assert_ok(offer_all(&f));
+    assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_LOST, "lost");
+
+    begin(&g, 2);
+    copy_text(g.result, sizeof g.result, f.result);
+    g.options.step_log = f.step_log;
+    conduct(&g);
+    tutti_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    tell_from(&g, &x, 3);
+    assert_ok(offer_all(&g));
+    assert_ok(tutti_conductor_finish(g.conductor, NULL));
+    assert_file(f.result, result);
+    assert_file(f.step_log, steps);
+    end(&g);
+
+    /* The files of another run. */
+    begin(&g, 2);
+    copy_text(g.result, sizeof g.result, f.result);
+    g.options.step_log = f.step_log;
+    conduct(&g);
+    tutti_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    assert_non_null(scratch_write(&f.scratch, "steps.csv", "t,h\n7,7\n8,8\n", 12));
+    tell_from(&g, &x, 3);
+    assert_fails(offer_all(&g), TUTTI_ERR_FORMAT, "step-log: cannot go on with");
+    for (int r = 0; r < 2; r++)
+        tutti_conductor_lose(g.conductor, r, TUTTI_ERR_STOPPED);
+    assert_fails(tutti_conductor_finish(g.conductor, NULL), TUTTI_ERR_FORMAT, "cannot go on with");
+    end(&g);
+    end(&f);
+    tutti_parcel_fini(&marks[0]);
+    tutti_parcel_fini(&marks[1]);
+}
+
 /* A rank's counts: it has some of four units. */
 static struct tutti_run_stats make_tally(char *names[4])
 {
@@ -394,11 +476,12 @@ static void test_hostile_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_error),  cmocka_unit_test(test_result_cannot_be_written),
-        cmocka_unit_test(test_messages),     cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_step_log),     cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_byte_by_byte), cmocka_unit_test(test_spoilt_bytes),
-        cmocka_unit_test(test_malformed),    cmocka_unit_test(test_hostile_columns),
+        cmocka_unit_test(test_which_error),     cmocka_unit_test(test_result_cannot_be_written),
+        cmocka_unit_test(test_messages),        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_step_log),        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_counts),          cmocka_unit_test(test_byte_by_byte),
+        cmocka_unit_test(test_spoilt_bytes),    cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_hostile_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of lines that a later run goes on with. */
+#include "record/file.h"
+
+#include <errno.h>
+
+#include "own_scratch.h"
+#include "test.h"
+
+static char path[128];
+
+static void begin(struct tutti_record_file *file, const char *text)
+{
+    snprintf(path, sizeof path, "%s/steps.csv", scratch.path);
+    assert_ok(tutti_record_file_begin(file, path));
+    assert_ok(tutti_record_file_append(file, text));
+}
+
+static void assert_content(const char *expected)
+{
+    char *text = slurp_file(path, NULL);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static enum tutti_err resume(struct tutti_record_file *file, const struct tutti_parcel *mark, bool *anew)
+{
+    struct tutti_unparcel in = {.at = mark->bytes, .end = mark->bytes + mark->size};
+    return tutti_record_file_resume_lines(file, path, &in, anew);
+}
+
+static void lines_go_on(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    struct tutti_parcel mark = {0};
+    bool anew = true;
+    begin(&file, "t,h\n0,1\n");
+    assert_ok(tutti_record_file_mark_lines(&file, &mark));
+    assert_ok(tutti_record_file_append(&file, "1,1\n2,"));
+    assert_ok(tutti_record_file_sync(&file));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_ok(resume(&file, &mark, &anew));
+    assert_false(anew);
+    assert_content("t,h\n0,1\n");
+    assert_ok(tutti_record_file_append(&file, "1,2\n"));
+    assert_ok(tutti_record_file_append(&file, "3,2\n"));
+    tutti_parcel_reset(&mark);
+    assert_ok(tutti_record_file_mark_lines(&file, &mark)); /* once more */
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_ok(resume(&file, &mark, &anew));
+    assert_ok(tutti_record_file_append(&file, "5,2\n"));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_content("t,h\n0,1\n1,2\n3,2\n5,2\n");
+    tutti_parcel_fini(&mark);
+}
+
+static void a_file_without_lines_needs_its_header(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    struct tutti_parcel mark = {0};
+    bool anew = false;
+    begin(&file, "");
+    assert_ok(tutti_record_file_mark_lines(&file, &mark));
+    assert_ok(tutti_record_file_append(&file, "t,h\n"));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_ok(resume(&file, &mark, &anew));
+    assert_true(anew);
+    assert_content("");
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    tutti_parcel_fini(&mark);
+}
+
+static void devices_begin_anew(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    struct tutti_parcel mark = {0}, of_device = {0};
+    bool anew = false;
+    begin(&file, "t,h\n");
+    assert_ok(tutti_record_file_mark_lines(&file, &mark));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_ok(resume(&file, &mark, &anew));
+    assert_true(anew);
+    assert_ok(tutti_record_file_append(&file, "t,h\n"));
+    assert_ok(tutti_record_file_mark_lines(&file, &of_device));
+    assert_ok(tutti_record_file_sync(&file));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_int_equal(unlink(path), 0);
+    anew = false;
+    assert_ok(resume(&file, &of_device, &anew));
+    assert_true(anew);
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_content("");
+    tutti_parcel_fini(&mark);
+    tutti_parcel_fini(&of_device);
+}
+
+static void other_files_are_refused(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    struct tutti_parcel mark = {0};
+    bool anew = false;
+    begin(&file, "t,h\n0,1\n");
+    assert_ok(tutti_record_file_mark_lines(&file, &mark));
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    assert_non_null(scratch_write(&scratch, "steps.csv", "t,h\n0,2\n3,3\n", 12));
+    assert_fails(resume(&file, &mark, &anew), TUTTI_ERR_FORMAT, "it is not the file that the checkpoint");
+    assert_content("t,h\n0,2\n3,3\n");
+    assert_non_null(scratch_write(&scratch, "steps.csv", "t,h\n0,", 6));
+    assert_fails(resume(&file, &mark, &anew), TUTTI_ERR_FORMAT, "it has 6 bytes, and had 8 when");
+    assert_content("t,h\n0,");
+    assert_int_equal(unlink(path), 0);
+    assert_fails(resume(&file, &mark, &anew), TUTTI_ERR_IO, "No such file or directory; put the file");
+    assert_false(exists(path));
+    for (mark.size--; mark.size > 0; mark.size--)
+        assert_fails(resume(&file, &mark, &anew), TUTTI_ERR_FORMAT, "damaged");
+    tutti_parcel_fini(&mark);
+}
+
+/* A pipe waits for its reader, as ever: it is not opened for reading. */
+static void a_pipe_is_only_written(void **state)
+{
+    (void)state;
+    struct tutti_record_file file;
+    snprintf(path, sizeof path, "%s/pipe", scratch.path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    assert_ok(tutti_record_file_open(&file, path));
+    assert_int_equal(fcntl(file.fd, F_GETFL) & O_ACCMODE, O_WRONLY);
+    assert_ok(tutti_record_file_close(&file, TUTTI_OK));
+    close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_go_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_lines_needs_its_header, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(devices_begin_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_files_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_pipe_is_only_written, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
