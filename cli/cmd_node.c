@@ -165,6 +165,7 @@ int command_node(const struct arguments *arguments)
         .cache_size = 10000000000,
         .idle = 300,
         .worker = worker,
+        .metrics = arguments_value(arguments, "--metrics"),
         .tell = tell,
         .tell_context = &telling,
         .interrupt = &ended_by,

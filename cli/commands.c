@@ -140,6 +140,8 @@ static const struct option node_options[] = {
     {"--max-ranks", NULL, "N", "how many ranks, of all its runs together (any number)"},
     {"--env", NULL, "NAME",
      "a variable of the environment, with * and ?, that FMUs may know besides PATH, HOME, LANG and the like; repeatable"},
+    {"--metrics", NULL, "[HOST:]PORT",
+     "answer /metrics (Prometheus) and /health by HTTP, for all who can connect; HOST is 127.0.0.1 if not given (not answered)"},
     {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed",
      .files = "*"},
     LOG_OPTION,

@@ -301,9 +301,18 @@ static struct kept *list_kept(const struct tutti_cache *cache, size_t *count, ui
     return kept;
 }
 
-void tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since)
+uint64_t tutti_cache_held(const struct tutti_cache *cache, uint64_t *files)
 {
     size_t count;
+    uint64_t total;
+    free(list_kept(cache, &count, &total));
+    *files = count;
+    return total;
+}
+
+size_t tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since)
+{
+    size_t count, removed = 0;
     uint64_t total;
     struct kept *kept = list_kept(cache, &count, &total);
     if (count > 0)
@@ -311,11 +320,14 @@ void tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const st
     for (size_t i = 0; i < count && total > limit && compare_times(&kept[i].used, since) < 0; i++) {
         struct tutti_text path = {0};
         tutti_text_printf(&path, "%s/%s", cache->folder, kept[i].name);
-        if (!path.failed && unlink(path.text) == 0)
+        if (!path.failed && unlink(path.text) == 0) {
             total -= kept[i].size;
+            removed++;
+        }
         tutti_text_fini(&path);
     }
     free(kept);
+    return removed;
 }
 
 /* ---- files on their way ---- */

@@ -44,8 +44,11 @@ char *tutti_cache_path(const struct tutti_cache *cache, const struct tutti_conte
 TUTTI_CHECKED enum tutti_err tutti_cache_lend(const struct tutti_cache *cache, const struct tutti_content *content,
                                               const char *path);
 
-/* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. */
-void tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since);
+/* The bytes of all files in it, and how many there are. */
+uint64_t tutti_cache_held(const struct tutti_cache *cache, uint64_t *files);
+/* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. How many it
+ * removed. */
+size_t tutti_cache_clear(const struct tutti_cache *cache, uint64_t limit, const struct timespec *since);
 
 /* A file on its way. */
 struct tutti_arrival;

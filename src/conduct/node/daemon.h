@@ -17,6 +17,8 @@
 #include "base/log.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
+#include "conduct/node/counts.h"
+#include "conduct/node/http.h"
 #include "conduct/node/messages.h"
 #include "fabric/keys.h"
 #include "fabric/zap.h"
@@ -28,7 +30,7 @@ enum {
 
 /* What a node tells of itself. */
 struct tutti_node_event {
-    const char *name; /* "listening", "begun", "over", "refused", "lost" */
+    const char *name; /* "listening", "metrics", "begun", "over", "refused", "lost" */
     enum tutti_log_level level;
     unsigned run;            /* the node's number for it; 0: of no run */
     const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: of no run */
@@ -52,6 +54,7 @@ struct tutti_node_options {
     const char *const *env; /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
+    const char *metrics; /* "HOST:PORT" or "PORT" of loopback, where /metrics and /health are answered; NULL: nowhere */
     void (*tell)(void *context, const struct tutti_node_event *event); /* by any thread; NULL: silent */
     void *tell_context;
     const volatile sig_atomic_t *interrupt; /* the node ends once this is not 0 */
@@ -81,6 +84,10 @@ struct tutti_daemon {
     void *context, *router, *monitor;
     struct tutti_zap *zap;
     struct tutti_log zap_log;
+    const struct tutti_http_module *http_module;
+    struct tutti_http *http; /* NULL: none */
+    struct tutti_node_counts counts;
+    double began;
     struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
     size_t session_count;
     unsigned runs;

@@ -22,6 +22,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "conduct/key_files.h"
+#include "conduct/node/metrics.h"
 #include "conduct/node/session.h"
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
@@ -202,6 +203,7 @@ static enum tutti_err open_node(struct tutti_daemon *node)
     TRY(resolve(node));
     TRY(tutti_cache_open(&node->cache, node->options->cache));
     TRY(tutti_offers_open(node));
+    TRY(tutti_node_metrics_open(node));
     enum tutti_err err = open_sockets(node);
     tutti_keys_wipe(&node->keys); /* ZeroMQ has its own copy */
     return err;
@@ -214,6 +216,7 @@ static void close_node(struct tutti_daemon *node)
     node->session_count = 0;
     if (node->runs > 0)
         end_orphans(node);
+    tutti_node_metrics_close(node);
     if (node->router)
         zmq_close(node->router);
     if (node->monitor) {
@@ -357,7 +360,7 @@ static bool hear_router(struct tutti_daemon *node)
 /* Everything that can wake us: sockets, and what workers say. NULL when memory is out. */
 static zmq_pollitem_t *list_items(const struct tutti_daemon *node, int *count)
 {
-    size_t room = 2;
+    size_t room = 3;
     for (size_t i = 0; i < node->session_count; i++)
         room += node->sessions[i]->worker_count;
     zmq_pollitem_t *items = calloc(room, sizeof *items);
@@ -366,6 +369,8 @@ static zmq_pollitem_t *list_items(const struct tutti_daemon *node, int *count)
     items[0] = (zmq_pollitem_t){.socket = node->router, .events = ZMQ_POLLIN};
     items[1] = (zmq_pollitem_t){.socket = node->monitor, .events = ZMQ_POLLIN};
     *count = 2;
+    if (node->http)
+        items[(*count)++] = (zmq_pollitem_t){.fd = node->http_module->descriptor(node->http), .events = ZMQ_POLLIN};
     for (size_t i = 0; i < node->session_count; i++)
         for (uint32_t w = 0; w < node->sessions[i]->worker_count; w++)
             if (node->sessions[i]->workers[w].socket >= 0)
@@ -385,12 +390,13 @@ static bool is_to_end(const struct tutti_daemon *node)
 
 static enum tutti_err serve(struct tutti_daemon *node)
 {
+    int wait = 0; /* milliseconds */
     while (!is_to_end(node)) {
         int count = 0;
         zmq_pollitem_t *items = list_items(node, &count);
         if (!items)
             return tutti_fail_memory();
-        int ready = zmq_poll(items, count, node->session_count > 0 || node->orphans ? TICK_MS : IDLE_MS);
+        int ready = zmq_poll(items, count, wait);
         free(items);
         if (ready < 0 && zmq_errno() != EINTR)
             return fail_zmq("ZeroMQ cannot go on");
@@ -404,6 +410,9 @@ static enum tutti_err serve(struct tutti_daemon *node)
         bury_sessions(node);
         if (node->orphans)
             node->orphans = kill_orphans(node);
+        wait = node->session_count > 0 || node->orphans ? TICK_MS : IDLE_MS;
+        int wish = node->http ? node->http_module->run(node->http) : -1;
+        wait = wish >= 0 && wish < wait ? wish : wait;
     }
     return TUTTI_OK;
 }
@@ -414,6 +423,7 @@ enum tutti_err tutti_node_serve(const struct tutti_node_options *options)
     if (!node)
         return tutti_fail_memory();
     node->options = options;
+    node->began = tutti_clock_now();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* N2 */
     (void)prctl(PR_SET_DUMPABLE, 0); /* FMUs run as the same user: its memory and environment are none of theirs */
     enum tutti_err err = open_node(node);

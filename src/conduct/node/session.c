@@ -350,6 +350,8 @@ static void answer(struct tutti_daemon *node, struct tutti_session *session)
 {
     if (!tutti_node_send(node->router, session->id, session->id_size, &node->parcel))
         session->over = true; /* it is gone, or takes nothing any more */
+    else
+        node->counts.bytes_out += node->parcel.size;
 }
 
 /* ---- messages ---- */
@@ -417,12 +419,14 @@ static enum tutti_err take_ask(struct tutti_daemon *node, struct tutti_session *
     free(lacks);
     if (!sound)
         return fail_message();
+    node->counts.cache_hits += count - lacking;
+    node->counts.cache_misses += lacking;
     answer(node, session);
     return TUTTI_OK;
 }
 
 /* What sessions that have not begun need stays: it was brought, or found, after they came. */
-static void keep_quota(const struct tutti_daemon *node)
+static void keep_quota(struct tutti_daemon *node)
 {
     struct timespec since;
     clock_gettime(CLOCK_REALTIME_COARSE, &since);
@@ -432,7 +436,7 @@ static void keep_quota(const struct tutti_daemon *node)
                                   (session->since.tv_sec == since.tv_sec && session->since.tv_nsec < since.tv_nsec)))
             since = session->since;
     }
-    tutti_cache_clear(node->cache, node->options->cache_size, &since);
+    node->counts.cache_evictions += tutti_cache_clear(node->cache, node->options->cache_size, &since);
 }
 
 static enum tutti_err take_put(struct tutti_daemon *node, struct tutti_session *session, struct tutti_unparcel *in)
@@ -472,10 +476,13 @@ static enum tutti_err take_start(struct tutti_daemon *node, struct tutti_session
 {
     enum tutti_err err = start(node, session, in);
     keep_quota(node);
-    if (!err)
+    if (!err) {
+        session->begun = true;
+        node->counts.runs_started++;
         tutti_daemon_tell(node, event_of(session, "begun", TUTTI_LOG_INFO, NULL),
                           "run %u: %u of %d rank%s, for %s at %s", session->run, session->worker_count, session->ranks,
                           session->ranks == 1 ? "" : "s", session->user[0] ? session->user : "a user", session->peer);
+    }
     return err;
 }
 
@@ -514,6 +521,7 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
 
 void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
 {
+    tutti_node_count_refusal(&node->counts, err);
     tutti_daemon_tell(node, event_of(session, "refused", TUTTI_LOG_WARNING, tutti_err_message()),
                       "%s at %s was refused: %s", session->user[0] ? session->user : "a user", session->peer,
                       tutti_err_message());
@@ -528,6 +536,7 @@ void tutti_session_take(struct tutti_daemon *node, struct tutti_session *session
 {
     struct tutti_unparcel in = {.at = bytes, .end = (const char *)bytes + size};
     session->heard = tutti_clock_now();
+    node->counts.bytes_in += size;
     enum tutti_err err = take(node, session, &in);
     if (err)
         tutti_session_refuse(node, session, err);
@@ -577,6 +586,7 @@ static void tell_lost(struct tutti_daemon *node, struct tutti_session *session, 
         [TUTTI_LOSS_ERROR] = "could not begin; error",
     };
     session->failed = true;
+    node->counts.workers_lost++;
     char reason[512];
     snprintf(reason, sizeof reason, "%s %u%s%s", words[loss], detail, message && *message ? ": " : "",
              message ? message : "");
@@ -697,21 +707,24 @@ static void worker_fini(struct tutti_daemon *node, struct tutti_watched *worker)
         munmap(worker->page, sizeof *worker->page);
 }
 
-/* How the run ended, as far as it was here. */
-static const char *outcome_of(const struct tutti_session *session)
+/* How the run ended, as far as it was here; counted. */
+static const char *conclude(struct tutti_daemon *node, const struct tutti_session *session)
 {
     bool done = true;
     for (uint32_t i = 0; i < session->worker_count; i++)
         done = done && session->workers[i].done;
+    (*(session->failed ? &node->counts.runs_failed
+       : done          ? &node->counts.runs_completed
+                       : &node->counts.runs_aborted))++;
     return session->failed ? "failed" : done ? "completed" : "ended from outside";
 }
 
 void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session)
 {
-    const char *outcome = outcome_of(session);
+    const char *outcome = session->begun ? conclude(node, session) : NULL;
     for (uint32_t i = 0; i < session->worker_count; i++)
         worker_fini(node, &session->workers[i]);
-    if (session->worker_count > 0)
+    if (outcome)
         tutti_daemon_tell(node, event_of(session, "over", TUTTI_LOG_INFO, outcome), "run %u: over after %.1f s, %s",
                           session->run, tutti_clock_now() - session->began, outcome);
     if (session->folder)

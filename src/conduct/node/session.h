@@ -29,6 +29,7 @@ struct tutti_session {
     char peer[80]; /* its address: "10.0.0.7" */
     char user[64]; /* the name of the key that was allowed; "" without keys */
     bool greeted, over;
+    bool begun;                    /* it has workers, all of which could be started */
     bool failed;                   /* a worker of it was lost */
     double heard;                  /* when it said something last */
     struct timespec since;         /* the file system's time when it came: what it needs in the cache was used later */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.h - how monitors ask a node what it counts: /metrics in the text format of Prometheus, /health. */
+#ifndef TUTTI_CONDUCT_NODE_METRICS_H
+#define TUTTI_CONDUCT_NODE_METRICS_H
+
+#include "base/str.h"
+#include "conduct/node/daemon.h"
+
+/* All of it, as Prometheus reads it. */
+void tutti_node_metrics_write(const struct tutti_daemon *node, struct tutti_text *out);
+
+/* Serves it at options->metrics, if that is given. tutti_node_metrics_close follows in any case. ARGUMENT, IO, LOAD. */
+TUTTI_CHECKED enum tutti_err tutti_node_metrics_open(struct tutti_daemon *node);
+void tutti_node_metrics_close(struct tutti_daemon *node);
+
+#endif
