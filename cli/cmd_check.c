@@ -10,6 +10,7 @@
 #include "foreign/assembly.h"
 #include "job/annotation.h"
 #include "output.h"
+#include "signals.h"
 #include "system_file.h"
 #include "unit/trial.h"
 
@@ -194,12 +195,16 @@ int command_check(const struct arguments *arguments)
                               .findings = {.report = report},
                               .flaws = {.report = report_flaw}};
     checker.findings.context = checker.flaws.context = &checker;
+    if (checker.runs)
+        signals_enter_fmus();
     if (system_file_is(name))
         check_system(&checker, name);
     else if (tutti_assembly_is(name))
         check_loaded(&checker, name);
     else
         check_fmu(&checker, name);
+    if (checker.runs)
+        signals_leave_fmus();
     fflush(output_standard()); /* findings before the count, also where both go to one file */
     if (!arguments_value(arguments, "--quiet"))
         print_count(name, &checker);

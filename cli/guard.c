@@ -9,15 +9,20 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/str.h"
+#include "conduct/orphans.h"
 #include "console.h"
+#include "heir.h"
 #include "options.h"
 
 enum { SIGNALLED = 128 };
 
-/* In memory of both processes; NULL: there is no guard. */
+/* In memory of guard, child and heir; NULL: there is no guard. */
 static struct shared {
+    struct heir_page inheritance;
     atomic_bool announced, told;
     _Atomic size_t noted; /* bytes of `note` */
     char note[2048];
@@ -27,7 +32,7 @@ static struct {
     void *context;
 } loss;
 static pid_t guard;
-static volatile pid_t child; /* in the guard */
+static volatile pid_t child; /* in the guard; 0: it has ended */
 
 void guard_announce_end(void)
 {
@@ -68,7 +73,8 @@ bool guard_is_echo(const siginfo_t *info)
 static void hand_on(int number)
 {
     int error = errno;
-    kill(child, number);
+    if (child > 0)
+        kill(child, number);
     errno = error;
 }
 
@@ -85,7 +91,59 @@ static bool is_debugged(void)
     return tracer != 0;
 }
 
-/* In the guard, as the child did. */
+/* ---- in the guard: how the child ended ---- */
+
+static void nap(void)
+{
+    enum { MOMENT = 5000000 }; /* nanoseconds */
+    (void)nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
+}
+
+/* Orphans that end meanwhile are collected; the child itself once nobody can send it a signal any more. */
+static int await_child(void)
+{
+    siginfo_t ended = {0};
+    int status = 0;
+    pid_t wanted = child;
+    while (ended.si_pid != wanted) {
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) {
+            if (errno == EINTR)
+                continue;
+            break;
+        }
+        if (ended.si_pid == wanted)
+            child = 0;
+        (void)waitpid(ended.si_pid, &status, 0);
+        if (ended.si_pid == shared->inheritance.heir)
+            shared->inheritance.heir = 0;
+    }
+    return status;
+}
+
+/* True: it has told how the child ended, and what is lost. */
+static bool let_heir_settle(int status)
+{
+    enum { PATIENCE = 2000 }; /* naps; it may wait for ever for a lock that the child took with it */
+    pid_t heir = shared->inheritance.heir, ended = 0;
+    bool needed = !atomic_load(&shared->announced);
+    int told = 0;
+    if (heir == 0)
+        return false;
+    atomic_store(&shared->inheritance.status, status);
+    kill(heir, needed ? SIGUSR1 : SIGKILL);
+    if (!needed)
+        ended = waitpid(heir, &told, 0);
+    for (int i = 0; i < PATIENCE && ended == 0; i++) {
+        ended = waitpid(heir, &told, WNOHANG);
+        if (ended == 0)
+            nap();
+    }
+    if (ended == 0)
+        kill(heir, SIGKILL);
+    return ended == heir && WIFEXITED(told) && WEXITSTATUS(told) == 0;
+}
+
+/* As the child did. */
 static _Noreturn void die_by(int number)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -94,13 +152,7 @@ static _Noreturn void die_by(int number)
     _exit(SIGNALLED + number);
 }
 
-static void tell_loss(bool interrupted, const char *how)
-{
-    if (loss.function && !atomic_load(&shared->told))
-        loss.function(loss.context, interrupted, how);
-}
-
-/* The child said on stderr why it ends, or nothing. */
+/* Child or heir said on stderr why it ended, or nothing. */
 static void tell_noted(int status)
 {
     static const char lead[] = "tutti: error: ";
@@ -111,46 +163,105 @@ static void tell_noted(int status)
         how += strlen(lead);
     if (how[0] && console_is_json())
         console_error(how);
-    if (status != EXIT_DONE && status != EXIT_USAGE)
-        tell_loss(status > SIGNALLED, how[0] ? how : "the run ended before its end");
+    if (status != EXIT_DONE && status != EXIT_USAGE && loss.function && !atomic_load(&shared->told))
+        loss.function(loss.context, status > SIGNALLED, how[0] ? how : "the run ended before its end");
 }
 
-static _Noreturn void end_as(int status)
+/* In place of the heir. */
+static void tell_end(int status)
 {
     static const char lost[] =
-        "rows of the last milliseconds are lost. With --processes none is, and it is told which FMU it was";
-    bool meant = atomic_load(&shared->announced);
-    char how[512] = "";
-    if (meant && !WIFSIGNALED(status)) {
-        tell_noted(WEXITSTATUS(status));
-        _exit(WEXITSTATUS(status));
-    }
+        "what was recorded last is lost, and nothing can tell which FMU it was. With --processes "
+        "that is known, and nothing is lost";
+    char how[512];
     if (WIFSIGNALED(status))
-        snprintf(how, sizeof how, "the run was ended by signal %d (%s); %s", WTERMSIG(status),
+        snprintf(how, sizeof how, "tutti: error: the program was ended by signal %d (%s); %s\n", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), lost);
     else
-        snprintf(how, sizeof how, "code of an FMU ended the program (_exit, with status %d); %s", WEXITSTATUS(status),
-                 lost);
-    if (!meant)
-        console_error(how);
-    tell_loss(false, how);
-    if (WIFSIGNALED(status))
-        die_by(WTERMSIG(status));
-    _exit(EXIT_FAILED);
+        snprintf(how, sizeof how, "tutti: error: code of an FMU ended the program (_exit, with status %d); %s\n",
+                 WEXITSTATUS(status), lost);
+    if (!guard_note(how) || !console_is_json())
+        fputs(how, stderr);
 }
 
-static _Noreturn void watch_over_child(const int *signals, size_t count, const sigset_t *mask)
+static _Noreturn void end_as(int status, bool settled)
 {
-    int status = 0;
+    bool meant = atomic_load(&shared->announced);
+    if (!meant && !settled)
+        tell_end(status);
+    int exit_status = meant && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+    tell_noted(exit_status);
+    if (WIFSIGNALED(status))
+        die_by(WTERMSIG(status));
+    _exit(exit_status);
+}
+
+/* ---- in the guard: what the child left behind ---- */
+
+static bool has_children(void)
+{
+    pid_t ended;
+    do
+        ended = waitpid(-1, NULL, WNOHANG);
+    while (ended > 0);
+    return ended == 0;
+}
+
+/* Says that it is ended. */
+static bool name_orphan(void *context, pid_t pid)
+{
+    char path[64], name[64] = "", text[256];
+    (void)context;
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file))
+        name[strcspn(name, "\n")] = '\0';
+    if (file)
+        fclose(file);
+    tutti_str_make_printable(name);
+    snprintf(
+        text, sizeof text,
+        "process %ld (%s), which an FMU started, was still there after the run, and is ended. If it is to stay, start "
+        "it before the run",
+        (long)pid, name);
+    console_log(NULL, TUTTI_LOG_WARNING, NULL, text);
+    return true;
+}
+
+static bool is_any(void *context, pid_t pid)
+{
+    (void)context, (void)pid;
+    return true;
+}
+
+/* They may be about to end by themselves; then they are asked to, and then made to. */
+static void end_orphans(void)
+{
+    enum { ASKED = 100, MADE = 300, GIVEN_UP = 500 }; /* after so many naps */
+    for (int i = 0; i < GIVEN_UP && has_children(); i++) {
+        if (i == ASKED)
+            (void)tutti_orphans_signal(SIGTERM, name_orphan, NULL);
+        if (i >= MADE)
+            (void)tutti_orphans_signal(SIGKILL, is_any, NULL);
+        nap();
+    }
+}
+
+/* ---- */
+
+static _Noreturn void watch_over_child(const int *signals, size_t count, const sigset_t *mask, bool reaps)
+{
     for (size_t i = 0; i < count; i++)
         sigaction(signals[i], &(struct sigaction){.sa_handler = hand_on, .sa_flags = SA_RESTART}, NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    end_as(status);
+    int status = await_child();
+    bool settled = let_heir_settle(status);
+    if (reaps)
+        end_orphans();
+    end_as(status, settled);
 }
 
-bool guard_fork(const int *signals, size_t count)
+bool guard_fork(const int *signals, size_t count, int (*settle)(pid_t ended, int status))
 {
     sigset_t all, before;
     if (is_debugged())
@@ -158,6 +269,8 @@ bool guard_fork(const int *signals, size_t count)
     void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
+    signal(SIGCHLD, SIG_DFL); /* it may be ignored, and then nobody can be waited for */
+    bool reaps = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     guard = getpid();
     fflush(NULL); /* or both would write it */
     sigfillset(&all);
@@ -165,11 +278,13 @@ bool guard_fork(const int *signals, size_t count)
     shared = memory;
     child = fork();
     if (child > 0)
-        watch_over_child(signals, count, &before);
+        watch_over_child(signals, count, &before, reaps);
     if (child < 0)
         shared = NULL;
     else if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != guard)
         _exit(EXIT_FAILED);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    if (shared)
+        heir_leave(&shared->inheritance, settle);
     return child == 0;
 }

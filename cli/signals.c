@@ -4,8 +4,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,8 @@
 
 volatile sig_atomic_t signals_received;
 static atomic_bool in_run, quiet; /* the watcher looks at them, too */
+static bool in_fmus;              /* code of FMUs may be running */
+static bool records;              /* the run has rows */
 static pid_t process; /* the one that signals_install was called in: code of an FMU may fork it, and so do we */
 static volatile int told_status = -1; /* signals_all_told */
 static atomic_bool ending;            /* what is said now is why the process ends */
@@ -65,6 +69,12 @@ static bool has_watcher(void)
     return atomic_load(&watcher.process) == getpid();
 }
 
+/* What holds of a run; other commands have nothing to keep. */
+static const char *kept(void)
+{
+    return in_run && records ? "; everything recorded so far is kept" : "";
+}
+
 static void stop_at_once(int number)
 {
     char where[512];
@@ -75,7 +85,8 @@ static void stop_at_once(int number)
         say("; was in ");
         say(where);
     }
-    say("; everything recorded so far is kept\n");
+    say(kept());
+    say("\n");
     tutti_crash_run();
     _exit(128 + number);
 }
@@ -234,17 +245,20 @@ static void on_crash(int number)
     if (tutti_instance_where(where, sizeof where) > 0) {
         say(", in code of the FMU: ");
         say(where);
-        say("; everything recorded so far is kept. ");
+        say(kept());
+        say(". ");
         say(tutti_instance_is_mixed()
                 ? "Perhaps it called functions of this program in place of its own: see the warning above\n"
                 : "Ask the FMU's author, with its inputs and parameters\n");
     } else if (gettid() != getpid() && !tutti_thread_is_own()) { /* ours would know which FMU they are in */
-        say(", in a thread that an FMU or a library started; everything recorded so far is kept. Ask the FMU's "
-            "author\n");
+        say(", in a thread that an FMU or a library started");
+        say(kept());
+        say(". Ask the FMU's author\n");
     } else if (in_run) {
-        say(", outside of the code of FMUs; everything recorded so far is kept. An FMU may have written into memory "
-            "that is "
-            "not its own: try --processes with a rank per FMU, and report it if it crashes there, too\n");
+        say(", outside of the code of FMUs");
+        say(kept());
+        say(". An FMU may have written into memory that is not its own: try --processes with a rank per FMU, and "
+            "report it if it crashes there, too\n");
     } else {
         say(" in Tutti itself. Please report it\n");
     }
@@ -253,7 +267,7 @@ static void on_crash(int number)
 }
 
 /* The run is lost, but not its rows. */
-static void on_end_in_run(const char *how)
+static void on_end_in_fmus(const char *how)
 {
     char where[512];
     claim_end();
@@ -263,16 +277,17 @@ static void on_end_in_run(const char *how)
         say(": ");
         say(where);
     }
-    say("; everything recorded so far is kept\n");
+    say(kept());
+    say("\n");
     tutti_crash_run();
     _exit(EXIT_FAILED);
 }
 
 /* Code of an FMU called exit(). */
-static void on_exit_in_run(void)
+static void on_exit_in_fmus(void)
 {
-    if (in_run && getpid() == process)
-        on_end_in_run("ended the program (exit)");
+    if (in_fmus && getpid() == process)
+        on_end_in_fmus("ended the program (exit)");
 }
 
 void signals_keep_quiet(void)
@@ -285,21 +300,33 @@ void signals_all_told(int status)
     told_status = status;
 }
 
-void signals_in_run(bool running)
-{
-    in_run = running;
-    if (running)
-        start_watcher();
-}
-
 /* Code of an FMU called pthread_exit() in the first thread: nothing goes on without it. */
 static void on_thread_exit(void *unused)
 {
     (void)unused;
-    on_end_in_run("ended the thread that called it (pthread_exit)");
+    on_end_in_fmus("ended the thread that called it (pthread_exit)");
 }
 
-/* Where FMUs run in this process. Processes of an mpiexec are watched by it. */
+/* In the heir of the process that FMUs ran in, which something ended that runs no handler. */
+static int settle(pid_t ended, int status)
+{
+    char where[1024], number[64];
+    ending = true;
+    bool saved = tutti_crash_run_for(ended), is_signal = WIFSIGNALED(status);
+    int value = is_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+    snprintf(number, sizeof number, is_signal ? "%d (%.40s)" : "%d)", value, is_signal ? strsignal(value) : "");
+    say(is_signal ? "tutti: error: the program was ended by signal "
+                  : "tutti: error: code of an FMU ended the program (_exit, with status ");
+    say(number);
+    if (tutti_instance_where_all(where, sizeof where) > 0) {
+        say(": ");
+        say(where);
+    }
+    say(saved ? kept() : "; rows of the last milliseconds are lost. With --processes none is");
+    say("\n");
+    return 0;
+}
+
 static void put_under_guard(void)
 {
     int known[STOPS];
@@ -307,20 +334,52 @@ static void put_under_guard(void)
     for (int i = 0; i < STOPS; i++)
         if (handled[i])
             known[count++] = stops[i];
-    if (guard_fork(known, count))
+    if (guard_fork(known, count, settle))
         process = getpid();
+}
+
+void signals_enter_fmus(void)
+{
+    if (!launcher_is_mpi()) /* which watches its processes itself */
+        put_under_guard();
+    tutti_instance_show_thread(true);
+    in_fmus = true;
+}
+
+void signals_leave_fmus(void)
+{
+    guard_announce_end();
+    in_fmus = false;
+    tutti_instance_show_thread(false);
+}
+
+static void begin_run(void)
+{
+    in_run = true;
+    start_watcher();
+}
+
+void signals_in_run(bool running)
+{
+    if (running) {
+        signals_enter_fmus();
+        begin_run();
+    } else {
+        signals_leave_fmus();
+        in_run = false;
+    }
 }
 
 enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
 {
     enum tutti_err err;
-    if (!options->processes && !options->nodes && !launcher_is_mpi())
-        put_under_guard();
-    signals_in_run(true);
+    records = true;
+    if (!options->nodes) /* where that code runs then */
+        signals_enter_fmus();
+    begin_run();
     pthread_cleanup_push(on_thread_exit, NULL);
     err = tutti_run(options, stats);
     pthread_cleanup_pop(0);
-    guard_announce_end();
     signals_in_run(false);
     return err;
 }
@@ -337,7 +396,7 @@ static void install_exit(void)
 {
     enum { MOST_AT_ONCE = 128 };
     for (int i = 0; i < MOST_AT_ONCE; i++)
-        atexit(on_exit_in_run);
+        atexit(on_exit_in_fmus);
 }
 
 void signals_install(void)

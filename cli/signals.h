@@ -14,7 +14,11 @@ extern volatile sig_atomic_t signals_received;
  * that names the FMU, results to disk, temporary folders removed, exit status 1. */
 void signals_install(void);
 
-/* Between these two, the end of the process is not ours: an FMU that calls exit() gets a message and exit status 1. */
+/* Between these two code of FMUs may run, and the end of the process is not ours: an FMU that calls exit() or _exit() gets a
+ * message and exit status 1, and processes that it has left behind are ended. Goes on in another process (guard.h). */
+void signals_enter_fmus(void);
+void signals_leave_fmus(void);
+/* The same, for what is ended by the first signal only at a point where it can go on (tutti_run_options.interrupt). */
 void signals_in_run(bool running);
 /* tutti_run, between them. */
 enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);

@@ -68,7 +68,8 @@ class Nodes:
             logs.append(self.folder / f"{len(self.processes)}.log")
             with open(logs[-1], "wb") as log:
                 self.processes.append(subprocess.Popen(
-                    [self.tutti, "node", "--listen", "127.0.0.1:0", "--cache", str(self.folder / "cache")], cwd=self.folder,
+                    [self.tutti, "node", "--listen", "127.0.0.1:0", "--cache", str(self.folder / "cache"),
+                     "--env", "*SAN_OPTIONS"], cwd=self.folder,
                     env={**os.environ, **self.environment, "TMPDIR": str(self.tmpdir)}, stdin=subprocess.DEVNULL,
                     stdout=log, stderr=log, start_new_session=True))
         self.addresses += [self._address(log) for log in logs]

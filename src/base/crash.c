@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "base/tempdir.h"
 
@@ -64,12 +65,37 @@ void tutti_crash_escape(void)
     siglongjmp(*way_out, 1);
 }
 
-void tutti_crash_run(void)
+static atomic_bool alone, lossy;
+
+bool tutti_crash_is_alone(void)
+{
+    return alone;
+}
+
+void tutti_crash_admit_loss(void)
+{
+    lossy = true;
+}
+
+static void run_actions(void)
 {
     for (size_t i = 0; i < MOST_ACTIONS; i++) {
         int expected = 2;
         if (atomic_compare_exchange_strong(&slots[i].state, &expected, 1))
             slots[i].action(slots[i].context);
     }
-    tutti_tempdir_remove_all();
+}
+
+void tutti_crash_run(void)
+{
+    run_actions();
+    tutti_tempdir_remove_all(getpid());
+}
+
+bool tutti_crash_run_for(pid_t ended)
+{
+    alone = true;
+    run_actions();
+    tutti_tempdir_remove_all(ended);
+    return !lossy;
 }

@@ -4,6 +4,7 @@
 #define TUTTI_BASE_CRASH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -22,5 +23,13 @@ void tutti_crash_escape(void);
 
 /* For a handler of a fatal signal: runs every registered action once, then removes the temporary folders. */
 void tutti_crash_run(void);
+
+/* In a process that shares the memory of another one, which has ended with all its threads: the same in its place, as far as one
+ * thread can do it. False: something that was recorded may be lost. */
+bool tutti_crash_run_for(pid_t ended);
+/* For actions: is there no other thread any more, to be waited for? What those had under way stays so. */
+bool tutti_crash_is_alone(void);
+/* For actions: something cannot be saved. */
+void tutti_crash_admit_loss(void);
 
 #endif

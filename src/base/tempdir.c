@@ -201,8 +201,8 @@ void tutti_tempdir_free(struct tutti_tempdir *dir)
     free(dir);
 }
 
-void tutti_tempdir_remove_all(void)
+void tutti_tempdir_remove_all(pid_t owner)
 {
-    if (atomic_load(&house.owner) == getpid())
+    if (atomic_load(&house.owner) == owner)
         (void)tutti_fs_remove_tree(house.path);
 }

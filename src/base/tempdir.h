@@ -8,6 +8,8 @@
 #ifndef TUTTI_BASE_TEMPDIR_H
 #define TUTTI_BASE_TEMPDIR_H
 
+#include <sys/types.h>
+
 #include "base/err.h"
 
 struct tutti_tempdir;
@@ -20,8 +22,8 @@ const char *tutti_tempdir_path(const struct tutti_tempdir *dir); /* absolute; bo
  * it only releases the memory of a folder that the parent made. */
 void tutti_tempdir_free(struct tutti_tempdir *dir);
 
-/* Removes all folders of this process that still exist. Async-signal-safe: for handlers of fatal signals. Folders that
- * were made by a parent process before a fork are left alone. */
-void tutti_tempdir_remove_all(void);
+/* Removes all folders that the process `owner` has made, this one or one whose memory this one shares. Async-signal-safe: for
+ * handlers of fatal signals. Folders that were made by a parent process before a fork are left alone. */
+void tutti_tempdir_remove_all(pid_t owner);
 
 #endif

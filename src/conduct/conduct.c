@@ -52,6 +52,7 @@ struct conducting {
     struct tutti_failure failure; /* the first one of the launcher, or of writing the result */
     pthread_t thread;             /* the conductor's */
     _Atomic unsigned rounds;      /* how often it has taken everything in that ranks had reported */
+    atomic_bool taking;           /* it does so */
 };
 
 /* ---- stopping ---- */
@@ -193,12 +194,14 @@ static void attend(struct conducting *run)
 /* Until none has any more: a row of one may have waited for that of another. */
 static void take_all(struct conducting *run)
 {
+    run->taking = true;
     for (bool moving = true; moving;) {
         moving = false;
         for (int r = 0; r < run->started; r++)
             moving |= take(run, r);
         attend(run);
     }
+    run->taking = false;
 }
 
 /* Is nothing left that could be taken from a rank that reports no more? */
@@ -212,6 +215,15 @@ static bool is_drained(struct conducting *run, int rank)
             watched->held.size < frame_size(run, rank, watched->held.bytes, watched->held.size));
 }
 
+/* The conductor's thread is gone as well; a round that it had under way cannot be taken up. */
+static void take_in_place(struct conducting *run)
+{
+    if (run->taking)
+        tutti_crash_admit_loss();
+    else
+        take_all(run);
+}
+
 /* In a handler: a rank's thread ends the process. What ranks have reported is taken in first, by the conductor's thread: the
  * round that is under way may have passed a rank already, so that it takes one more. */
 static void await_intake(void *context)
@@ -219,6 +231,10 @@ static void await_intake(void *context)
     enum { PATIENCE = 2000 }; /* ms: the conductor may wait for what the dying thread holds */
     struct conducting *run = context;
     unsigned before = run->rounds;
+    if (tutti_crash_is_alone()) {
+        take_in_place(run);
+        return;
+    }
     if (pthread_equal(pthread_self(), run->thread))
         return;
     for (int i = 0; i < PATIENCE && run->rounds - before < 2; i++)

@@ -2,6 +2,7 @@
 #include "fmi/instance.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,34 @@ size_t tutti_instance_where(char *out, size_t size)
     }
     if (size > 0)
         out[at] = '\0';
+    return at;
+}
+
+/* Where threads keep what they call; more than these are not told of. */
+static _Atomic(struct tutti_instance **) shown_threads[64];
+
+void tutti_instance_show_thread(bool shown)
+{
+    for (size_t i = 0; i < sizeof shown_threads / sizeof *shown_threads; i++) {
+        struct tutti_instance **before = shown ? NULL : &tutti_call_current;
+        if (atomic_compare_exchange_strong(&shown_threads[i], &before, shown ? &tutti_call_current : NULL))
+            return;
+    }
+}
+
+size_t tutti_instance_where_all(char *out, size_t size)
+{
+    struct tutti_instance *own = tutti_call_current;
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof shown_threads / sizeof *shown_threads; i++) {
+        struct tutti_instance **thread = shown_threads[i];
+        tutti_call_current = thread ? *thread : NULL;
+        if (!tutti_call_current)
+            continue;
+        at = put(out, size, at, at > 0 ? ", or " : "");
+        at += tutti_instance_where(out + at, size - at);
+    }
+    tutti_call_current = own;
     return at;
 }
 

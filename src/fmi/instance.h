@@ -103,6 +103,10 @@ void tutti_instance_go_on(bool allowed);
 /* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
  * Async-signal-safe; for the message about a crash. Returns the length; out is NUL-terminated. */
 size_t tutti_instance_where(char *out, size_t size);
+/* Makes the calls of this thread known to tutti_instance_where_all; false: not any more, which it must say before it ends. */
+void tutti_instance_show_thread(bool shown);
+/* The same of all such threads, with ", or " between them, in a process that shares the memory of theirs, which has ended. */
+size_t tutti_instance_where_all(char *out, size_t size);
 /* Its FMU's calls may have reached functions of the program (library.h, is_mixed): a crash need not be its own fault.
  * Async-signal-safe. */
 bool tutti_instance_is_mixed(void);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/crash.h"
 #include "base/thread.h"
 
 enum { INTERVAL = 250000000, SECOND = 1000000000 }; /* nanoseconds */
@@ -84,7 +85,7 @@ void tutti_flusher_halt(struct tutti_flusher *flusher)
 {
     enum { MOST_TRIES = 200 };
     const struct timespec moment = {.tv_nsec = 1000000};
-    if (!flusher)
+    if (!flusher || tutti_crash_is_alone())
         return;
     for (int i = 0; i < MOST_TRIES && pthread_mutex_trylock(&flusher->lock) != 0;
          i++) /* perhaps it is this thread's own */

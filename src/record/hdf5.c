@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <time.h>
 
+#include "base/crash.h"
 #include "base/module.h"
 #include "base/thread.h"
 #include "record/file.h"
@@ -177,10 +178,26 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
     return told(recorder);
 }
 
+/* The thread is gone, too. What it had under way cannot be taken up. */
+static void save_alone(struct tutti_recorder *recorder)
+{
+    int idle = 0;
+    if (sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0) {
+        write_block(recorder, present(recorder), false);
+        flush_file(recorder);
+    }
+    if (idle == 0 || recorder->err)
+        tutti_crash_admit_loss();
+}
+
 /* The thread writes; this waits, for a while: it may need memory whose lock the fault left closed. */
 static void emergency(struct tutti_recorder *recorder)
 {
     enum { PATIENCE = 2000 }; /* ms */
+    if (tutti_crash_is_alone()) {
+        save_alone(recorder);
+        return;
+    }
     if (pthread_equal(pthread_self(), recorder->thread))
         return;
     recorder->dying = DYING;

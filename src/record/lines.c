@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/str.h"
 
 enum tutti_err tutti_lines_prepare(struct tutti_lines *lines, const char *path, size_t room)
@@ -138,10 +139,12 @@ enum tutti_err tutti_lines_begin(struct tutti_lines *lines, size_t need, char **
 void tutti_lines_emergency(struct tutti_lines *lines)
 {
     size_t whole = atomic_load_explicit(&lines->whole, memory_order_acquire);
-    if (whole == 0 || lines->error || (lines->offset < 0 && lines->writing))
-        return;
-    if (tutti_record_file_hold(&lines->file, -1)) /* a write may have been under way */
-        (void)tutti_fs_write(lines->file.fd, lines->buffer, whole, lines->offset);
+    bool saved = whole == 0;
+    if (!saved && !lines->error && !(lines->offset < 0 && lines->writing) &&
+        tutti_record_file_hold(&lines->file, -1)) /* a write may have been under way */
+        saved = tutti_fs_write(lines->file.fd, lines->buffer, whole, lines->offset) == whole;
+    if (!saved)
+        tutti_crash_admit_loss();
     lines->whole = 0;
 }
 

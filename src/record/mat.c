@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/fs.h"
 #include "base/str.h"
 #include "record/file.h"
@@ -152,9 +153,9 @@ static enum tutti_err row(struct tutti_recorder *recorder, double time)
 static void emergency(struct tutti_recorder *recorder)
 {
     size_t whole = atomic_load_explicit(&recorder->whole, memory_order_acquire);
-    if (whole == 0 || (recorder->error && recorder->error != EOVERFLOW))
-        return;
-    (void)store(recorder, whole, recorder->offset);
+    if (whole > 0 &&
+        ((recorder->error && recorder->error != EOVERFLOW) || store(recorder, whole, recorder->offset) < whole))
+        tutti_crash_admit_loss();
     recorder->whole = 0;
 }
 

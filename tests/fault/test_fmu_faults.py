@@ -250,7 +250,7 @@ class Faults(CommandTest):
             process = self.start(*self.arguments(version), env={"KIT_FAULT": f"thread DoStep {HALF}; print DoStep {HALF};"
                                                                              f"hang DoStep {HALF}"})
             self.await_print(process)
-            pid = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii"))  # where the FMU is
+            pid = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii").split()[0])  # where the FMU is
             threads = set()
             while not threads - {pid}:  # it may still be starting
                 threads = {int(task.name) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()

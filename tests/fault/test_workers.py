@@ -4,6 +4,7 @@
 rows up to there are kept, and nothing is left over. Ctrl-C with threads and workers. FMUs that want a process of their own."""
 import os
 import pathlib
+import re
 import signal
 import sys
 import unittest
@@ -36,15 +37,25 @@ def start_of(pid):
     return int(pathlib.Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19])
 
 
-def areas_of(pid):
-    """Shared memory that a process has made, by its names; other runs on this machine have theirs."""
-    return [name for name in os.listdir("/dev/shm") if name.startswith(f"tutti-{pid}-")]
+def workers(process):
+    """The processes of a run's ranks, in their order. They are children of the first that the command starts, which conducts."""
+    return children(children(process.pid)[0])
+
+
+def areas_left():
+    """Shared memory whose process is gone, by its names; other runs on this machine have theirs."""
+    names = [re.match(r"tutti-(\d+)-", name) for name in os.listdir("/dev/shm")]
+    return {name.string for name in names if name and not os.path.exists(f"/proc/{name[1]}")}
 
 
 class WorkerTest(FabricTest):
+    def setUp(self):
+        super().setUp()
+        self.areas_before = areas_left()
+
     def finish(self, process, left=()):
         outcome = super().finish(process, left)
-        self.assertEqual(areas_of(process.pid), [])
+        self.assertEqual(areas_left() - self.areas_before, set())
         return outcome
 
     def environment(self, **extra):
@@ -131,7 +142,7 @@ class Killed(WorkerTest):
         for victim, unit in ((0, "a"), (1, "b")):
             with self.subTest(victim=victim):
                 process = self.under_way(processes(2))
-                os.kill(children(process.pid)[victim], signal.SIGKILL)
+                os.kill(workers(process)[victim], signal.SIGKILL)
                 outcome = self.finish(process)
                 self.assertEqual(outcome.status, 1, outcome.err)
                 self.assertRegex(outcome.err, "signal 9 .Killed")
@@ -143,7 +154,7 @@ class Killed(WorkerTest):
         for victim, unit in ((0, "a"), (1, "b")):
             with self.subTest(victim=victim):
                 process = self.under_way(processes(2), "--timeout", "3")
-                os.kill(children(process.pid)[victim], signal.SIGSTOP)
+                os.kill(workers(process)[victim], signal.SIGSTOP)
                 outcome = self.finish(process)
                 self.assertEqual(outcome.status, 1, outcome.err)
                 self.assertRegex(outcome.err, rf"\b{unit}\b")

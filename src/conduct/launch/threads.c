@@ -73,6 +73,7 @@ static void on_thread_exit(void *context)
     if (tutti_instance_where(worker->ended_in, sizeof worker->ended_in) == 0)
         snprintf(worker->ended_in, sizeof worker->ended_in, "code of an FMU");
     sigaltstack(&worker->stack_before, NULL);
+    tutti_instance_show_thread(false);
     leave(worker);
 }
 
@@ -80,6 +81,7 @@ static void *be_rank(void *context)
 {
     struct worker *worker = context;
     tutti_thread_own();
+    tutti_instance_show_thread(true);
     /* A program that handles crashes must be able to do so here as well, also after a stack overflow. */
     stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK};
     sigaltstack(&stack, &worker->stack_before);
@@ -87,6 +89,7 @@ static void *be_rank(void *context)
     worker->err = tutti_rank_run(worker->job, worker->fabric);
     pthread_cleanup_pop(0);
     sigaltstack(&worker->stack_before, NULL);
+    tutti_instance_show_thread(false);
     leave(worker);
     return NULL;
 }

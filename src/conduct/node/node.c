@@ -2,7 +2,6 @@
 /* The daemon: who may connect, and the loop. */
 #include "conduct/node/node.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "conduct/orphans.h"
 #include "base/str.h"
 #include "conduct/key_files.h"
 #include "conduct/node/metrics.h"
@@ -55,48 +55,26 @@ static void tell_stranger(void *context, enum tutti_log_level level, const char 
 
 /* ---- processes that FMUs have started ---- */
 
-static bool is_worker(const struct tutti_daemon *node, pid_t pid)
+/* Is it no worker? */
+static bool is_orphan(void *context, pid_t pid)
 {
+    const struct tutti_daemon *node = context;
     for (size_t i = 0; i < node->session_count; i++)
         for (uint32_t w = 0; w < node->sessions[i]->worker_count; w++)
             if (node->sessions[i]->workers[w].pid == pid)
-                return true;
-    return false;
-}
-
-/* 0: it is gone, or what stands in /proc is no process. */
-static pid_t parent_of(const char *name)
-{
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    FILE *file = name[0] >= '1' && name[0] <= '9' ? fopen(path, "re") : NULL;
-    /* "NUMBER (NAME) STATE PARENT ...", and a name may hold anything */
-    const char *rest = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (file)
-        fclose(file);
-    return rest && strlen(rest) > strlen(") S ") ? (pid_t)strtol(rest + strlen(") S "), NULL, 10) : 0;
+                return false;
+    return true;
 }
 
 /* Kills what workers that have ended left behind (N2). True: there was some, and what that had started comes to us next. One that
  * runs as another user is let go. */
-static bool kill_orphans(const struct tutti_daemon *node)
+static bool kill_orphans(struct tutti_daemon *node)
 {
-    bool found = false;
-    DIR *dir = opendir("/proc");
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (parent_of(entry->d_name) != getpid() || is_worker(node, pid) || kill(pid, SIGKILL) != 0)
-            continue;
-        (void)waitpid(pid, NULL, WNOHANG);
-        found = true;
-    }
-    if (dir)
-        closedir(dir);
-    return found;
+    return tutti_orphans_signal(SIGKILL, is_orphan, node) > 0;
 }
 
 /* Once all workers have ended: what they left ends at once, unless the system is in the way. */
-static void end_orphans(const struct tutti_daemon *node)
+static void end_orphans(struct tutti_daemon *node)
 {
     for (int i = 0; i < 100 && kill_orphans(node); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

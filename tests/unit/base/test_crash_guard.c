@@ -70,11 +70,35 @@ static void test_threads(void **state)
     assert_int_equal(calls, 1);
 }
 
+static void save(void *alone)
+{
+    *(bool *)alone = tutti_crash_is_alone();
+}
+
+static void lose(void *unused)
+{
+    (void)unused;
+    tutti_crash_admit_loss();
+}
+
+/* In the place of a process that is gone. */
+static void test_run_for(void **state)
+{
+    (void)state;
+    bool alone = false;
+    assert_int_equal(tutti_crash_add(save, &alone), TUTTI_OK);
+    assert_true(tutti_crash_run_for(1));
+    assert_true(alone);
+    assert_int_equal(tutti_crash_add(lose, NULL), TUTTI_OK);
+    assert_false(tutti_crash_run_for(1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guard),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_run_for),
     };
     return cmocka_run_group_tests_name("base/crash, guards", tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void test_without_rights(void **state)
 
 static void on_fault(int signal)
 {
-    tutti_tempdir_remove_all();
+    tutti_tempdir_remove_all(getpid());
     struct sigaction fallback = {.sa_handler = SIG_DFL};
     sigaction(signal, &fallback, NULL);
     raise(signal);
@@ -296,7 +296,7 @@ static int fork_and_free(int fd)
     CHECK(tutti_tempdir_new(&dir) == TUTTI_OK && tell(fd, dir));
     pid_t child = fork();
     if (child == 0) {
-        tutti_tempdir_remove_all();
+        tutti_tempdir_remove_all(getpid());
         CHECK(exists(tutti_tempdir_path(dir)));
         CHECK(tutti_tempdir_new(&own) == TUTTI_OK); /* in a house of the child's own */
         char path[4200], house[4200];
@@ -308,7 +308,7 @@ static int fork_and_free(int fd)
         copy_text(parents, sizeof parents, tutti_tempdir_path(dir));
         tutti_tempdir_free(dir);
         CHECK(exists(parents) && exists(path));
-        tutti_tempdir_remove_all();
+        tutti_tempdir_remove_all(getpid());
         CHECK(!exists(path) && exists(parents));
         return 0;
     }
