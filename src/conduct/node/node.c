@@ -19,11 +19,11 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "conduct/orphans.h"
 #include "base/str.h"
 #include "conduct/key_files.h"
 #include "conduct/node/metrics.h"
 #include "conduct/node/session.h"
+#include "conduct/orphans.h"
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
 
