@@ -21,7 +21,8 @@ enum { LAST_LINES = 8 };
 struct rank {
     bool ended;
     enum tutti_err err;
-    double t; /* where it is */
+    uint32_t component; /* where it failed; TUTTI_NONE: in none that is known */
+    double t;           /* where it is */
     bool t_known;
     struct tutti_progress progress;
     bool has_progress;
@@ -41,11 +42,12 @@ struct tutti_conductor {
     char *step_log_path; /* absolute; NULL: none */
     struct tutti_bytes step_log_mark;
     double last_progress, last_flush;
-    bool progressed;    /* since the last time that it was shown */
-    enum tutti_err err; /* of the rank that failed first */
-    int weight;         /* of that error */
-    bool told;          /* ... by the rank itself */
-    double err_t;       /* where that rank was to come to */
+    bool progressed;        /* since the last time that it was shown */
+    enum tutti_err err;     /* of the rank that failed first */
+    int weight;             /* of that error */
+    bool told;              /* ... by the rank itself */
+    double err_t;           /* where that rank was to come to ... */
+    uint32_t err_component; /* ... and in which component it failed */
     char *message;
     enum tutti_err own_err; /* of writing, or of what was told */
     char *own_message;
@@ -228,10 +230,12 @@ static int weight_of(enum tutti_err err, bool told)
     return err == TUTTI_OK ? 0 : err == TUTTI_ERR_STOPPED ? 1 : told && err == TUTTI_ERR_LOST ? 2 : 3;
 }
 
-/* In simulated time: ranks that do not read from each other may be far apart. */
+/* In simulated time: ranks that do not read from each other may be far apart. At the same time, in the order in which one rank
+ * would have called the units: who tells first is chance. */
 static bool failed_earlier(const struct tutti_conductor *conductor, const struct rank *rank, bool told)
 {
-    return told && conductor->told && rank->t < conductor->err_t;
+    return told && conductor->told &&
+           (rank->t < conductor->err_t || (rank->t == conductor->err_t && rank->component < conductor->err_component));
 }
 
 static void blame(struct tutti_conductor *conductor, const struct rank *rank, bool told, const char *message)
@@ -243,6 +247,7 @@ static void blame(struct tutti_conductor *conductor, const struct rank *rank, bo
     conductor->weight = weight;
     conductor->told = told;
     conductor->err_t = rank->t;
+    conductor->err_component = rank->component;
     free(conductor->message);
     conductor->message = tutti_str_copy(message); /* NULL for want of memory: the name of the error has to do */
 }
@@ -263,9 +268,11 @@ static enum tutti_err take_end(struct tutti_conductor *conductor, int r, struct 
 {
     uint32_t err = tutti_unparcel_u32(in);
     const char *message = tutti_unparcel_text(in);
+    uint32_t component = tutti_unparcel_u32(in);
     double t = tutti_unparcel_double(in);
     if (!is_read(in) || err > TUTTI_ERR_LOST)
         return malformed("the end", r);
+    conductor->ranks[r].component = component;
     move_to(&conductor->ranks[r], t);
     end_rank(conductor, r, (enum tutti_err)err, true, message ? message : "");
     return TUTTI_OK;

@@ -11,6 +11,7 @@
 /* Where the rank is when all is over, for its last words. */
 struct place {
     double t, target;
+    uint32_t component; /* that was called last; TUTTI_NONE: none */
 };
 
 /* From the first unit to what was counted. */
@@ -21,10 +22,11 @@ static void go(struct tutti_execution *execution, struct tutti_failure *failure,
     tutti_instance_go_on(true);
     tutti_failure_keep(failure, tutti_execution_go(execution));
     tutti_instance_go_on(false);
+    uint32_t component = atomic_load(&fabric->where->component);
     if (failure->err && failure->err != TUTTI_ERR_STOPPED)
         fabric->kind->stop(fabric, fabric->step); /* others come as far as this one, so that no row is lost */
     tutti_count(&execution->master);
-    *place = (struct place){rank->t, rank->target};
+    *place = (struct place){rank->t, rank->target, component};
     /* Units may have something to say at their end; so the rank's end comes after theirs. */
     enum tutti_err closing = tutti_execution_close(execution, TUTTI_OK);
     if (!failure->err)
@@ -56,7 +58,8 @@ enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *
     (void)!tutti_rank_reporter_tell_tally(reporter, &stats);
     enum tutti_err result = tutti_failure_return(&failure);
     bool failed = result && result != TUTTI_ERR_STOPPED; /* in the step to `target`, if in one */
-    (void)!tutti_rank_reporter_tell_end(reporter, result, failed ? fmax(place.t, place.target) : place.t);
+    (void)!tutti_rank_reporter_tell_end(reporter, result, place.component,
+                                        failed ? fmax(place.t, place.target) : place.t);
     tutti_rank_reporter_free(reporter);
     tutti_run_stats_fini(&stats);
     return result;

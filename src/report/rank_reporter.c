@@ -139,7 +139,8 @@ enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *report
     return tutti_report_send(reporter->fabric, TUTTI_REPORT_TALLY, &reporter->parcel);
 }
 
-enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err, double t)
+enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err,
+                                            uint32_t component, double t)
 {
     char message[4200];
     snprintf(message, sizeof message, "%s", tutti_err_message());
@@ -147,6 +148,7 @@ enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter
     tutti_report_begin(&reporter->parcel);
     tutti_parcel_put_u32(&reporter->parcel, (uint32_t)err);
     tutti_parcel_put_text(&reporter->parcel, err ? message : "");
+    tutti_parcel_put_u32(&reporter->parcel, component);
     tutti_parcel_put_double(&reporter->parcel, t);
     if (!told)
         told = tutti_report_send(reporter->fabric, TUTTI_REPORT_END, &reporter->parcel);

@@ -27,9 +27,9 @@ TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_progress(struct tutti_rank
                                                                const struct tutti_progress *progress);
 TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_tally(struct tutti_rank_reporter *reporter,
                                                             const struct tutti_run_stats *stats);
-/* The last words: what the rank came to, with this thread's message if it failed, at which time. This thread's message stays
- * what it was, also if this fails. */
+/* The last words: what the rank came to, with this thread's message if it failed, in which component (TUTTI_NONE: in none) and at
+ * which time. This thread's message stays what it was, also if this fails. */
 TUTTI_CHECKED enum tutti_err tutti_rank_reporter_tell_end(struct tutti_rank_reporter *reporter, enum tutti_err err,
-                                                          double t);
+                                                          uint32_t component, double t);
 
 #endif

@@ -68,10 +68,16 @@ static inline void rank_row(struct reporting_rank *rank, double t)
     assert_ok(tutti_sink_row(&rank->sink, t));
 }
 
-static inline void rank_end(struct reporting_rank *rank, enum tutti_err err, const char *message, double t)
+static inline void rank_end_in(struct reporting_rank *rank, uint32_t component, enum tutti_err err, const char *message,
+                               double t)
 {
     (void)!tutti_fail(err, "%s", message);
-    assert_ok(tutti_rank_reporter_tell_end(rank->reporter, err, t));
+    assert_ok(tutti_rank_reporter_tell_end(rank->reporter, err, component, t));
+}
+
+static inline void rank_end(struct reporting_rank *rank, enum tutti_err err, const char *message, double t)
+{
+    rank_end_in(rank, TUTTI_NONE, err, message, t);
 }
 
 #endif

@@ -39,6 +39,24 @@ static void test_which_error(void **state)
     }
 }
 
+/* At the same time, the first of the system's units counts, whoever tells first. */
+static void test_two_failures(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct fixture f;
+        begin(&f, 2);
+        conduct(&f);
+        for (int i = 0; i < 2; i++) {
+            int r = i ^ first;
+            rank_end_in(&f.ranks[r], r == 0 ? 5 : 2, TUTTI_ERR_FMU, r == 0 ? "the sixth" : "the third", 1);
+            assert_ok(offer_all(&f));
+        }
+        assert_fails(tutti_conductor_finish(f.conductor, NULL), TUTTI_ERR_FMU, "the third");
+        end(&f);
+    }
+}
+
 static void test_result_cannot_be_written(void **state)
 {
     (void)state;
@@ -476,11 +494,17 @@ static void test_hostile_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_error),     cmocka_unit_test(test_result_cannot_be_written),
-        cmocka_unit_test(test_messages),        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_step_log),        cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_counts),          cmocka_unit_test(test_byte_by_byte),
-        cmocka_unit_test(test_spoilt_bytes),    cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_which_error),
+        cmocka_unit_test(test_two_failures),
+        cmocka_unit_test(test_result_cannot_be_written),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_step_log),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_byte_by_byte),
+        cmocka_unit_test(test_spoilt_bytes),
+        cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_hostile_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void test_message_survives(void **state)
     assert_int_equal(tutti_fail(TUTTI_ERR_FMU, "ball: it burst"), TUTTI_ERR_FMU);
     tutti_log_printf(tutti_rank_reporter_log(rank.reporter), TUTTI_LOG_WARNING, "ball", "bang");
     assert_string_equal(tutti_err_message(), "ball: it burst");
-    assert_int_equal(tutti_rank_reporter_tell_end(rank.reporter, TUTTI_ERR_FMU, 1), TUTTI_ERR_STOPPED);
+    assert_int_equal(tutti_rank_reporter_tell_end(rank.reporter, TUTTI_ERR_FMU, 2, 1), TUTTI_ERR_STOPPED);
     assert_string_equal(tutti_err_message(), "ball: it burst");
     rank_fini(&rank);
 }
@@ -115,6 +115,7 @@ static void test_frames(void **state)
     in = next_frame(&rank, TUTTI_REPORT_END);
     assert_int_equal(tutti_unparcel_u32(&in), TUTTI_ERR_SOLVER);
     assert_string_equal(tutti_unparcel_text(&in), "no step is small enough");
+    assert_int_equal(tutti_unparcel_u32(&in), TUTTI_NONE);
     assert_near(tutti_unparcel_double(&in), 7, 0);
     assert_true(!in.bad && in.at == in.end);
     rank_fini(&rank);
