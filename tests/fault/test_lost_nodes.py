@@ -83,11 +83,14 @@ class Lost(NodesTest):
         self.assertEqual(len(self.result()), 6)
 
     def test_stopped_worker(self):
+        """Its connection is given up after 3 s: which of the two is seen first is up to the machine's load (test_hanging_fmu has
+        the one without the other)."""
         a, b = self.node("a"), self.node("b")
-        process = self.under_way(a, b, options=("--timeout", "2"))  # the connection is given up after 3 s
+        process = self.under_way(a, b, options=("--timeout", "2"))
         worker, = b.workers()
         os.kill(worker, signal.SIGSTOP)
-        self.ended(process, r"worker 1 at .* has given no sign of life for 2 s: raise --timeout")
+        self.ended(process, r"worker 1 at .* has given no sign of life for 2 s: raise --timeout|"
+                            r"rank 1 at .* is lost: .*nothing has come from it")
         self.assert_alive(a, b)
 
     def test_hanging_fmu(self):
