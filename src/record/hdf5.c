@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* HDF5: rows are collected in blocks, which a thread of the recorder's own writes by the module (hdf5.h), while the run fills the
- * next one. A run that is killed by a fault of an FMU leaves its last rows to this thread.
+ * next one. A run that is killed by a fault of an FMU leaves its last rows to this thread, and so does one that an FMU does not
+ * return to for some time.
  *
  * Invariants:
  * 1. Between `wake` and `idle` the thread works on a task with the block `given`; at other times all is the run's side's.
  * 2. The run fills the present block, and raises its `rows` after the last value of a row. A block that is full becomes the
  *    thread's, and the other one the present, by one change of `order`.
- * 3. The thread looks at the present block when it is given, or when `dying` is set: at the rows that it has then, to which the
- *    run may be adding others. */
+ * 3. The thread looks at the present block when it is given, when `dying` is set, or when no task has come for a while: at the
+ *    rows that it has then, to which the run may be adding others. A block with its last row is left to the task that is about to
+ *    come with it. */
 #include "record/hdf5.h"
 
 #include <errno.h>
@@ -43,6 +45,9 @@ struct tutti_recorder {
     size_t count, block;
     struct block blocks[2];
     const struct block *given;
+    size_t written;      /* the thread's: rows of the present block that are in the file */
+    bool flushed;        /* the thread's: the file shows all that was written */
+    _Atomic bool saving; /* the thread writes without a task */
     _Atomic unsigned order;
     sem_t wake, idle;
     pthread_t thread;
@@ -82,6 +87,20 @@ static void await(sem_t *semaphore)
         ;
 }
 
+/* false: nothing has come for longer than a run takes from one flush to the next, if it goes on. (sem_timedwait has but this
+ * clock; if it is set, rows come sooner or later.) */
+static bool await_task(struct tutti_recorder *recorder)
+{
+    enum { PATIENCE = 2 }; /* s */
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE;
+    while (sem_timedwait(&recorder->wake, &until) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
 static void keep(struct tutti_recorder *recorder, enum tutti_err err)
 {
     if (!err)
@@ -90,38 +109,67 @@ static void keep(struct tutti_recorder *recorder, enum tutti_err err)
     recorder->err = err;
 }
 
-static void write_block(struct tutti_recorder *recorder, const struct block *block, bool last)
+static size_t rows_of(const struct block *block)
 {
-    size_t rows = atomic_load_explicit(&block->rows, memory_order_acquire);
+    return atomic_load_explicit(&block->rows, memory_order_acquire);
+}
+
+static void write_block(struct tutti_recorder *recorder, const struct block *block, size_t rows, bool last)
+{
+    if (rows <= recorder->written && !last)
+        return;
     if (!recorder->err)
         keep(recorder, recorder->module->write(recorder->writer, block->times, block->values, rows, last));
+    recorder->written = rows == recorder->block ? 0 : rows;
+    recorder->flushed = false;
 }
 
 static void flush_file(struct tutti_recorder *recorder)
 {
     if (!recorder->err)
         keep(recorder, recorder->module->flush(recorder->writer));
+    recorder->flushed = true;
+}
+
+/* Invariant 3: nothing has come for a while. */
+static void save_meanwhile(struct tutti_recorder *recorder)
+{
+    unsigned order = recorder->order;
+    const struct block *block = &recorder->blocks[order & PRESENT];
+    size_t rows = rows_of(block);
+    if (order & ~(unsigned)PRESENT)
+        return; /* a task came just now, perhaps with the other block */
+    if (rows < recorder->block)
+        write_block(recorder, block, rows, false);
+    if (!recorder->flushed)
+        flush_file(recorder);
 }
 
 static void *work(void *context)
 {
     struct tutti_recorder *recorder = context;
-    unsigned task;
-    do {
-        await(&recorder->wake);
+    unsigned task = 0;
+    while (task != END) {
+        if (!await_task(recorder)) {
+            recorder->saving = true;
+            save_meanwhile(recorder);
+            recorder->saving = false;
+            continue;
+        }
         task = atomic_fetch_and(&recorder->order, PRESENT) & ~(unsigned)PRESENT;
         if (task)
-            write_block(recorder, recorder->given, task == END);
+            write_block(recorder, recorder->given, rows_of(recorder->given), task == END);
         if (task == FLUSH)
             flush_file(recorder);
         if (recorder->dying == DYING && task != END) {
-            write_block(recorder, &recorder->blocks[recorder->order & PRESENT], false);
+            const struct block *block = &recorder->blocks[recorder->order & PRESENT];
+            write_block(recorder, block, rows_of(block), false);
             flush_file(recorder);
             recorder->dying = SAVED;
         }
         if (task)
             sem_post(&recorder->idle);
-    } while (task != END);
+    }
     return NULL;
 }
 
@@ -182,11 +230,12 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
 static void save_alone(struct tutti_recorder *recorder)
 {
     int idle = 0;
-    if (sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0) {
-        write_block(recorder, present(recorder), false);
+    bool whole = sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0 && !recorder->saving;
+    if (whole) {
+        write_block(recorder, present(recorder), rows_of(present(recorder)), false);
         flush_file(recorder);
     }
-    if (idle == 0 || recorder->err)
+    if (!whole || recorder->err)
         tutti_crash_admit_loss();
 }
 
@@ -312,6 +361,7 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
         return tutti_fail_memory();
     recorder->module = module;
     recorder->claim.fd = -1;
+    recorder->flushed = true; /* what `create` makes */
     enum tutti_err err = prepare(recorder, columns, n, &width);
     if (!err)
         err = claim(recorder, path);

@@ -184,6 +184,19 @@ class Growing(Hdf5Test):
         self.assertIn("interrupted", outcome.err)
         self.check(self.file())
 
+    def test_an_fmu_that_hangs(self):
+        """The rows before it are there to be seen, and stay if the run is killed."""
+        units = (f"A={kit_fmu('Faulty', '2')}", f"B={kit_fmu('Faulty', '3')}")
+        for fabric in ((), ("--threads", "2"), ("--processes", "2")):
+            process = self.start("run", *units, "--step", "0.01", "--stop", "1", "-o", "result.h5", "--quiet", *fabric,
+                                 env={"KIT_FAULT": "hang DoStep 0.5 @B"})
+            with self.subTest(fabric=fabric):
+                self.await_rows(process, 51)
+                self.end(process)
+                with h5py.File(self.path("result.h5"), "r") as file:
+                    self.assertTrue(numpy.array_equal(file["time"][:], numpy.arange(51) * 0.01))
+                    self.assertEqual(len(file["values"]), 51)
+
     def test_many_flushes_do_not_let_it_grow(self):
         """Every second the file gets what there is by then, and a block that is in it grows where it is."""
         process = self.start_slow("--output-step", "0.02")
