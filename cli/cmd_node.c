@@ -47,19 +47,22 @@ static int make_keys(const char *path)
     return EXIT_DONE;
 }
 
-/* "500M", "2.5G", "1000". */
-static bool read_size(const char *text, uint64_t *size)
+static bool read_size(const struct arguments *arguments, const char *name, uint64_t *size)
 {
-    static const char units[] = "KMGT";
-    size_t length = strlen(text);
-    double value, factor = 1;
-    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
-    for (const char *u = units; unit && u <= unit; u++)
-        factor *= 1000;
-    if (!tutti_number_read_double(text, length - (unit != NULL), &value) || !(value >= 0) || !(value * factor < 1e18))
-        return false;
-    *size = (uint64_t)(value * factor);
-    return true;
+    const char *text = arguments_value(arguments, name);
+    if (!text || tutti_size_read(text, size))
+        return true;
+    fprintf(stderr, "tutti node: %s: '%s' is no size; write 500M, 10G\n", name, text);
+    return false;
+}
+
+static bool read_seconds(const struct arguments *arguments, const char *name, double *seconds)
+{
+    const char *text = arguments_value(arguments, name);
+    if (!text || (tutti_number_read_double(text, strlen(text), seconds) && *seconds > 0))
+        return true;
+    fprintf(stderr, "tutti node: %s: '%s' is no number of seconds above 0\n", name, text);
+    return false;
 }
 
 static bool read_count(const struct arguments *arguments, const char *name, uint32_t *count)
@@ -77,17 +80,12 @@ static bool read_count(const struct arguments *arguments, const char *name, uint
 /* False: one of them is wrong, which was said. */
 static bool read_limits(const struct arguments *arguments, struct tutti_node_options *options)
 {
-    const char *size = arguments_value(arguments, "--cache-size"), *idle = arguments_value(arguments, "--idle");
-    if (size && !read_size(size, &options->cache_size)) {
-        fprintf(stderr, "tutti node: --cache-size: '%s' is no size; write 500M, 10G\n", size);
-        return false;
-    }
-    if (idle && (!tutti_number_read_double(idle, strlen(idle), &options->idle) || !(options->idle > 0))) {
-        fprintf(stderr, "tutti node: --idle: '%s' is no number of seconds above 0\n", idle);
-        return false;
-    }
-    return read_count(arguments, "--max-runs", &options->max_runs) &&
-           read_count(arguments, "--max-ranks", &options->max_ranks);
+    return read_size(arguments, "--cache-size", &options->cache_size) &&
+           read_seconds(arguments, "--idle", &options->idle) &&
+           read_count(arguments, "--max-runs", &options->max_runs) &&
+           read_count(arguments, "--max-ranks", &options->max_ranks) &&
+           read_seconds(arguments, "--max-seconds", &options->max_seconds) &&
+           read_size(arguments, "--max-memory", &options->max_memory);
 }
 
 struct telling {
@@ -127,17 +125,22 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_drain}, NULL);
-    const char **values = calloc(3 * arguments->given_count + 1, sizeof *values);
+    const char **values = calloc(4 * arguments->given_count + 1, sizeof *values);
     if (!values) {
         console_error("out of memory");
         return EXIT_FAILED;
     }
     options->allow = values;
     options->allow_count = arguments_values(arguments, "--allow", values);
-    options->offers = values + options->allow_count;
-    options->offer_count = arguments_values(arguments, "--offer", values + options->allow_count);
-    options->env = options->offers + options->offer_count;
-    options->env_count = arguments_values(arguments, "--env", values + options->allow_count + options->offer_count);
+    const char **next = values + options->allow_count;
+    options->offers = next;
+    options->offer_count = arguments_values(arguments, "--offer", next);
+    next += options->offer_count;
+    options->env = next;
+    options->env_count = arguments_values(arguments, "--env", next);
+    next += options->env_count;
+    options->allow_fmu = next;
+    options->allow_fmu_count = arguments_values(arguments, "--allow-fmu", next);
     enum tutti_err err = tutti_node_serve(options);
     free(values);
     if (err)
@@ -165,6 +168,7 @@ int command_node(const struct arguments *arguments)
         .cache_size = 10000000000,
         .idle = 300,
         .worker = worker,
+        .quota = arguments_value(arguments, "--quota"),
         .metrics = arguments_value(arguments, "--metrics"),
         .tell = tell,
         .tell_context = &telling,

@@ -138,6 +138,13 @@ static const struct option node_options[] = {
     {"--idle", NULL, "S", "let go of runs that have not begun and say nothing for so many seconds (300)"},
     {"--max-runs", NULL, "N", "how many runs it may have at a time; others are refused (256)"},
     {"--max-ranks", NULL, "N", "how many ranks, of all its runs together (any number)"},
+    {"--max-seconds", NULL, "S", "how many seconds a run may take; it is ended then (any number)"},
+    {"--max-memory", NULL, "SIZE", "how much memory the processes of a run may use, with K, M, G or T; it is ended then (any)"},
+    {"--quota", NULL, "FILE",
+     "what each user may have: a line 'USER runs=N ranks=N seconds=S memory=SIZE', where USER is a FILE.pub or key of --allow, or * for all "
+     "others (what the node has)", .files = "*"},
+    {"--allow-fmu", NULL, "FILE",
+     "run only FMUs whose SHA-256 is in this list (as sha256sum writes it), and those of --offer; repeatable (any FMU)", .files = "*"},
     {"--env", NULL, "NAME",
      "a variable of the environment, with * and ?, that FMUs may know besides PATH, HOME, LANG and the like; repeatable"},
     {"--metrics", NULL, "[HOST:]PORT",

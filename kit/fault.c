@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum kind {
@@ -31,6 +32,7 @@ enum kind {
     HELPER,
     DAEMON,
     DESCRIPTORS,
+    EAT,
     /* Habits: what real FMUs do all the time. */
     FORGET,
     SOLVE,
@@ -58,6 +60,7 @@ static const char *const kind_names[KINDS] = {
     [IGNORE] = "ignore",   [THREAD] = "thread",   [SLIP] = "slip",        [STAY] = "stay",
     [LOSE] = "lose",       [ROUND] = "round",     [DENY] = "deny",        [HELPER] = "helper",
     [DAEMON] = "daemon",   [EXIT] = "exit",       [VANISH] = "vanish",    [DESCRIPTORS] = "descriptors",
+    [EAT] = "eat",
 };
 
 struct fault {
@@ -174,6 +177,16 @@ static void *sleep_on(void *unused)
     return unused;
 }
 
+/* 200 MB that are used, and never given back. */
+static bool eat(void)
+{
+    enum { SIZE = 200000000 };
+    void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        memset(memory, 1, SIZE);
+    return memory != MAP_FAILED;
+}
+
 /* What a fault does at once; OK if nothing is to be returned. */
 static enum kit_status act(struct kit *k, const struct fault *fault, const char *call)
 {
@@ -205,6 +218,7 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
     case HELPER: return system("sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
     case DAEMON: return system("setsid sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
     case DESCRIPTORS: return system("ls -l /proc/self/fd >descriptors.txt") == 0 ? KIT_OK : KIT_ERROR;
+    case EAT: return eat() ? KIT_OK : KIT_ERROR;
     default: return KIT_OK;
     }
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/launch/nodes_list.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "conduct/lines.h"
 
 /* The node of that address, new or known; NULL when memory is out. */
 static struct tutti_nodes_entry *get(struct tutti_nodes_list *list, const struct tutti_node_address *address)
@@ -71,14 +70,11 @@ static enum tutti_err read_words(struct tutti_nodes_entry *entry, char *rest, co
     return TUTTI_OK;
 }
 
-static enum tutti_err add_line(struct tutti_nodes_list *list, char *line, const char *place)
+static enum tutti_err take(void *context, char *line, const char *place)
 {
+    struct tutti_nodes_list *list = context;
     struct tutti_node_address address;
     int count = 1;
-    line[strcspn(line, "#\r\n")] = '\0';
-    line += strspn(line, " \t");
-    if (!*line)
-        return TUTTI_OK;
     char *rest = line + strcspn(line, " \t");
     if (*rest)
         *rest++ = '\0';
@@ -90,43 +86,14 @@ static enum tutti_err add_line(struct tutti_nodes_list *list, char *line, const 
     return add_ranks(list, entry, count);
 }
 
-static enum tutti_err fail_length(const char *place)
-{
-    return tutti_fail(TUTTI_ERR_ARGUMENT,
-                      "--nodes: %s: too long, or not a text file: a line is HOST:PORT PUBLICKEY ranks=N", place);
-}
-
-static enum tutti_err read_file(struct tutti_nodes_list *list, const char *path)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
-    enum { LONGEST = 4096, MOST_LINES = 65536 }; /* a device without end is no list */
-    char line[LONGEST];
-    enum tutti_err err = TUTTI_OK;
-    for (unsigned number = 1; !err && fgets(line, sizeof line, file); number++) {
-        struct tutti_text place = {0};
-        tutti_text_printf(&place, "%s:%u", path, number);
-        bool whole = strchr(line, '\n') || feof(file);
-        err = place.failed                    ? tutti_fail_memory()
-              : whole && number <= MOST_LINES ? add_line(list, line, place.text)
-                                              : fail_length(place.text);
-        tutti_text_fini(&place);
-    }
-    if (!err && ferror(file))
-        err = tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: cannot read %s: %s", path, strerror(errno));
-    fclose(file);
-    return err;
-}
-
-static enum tutti_err read_text(struct tutti_nodes_list *list, const char *text)
+static enum tutti_err read_text(const struct tutti_lines *lines, const char *text)
 {
     char *copy = tutti_str_copy(text);
     if (!copy)
         return tutti_fail_memory();
     enum tutti_err err = TUTTI_OK;
     for (char *next, *word = strtok_r(copy, ",", &next); word && !err; word = strtok_r(NULL, ",", &next))
-        err = add_line(list, word, "--nodes");
+        err = tutti_lines_take(lines, word, "--nodes");
     free(copy);
     return err;
 }
@@ -134,9 +101,10 @@ static enum tutti_err read_text(struct tutti_nodes_list *list, const char *text)
 enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *text)
 {
     struct stat st;
+    const struct tutti_lines lines = {"--nodes", "a line is HOST:PORT PUBLICKEY ranks=N", take, list};
     *list = (struct tutti_nodes_list){0};
     bool file = strchr(text, '/') || !strchr(text, ':') || (stat(text, &st) == 0 && S_ISREG(st.st_mode));
-    TRY(file ? read_file(list, text) : read_text(list, text));
+    TRY(file ? tutti_lines_read(&lines, text) : read_text(&lines, text));
     if (list->count == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--nodes: there is no node in '%s'", tutti_str_show(text).text);
     return TUTTI_OK;

@@ -20,6 +20,8 @@
 #include "conduct/node/counts.h"
 #include "conduct/node/http.h"
 #include "conduct/node/messages.h"
+#include "conduct/node/permitted.h"
+#include "conduct/node/quota.h"
 #include "fabric/keys.h"
 #include "fabric/zap.h"
 
@@ -30,7 +32,7 @@ enum {
 
 /* What a node tells of itself. */
 struct tutti_node_event {
-    const char *name; /* "listening", "metrics", "begun", "over", "refused", "lost" */
+    const char *name; /* "listening", "metrics", "begun", "over", "refused", "stopped", "lost" */
     enum tutti_log_level level;
     unsigned run;            /* the node's number for it; 0: of no run */
     const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: of no run */
@@ -46,12 +48,17 @@ struct tutti_node_options {
     size_t allow_count;
     const char *const *offers; /* FMUs that can be used here and are not given away */
     size_t offer_count;
-    const char *cache;      /* folder for files that runs bring */
-    uint64_t cache_size;    /* bytes that it may hold */
-    double idle;            /* seconds after which a runner that says nothing, and whose run has not begun, is let go */
-    uint32_t max_runs;      /* at a time; 0: as many as there are places */
-    uint32_t max_ranks;     /* of all runs at a time; 0: any */
-    const char *const *env; /* names of variables (with * and ?) that workers get, besides the usual ones */
+    const char *cache;   /* folder for files that runs bring */
+    uint64_t cache_size; /* bytes that it may hold */
+    double idle;         /* seconds after which a runner that says nothing, and whose run has not begun, is let go */
+    uint32_t max_runs;   /* at a time; 0: as many as there are places */
+    uint32_t max_ranks;  /* of all runs at a time; 0: any */
+    double max_seconds;  /* that a run may take; 0: any */
+    uint64_t max_memory; /* bytes that the processes of a run may use; 0: any */
+    const char *quota;   /* file that says what users may have (quota.h); NULL: none */
+    const char *const *allow_fmu; /* files that list FMUs which may run (permitted.h) */
+    size_t allow_fmu_count;       /* 0: all may */
+    const char *const *env;       /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
     const char *metrics; /* "HOST:PORT" or "PORT" of loopback, where /metrics and /health are answered; NULL: nowhere */
@@ -87,6 +94,8 @@ struct tutti_daemon {
     const struct tutti_http_module *http_module;
     struct tutti_http *http; /* NULL: none */
     struct tutti_node_counts counts;
+    struct tutti_quotas quotas;
+    struct tutti_permitted permitted;
     double began;
     struct tutti_session *sessions[TUTTI_NODE_MOST_SESSIONS];
     size_t session_count;

@@ -116,20 +116,46 @@ static enum tutti_err resolve(struct tutti_daemon *node)
     return TUTTI_OK;
 }
 
+/* Lets in those whose keys are allowed; `users` has room for them. */
+static enum tutti_err allow_users(struct tutti_daemon *node, struct tutti_node_user *users)
+{
+    for (size_t i = 0; i < node->options->allow_count; i++) {
+        const char *path = node->options->allow[i], *slash = strrchr(path, '/');
+        TRY(tutti_key_files_read_public(path, users[i].key));
+        snprintf(users[i].name, sizeof users[i].name, "%s", slash ? slash + 1 : path);
+        TRY(tutti_zap_allow(node->zap, users[i].key, users[i].name));
+    }
+    return node->options->quota
+               ? tutti_quotas_read(&node->quotas, node->options->quota, users, node->options->allow_count)
+               : TUTTI_OK;
+}
+
 static enum tutti_err allow_keys(struct tutti_daemon *node)
 {
     node->zap_log = (struct tutti_log){.level = TUTTI_LOG_WARNING, .write = tell_stranger, .context = node};
     TRY(tutti_zap_start(&node->zap, node->context, &node->zap_log));
-    for (size_t i = 0; i < node->options->allow_count; i++) {
-        uint8_t key[TUTTI_KEY_SIZE];
-        const char *path = node->options->allow[i], *slash = strrchr(path, '/');
-        TRY(tutti_key_files_read_public(path, key));
-        TRY(tutti_zap_allow(node->zap, key, slash ? slash + 1 : path));
-    }
+    struct tutti_node_user *users = calloc(node->options->allow_count + 1, sizeof *users);
+    enum tutti_err err = users ? allow_users(node, users) : tutti_fail_memory();
+    free(users);
+    TRY(err);
     if (!node->options->key) /* whoever can read that key is this user */
         TRY(tutti_zap_allow(node->zap, node->keys.public_key, ""));
     tutti_zap_open(node->zap);
     return tutti_zap_guard(node->router, &node->keys);
+}
+
+/* What the node itself offers may run, too. */
+static enum tutti_err permit_fmus(struct tutti_daemon *node)
+{
+    node->permitted.all = node->options->allow_fmu_count == 0;
+    for (size_t i = 0; i < node->options->allow_fmu_count; i++)
+        TRY(tutti_permitted_read(&node->permitted, node->options->allow_fmu[i]));
+    for (size_t i = 0; i < node->offer_count && !node->permitted.all; i++) {
+        struct tutti_content content;
+        TRY(tutti_content_of_file(&content, node->offers[i].path));
+        TRY(tutti_permitted_add(&node->permitted, content.hash));
+    }
+    return TUTTI_OK;
 }
 
 static enum tutti_err fail_zmq(const char *what)
@@ -179,6 +205,7 @@ static enum tutti_err open_node(struct tutti_daemon *node)
     TRY(resolve(node));
     TRY(tutti_cache_open(&node->cache, node->options->cache));
     TRY(tutti_offers_open(node));
+    TRY(permit_fmus(node));
     TRY(tutti_node_metrics_open(node));
     enum tutti_err err = open_sockets(node);
     tutti_keys_wipe(&node->keys); /* ZeroMQ has its own copy */
@@ -203,6 +230,8 @@ static void close_node(struct tutti_daemon *node)
     tutti_zap_stop(node->zap);
     if (node->context)
         zmq_ctx_term(node->context);
+    tutti_quotas_fini(&node->quotas);
+    tutti_permitted_fini(&node->permitted);
     tutti_offers_close(node);
     tutti_cache_free(node->cache);
     tutti_keys_wipe(&node->keys);

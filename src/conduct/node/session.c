@@ -20,7 +20,9 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/number.h"
 #include "base/str.h"
+#include "conduct/node/memory.h"
 
 /* Begins an event of the session's. */
 static struct tutti_node_event event_of(const struct tutti_session *session, const char *name,
@@ -201,6 +203,7 @@ static void put_setup(struct tutti_parcel *parcel, const struct tutti_daemon *no
     tutti_parcel_put_u8(parcel, session->keys);
     tutti_parcel_put_text(parcel, node->address.host);
     tutti_parcel_put_bytes(parcel, session->run_id, sizeof session->run_id);
+    tutti_permitted_pack(&node->permitted, parcel);
     tutti_parcel_put_block(parcel, job, job_size);
 }
 
@@ -237,15 +240,9 @@ static enum tutti_err start_worker(struct tutti_daemon *node, struct tutti_sessi
 
 /* ---- START ---- */
 
-/* Whether the node may have a run of so many ranks besides those that it has. */
-static enum tutti_err check_limits(const struct tutti_daemon *node, uint32_t ranks)
+static enum tutti_err check_node_limits(const struct tutti_node_options *options, uint32_t runs, uint32_t taken,
+                                        uint32_t ranks)
 {
-    const struct tutti_node_options *options = node->options;
-    uint32_t runs = 0, taken = 0;
-    for (size_t i = 0; i < node->session_count; i++) {
-        runs += node->sessions[i]->worker_count > 0;
-        taken += node->sessions[i]->worker_count;
-    }
     if (options->max_runs > 0 && runs >= options->max_runs)
         return tutti_fail(TUTTI_ERR_LIMIT, "it has as many runs as it may have, %u (--max-runs); try again later",
                           runs);
@@ -258,13 +255,53 @@ static enum tutti_err check_limits(const struct tutti_daemon *node, uint32_t ran
     return TUTTI_OK;
 }
 
+static enum tutti_err check_quota(const struct tutti_quota *quota, uint32_t runs, uint32_t taken, uint32_t ranks)
+{
+    if (quota->runs > 0 && runs >= quota->runs)
+        return tutti_fail(TUTTI_ERR_LIMIT,
+                          "this user has %u run%s on it, and may have no more (--quota); wait for one to end", runs,
+                          runs == 1 ? "" : "s");
+    if (quota->ranks > 0 && (ranks > quota->ranks || taken > quota->ranks - ranks))
+        return tutti_fail(
+            TUTTI_ERR_LIMIT,
+            "the run wants %u rank%s of it, and this user has taken %u of %u (--quota); wait for a run to end, "
+            "or name other nodes",
+            ranks, ranks == 1 ? "" : "s", taken, quota->ranks);
+    return TUTTI_OK;
+}
+
+static double least_of(double a, double b)
+{
+    return a > 0 && b > 0 ? fmin(a, b) : a + b; /* 0 is none */
+}
+
+/* Whether the node may have a run of so many ranks besides those that it has, and what the run may take. */
+static enum tutti_err check_limits(const struct tutti_daemon *node, struct tutti_session *session, uint32_t ranks)
+{
+    const struct tutti_node_options *options = node->options;
+    const struct tutti_quota quota = tutti_quotas_of(&node->quotas, session->user);
+    uint32_t runs = 0, taken = 0, own_runs = 0, own_taken = 0;
+    for (size_t i = 0; i < node->session_count; i++) {
+        const struct tutti_session *other = node->sessions[i];
+        bool own = strcmp(other->user, session->user) == 0;
+        runs += other->worker_count > 0;
+        taken += other->worker_count;
+        own_runs += own && other->worker_count > 0;
+        own_taken += own ? other->worker_count : 0;
+    }
+    session->max_seconds = least_of(options->max_seconds, quota.seconds);
+    session->max_memory = (uint64_t)least_of((double)options->max_memory, (double)quota.memory);
+    TRY(check_node_limits(options, runs, taken, ranks));
+    return check_quota(&quota, own_runs, own_taken, ranks);
+}
+
 static enum tutti_err read_ranks(const struct tutti_daemon *node, struct tutti_session *session,
                                  struct tutti_unparcel *in)
 {
     uint32_t count = tutti_unparcel_u32(in);
     if (in->bad || count == 0 || count > (uint32_t)session->ranks)
         return fail_message();
-    TRY(check_limits(node, count));
+    TRY(check_limits(node, session, count));
     session->workers = calloc(count, sizeof *session->workers);
     if (!session->workers)
         return tutti_fail_memory();
@@ -519,16 +556,21 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
     }
 }
 
-void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
+/* Tells the runner the error that this thread has met, and the log: somebody "was refused", a run "was stopped". */
+static void tell_error(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err, const char *event)
 {
-    tutti_node_count_refusal(&node->counts, err);
-    tutti_daemon_tell(node, event_of(session, "refused", TUTTI_LOG_WARNING, tutti_err_message()),
-                      "%s at %s was refused: %s", session->user[0] ? session->user : "a user", session->peer,
-                      tutti_err_message());
+    tutti_daemon_tell(node, event_of(session, event, TUTTI_LOG_WARNING, tutti_err_message()), "%s at %s was %s: %s",
+                      session->user[0] ? session->user : "a user", session->peer, event, tutti_err_message());
     tutti_node_begin(&node->parcel, TUTTI_NODE_REFUSED);
     tutti_parcel_put_u32(&node->parcel, err);
     tutti_parcel_put_text(&node->parcel, tutti_err_message());
     answer(node, session);
+}
+
+void tutti_session_refuse(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
+{
+    tutti_node_count_refusal(&node->counts, err);
+    tell_error(node, session, err, "refused");
     session->over = true;
 }
 
@@ -656,6 +698,63 @@ static void check_beat(const struct tutti_session *session, struct tutti_watched
     }
 }
 
+/* ---- limits of a run ---- */
+
+/* The run has taken too much, as the error of this thread says. Its workers have a moment to send what they have reported. */
+static void stop_run(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err)
+{
+    session->stopped_at = tutti_clock_now();
+    tell_error(node, session, err, "stopped");
+    for (uint32_t i = 0; i < session->worker_count; i++) {
+        session->workers[i].told = true;
+        if (session->workers[i].pid > 0)
+            kill(session->workers[i].pid, SIGQUIT);
+    }
+}
+
+static void check_seconds(struct tutti_daemon *node, struct tutti_session *session)
+{
+    if (session->max_seconds > 0 && tutti_clock_now() - session->began > session->max_seconds)
+        stop_run(node, session,
+                 tutti_fail(TUTTI_ERR_LIMIT,
+                            "the run has taken longer than the %s s that it may take on this node (--max-seconds, or "
+                            "the user's --quota)",
+                            NUMBER(session->max_seconds)));
+}
+
+static void check_memory(struct tutti_daemon *node, struct tutti_session *session)
+{
+    uint64_t used = 0;
+    if (session->max_memory == 0)
+        return;
+    for (uint32_t i = 0; i < session->worker_count; i++)
+        used += session->workers[i].pid > 0 ? tutti_process_memory(session->workers[i].pid) : 0;
+    if (used > session->max_memory)
+        stop_run(
+            node, session,
+            tutti_fail(TUTTI_ERR_LIMIT,
+                       "the run uses %.3g MB of memory there, and may use no more than %.3g MB (--max-memory, or the "
+                       "user's --quota)",
+                       (double)used / 1e6, (double)session->max_memory / 1e6));
+}
+
+/* Now and then. */
+static void check_run(struct tutti_daemon *node, struct tutti_session *session)
+{
+    static const double PERIOD = 0.1;
+    double now = tutti_clock_now();
+    if (session->stopped_at > 0)
+        session->over = session->over || now - session->stopped_at > LAST_WORDS;
+    if (!session->begun || session->stopped_at > 0 || now - session->checked_at < PERIOD)
+        return;
+    session->checked_at = now;
+    check_seconds(node, session);
+    if (session->stopped_at == 0)
+        check_memory(node, session);
+}
+
+/* ---- the end of workers ---- */
+
 /* It is not collected yet: its number, and that of its group, are no other process's. */
 static bool has_ended(pid_t pid)
 {
@@ -693,6 +792,7 @@ void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *sessio
         if (worker->pid > 0 && worker->running && !worker->done && session->timeout > 0)
             check_beat(session, worker);
     }
+    check_run(node, session);
 }
 
 static void worker_fini(struct tutti_daemon *node, struct tutti_watched *worker)
@@ -713,10 +813,13 @@ static const char *conclude(struct tutti_daemon *node, const struct tutti_sessio
     bool done = true;
     for (uint32_t i = 0; i < session->worker_count; i++)
         done = done && session->workers[i].done;
-    (*(session->failed ? &node->counts.runs_failed
-       : done          ? &node->counts.runs_completed
-                       : &node->counts.runs_aborted))++;
-    return session->failed ? "failed" : done ? "completed" : "ended from outside";
+    (*(session->failed                    ? &node->counts.runs_failed
+       : done && session->stopped_at == 0 ? &node->counts.runs_completed
+                                          : &node->counts.runs_aborted))++;
+    return session->failed           ? "failed"
+           : session->stopped_at > 0 ? "ended by a limit"
+           : done                    ? "completed"
+                                     : "ended from outside";
 }
 
 void tutti_session_free(struct tutti_daemon *node, struct tutti_session *session)

@@ -39,8 +39,12 @@ struct tutti_session {
     uint8_t run_id[TUTTI_TCP_RUN_ID];
     bool keys;
     int ranks;
-    double timeout; /* 0: none */
-    char *folder;   /* of the run; NULL: none */
+    double timeout;      /* 0: none */
+    double max_seconds;  /* that it may take; 0: any */
+    uint64_t max_memory; /* bytes that it may use; 0: any */
+    double checked_at;   /* when that was looked at last */
+    double stopped_at;   /* when it was too much; 0: it was not */
+    char *folder;        /* of the run; NULL: none */
     struct tutti_watched *workers;
     uint32_t worker_count;
 };

@@ -17,6 +17,7 @@
 #include "base/crash.h"
 #include "conduct/node/job.h"
 #include "conduct/node/messages.h"
+#include "conduct/node/permitted.h"
 #include "fabric/tcp.h"
 #include "master/conducted.h"
 
@@ -28,6 +29,7 @@ struct worker {
     bool keys;
     struct tutti_keys own; /* of this run */
     const char *folder, *address;
+    struct tutti_permitted permitted;
     struct tutti_node_job told;
     struct tutti_job job;
     bool opened; /* the job */
@@ -99,6 +101,7 @@ static enum tutti_err read_setup(struct worker *worker)
     worker->keys = tutti_unparcel_u8(&in) != 0;
     worker->address = tutti_unparcel_text(&in);
     const void *id = tutti_unparcel_bytes(&in, sizeof worker->run.id);
+    TRY(tutti_permitted_unpack(&worker->permitted, &in));
     const void *job = tutti_unparcel_block(&in, &job_size);
     if (in.bad || !worker->folder || !worker->address)
         return fail_setup();
@@ -111,6 +114,7 @@ static enum tutti_err open_job(struct worker *worker)
     worker->told.options.interrupt = &worker->page->interrupt;
     TRY(tutti_job_open(&worker->job, &worker->told.options, NULL));
     worker->opened = true;
+    TRY(tutti_permitted_check(&worker->permitted, worker->job.system));
     if (worker->job.system->component_count != worker->told.place_count)
         return fail_setup();
     worker->job.place = worker->told.place;
@@ -214,6 +218,7 @@ int tutti_node_worker(void)
     if (worker.opened)
         tutti_job_close(&worker.job);
     tutti_node_job_fini(&worker.told);
+    tutti_permitted_fini(&worker.permitted);
     tutti_keys_wipe(&worker.own);
     return EXIT_SUCCESS;
 }
