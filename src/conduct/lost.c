@@ -11,6 +11,8 @@ const char *tutti_lost_by_signal(int number, char *out, size_t size)
 {
     if (number == SIGKILL)
         snprintf(out, size, "was ended by signal 9 (Killed): by a person, or by the system because memory ran out");
+    else if (number == SIGXCPU)
+        snprintf(out, size, "has used the processor time that --limits cpu= allows, and was ended");
     else
         snprintf(out, size, "was ended by signal %d (%s): ask the FMU's author, with its inputs and parameters", number,
                  strsignal(number));

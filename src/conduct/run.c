@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "conduct/conduct.h"
+#include "conduct/confined.h"
 #include "conduct/place.h"
 #include "options/options.h"
 #include "rank/stats.h"
@@ -12,6 +13,22 @@
 #define LISTED(name) &tutti_launcher_##name,
 static const struct tutti_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+/* FMUs in threads share everything with the run, and MPI's own connections are beyond us. */
+static enum tutti_err check_confinement(const struct tutti_run_options *options)
+{
+    enum tutti_confine how;
+    TRY(tutti_confined_read(options, &how));
+    if (how != TUTTI_CONFINE_NONE && options->threads > 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--confine needs processes of their own: use --processes %u instead of "
+                          "--threads",
+                          options->threads);
+    if (how != TUTTI_CONFINE_NONE && options->mpi)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--confine cannot confine processes of mpiexec, which need their "
+                                              "connections: use --processes or --nodes, or leave it out");
+    return TUTTI_OK;
+}
 
 static enum tutti_err check_options(const struct tutti_run_options *options)
 {
@@ -30,7 +47,7 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
                           "--processes or --nodes, or leave it out");
     if (options->key && !options->nodes)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
-    return TUTTI_OK;
+    return check_confinement(options);
 }
 
 static enum tutti_err agree(const struct tutti_launch *launch, enum tutti_err err)
@@ -107,13 +124,17 @@ static enum tutti_err choose(struct tutti_launch *launch, const struct tutti_lau
     return launch->self ? TUTTI_OK : tutti_fail_memory();
 }
 
-/* FMUs that can be instantiated only once per process may need several. */
+/* FMUs that can be instantiated only once per process may need several; those that are confined need one of their own. */
 static enum tutti_err choose_for(struct tutti_launch *launch, const struct tutti_job *job)
 {
     int least = 1;
+    enum tutti_confine how;
+    TRY(tutti_confined_read(&job->options, &how));
     if (launch->launcher->instead)
         TRY(tutti_place_least_ranks(job->system, job->asked, &least));
-    return least > 1 ? choose(launch, launch->launcher->instead) : TUTTI_OK;
+    return least > 1 || (launch->launcher->instead && how != TUTTI_CONFINE_NONE)
+               ? choose(launch, launch->launcher->instead)
+               : TUTTI_OK;
 }
 
 /* To a program that keeps account of them. */

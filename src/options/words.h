@@ -98,6 +98,12 @@
     X(AITKEN, "aitken", NULL)                                                                                          \
     X(ANDERSON, "anderson", NULL)
 
+/* What code of FMUs may do. */
+#define TUTTI_CONFINEMENTS(X)                                                                                          \
+    X(NONE, "none", "everything that you may do")                                                                      \
+    X(AUTO, "auto", "as with strict, as far as the kernel can")                                                        \
+    X(STRICT, "strict", "no files but its own, no network, no other programs and processes")
+
 /* When ranks send signals of a step that may be taken back. */
 #define TUTTI_MODES(X)                                                                                                 \
     X(OPTIMISTIC, "optimistic", "at once")                                                                             \

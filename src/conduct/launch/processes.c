@@ -14,10 +14,12 @@
 
 #include "base/clock.h"
 #include "base/crash.h"
+#include "conduct/confined.h"
 #include "conduct/launch/crew.h"
 #include "conduct/lost.h"
 #include "conduct/place.h"
 #include "master/conducted.h"
+#include "report/rank_reporter.h"
 
 enum end { NOT_YET, BY_ITSELF, DIED, ENDED };
 
@@ -30,6 +32,7 @@ struct worker {
 struct processes {
     struct tutti_crew crew; /* first */
     struct worker *workers;
+    struct tutti_confined confined;
 };
 
 static bool is_asked_for(const struct tutti_run_options *options)
@@ -52,7 +55,7 @@ static enum tutti_err open_all(void *self, const struct tutti_job *job, int rank
     TRY(tutti_job_unpack(job));
     TRY(tutti_crew_open(&processes->crew, job, ranks, "processes"));
     processes->workers = calloc((size_t)ranks, sizeof *processes->workers);
-    return processes->workers ? TUTTI_OK : tutti_fail_memory();
+    return processes->workers ? tutti_confined_open(&processes->confined, job, ranks) : tutti_fail_memory();
 }
 
 /* ---- in a worker ---- */
@@ -93,6 +96,30 @@ static void settle_in(pid_t parent)
         kill(getpid(), SIGKILL);
 }
 
+/* A rank that could not even begin says so as one that has ended. */
+static enum tutti_err tell_failure(struct tutti_fabric *fabric, enum tutti_err err)
+{
+    struct tutti_rank_reporter *reporter;
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    TRY(tutti_rank_reporter_new(&reporter, fabric, TUTTI_LOG_INFO));
+    fabric->kind->stop(fabric, 0);
+    (void)!tutti_rank_reporter_tell_end(reporter, tutti_failure_return(&failure), 0);
+    tutti_rank_reporter_free(reporter);
+    return err;
+}
+
+static enum tutti_err run_rank(const struct processes *processes, const struct tutti_job *job,
+                               struct tutti_fabric *fabric)
+{
+    struct tutti_confinement confinement;
+    enum tutti_err err =
+        tutti_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, &confinement);
+    err = err ? tell_failure(fabric, err) : tutti_rank_run(job, fabric);
+    tutti_confine_end(&confinement);
+    return err;
+}
+
 /* The child of a fork: it never returns. */
 static void be_rank(const struct processes *processes, int rank, pid_t parent)
 {
@@ -103,7 +130,7 @@ static void be_rank(const struct processes *processes, int rank, pid_t parent)
     struct tutti_fabric *fabric;
     enum tutti_err err = tutti_shared_join(processes->crew.area, rank, &fabric);
     if (err == TUTTI_OK) {
-        err = tutti_rank_run(&job, fabric);
+        err = run_rank(processes, &job, fabric);
         fflush(NULL); /* what an FMU printed */
         fabric->kind->close(fabric);
     }
@@ -162,6 +189,7 @@ static void look(void *self, int rank, struct tutti_rank_status *status)
     struct worker *worker = &processes->workers[rank];
     const struct tutti_heartbeat *heartbeat = tutti_shared_heartbeat(processes->crew.area, rank);
     collect(processes, rank, WNOHANG);
+    tutti_confined_listen(&processes->confined, processes->crew.job, rank);
     if (worker->end == DIED)
         *status = (struct tutti_rank_status){.state = TUTTI_RANK_LOST,
                                              .err = fail_dead(processes, rank, heartbeat),
@@ -198,6 +226,7 @@ static void finish(void *self, bool cut)
             nanosleep(&nap, NULL);
         }
         end(processes, r);
+        tutti_confined_listen(&processes->confined, processes->crew.job, r);
     }
 }
 
@@ -205,6 +234,7 @@ static void close_all(void *self)
 {
     struct processes *processes = self;
     free(processes->workers);
+    tutti_confined_close(&processes->confined);
     tutti_crew_close(&processes->crew);
 }
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "confine/confine.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "confine/landlock.h"
+
+enum { LAST_SECONDS = 5 }; /* of processor time, from the signal that the limit is reached to the end */
+
+enum tutti_err tutti_confine_check(enum tutti_confine how, const struct tutti_log *log)
+{
+    struct tutti_text lacks = {0};
+    int version = tutti_landlock_version();
+    if (how == TUTTI_CONFINE_NONE)
+        return TUTTI_OK;
+    if (version < TUTTI_LANDLOCK_ENOUGH)
+        tutti_text_printf(&lacks, "Landlock %s (which files FMUs may use)",
+                          version == 0 ? "(Linux 5.13)" : "of Linux 6.2");
+    if (!tutti_filter_can_ask())
+        tutti_text_printf(&lacks, "%s%s", lacks.length ? ", " : "",
+                          tutti_filter_exists() ? "notifications of seccomp (Linux 5.5; what was forbidden is not told)"
+                                                : "seccomp (which system calls they may make)");
+    enum tutti_err err = TUTTI_OK;
+    if (lacks.length > 0 && how == TUTTI_CONFINE_STRICT)
+        err = tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                         "this machine cannot confine FMUs as --confine strict promises: its kernel lacks %s, or the "
+                         "container hides it; --confine auto does what it can",
+                         lacks.text);
+    else if (lacks.length > 0)
+        tutti_log_printf(log, TUTTI_LOG_WARNING, NULL, "FMUs are not confined in all: the kernel lacks %s", lacks.text);
+    tutti_text_fini(&lacks);
+    return err;
+}
+
+/* ---- files ---- */
+
+static enum tutti_err fail(const char *what)
+{
+    return tutti_fail(TUTTI_ERR_IO, "a worker cannot be confined: %s: %s", what, strerror(errno));
+}
+
+/* Of root's privileges only those are left that let it use files of others, over which Landlock watches. */
+static enum tutti_err drop_privileges(void)
+{
+    enum { KEPT = 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH };
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &head, data) != 0)
+        return fail("capget");
+    for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        uint32_t kept = i == 0 ? KEPT : 0;
+        data[i].effective &= kept;
+        data[i].permitted &= kept;
+        data[i].inheritable = 0;
+    }
+    return syscall(SYS_capset, &head, data) == 0 ? TUTTI_OK : fail("capset");
+}
+
+static bool is_alone(void)
+{
+    struct stat status;
+    return stat("/proc/self/task", &status) != 0 || status.st_nlink <= 3;
+}
+
+enum tutti_err tutti_confine_files(struct tutti_confinement *confinement, enum tutti_confine how,
+                                   struct tutti_denials *denials, const _Atomic uint32_t *component, bool keeps_net)
+{
+    int version = tutti_landlock_version();
+    confinement->by_landlock = version > 0;
+    confinement->by_seccomp = tutti_filter_exists();
+    confinement->asks = tutti_filter_can_ask();
+    TRY(tutti_confine_check(how, NULL));
+    if (how == TUTTI_CONFINE_STRICT && !is_alone())
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a worker cannot be confined: it has threads already");
+    TRY(tutti_policy_add_system(&confinement->policy));
+    if (confinement->policy.scratch && setenv("TMPDIR", confinement->policy.scratch, 1) != 0)
+        return tutti_fail_memory();
+    struct tutti_supervised supervised = {
+        .policy = &confinement->policy, .denials = denials, .component = component, .scopes_signals = version >= 6};
+    if (confinement->asks)
+        TRY(tutti_supervisor_start(&confinement->supervisor, &supervised));
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return fail("no_new_privs");
+    TRY(drop_privileges());
+    return confinement->by_landlock ? tutti_landlock_apply(&confinement->policy, keeps_net) : TUTTI_OK;
+}
+
+/* ---- calls ---- */
+
+/* Bytes of memory that are the process's own: what RLIMIT_DATA counts. */
+static uint64_t own_memory(void)
+{
+    unsigned long numbers[6] = {0};
+    char line[256] = "";
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fgets(line, sizeof line, file)) {
+        char *at = line;
+        for (size_t i = 0; i < 6; i++)
+            numbers[i] = strtoul(at, &at, 10);
+    }
+    if (file)
+        fclose(file);
+    return (uint64_t)numbers[5] * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Never above what holds already. */
+static enum tutti_err limit(int resource, uint64_t soft, uint64_t hard, const char *name)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return fail(name);
+    now.rlim_max = now.rlim_max < hard ? now.rlim_max : hard;
+    now.rlim_cur = now.rlim_cur < soft ? now.rlim_cur : soft;
+    now.rlim_cur = now.rlim_cur < now.rlim_max ? now.rlim_cur : now.rlim_max;
+    return setrlimit(resource, &now) == 0 ? TUTTI_OK : fail(name);
+}
+
+static enum tutti_err set_limits(const struct tutti_limits *limits)
+{
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails, and that is all */
+    if (limits->memory > 0) {
+        uint64_t most = own_memory() + limits->memory;
+        TRY(limit(RLIMIT_DATA, most, most, "the limit of memory"));
+    }
+    if (limits->cpu > 0)
+        TRY(limit(RLIMIT_CPU, limits->cpu, limits->cpu + LAST_SECONDS, "the limit of processor time"));
+    if (limits->file > 0)
+        TRY(limit(RLIMIT_FSIZE, limits->file, limits->file, "the limit of files"));
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_confine_calls(struct tutti_confinement *confinement)
+{
+    int listener = -1;
+    TRY(set_limits(&confinement->policy.limits));
+    if (!confinement->by_seccomp)
+        return TUTTI_OK;
+    TRY(tutti_filter_make(&confinement->filter, &confinement->policy, confinement->asks, (int)getpid()));
+    TRY(tutti_filter_load(&confinement->filter, confinement->asks, &listener));
+    tutti_filter_fini(&confinement->filter);
+    return confinement->asks ? tutti_supervisor_hand(&confinement->supervisor, listener) : TUTTI_OK;
+}
+
+void tutti_confine_end(struct tutti_confinement *confinement)
+{
+    tutti_filter_fini(&confinement->filter);
+    tutti_supervisor_end(&confinement->supervisor);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* denials.h - what confined code has tried in vain: written by the supervisor of a worker, read by those who tell people, in memory
+ * that both see. The worker sees it, too, so that a reader takes nothing in it for granted. */
+#ifndef TUTTI_CONFINE_DENIALS_H
+#define TUTTI_CONFINE_DENIALS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TUTTI_DENIALS_MOST = 64, TUTTI_DENIAL_TEXT = 300 };
+
+/* What was tried, and what --allow would have to say for it: "" if nothing would do. */
+struct tutti_denial {
+    uint32_t component; /* whose FMU the worker was in; UINT32_MAX: none */
+    char what[TUTTI_DENIAL_TEXT];
+    char allow[TUTTI_DENIAL_TEXT];
+};
+
+/* Each of them once. Zeroed is empty. */
+struct tutti_denials {
+    _Atomic uint32_t count; /* of those that are whole */
+    struct tutti_denial list[TUTTI_DENIALS_MOST];
+};
+
+/* For the supervisor: adds it, unless it is there or there is no room. */
+void tutti_denials_add(struct tutti_denials *denials, const struct tutti_denial *denial);
+/* For readers: copies number `next`, made printable; false if there is none yet. */
+bool tutti_denials_take(const struct tutti_denials *denials, uint32_t next, struct tutti_denial *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.h - which system calls a confined process makes without being asked, as a program for the kernel (seccomp). All others
+ * are put to a supervisor, or refused where the kernel knows no such thing. */
+#ifndef TUTTI_CONFINE_FILTER_H
+#define TUTTI_CONFINE_FILTER_H
+
+#include <linux/filter.h>
+
+#include "confine/policy.h"
+
+struct tutti_filter {
+    struct sock_filter *code; /* on the heap */
+    unsigned short count;
+};
+
+/* Whether the kernel can put calls to another process. */
+bool tutti_filter_can_ask(void);
+/* Whether it filters calls at all. */
+bool tutti_filter_exists(void);
+
+/* `asks`: what is not allowed is put to the supervisor; else it is refused, and what only a supervisor could judge is allowed,
+ * but for signals to other processes than `pid`. */
+TUTTI_CHECKED enum tutti_err tutti_filter_make(struct tutti_filter *filter, const struct tutti_policy *policy,
+                                               bool asks, int pid);
+void tutti_filter_fini(struct tutti_filter *filter);
+/* For all threads of the process, for ever. Needs no_new_privs. *listener: where the supervisor hears of calls, the caller's; -1 if
+ * the filter asks nobody. IO. */
+TUTTI_CHECKED enum tutti_err tutti_filter_load(const struct tutti_filter *filter, bool asks, int *listener);
+
+#endif

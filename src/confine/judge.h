@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* judge.h - may a worker make this system call? With what the supervisor sees of it: its number, its arguments, and memory of the
+ * worker. */
+#ifndef TUTTI_CONFINE_JUDGE_H
+#define TUTTI_CONFINE_JUDGE_H
+
+#include <linux/seccomp.h>
+
+#include "confine/supervisor.h"
+
+struct tutti_judge {
+    struct tutti_supervised of;
+    pid_t worker;
+    uint64_t shared;      /* bytes of shared memory that it was given so far */
+    bool uses_scratch;    /* it has made something there */
+    bool scratch_is_full; /* nothing more is made there */
+};
+
+/* 0: the kernel may go on with it; else the errno that it fails with. Notes what it refuses. */
+int tutti_judge_call(struct tutti_judge *judge, const struct seccomp_notif *call);
+/* Looks how much there is in the scratch folder; the worker writes no more to any file once that is too much. */
+void tutti_judge_scratch(struct tutti_judge *judge);
+
+#endif

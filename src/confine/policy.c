@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "confine/policy.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/str.h"
+#include "base/vector.h"
+
+static const uint64_t MOST_FILE = 1000000000, MOST_SCRATCH = 4000000000, MOST_PROCESSES = 256;
+
+void tutti_policy_init(struct tutti_policy *policy)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    *policy = (struct tutti_policy){.limits = {.memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
+                                               .file = MOST_FILE,
+                                               .scratch = MOST_SCRATCH,
+                                               .processes = MOST_PROCESSES}};
+}
+
+void tutti_policy_fini(struct tutti_policy *policy)
+{
+    free(policy->paths);
+    tutti_arena_fini(&policy->arena);
+    *policy = (struct tutti_policy){0};
+}
+
+/* ---- paths ---- */
+
+static enum tutti_err add_resolved(struct tutti_policy *policy, const char *path, bool write, bool run)
+{
+    if (!tutti_vector_reserve(&policy->paths, &policy->path_room, policy->path_count + 1, sizeof *policy->paths))
+        return tutti_fail_memory();
+    char *copy = tutti_arena_text(&policy->arena, path, strlen(path));
+    if (!copy)
+        return tutti_fail_memory();
+    policy->paths[policy->path_count++] = (struct tutti_allowed_path){.path = copy, .write = write, .run = run};
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_policy_add(struct tutti_policy *policy, const char *path, bool write, bool run)
+{
+    char resolved[PATH_MAX];
+    return realpath(path, resolved) ? add_resolved(policy, resolved, write, run) : TUTTI_OK;
+}
+
+/* Folders that the person has named for libraries. */
+static enum tutti_err add_libraries(struct tutti_policy *policy)
+{
+    const char *list = secure_getenv("LD_LIBRARY_PATH");
+    for (const char *word = list ? list : ""; *word; word += strspn(word, ":;")) {
+        char folder[PATH_MAX];
+        size_t length = strcspn(word, ":;");
+        if (length > 0 && length < sizeof folder) {
+            memcpy(folder, word, length);
+            folder[length] = '\0';
+            TRY(tutti_policy_add(policy, folder, false, false));
+        }
+        word += length;
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
+{
+    /* Nothing in these is anybody's secret. */
+    static const char *const usual[] = {
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/libx32",
+        "/usr/lib",
+        "/usr/lib32",
+        "/usr/lib64",
+        "/usr/libx32",
+        "/usr/local/lib",
+        "/usr/local/lib64",
+        "/usr/share/zoneinfo",
+        "/usr/share/locale",
+        "/usr/share/i18n",
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/etc/timezone",
+        "/proc/cpuinfo",
+        "/proc/meminfo",
+        "/proc/stat",
+        "/proc/self",
+        "/proc/sys/vm/overcommit_memory",
+        "/sys/devices/system",
+        "/dev/urandom",
+        "/dev/random",
+    };
+    static const char *const written[] = {"/dev/null", "/dev/zero", "/dev/full"};
+    static const char *const networks[] = {
+        "/etc/hosts",     "/etc/resolv.conf", "/etc/nsswitch.conf",
+        "/etc/host.conf", "/etc/gai.conf",    "/etc/services",
+        "/etc/protocols", "/etc/ssl/certs",   "/usr/share/ca-certificates",
+    };
+    static const char *const programs[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64"};
+    enum tutti_err err = add_libraries(policy);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !err; i++)
+        err = tutti_policy_add(policy, usual[i], false, false);
+    for (size_t i = 0; i < sizeof written / sizeof *written && !err; i++)
+        err = tutti_policy_add(policy, written[i], true, false);
+    for (size_t i = 0; policy->net && i < sizeof networks / sizeof *networks && !err; i++)
+        err = tutti_policy_add(policy, networks[i], false, false);
+    for (size_t i = 0; policy->exec && i < sizeof programs / sizeof *programs && !err; i++)
+        err = tutti_policy_add(policy, programs[i], false, true);
+    return err;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    if (strcmp(folder, "/") == 0)
+        return true;
+    return strncmp(path, folder, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write)
+{
+    for (size_t i = 0; i < policy->path_count; i++)
+        if ((!write || policy->paths[i].write) && is_below(path, policy->paths[i].path))
+            return true;
+    return false;
+}
+
+/* ---- --allow ---- */
+
+static enum tutti_err allow_path(struct tutti_policy *policy, const char *path, size_t length, bool write)
+{
+    char text[PATH_MAX], resolved[PATH_MAX];
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), path);
+    if (length == 0 || length >= sizeof text || !realpath(text, resolved))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--allow: there is no '%s' to %s: %s", text, write ? "write" : "read",
+                          length == 0 ? "write read:PATH" : strerror(errno));
+    return add_resolved(policy, resolved, write, false);
+}
+
+static enum tutti_err allow_one(struct tutti_policy *policy, const char *word, size_t length)
+{
+    if (length == 3 && strncmp(word, "net", 3) == 0)
+        policy->net = true;
+    else if (length == 4 && strncmp(word, "fork", 4) == 0)
+        policy->fork = true;
+    else if (length == 4 && strncmp(word, "exec", 4) == 0)
+        policy->fork = policy->exec = true;
+    else if (length >= 5 && strncmp(word, "read:", 5) == 0)
+        return allow_path(policy, word + 5, length - 5, false);
+    else if (length >= 6 && strncmp(word, "write:", 6) == 0)
+        return allow_path(policy, word + 6, length - 6, true);
+    else
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--allow: '%.*s' is nothing that can be allowed; there are net, fork, exec, read:PATH and "
+                          "write:PATH",
+                          (int)(length < 100 ? length : 100), word);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_policy_allow(struct tutti_policy *policy, const char *list)
+{
+    for (const char *word = list;; word++) {
+        size_t length = strcspn(word, ",");
+        TRY(allow_one(policy, word, length));
+        word += length;
+        if (!*word)
+            return TUTTI_OK;
+    }
+}
+
+static enum tutti_err fail_within(const char *what, const char *path)
+{
+    return tutti_fail(TUTTI_ERR_ARGUMENT,
+                      "the node does not permit what --allow asks for: %s%s; its owner may (tutti node --permit)", what,
+                      path);
+}
+
+enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked, const struct tutti_policy *mine)
+{
+    if (asked->net && !mine->net)
+        return fail_within("net", "");
+    if (asked->exec && !mine->exec)
+        return fail_within("exec", "");
+    if (asked->fork && !mine->fork)
+        return fail_within("fork", "");
+    for (size_t i = 0; i < asked->path_count; i++)
+        if (!tutti_policy_lets(mine, asked->paths[i].path, asked->paths[i].write))
+            return fail_within(asked->paths[i].write ? "write:" : "read:", asked->paths[i].path);
+    return TUTTI_OK;
+}
+
+/* ---- --limits ---- */
+
+/* "4G", "2.5M", "3600", "none". */
+static bool read_amount(const char *text, size_t length, uint64_t *amount)
+{
+    static const char units[] = "KMGT";
+    double value, factor = 1;
+    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+    *amount = 0;
+    if (length == 4 && strncmp(text, "none", 4) == 0)
+        return true;
+    for (const char *u = units; unit && u <= unit; u++)
+        factor *= 1000;
+    if (!tutti_number_read_double(text, length - (unit != NULL), &value) || !(value * factor >= 1) ||
+        !(value * factor < 1e18))
+        return false;
+    *amount = (uint64_t)(value * factor);
+    return true;
+}
+
+static enum tutti_err read_limit(struct tutti_limits *limits, const char *word, size_t length)
+{
+    struct {
+        const char *name;
+        uint64_t *amount;
+    } known[] = {{"memory=", &limits->memory},
+                 {"cpu=", &limits->cpu},
+                 {"file=", &limits->file},
+                 {"scratch=", &limits->scratch},
+                 {"processes=", &limits->processes}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].name);
+        if (length > n && strncmp(word, known[i].name, n) == 0 && read_amount(word + n, length - n, known[i].amount))
+            return TUTTI_OK;
+    }
+    return tutti_fail(
+        TUTTI_ERR_ARGUMENT,
+        "--limits: '%.*s' is no limit; write memory=4G, cpu=3600, file=1G, scratch=4G or processes=64, with "
+        "commas between, 'none' for no limit",
+        (int)(length < 100 ? length : 100), word);
+}
+
+enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list)
+{
+    for (const char *word = list;; word++) {
+        size_t length = strcspn(word, ",");
+        TRY(read_limit(limits, word, length));
+        word += length;
+        if (!*word)
+            return TUTTI_OK;
+    }
+}
+
+static void lower(uint64_t *limit, uint64_t other)
+{
+    if (other > 0 && (*limit == 0 || other < *limit))
+        *limit = other;
+}
+
+void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *other)
+{
+    lower(&limits->memory, other->memory);
+    lower(&limits->cpu, other->cpu);
+    lower(&limits->file, other->file);
+    lower(&limits->scratch, other->scratch);
+    lower(&limits->processes, other->processes);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.h - what code of FMUs may do in a process that is confined, as plain data: --allow and --limits as a person writes them,
+ * and the folders that a run adds. */
+#ifndef TUTTI_CONFINE_POLICY_H
+#define TUTTI_CONFINE_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* 0: no limit of this kind. */
+struct tutti_limits {
+    uint64_t memory;    /* bytes that a worker may have of its own, beyond those that it has when it is confined */
+    uint64_t cpu;       /* seconds of processor time */
+    uint64_t file;      /* bytes of a file */
+    uint64_t scratch;   /* bytes of all files in its scratch folder */
+    uint64_t processes; /* processes and threads */
+};
+
+/* A file or a folder with all that is below it. */
+struct tutti_allowed_path {
+    char *path; /* absolute, links resolved; the arena's */
+    bool write; /* else only read */
+    bool run;   /* programs in it may be started */
+};
+
+struct tutti_policy {
+    bool net;  /* IPv4 and IPv6 */
+    bool fork; /* processes, not only threads */
+    bool exec; /* programs; then also `fork` */
+    struct tutti_allowed_path *paths;
+    size_t path_count, path_room;
+    const char *scratch; /* the folder that limits.scratch is about; NULL: none */
+    struct tutti_limits limits;
+    struct tutti_arena arena;
+};
+
+/* Nothing is allowed, and the limits are the usual ones: the memory of the machine, 1 GB per file, 4 GB in all, 256 processes. */
+void tutti_policy_init(struct tutti_policy *policy);
+void tutti_policy_fini(struct tutti_policy *policy);
+
+/* Adds what a list says: net, fork, exec, read:PATH, write:PATH, with commas between (a path may have none). ARGUMENT, also where
+ * there is no such file. */
+TUTTI_CHECKED enum tutti_err tutti_policy_allow(struct tutti_policy *policy, const char *list);
+/* A path of ours; one that does not exist is passed over. Only MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_policy_add(struct tutti_policy *policy, const char *path, bool write, bool run);
+/* What every program needs: the system's libraries, time zones, its own /proc. After everything else was allowed. */
+TUTTI_CHECKED enum tutti_err tutti_policy_add_system(struct tutti_policy *policy);
+
+/* Sets what a list says: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list);
+/* Of both the lower one. */
+void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *other);
+
+/* May `path`, absolute and with its links resolved, be read, or written? */
+bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write);
+
+/* A node's policy is `mine`: is everything that a run asks for within it? ARGUMENT, naming what is not. */
+TUTTI_CHECKED enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked,
+                                                       const struct tutti_policy *mine);
+
+#endif

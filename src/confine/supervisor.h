@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* supervisor.h - the process beside a confined worker that is asked about the system calls which its filter does not let through by
+ * itself. It lets through what the policy allows, refuses the rest and notes it; it counts processes, shared memory and what lies in
+ * the scratch folder.
+ *
+ * Where it lets a call with a path through, the worker could still change the path before the kernel reads it: the guard of files is
+ * Landlock, and the supervisor is the one who can tell. Calls that it judges by numbers alone, and those that it refuses, are as it
+ * says. It is not confined, so it takes nothing for granted that comes from the worker. */
+#ifndef TUTTI_CONFINE_SUPERVISOR_H
+#define TUTTI_CONFINE_SUPERVISOR_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "confine/denials.h"
+#include "confine/policy.h"
+
+struct tutti_supervisor {
+    pid_t pid;  /* 0: there is none */
+    int socket; /* to it */
+};
+
+/* What it is to know of the worker, in memory of both. */
+struct tutti_supervised {
+    const struct tutti_policy *policy;
+    struct tutti_denials *denials;
+    const _Atomic uint32_t *component; /* whose FMU the worker is in now */
+    bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
+};
+
+/* Forks it, from a process with one thread. IO. */
+TUTTI_CHECKED enum tutti_err tutti_supervisor_start(struct tutti_supervisor *supervisor,
+                                                    const struct tutti_supervised *supervised);
+/* Hands it the listener, which it takes; from now on it answers. IO. */
+TUTTI_CHECKED enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener);
+/* Ends it. From the worker, when nothing of an FMU runs any more; if that does not come to it, the supervisor ends with it. */
+void tutti_supervisor_end(struct tutti_supervisor *supervisor);
+
+#endif
