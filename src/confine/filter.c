@@ -372,7 +372,6 @@ enum tutti_err tutti_filter_make(struct tutti_filter *filter, const struct tutti
     if (!builder.context)
         return fail("libseccomp", ENOMEM);
     note(&builder, seccomp_attr_set(builder.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
-    note(&builder, seccomp_attr_set(builder.context, SCMP_FLTATR_CTL_OPTIMIZE, 2)); /* a tree, not a list */
     fill(&builder, policy, asks, pid);
     enum tutti_err err = builder.error ? fail("its rules", -builder.error) : export_code(filter, builder.context);
     seccomp_release(builder.context);

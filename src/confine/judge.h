@@ -5,8 +5,19 @@
 #define TUTTI_CONFINE_JUDGE_H
 
 #include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <sys/types.h>
 
-#include "confine/supervisor.h"
+#include "confine/denials.h"
+#include "confine/policy.h"
+
+/* What is known of the worker. The denials and `component` are in memory that it sees, too. */
+struct tutti_supervised {
+    const struct tutti_policy *policy;
+    struct tutti_denials *denials;
+    const _Atomic uint32_t *component; /* whose FMU the worker is in now */
+    bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
+};
 
 struct tutti_judge {
     struct tutti_supervised of;

@@ -136,9 +136,10 @@ static enum tutti_err allow_path(struct tutti_policy *policy, const char *path, 
 {
     char text[PATH_MAX], resolved[PATH_MAX];
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), path);
+    errno = length == 0 ? ENOENT : ENAMETOOLONG;
     if (length == 0 || length >= sizeof text || !realpath(text, resolved))
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "--allow: there is no '%s' to %s: %s", text, write ? "write" : "read",
-                          length == 0 ? "write read:PATH" : strerror(errno));
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--allow: there is no '%s' to %s: %s", tutti_str_show(text).text,
+                          write ? "write" : "read", strerror(errno));
     return add_resolved(policy, resolved, write, false);
 }
 
@@ -202,9 +203,10 @@ static bool read_amount(const char *text, size_t length, uint64_t *amount)
     static const char units[] = "KMGT";
     double value, factor = 1;
     const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
-    *amount = 0;
-    if (length == 4 && strncmp(text, "none", 4) == 0)
+    if (length == 4 && strncmp(text, "none", 4) == 0) {
+        *amount = 0;
         return true;
+    }
     for (const char *u = units; unit && u <= unit; u++)
         factor *= 1000;
     if (!tutti_number_read_double(text, length - (unit != NULL), &value) || !(value * factor >= 1) ||

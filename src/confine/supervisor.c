@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "confine/judge.h"
 
 enum { LOOK_MS = 100 }; /* between looks at the scratch folder */
 

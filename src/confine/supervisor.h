@@ -9,23 +9,11 @@
 #ifndef TUTTI_CONFINE_SUPERVISOR_H
 #define TUTTI_CONFINE_SUPERVISOR_H
 
-#include <stdatomic.h>
-#include <sys/types.h>
-
-#include "confine/denials.h"
-#include "confine/policy.h"
+#include "confine/judge.h"
 
 struct tutti_supervisor {
     pid_t pid;  /* 0: there is none */
     int socket; /* to it */
-};
-
-/* What it is to know of the worker, in memory of both. */
-struct tutti_supervised {
-    const struct tutti_policy *policy;
-    struct tutti_denials *denials;
-    const _Atomic uint32_t *component; /* whose FMU the worker is in now */
-    bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
 };
 
 /* Forks it, from a process with one thread. IO. */
