@@ -104,7 +104,7 @@ static enum tutti_err tell_failure(struct tutti_fabric *fabric, enum tutti_err e
     tutti_failure_keep(&failure, err);
     TRY(tutti_rank_reporter_new(&reporter, fabric, TUTTI_LOG_INFO));
     fabric->kind->stop(fabric, 0);
-    (void)!tutti_rank_reporter_tell_end(reporter, tutti_failure_return(&failure), 0);
+    (void)!tutti_rank_reporter_tell_end(reporter, tutti_failure_return(&failure), TUTTI_NONE, 0);
     tutti_rank_reporter_free(reporter);
     return err;
 }
