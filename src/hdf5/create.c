@@ -58,13 +58,18 @@ static hid_t storage(int rank, const hsize_t *chunk)
     return list;
 }
 
+hid_t tutti_hdf5_dataset_access(void)
+{
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(access, 1, 0, 0);
+    return access;
+}
+
 /* Without rows, and with any number of them to come. */
 static hid_t make_dataset(hid_t file, const char *name, int rank, hsize_t columns, const hsize_t *chunk)
 {
     const hsize_t now[] = {0, columns}, most[] = {H5S_UNLIMITED, columns ? columns : H5S_UNLIMITED};
-    hid_t list = storage(rank, chunk), access = H5Pcreate(H5P_DATASET_ACCESS),
-          space = H5Screate_simple(rank, now, most);
-    H5Pset_chunk_cache(access, 1, 0, 0); /* chunks are written past it */
+    hid_t list = storage(rank, chunk), access = tutti_hdf5_dataset_access(), space = H5Screate_simple(rank, now, most);
     hid_t dataset = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, list, access);
     H5Sclose(space);
     H5Pclose(access);
@@ -72,19 +77,31 @@ static hid_t make_dataset(hid_t file, const char *name, int rank, hsize_t column
     return dataset;
 }
 
-/* The format of HDF5 1.10 (the first with SWMR), whatever this library's own is; readers are not locked out. */
-static hid_t make_file(const char *path)
+hid_t tutti_hdf5_file_access(void)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_FILE_CREATE);
-    H5Pset_obj_track_times(creation, 0); /* the same run, the same bytes */
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_file_locking(access, 0, 1);
     H5Pset_small_data_block_size(access, 0); /* chunks begin at the end of the file, also small ones */
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    return access;
+}
+
+static hid_t make_file(const char *path)
+{
+    hid_t access = tutti_hdf5_file_access(), creation = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_obj_track_times(creation, 0); /* the same run, the same bytes */
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
     H5Pclose(creation);
     H5Pclose(access);
     return file;
+}
+
+enum tutti_err tutti_hdf5_hold_back(const struct tutti_hdf5_writer *writer)
+{
+    WRITE_TRY(writer->path, H5Odisable_mdc_flushes(writer->values));
+    WRITE_TRY(writer->path, H5Odisable_mdc_flushes(writer->time));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan)
@@ -99,8 +116,5 @@ enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const st
     WRITE_TRY(path, put_texts(writer->values, plan->texts));
     WRITE_TRY(path, H5Fflush(writer->file, H5F_SCOPE_GLOBAL));
     WRITE_TRY(path, H5Fstart_swmr_write(writer->file));
-    /* What is in the file about a dataset changes in flush, and at no other time. */
-    WRITE_TRY(path, H5Odisable_mdc_flushes(writer->values));
-    WRITE_TRY(path, H5Odisable_mdc_flushes(writer->time));
-    return TUTTI_OK;
+    return tutti_hdf5_hold_back(writer);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,7 +89,17 @@ static void leave(void)
 
 static enum tutti_err create(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan)
 {
-    LOCKED(tutti_hdf5_writer_new(out, plan));
+    LOCKED(tutti_hdf5_writer_new(out, plan, SIZE_MAX));
+}
+
+static enum tutti_err recover(const char *path)
+{
+    LOCKED(tutti_hdf5_recover(path));
+}
+
+static enum tutti_err reopen(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan, size_t rows)
+{
+    LOCKED(tutti_hdf5_writer_new(out, plan, rows));
 }
 
 static enum tutti_err write_rows(struct tutti_hdf5_writer *writer, const double *times, const double *values,
@@ -117,9 +128,9 @@ static enum tutti_err open_reader(struct tutti_hdf5_reader **out, const char *pa
     return err;
 }
 
-static enum tutti_err read_times(struct tutti_hdf5_reader *reader, size_t rows, double *times)
+static enum tutti_err read_times(struct tutti_hdf5_reader *reader, size_t row, size_t rows, double *times)
 {
-    LOCKED(tutti_hdf5_reader_times(reader, rows, times));
+    LOCKED(tutti_hdf5_reader_times(reader, row, rows, times));
 }
 
 static enum tutti_err read_values(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column,
@@ -138,6 +149,8 @@ static void close_reader(struct tutti_hdf5_reader *reader)
 static const struct tutti_hdf5_module module = {
     .abi = TUTTI_HDF5_ABI,
     .create = create,
+    .recover = recover,
+    .reopen = reopen,
     .write = write_rows,
     .flush = flush,
     .close = close_writer,

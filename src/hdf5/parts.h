@@ -33,7 +33,7 @@ int tutti_hdf5_descriptor(hid_t file);
             return tutti_hdf5_fail_read(path);                                                                         \
     } while (0)
 
-/* ---- writer.c, create.c */
+/* ---- writer.c, create.c, reopen.c */
 
 struct tutti_hdf5_packer;
 
@@ -58,8 +58,19 @@ struct tutti_hdf5_writer {
 
 /* File, datasets and attributes; `writer` has its numbers, -1 for file, values, time. */
 enum tutti_err tutti_hdf5_create_file(struct tutti_hdf5_writer *writer, const struct tutti_hdf5_plan *plan);
+/* How a file is opened for writing: in the format of HDF5 1.10 (the first with SWMR), whatever this library's own is; readers are
+ * not locked out. How a dataset is: its chunks are written past the cache. */
+hid_t tutti_hdf5_file_access(void);
+hid_t tutti_hdf5_dataset_access(void);
+/* What is in the file about the datasets changes in flush from now on, and at no other time. */
+enum tutti_err tutti_hdf5_hold_back(const struct tutti_hdf5_writer *writer);
 
-enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan);
+/* The same for a file of tutti_hdf5_create_file, after `rows` rows. */
+enum tutti_err tutti_hdf5_reopen_file(struct tutti_hdf5_writer *writer, size_t rows);
+enum tutti_err tutti_hdf5_recover(const char *path);
+
+/* `rows`: of a file to go on with, or SIZE_MAX for a new one. */
+enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan, size_t rows);
 enum tutti_err tutti_hdf5_writer_write(struct tutti_hdf5_writer *writer, const double *times, const double *values,
                                        size_t rows, bool last);
 enum tutti_err tutti_hdf5_writer_flush(struct tutti_hdf5_writer *writer);
@@ -68,7 +79,7 @@ enum tutti_err tutti_hdf5_writer_close(struct tutti_hdf5_writer *writer);
 /* ---- superblock.c */
 
 /* Makes the file one that any program may open, though it is being written: no mark of a writer, and the end where it
- * is now. 0, or errno. */
+ * is now. 0, or errno; ENOTSUP: it is none of ours. */
 int tutti_hdf5_open_to_all(int fd);
 
 /* ---- packer.c */
@@ -89,7 +100,7 @@ enum tutti_err tutti_hdf5_try(const char *path);
 
 enum tutti_err tutti_hdf5_reader_new(struct tutti_hdf5_reader **out, const char *path,
                                      struct tutti_hdf5_content *content);
-enum tutti_err tutti_hdf5_reader_times(struct tutti_hdf5_reader *reader, size_t rows, double *times);
+enum tutti_err tutti_hdf5_reader_times(struct tutti_hdf5_reader *reader, size_t row, size_t rows, double *times);
 enum tutti_err tutti_hdf5_reader_read(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column,
                                       size_t columns, double *values);
 void tutti_hdf5_reader_free(struct tutti_hdf5_reader *reader);

@@ -295,9 +295,9 @@ static enum tutti_err read_rectangle(const struct tutti_hdf5_reader *reader, hid
     return err;
 }
 
-enum tutti_err tutti_hdf5_reader_times(struct tutti_hdf5_reader *reader, size_t rows, double *times)
+enum tutti_err tutti_hdf5_reader_times(struct tutti_hdf5_reader *reader, size_t row, size_t rows, double *times)
 {
-    const hsize_t first = 0, count = rows;
+    const hsize_t first = row, count = rows;
     return rows ? read_rectangle(reader, reader->time, 1, &first, &count, times) : TUTTI_OK;
 }
 

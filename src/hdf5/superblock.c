@@ -15,6 +15,8 @@
 
 enum { VERSION_AT = 8, OFFSETS_AT = 9, FLAGS_AT = 11, END_AT = 28, CHECKSUM_AT = 44, SIZE = 48 };
 
+static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
 static uint32_t rotated(uint32_t x, int bits)
 {
     return x << bits | x >> (32 - bits);
@@ -58,8 +60,8 @@ int tutti_hdf5_open_to_all(int fd)
     struct stat st;
     errno = 0;
     if (fstat(fd, &st) != 0 || pread(fd, bytes, SIZE, 0) != SIZE)
-        return errno ? errno : EIO;
-    if (bytes[VERSION_AT] != 3 || bytes[OFFSETS_AT] != 8)
+        return errno ? errno : ENOTSUP; /* it is too short */
+    if (memcmp(bytes, SIGNATURE, sizeof SIGNATURE) != 0 || bytes[VERSION_AT] != 3 || bytes[OFFSETS_AT] != 8)
         return ENOTSUP;
     uint64_t end = htole64((uint64_t)st.st_size);
     bytes[FLAGS_AT] = 0;

@@ -10,6 +10,7 @@
  * 3. There is room on the disk for a block before HDF5 hears of it: HDF5 cannot go back to what was before a failure. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -286,17 +287,17 @@ static enum tutti_err prepare(struct tutti_hdf5_writer *writer, const struct tut
     return enough ? TUTTI_OK : tutti_hdf5_host->fail_memory();
 }
 
-enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan)
+enum tutti_err tutti_hdf5_writer_new(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan, size_t rows)
 {
     struct tutti_hdf5_writer *writer = malloc(sizeof *writer);
     if (!writer)
         return tutti_hdf5_host->fail_memory();
     enum tutti_err err = prepare(writer, plan);
     if (!err)
-        err = tutti_hdf5_create_file(writer, plan);
+        err = rows == SIZE_MAX ? tutti_hdf5_create_file(writer, plan) : tutti_hdf5_reopen_file(writer, rows);
     if (!err)
         err = open_file(writer);
-    if (!err)
+    if (!err && rows == SIZE_MAX)
         err = tutti_hdf5_writer_flush(writer);
     if (err) {
         writer->failed = true;

@@ -232,8 +232,6 @@ enum tutti_err tutti_record_file_mark(struct tutti_record_file *file, off_t firs
 
 static enum tutti_err check_size(const struct tutti_record_file *file, off_t position)
 {
-    if (!file->is_regular)
-        return tutti_record_file_fail_reopen(file->path, "it is no regular file");
     if (file->identity.size >= position)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_FORMAT,
@@ -254,20 +252,28 @@ enum tutti_err tutti_record_file_expect(const struct tutti_record_file *file, co
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_record_file_reopen(struct tutti_record_file *file, const char *path, struct tutti_unparcel *mark,
-                                        off_t *position)
+enum tutti_err tutti_record_file_find(struct tutti_record_file *file, const char *path)
 {
     *file = (struct tutti_record_file){.fd = -1, .path = path};
-    uint64_t size = tutti_unparcel_u64(mark);
-    size_t n;
-    const void *tail = tutti_unparcel_block(mark, &n);
-    if (mark->bad || size > INT64_MAX || n > size)
-        return tutti_record_file_fail_mark(path);
     if (access(path, F_OK) != 0)
         return tutti_fail(TUTTI_ERR_IO,
                           "cannot go on with %s: %s; put the file of the interrupted run there, or start the run anew",
                           path, strerror(errno));
-    TRY(open_or_not(file, path, 0));
+    if (!is_regular(path))
+        return tutti_record_file_fail_reopen(path, "it is no regular file");
+    return open_or_not(file, path, 0);
+}
+
+enum tutti_err tutti_record_file_reopen(struct tutti_record_file *file, const char *path, struct tutti_unparcel *mark,
+                                        off_t *position)
+{
+    uint64_t size = tutti_unparcel_u64(mark);
+    size_t n;
+    const void *tail = tutti_unparcel_block(mark, &n);
+    file->fd = -1;
+    if (mark->bad || size > INT64_MAX || n > size)
+        return tutti_record_file_fail_mark(path);
+    TRY(tutti_record_file_find(file, path));
     *position = (off_t)size;
     enum tutti_err err = check_size(file, *position);
     if (!err)
@@ -295,7 +301,7 @@ enum tutti_err tutti_record_file_mark_lines(struct tutti_record_file *file, stru
 enum tutti_err tutti_record_file_resume_lines(struct tutti_record_file *file, const char *path,
                                               struct tutti_unparcel *mark, bool *anew)
 {
-    off_t position;
+    off_t position = 0;
     *file = (struct tutti_record_file){.fd = -1, .path = path};
     bool was_regular = tutti_unparcel_u8(mark) != 0;
     if (mark->bad)

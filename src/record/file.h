@@ -46,6 +46,8 @@ TUTTI_CHECKED enum tutti_err tutti_record_file_append(struct tutti_record_file *
 /* Everything before `position` has been written; from `first` on it will not change any more. IO. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_mark(struct tutti_record_file *file, off_t first, off_t position,
                                                     struct tutti_parcel *mark);
+/* Opens a file that is there, a regular one. IO, FORMAT. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_find(struct tutti_record_file *file, const char *path);
 /* Opens the file of a mark and checks that it is that: as long, or longer. It stays as it is. IO if it is not there, FORMAT if it is
  * another one, or if the mark is none. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_reopen(struct tutti_record_file *file, const char *path,

@@ -24,6 +24,7 @@
 
 #include "base/crash.h"
 #include "base/module.h"
+#include "base/str.h"
 #include "base/thread.h"
 #include "record/file.h"
 #include "record/recorder.h"
@@ -40,9 +41,13 @@ enum { PRESENT = 1, WRITE = 2, FLUSH = 4, END = 8 };
 struct tutti_recorder {
     const struct tutti_hdf5_module *module;
     struct tutti_hdf5_writer *writer;
-    struct tutti_record_file claim;      /* the file, open a second time: others see that it is taken */
+    struct tutti_record_file claim; /* the file, open a second time: others see that it is taken */
+    char *path;
+    const struct tutti_column *all_columns;
+    size_t all_count;
     const struct tutti_column **columns; /* those that are numbers */
     size_t count, block;
+    uint64_t done; /* rows before the present block */
     struct block blocks[2];
     const struct block *given;
     size_t written;      /* the thread's: rows of the present block that are in the file */
@@ -198,6 +203,7 @@ static void give_full_block(struct tutti_recorder *recorder)
     struct block *next = &recorder->blocks[present(recorder) == &recorder->blocks[0]];
     await(&recorder->idle);
     next->rows = 0;
+    recorder->done += recorder->block;
     give(recorder, WRITE, next);
 }
 
@@ -224,6 +230,37 @@ static enum tutti_err flush(struct tutti_recorder *recorder)
     await(&recorder->idle);
     sem_post(&recorder->idle);
     return told(recorder);
+}
+
+/* What is known again of the last row; in the block before, if the present one has none. */
+static uint64_t digest_last(struct tutti_recorder *recorder)
+{
+    const struct block *block = present(recorder);
+    size_t rows = block->rows;
+    uint64_t sum = TUTTI_RECORD_DIGEST;
+    if (recorder->done == 0 && rows == 0)
+        return sum;
+    if (rows == 0) {
+        block = &recorder->blocks[block == &recorder->blocks[0]];
+        rows = recorder->block;
+    }
+    sum = tutti_record_digest(sum, &block->times[rows - 1], sizeof *block->times);
+    return tutti_record_digest(sum, block->values + (rows - 1) * recorder->count,
+                               recorder->count * sizeof *block->values);
+}
+
+static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+{
+    TRY(flush(recorder));
+    tutti_record_put_columns(mark, &tutti_record_hdf5, recorder->all_columns, recorder->all_count);
+    tutti_parcel_put_u64(mark, recorder->done + present(recorder)->rows);
+    tutti_parcel_put_u64(mark, digest_last(recorder));
+    return mark->failed ? tutti_fail_memory() : TUTTI_OK;
+}
+
+static enum tutti_err sync_file(struct tutti_recorder *recorder)
+{
+    return tutti_record_file_sync(&recorder->claim);
 }
 
 /* The thread is gone, too. What it had under way cannot be taken up. */
@@ -265,6 +302,7 @@ static void release(struct tutti_recorder *recorder)
     }
     free(recorder->columns);
     (void)!tutti_record_file_close(&recorder->claim, TUTTI_OK); /* nothing was written by it */
+    free(recorder->path);
     free(recorder);
 }
 
@@ -312,23 +350,15 @@ static enum tutti_err describe(const struct tutti_recorder *recorder, struct tut
     return TUTTI_OK;
 }
 
-static enum tutti_err create(struct tutti_recorder *recorder, const char *path, size_t width)
+static enum tutti_err prepare(struct tutti_recorder *recorder, const char *path, const struct tutti_column *columns,
+                              size_t n, size_t *width)
 {
-    struct tutti_hdf5_texts texts;
-    char **all;
-    TRY(describe(recorder, &texts, &all));
-    const struct tutti_hdf5_plan plan = {path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
-    enum tutti_err err = recorder->module->create(&recorder->writer, &plan);
-    free(all);
-    return err;
-}
-
-static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutti_column *columns, size_t n,
-                              size_t *width)
-{
+    recorder->path = tutti_str_copy(path);
     recorder->columns = calloc(n + 1, sizeof(const struct tutti_column *));
-    if (!recorder->columns)
+    if (!recorder->path || !recorder->columns)
         return tutti_fail_memory();
+    recorder->all_columns = columns;
+    recorder->all_count = n;
     for (size_t i = 0; i < n; i++)
         if (!tutti_type_is_text(columns[i].type))
             recorder->columns[recorder->count++] = &columns[i];
@@ -343,14 +373,139 @@ static enum tutti_err prepare(struct tutti_recorder *recorder, const struct tutt
 }
 
 /* Can it be written? HDF5 says no in words of its own, and keeps no other process out. What was there stays for now. */
-static enum tutti_err claim(struct tutti_recorder *recorder, const char *path)
+static enum tutti_err claim(struct tutti_recorder *recorder)
 {
-    TRY(tutti_record_file_must_be_regular(path, ".h5"));
-    return tutti_record_file_open(&recorder->claim, path);
+    TRY(tutti_record_file_must_be_regular(recorder->path, ".h5"));
+    return tutti_record_file_open(&recorder->claim, recorder->path);
 }
 
-static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
-                                size_t n)
+static enum tutti_err begin(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan)
+{
+    TRY(claim(recorder));
+    return recorder->module->create(&recorder->writer, plan);
+}
+
+/* --- a file of an interrupted run */
+
+static enum tutti_err fail_other_file(const struct tutti_recorder *recorder)
+{
+    return tutti_record_file_fail_reopen(recorder->path, "it is not the file that the checkpoint was written with");
+}
+
+static bool are_alike(char *const *texts, char *const *others, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!others || strcmp(texts[i], others[i] ? others[i] : "") != 0)
+            return false;
+    return true;
+}
+
+static bool is_made_so(const struct tutti_hdf5_plan *plan, const struct tutti_hdf5_content *content)
+{
+    const struct tutti_hdf5_texts *ours = plan->texts, *theirs = &content->texts;
+    return ours->count == theirs->count && plan->block == content->block && plan->width == content->width &&
+           are_alike(ours->names, theirs->names, ours->count) && are_alike(ours->units, theirs->units, ours->count) &&
+           are_alike(ours->descriptions, theirs->descriptions, ours->count) &&
+           are_alike(ours->types, theirs->types, ours->count);
+}
+
+/* Rows `first` to before `end` of the file go to those from `at` on of a block. */
+static enum tutti_err read_rows(struct tutti_recorder *recorder, struct tutti_hdf5_reader *reader, size_t first,
+                                size_t end, struct block *block, size_t at)
+{
+    size_t rows = end - first, count = recorder->count;
+    TRY(recorder->module->read_times(reader, first, rows, block->times + at));
+    if (count == 0)
+        return TUTTI_OK;
+    return recorder->module->read(reader, first, rows, 0, count, block->values + at * count);
+}
+
+/* The present block as it was after `rows` rows; the last row in any case. */
+static enum tutti_err read_block(struct tutti_recorder *recorder, struct tutti_hdf5_reader *reader, size_t rows)
+{
+    size_t begun = rows % recorder->block;
+    recorder->done = rows - begun;
+    recorder->blocks[0].rows = begun;
+    if (begun > 0)
+        return read_rows(recorder, reader, rows - begun, rows, &recorder->blocks[0], 0);
+    return rows > 0 ? read_rows(recorder, reader, rows - 1, rows, &recorder->blocks[1], recorder->block - 1) : TUTTI_OK;
+}
+
+static enum tutti_err check_content(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan,
+                                    struct tutti_unparcel *mark)
+{
+    struct tutti_hdf5_reader *reader = NULL;
+    struct tutti_hdf5_content content = {0};
+    uint64_t rows = tutti_unparcel_u64(mark), sum = tutti_unparcel_u64(mark);
+    if (mark->bad)
+        return tutti_record_file_fail_mark(recorder->path);
+    enum tutti_err err = recorder->module->recover(recorder->path);
+    if (!err)
+        err = recorder->module->open(&reader, recorder->path, &content);
+    if (err)
+        return err == TUTTI_ERR_FORMAT ? fail_other_file(recorder) : err;
+    if (!is_made_so(plan, &content) || rows > content.rows)
+        err = fail_other_file(recorder);
+    if (!err)
+        err = read_block(recorder, reader, (size_t)rows);
+    if (!err && digest_last(recorder) != sum)
+        err = fail_other_file(recorder);
+    recorder->module->close_reader(reader);
+    return err;
+}
+
+/* The block that was begun is in the file again before this returns: the run may be interrupted at once. */
+static enum tutti_err take_back(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan)
+{
+    const struct tutti_hdf5_module *module = recorder->module;
+    const struct block *block = &recorder->blocks[0];
+    TRY(module->reopen(&recorder->writer, plan, (size_t)recorder->done));
+    enum tutti_err err = module->write(recorder->writer, block->times, block->values, block->rows, false);
+    if (!err)
+        err = module->flush(recorder->writer);
+    if (err)
+        (void)!module->close(recorder->writer); /* the first failure counts */
+    recorder->written = block->rows;
+    return err;
+}
+
+static enum tutti_err resume(struct tutti_recorder *recorder, const struct tutti_hdf5_plan *plan,
+                             struct tutti_unparcel *mark)
+{
+    TRY(tutti_record_check_columns(mark, &tutti_record_hdf5, recorder->path, recorder->all_columns,
+                                   recorder->all_count));
+    TRY(tutti_record_file_find(&recorder->claim, recorder->path));
+    TRY(check_content(recorder, plan, mark));
+    return take_back(recorder, plan);
+}
+
+/* --- either */
+
+/* `mark` is NULL for a new file. */
+static enum tutti_err open_file(struct tutti_recorder *recorder, size_t width, struct tutti_unparcel *mark)
+{
+    struct tutti_hdf5_texts texts = {0};
+    char **all;
+    TRY(describe(recorder, &texts, &all));
+    const struct tutti_hdf5_plan plan = {recorder->path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
+    enum tutti_err err = mark ? resume(recorder, &plan, mark) : begin(recorder, &plan);
+    free(all);
+    return err;
+}
+
+static enum tutti_err start_thread(struct tutti_recorder *recorder)
+{
+    sem_init(&recorder->wake, 0, 0);
+    sem_init(&recorder->idle, 0, 1);
+    int error = tutti_thread_start(&recorder->thread, work, recorder);
+    if (!error)
+        return TUTTI_OK;
+    (void)!recorder->module->close(recorder->writer);
+    return tutti_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", recorder->path, strerror(error));
+}
+
+static enum tutti_err open_recorder(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                    size_t n, struct tutti_unparcel *mark)
 {
     const struct tutti_hdf5_module *module;
     if (tutti_hdf5_load(&module) != TUTTI_OK)
@@ -361,46 +516,29 @@ static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, c
         return tutti_fail_memory();
     recorder->module = module;
     recorder->claim.fd = -1;
-    recorder->flushed = true; /* what `create` makes */
-    enum tutti_err err = prepare(recorder, columns, n, &width);
+    recorder->flushed = true; /* the file is, when it is open */
+    enum tutti_err err = prepare(recorder, path, columns, n, &width);
     if (!err)
-        err = claim(recorder, path);
+        err = open_file(recorder, width, mark);
     if (!err)
-        err = create(recorder, path, width);
-    if (err) {
+        err = start_thread(recorder);
+    if (err)
         release(recorder);
-        return err;
-    }
-    sem_init(&recorder->wake, 0, 0);
-    sem_init(&recorder->idle, 0, 1);
-    int error = tutti_thread_start(&recorder->thread, work, recorder);
-    if (error) {
-        (void)!recorder->module->close(recorder->writer);
-        release(recorder);
-        return tutti_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", path, strerror(error));
-    }
-    *out = recorder;
-    return TUTTI_OK;
+    else
+        *out = recorder;
+    return err;
 }
 
-static enum tutti_err mark_place(struct tutti_recorder *recorder, struct tutti_parcel *mark)
+static enum tutti_err open_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
+                                size_t n)
 {
-    (void)recorder;
-    (void)mark;
-    return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a run cannot go on with a .h5 file yet; name a .csv file (-o)");
+    return open_recorder(out, path, columns, n, NULL);
 }
 
 static enum tutti_err reopen_hdf5(struct tutti_recorder **out, const char *path, const struct tutti_column *columns,
                                   size_t n, struct tutti_unparcel *mark)
 {
-    (void)out;
-    TRY(tutti_record_check_columns(mark, &tutti_record_hdf5, path, columns, n));
-    return mark_place(NULL, NULL);
-}
-
-static enum tutti_err sync_file(struct tutti_recorder *recorder)
-{
-    return tutti_record_file_sync(&recorder->claim);
+    return open_recorder(out, path, columns, n, mark);
 }
 
 const struct tutti_record_format tutti_record_hdf5 = {

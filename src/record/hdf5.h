@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 /* Both sides must agree in this. */
-enum { TUTTI_HDF5_ABI = 1 };
+enum { TUTTI_HDF5_ABI = 2 };
 
 /* What the library lends to the module; for all time. */
 struct tutti_hdf5_host {
@@ -56,6 +56,11 @@ struct tutti_hdf5_module {
 
     /* Makes the file or replaces it, up to the first row; `plan` is borrowed for the call. IO. */
     enum tutti_err (*create)(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan);
+    /* Makes a file of `create` that a killed process has left readable: all rows up to its last flush. IO, FORMAT. */
+    enum tutti_err (*recover)(const char *path);
+    /* Goes on with such a file, of the same plan, after `rows` rows, which are whole blocks: further ones go from sight, with the next
+     * flush. Not while a reader has it open. IO. */
+    enum tutti_err (*reopen)(struct tutti_hdf5_writer **out, const struct tutti_hdf5_plan *plan, size_t rows);
     /* The present block has `rows` rows by now: all that were there before, and further ones. values[row][column]. A block that
      * is full, and the `last` one, is deflated if the file has nothing of it yet, and the next call begins another one. After a
      * failure only close is called. */
@@ -68,7 +73,7 @@ struct tutti_hdf5_module {
 
     /* IO, FORMAT, LIMIT. *content is valid until close. */
     enum tutti_err (*open)(struct tutti_hdf5_reader **out, const char *path, struct tutti_hdf5_content *content);
-    enum tutti_err (*read_times)(struct tutti_hdf5_reader *reader, size_t rows, double *times);
+    enum tutti_err (*read_times)(struct tutti_hdf5_reader *reader, size_t row, size_t rows, double *times);
     /* values[row][column] of a rectangle. */
     enum tutti_err (*read)(struct tutti_hdf5_reader *reader, size_t row, size_t rows, size_t column, size_t columns,
                            double *values);

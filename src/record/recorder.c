@@ -63,8 +63,7 @@ enum tutti_err tutti_record_format_for(const struct tutti_record_format **format
     return TUTTI_OK;
 }
 
-/* FNV-1a, of 64 bits. */
-static uint64_t digest(uint64_t sum, const void *bytes, size_t n)
+uint64_t tutti_record_digest(uint64_t sum, const void *bytes, size_t n)
 {
     for (const unsigned char *at = bytes, *end = at + n; at < end; at++)
         sum = (sum ^ *at) * 1099511628211u;
@@ -73,19 +72,20 @@ static uint64_t digest(uint64_t sum, const void *bytes, size_t n)
 
 static uint64_t digest_text(uint64_t sum, const char *text)
 {
-    return text ? digest(sum, text, strlen(text) + 1) : digest(sum, "\1", 1);
+    return text ? tutti_record_digest(sum, text, strlen(text) + 1) : tutti_record_digest(sum, "\1", 1);
 }
 
 static uint64_t digest_columns(const struct tutti_column *columns, size_t n)
 {
-    uint64_t sum = 14695981039346656037u;
+    uint64_t sum = TUTTI_RECORD_DIGEST;
     for (size_t i = 0; i < n; i++) {
         const uint64_t source = columns[i].source;
         const uint8_t traits[] = {(uint8_t)columns[i].type, columns[i].negated, columns[i].fixed};
         sum = digest_text(sum, columns[i].name);
         sum = digest_text(sum, columns[i].unit);
         sum = digest_text(sum, columns[i].description);
-        sum = digest(digest(sum, traits, sizeof traits), &source, sizeof source);
+        sum = tutti_record_digest(sum, traits, sizeof traits);
+        sum = tutti_record_digest(sum, &source, sizeof source);
     }
     return sum;
 }

@@ -81,6 +81,10 @@ TUTTI_CHECKED enum tutti_err tutti_record_check_columns(struct tutti_unparcel *m
                                                         const struct tutti_record_format *format, const char *path,
                                                         const struct tutti_column *columns, size_t n);
 
+/* FNV-1a of 64 bits of these bytes, after others; the first time `sum` is TUTTI_RECORD_DIGEST. */
+#define TUTTI_RECORD_DIGEST 14695981039346656037u
+uint64_t tutti_record_digest(uint64_t sum, const void *bytes, size_t n);
+
 /* The value of a column, with its sign, as a double; NaN for a text. (Integers beyond 2^53 are rounded.) */
 double tutti_column_number(const struct tutti_column *column);
 

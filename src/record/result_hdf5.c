@@ -63,7 +63,7 @@ static enum tutti_err take_times(struct tutti_result *result, const struct hdf5 
     result->times = rows < SIZE_MAX / sizeof(double) ? malloc((rows + 1) * sizeof(double)) : NULL;
     if (!result->times)
         return tutti_fail_memory();
-    TRY(hdf5->module->read_times(hdf5->reader, rows, result->times));
+    TRY(hdf5->module->read_times(hdf5->reader, 0, rows, result->times));
     for (size_t i = 0; i < rows; i++) {
         if (!isfinite(result->times[i]))
             return tutti_fail(TUTTI_ERR_FORMAT, "%s: the time of row %zu is not a finite number", result->path, i + 1);

@@ -275,6 +275,25 @@ static void it_is_interrupted_again_and_again(void **state)
     compare();
 }
 
+/* Killed while it is reopened, or soon after it. */
+static void it_is_killed_at_any_moment(void **state)
+{
+    (void)state;
+    enum { ROWS = 9000, AT = 4500 };
+    write_whole(ROWS);
+    interrupt(SIZE_MAX, AT, 8500, FLUSHED);
+    for (unsigned i = 0; i < 60; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            record_and_end(AT, SIZE_MAX, i % 2 ? ROWS : SIZE_MAX - 1, FLUSHED);
+        usleep(i * i * 10);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+    go_on(AT, ROWS);
+    compare();
+}
+
 static size_t rows_now(void)
 {
     struct tutti_result *result = NULL;
@@ -471,11 +490,17 @@ int main(int argc, char **argv)
     conformance_begin(argc, argv, 1, "EXTENSION");
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(it_goes_on_from_every_row),         TEST(it_goes_on_in_large_files),
-        TEST(it_is_interrupted_again_and_again), TEST(its_rows_survive_as_those_of_any_run),
-        TEST(other_columns_are_refused),         TEST(other_files_are_refused),
-        TEST(it_is_not_taken_from_another_run),  TEST(a_broken_mark_is_refused),
-        TEST(another_formats_mark_is_refused),   TEST(nothing_to_record_goes_on_too),
+        TEST(it_goes_on_from_every_row),
+        TEST(it_goes_on_in_large_files),
+        TEST(it_is_interrupted_again_and_again),
+        TEST(it_is_killed_at_any_moment),
+        TEST(its_rows_survive_as_those_of_any_run),
+        TEST(other_columns_are_refused),
+        TEST(other_files_are_refused),
+        TEST(it_is_not_taken_from_another_run),
+        TEST(a_broken_mark_is_refused),
+        TEST(another_formats_mark_is_refused),
+        TEST(nothing_to_record_goes_on_too),
         TEST(it_is_synced_all_the_while),
     };
     return cmocka_run_group_tests(tests, find_format, NULL);

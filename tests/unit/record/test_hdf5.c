@@ -68,6 +68,15 @@ static void free_rule(struct rule *rule)
     free(rule->names);
 }
 
+static void put_rule(struct tutti_recorder *recorder, struct rule *rule, size_t first, size_t end)
+{
+    for (size_t row = first; row < end; row++) {
+        for (size_t i = 0; i < rule->n; i++)
+            rule->values[i] = value(row, i);
+        assert_ok(hdf5->row(recorder, (double)row));
+    }
+}
+
 /* Writes rows of a rule and flushes before those that flush_at() likes. */
 static void write_rule(const char *path, struct rule *rule, size_t rows, bool (*flush_at)(size_t row))
 {
@@ -75,9 +84,7 @@ static void write_rule(const char *path, struct rule *rule, size_t rows, bool (*
     for (size_t row = 0; row < rows; row++) {
         if (flush_at && flush_at(row))
             assert_ok(hdf5->flush(recorder));
-        for (size_t i = 0; i < rule->n; i++)
-            rule->values[i] = value(row, i);
-        assert_ok(hdf5->row(recorder, (double)row));
+        put_rule(recorder, rule, row, row + 1);
     }
     assert_ok(hdf5->close(recorder));
 }
@@ -327,6 +334,42 @@ static void other_files_are_refused(void **state)
     assert_fails(tutti_result_open(&result, path, NULL), TUTTI_ERR_FORMAT, "empty.hdf5");
 }
 
+/* Files of many chunks, on which a run goes on from `at` after it had come to `reached`; and once more. */
+static void go_on(size_t n, size_t at, size_t reached, size_t rows)
+{
+    struct rule rule = make_rule(n);
+    const char *path = scratch_path(&scratch, "again.h5");
+    struct tutti_parcel mark = {0};
+    struct tutti_recorder *recorder = open_hdf5(path, rule.columns, n);
+    put_rule(recorder, &rule, 0, at);
+    assert_ok(hdf5->mark(recorder, &mark));
+    put_rule(recorder, &rule, at, reached);
+    assert_ok(hdf5->close(recorder));
+    check_rule(path, &rule, reached);
+    for (int i = 0; i < 2; i++) {
+        struct tutti_unparcel in = {.at = mark.bytes, .end = mark.bytes + mark.size};
+        assert_ok(hdf5->reopen(&recorder, path, rule.columns, n, &in));
+        check_rule(path, &rule, at); /* others may look at it all the while */
+        put_rule(recorder, &rule, at, rows);
+        assert_ok(hdf5->flush(recorder));
+        check_rule(path, &rule, rows);
+        assert_ok(hdf5->close(recorder));
+        check_rule(path, &rule, rows);
+    }
+    tutti_parcel_fini(&mark);
+    free_rule(&rule);
+}
+
+static void interrupted_runs_go_on(void **state)
+{
+    (void)state;
+    go_on(1, 20000, 60000, 40000);
+    go_on(1, 0, 10000, 5000);
+    go_on(1000, 300, 900, 800);
+    go_on(1000, 128, 129, 128);
+    go_on(50, 4095, 9000, 4097);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -338,6 +381,7 @@ int main(void)
         TEST(several_at_once),
         TEST(files_that_end_too_early_are_refused),
         TEST(other_files_are_refused),
+        TEST(interrupted_runs_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
