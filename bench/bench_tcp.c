@@ -146,7 +146,7 @@ static struct tutti_fabric *join(struct shared *shared, int rank)
     struct tutti_tcp *tcp;
     struct tutti_fabric *fabric;
     struct tutti_tcp_peer *own = &shared->peers[rank];
-    if (tutti_tcp_listen(&tcp, "127.0.0.1", shared->run.has_keys ? &shared->keys[rank] : NULL, 0, NULL))
+    if (tutti_tcp_listen(&tcp, "127.0.0.1", NULL, shared->run.has_keys ? &shared->keys[rank] : NULL, 0, NULL))
         die(tutti_err_message());
     snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(tcp));
     memcpy(own->public_key, shared->keys[rank].public_key, TUTTI_KEY_SIZE);

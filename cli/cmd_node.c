@@ -163,6 +163,7 @@ int command_node(const struct arguments *arguments)
         console_use_json(NULL);
     struct tutti_node_options options = {
         .listen = arguments_value(arguments, "--listen"),
+        .ports = arguments_value(arguments, "--ports"),
         .key = arguments_value(arguments, "--key"),
         .cache = arguments_value(arguments, "--cache"),
         .cache_size = 10000000000,

@@ -127,6 +127,8 @@ static const struct option analyze_options[] = {
 
 static const struct option node_options[] = {
     {"--listen", NULL, "HOST:PORT", "where runs reach this machine; port 0: any that is free, which is told"},
+    {"--ports", NULL, "A-B",
+     "ports that ranks of runs listen at, one each, and the node itself if its port is 0; others need not pass a firewall (any that is free)"},
     {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address (the user's own)", .files = "*"},
     {"--allow", NULL, "FILE.pub", "the public key of a user who may use the node; repeatable", .files = "pub"},
     {"--offer", NULL, "FILE.fmu",

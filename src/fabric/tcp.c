@@ -725,15 +725,16 @@ static enum tutti_err drain(struct tutti_tcp *tcp)
 /* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if no peer waits for it. */
 static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1, SHORT_LINGER = 0.1;
 
-enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_keys *own,
-                                double lost_after, const struct tutti_log *log)
+enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_ports *ports,
+                                const struct tutti_keys *own, double lost_after, const struct tutti_log *log)
 {
+    static const struct tutti_ports any;
     struct tutti_tcp *tcp = aligned_alloc(_Alignof(struct tutti_tcp), sizeof *tcp);
     *out = NULL;
     if (!tcp)
         return tutti_fail_memory();
     *tcp = (struct tutti_tcp){.log = log, .linger = SHORT_LINGER};
-    enum tutti_err err = tutti_tcp_socket_open(&tcp->socket, address, own, lost_after, log);
+    enum tutti_err err = tutti_tcp_socket_open(&tcp->socket, address, ports ? ports : &any, own, lost_after, log);
     if (err) {
         tutti_tcp_free(tcp);
         return err;

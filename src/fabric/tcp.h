@@ -20,6 +20,7 @@
 #include "fabric/address.h"
 #include "fabric/fabric.h"
 #include "fabric/keys.h"
+#include "fabric/ports.h"
 
 enum { TUTTI_TCP_HOST = 64, TUTTI_TCP_RUN_ID = 16 /* TUTTI_RUN_ID_SIZE */ };
 
@@ -42,10 +43,11 @@ struct tutti_tcp_run {
 
 struct tutti_tcp;
 
-/* Listens at `address` ("127.0.0.1", "0.0.0.0", "::", no port): from now on others may connect, and wait. `own` (copied; NULL:
+/* Listens at `address` ("127.0.0.1", "0.0.0.0", "::", no port), at one of the ports (NULL: any): from now on others may connect, and wait. `own` (copied; NULL:
  * none) is this rank's pair for this run; `lost_after` is that of struct tutti_tcp_run. ARGUMENT if there are no keys and the
  * address is not a loopback one. `log` (borrowed, may be NULL; called from other threads, too) gets warnings about strangers. */
-TUTTI_CHECKED enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address, const struct tutti_keys *own,
+TUTTI_CHECKED enum tutti_err tutti_tcp_listen(struct tutti_tcp **out, const char *address,
+                                              const struct tutti_ports *ports, const struct tutti_keys *own,
                                               double lost_after, const struct tutti_log *log);
 int tutti_tcp_port(const struct tutti_tcp *tcp);
 /* NULL is fine; not after tutti_tcp_connect. */

@@ -240,7 +240,7 @@ static enum tutti_err set_up(struct tutti_tcp_hub *hub, const struct tutti_tcp_r
         return tutti_fail_memory();
     if (run->has_keys != (own != NULL))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "either all members of a run have keys, or none");
-    TRY(tutti_tcp_socket_open(&hub->socket, NULL, own, run->lost_after, NULL));
+    TRY(tutti_tcp_socket_open(&hub->socket, NULL, NULL, own, run->lost_after, NULL));
     tutti_frame_introduce(&hub->hello, run->id, TUTTI_FRAME_HUB, (uint32_t)run->ranks);
     for (int i = 0; i < run->ranks; i++)
         TRY(call(hub, run, i));

@@ -82,7 +82,7 @@ static enum tutti_err set_ipv6(void *socket, const char *numeric)
     return zmq_setsockopt(socket, ZMQ_IPV6, &v6, sizeof v6) == 0 ? TUTTI_OK : failed("use IPv6");
 }
 
-static enum tutti_err bind_socket(struct tutti_tcp_socket *self, const char *address)
+static enum tutti_err bind_socket(struct tutti_tcp_socket *self, const char *address, const struct tutti_ports *ports)
 {
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE];
     bool loopback;
@@ -96,14 +96,16 @@ static enum tutti_err bind_socket(struct tutti_tcp_socket *self, const char *add
     if (self->has_keys)
         TRY(tutti_zap_guard(self->socket, &self->own));
     size_t size = sizeof endpoint;
-    if (zmq_bind(self->socket, numeric) != 0 || zmq_getsockopt(self->socket, ZMQ_LAST_ENDPOINT, endpoint, &size) != 0)
+    TRY(tutti_ports_bind(ports, self->socket, numeric));
+    if (zmq_getsockopt(self->socket, ZMQ_LAST_ENDPOINT, endpoint, &size) != 0)
         return tutti_fail_context(failed("listen"), "%s", address);
     self->port = atoi(strrchr(endpoint, ':') + 1);
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *address, const struct tutti_keys *own,
-                                     double lost_after, const struct tutti_log *log)
+enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *address,
+                                     const struct tutti_ports *ports, const struct tutti_keys *own, double lost_after,
+                                     const struct tutti_log *log)
 {
     *self = (struct tutti_tcp_socket){.has_keys = own != NULL};
     if (own)
@@ -117,7 +119,7 @@ enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *
     TRY(watch(self));
     if (own && address)
         TRY(tutti_zap_start(&self->zap, self->context, log));
-    return address ? bind_socket(self, address) : TUTTI_OK;
+    return address ? bind_socket(self, address, ports) : TUTTI_OK;
 }
 
 void tutti_tcp_socket_close(struct tutti_tcp_socket *self, double linger)

@@ -14,6 +14,7 @@
 #include "fabric/address.h"
 #include "fabric/keys.h"
 #include "fabric/frame.h"
+#include "fabric/ports.h"
 #include "fabric/zap.h"
 
 /* What both ends of a link keep to. */
@@ -53,10 +54,10 @@ struct tutti_tcp_socket {
     int port; /* 0: does not listen */
 };
 
-/* Listens at `address`; NULL: only connects. */
+/* Listens at `address`, at one of the ports; NULL: only connects. */
 TUTTI_CHECKED enum tutti_err tutti_tcp_socket_open(struct tutti_tcp_socket *self, const char *address,
-                                                   const struct tutti_keys *own, double lost_after,
-                                                   const struct tutti_log *log);
+                                                   const struct tutti_ports *ports, const struct tutti_keys *own,
+                                                   double lost_after, const struct tutti_log *log);
 /* Waits at most `linger` seconds until what was sent is on its way. Zeroed or half open is fine. */
 void tutti_tcp_socket_close(struct tutti_tcp_socket *self, double linger);
 

@@ -43,7 +43,7 @@ static void be_rank(struct meeting *meeting, int rank, void (*body)(struct tutti
     struct tutti_tcp_peer *own = &meeting->peers[rank];
     if (has_keys && tutti_keys_make(&keys))
         die(rank, "make keys");
-    if (tutti_tcp_listen(&tcp, "127.0.0.1", has_keys ? &keys : NULL, 0, NULL))
+    if (tutti_tcp_listen(&tcp, "127.0.0.1", NULL, has_keys ? &keys : NULL, 0, NULL))
         die(rank, "listen");
     snprintf(own->endpoint, sizeof own->endpoint, "tcp://localhost:%d", tutti_tcp_port(tcp));
     snprintf(own->host, sizeof own->host, "machine %d", rank / 3);

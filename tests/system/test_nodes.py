@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT
 """`tutti node` and `tutti run --nodes` on this machine: the same results as without, in every form that files can have; keys; what
 nodes offer; what they keep."""
+import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
+import socket
 import stat
 import unittest
 import zipfile
@@ -373,6 +376,37 @@ class Offers(NodesTest):
                      says="engine.fmu has changed since the node")
         self.assertIn("was refused", owner.text())
         self.assertEqual(other.workers(), [])
+
+
+class Ports(NodesTest):
+    def free_ports(self, count):
+        """The first of so many in a row that nobody has, where the system gives none by itself."""
+        for _ in range(1000):
+            first = random.randrange(20000, 32000)
+            with contextlib.ExitStack() as stack:
+                try:
+                    for port in range(first, first + count):
+                        stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                    return first
+                except OSError:
+                    continue
+        self.skipTest("no ports are free")
+
+    def test_range(self):
+        """A node and its ranks listen there and nowhere else."""
+        first = self.free_ports(3)
+        node = self.node("a", "--ports", f"{first}-{first + 2}")
+        self.assertIn(int(node.address.rpartition(":")[2]), range(first, first + 3))
+        pair = (f"a={DAHLQUIST}", f"b={TRACKER}", *SHORT)
+        self.assertEqual(self.result_bytes(*pair, *self.on(node, node)), self.result_bytes(*pair))
+        self.assertTrue(wait_until(lambda: "over after" in node.text()))
+        outcome = self.tutti("run", *pair, f"c={TRACKER}", *self.on(node, node, node), "--quiet", status=1)
+        self.assertIn(f"none of the ports {first} to {first + 2} is free (--ports)", outcome.err)
+
+    def test_command_lines(self):
+        for ports in ("", "x", "5000-", "-5000", "5100-5000", "0-10", "1-70000", "5000-5100-5200"):
+            self.refused("node", "--listen", "127.0.0.1:0", "--cache", self.path("cache"), "--ports", ports, status=2,
+                         says="--ports: '.*' is no range of ports")
 
 
 if __name__ == "__main__":

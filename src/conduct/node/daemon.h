@@ -23,6 +23,7 @@
 #include "conduct/node/permitted.h"
 #include "conduct/node/quota.h"
 #include "fabric/keys.h"
+#include "fabric/ports.h"
 #include "fabric/zap.h"
 
 enum {
@@ -43,6 +44,7 @@ struct tutti_node_event {
 
 struct tutti_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
+    const char *ports;        /* "5000-5100": where its ranks, and it itself if it has port 0, listen; NULL: anywhere */
     const char *key;          /* file with the node's secret key; NULL: that of the user, on loopback only */
     const char *const *allow; /* files with public keys of those who may use it */
     size_t allow_count;
@@ -82,6 +84,7 @@ struct tutti_session;
 
 struct tutti_daemon {
     const struct tutti_node_options *options;
+    struct tutti_ports ports;
     struct tutti_node_address address; /* that it listens at, as numbers */
     bool loopback;
     struct tutti_keys keys;

@@ -84,6 +84,8 @@ static enum tutti_err check_options(struct tutti_daemon *node)
 {
     const struct tutti_node_options *options = node->options;
     TRY(tutti_node_address_read(&node->address, options->listen, "--listen", true));
+    if (options->ports)
+        TRY(tutti_ports_read(&node->ports, options->ports, "--ports"));
     node->loopback = tutti_node_address_is_loopback(&node->address);
     if (!node->loopback && (!options->key || options->allow_count == 0))
         return tutti_fail(
@@ -167,8 +169,8 @@ static enum tutti_err bind_router(struct tutti_daemon *node, const char *endpoin
 {
     char bound[TUTTI_ADDRESS_SIZE];
     size_t size = sizeof bound;
-    if (zmq_bind(node->router, endpoint) != 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot listen at %s: %s", node->options->listen, zmq_strerror(zmq_errno()));
+    const struct tutti_ports as_told = {0};
+    TRY(tutti_ports_bind(node->address.port == 0 ? &node->ports : &as_told, node->router, endpoint));
     if (zmq_getsockopt(node->router, ZMQ_LAST_ENDPOINT, bound, &size) != 0)
         return fail_zmq("ZeroMQ");
     const char *port = strrchr(bound, ':');

@@ -202,6 +202,8 @@ static void put_setup(struct tutti_parcel *parcel, const struct tutti_daemon *no
     tutti_parcel_put_u32(parcel, (uint32_t)session->ranks);
     tutti_parcel_put_u8(parcel, session->keys);
     tutti_parcel_put_text(parcel, node->address.host);
+    tutti_parcel_put_u32(parcel, (uint32_t)node->ports.first);
+    tutti_parcel_put_u32(parcel, (uint32_t)node->ports.last);
     tutti_parcel_put_bytes(parcel, session->run_id, sizeof session->run_id);
     tutti_permitted_pack(&node->permitted, parcel);
     tutti_parcel_put_block(parcel, job, job_size);

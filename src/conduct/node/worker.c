@@ -29,6 +29,7 @@ struct worker {
     bool keys;
     struct tutti_keys own; /* of this run */
     const char *folder, *address;
+    struct tutti_ports ports;
     struct tutti_permitted permitted;
     struct tutti_node_job told;
     struct tutti_job job;
@@ -100,6 +101,8 @@ static enum tutti_err read_setup(struct worker *worker)
     worker->ranks = (int)tutti_unparcel_u32(&in);
     worker->keys = tutti_unparcel_u8(&in) != 0;
     worker->address = tutti_unparcel_text(&in);
+    worker->ports.first = (int)tutti_unparcel_u32(&in);
+    worker->ports.last = (int)tutti_unparcel_u32(&in);
     const void *id = tutti_unparcel_bytes(&in, sizeof worker->run.id);
     TRY(tutti_permitted_unpack(&worker->permitted, &in));
     const void *job = tutti_unparcel_block(&in, &job_size);
@@ -126,8 +129,8 @@ static enum tutti_err get_ready(struct worker *worker)
     struct tutti_parcel parcel = {0};
     if (worker->keys)
         TRY(tutti_keys_make(&worker->own));
-    TRY(tutti_tcp_listen(&worker->tcp, worker->address, worker->keys ? &worker->own : NULL, TUTTI_NODE_LOST_MS / 1e3,
-                         NULL));
+    TRY(tutti_tcp_listen(&worker->tcp, worker->address, &worker->ports, worker->keys ? &worker->own : NULL,
+                         TUTTI_NODE_LOST_MS / 1e3, NULL));
     tutti_parcel_put_u32(&parcel, TUTTI_WORKER_READY);
     tutti_parcel_put_u32(&parcel, (uint32_t)tutti_tcp_port(worker->tcp));
     tutti_parcel_put_bytes(&parcel, worker->own.public_key, sizeof worker->own.public_key);

@@ -87,7 +87,8 @@ static void be_rank(int rank, role *act)
     struct tutti_tcp *tcp;
     struct tutti_fabric *fabric;
     struct tutti_tcp_peer *own = &world->peers[rank];
-    expect(tutti_tcp_listen(&tcp, "127.0.0.1", world->run.has_keys ? &world->keys[rank] : NULL, 1, NULL) == TUTTI_OK);
+    expect(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, world->run.has_keys ? &world->keys[rank] : NULL, 1, NULL) ==
+           TUTTI_OK);
     snprintf(own->endpoint, sizeof own->endpoint, "tcp://127.0.0.1:%d", tutti_tcp_port(tcp));
     memcpy(own->public_key, world->keys[rank].public_key, TUTTI_KEY_SIZE);
     atomic_fetch_add(&world->ports, 1);
@@ -158,19 +159,20 @@ static void nothing_leaves_the_machine_without_keys(void **state)
     (void)state;
     struct tutti_tcp *tcp;
     struct tutti_fabric *fabric;
-    assert_fails(tutti_tcp_listen(&tcp, "0.0.0.0", NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
-    assert_fails(tutti_tcp_listen(&tcp, "::", NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    assert_fails(tutti_tcp_listen(&tcp, "0.0.0.0", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
+    assert_fails(tutti_tcp_listen(&tcp, "::", NULL, NULL, 0, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     snprintf(world->peers[0].endpoint, TUTTI_ADDRESS_SIZE, "tcp://127.0.0.1:1");
     snprintf(world->peers[1].endpoint, TUTTI_ADDRESS_SIZE, "tcp://192.0.2.1:1");
     assert_fails(tutti_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
-    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, 0, NULL));
+    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
     assert_true(tutti_tcp_port(tcp) > 0);
     assert_fails(tutti_tcp_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "without keys");
     world->run.has_keys = true;
-    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, 0, NULL));
+    assert_ok(tutti_tcp_listen(&tcp, "127.0.0.1", NULL, NULL, 0, NULL));
     assert_fails(tutti_tcp_connect(&fabric, tcp, 0, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
     assert_fails(tutti_tcp_hub_open(&hub, &world->run, NULL), TUTTI_ERR_ARGUMENT, "or none");
-    assert_fails(tutti_tcp_listen(&tcp, "no.such.host.invalid", NULL, 0, NULL), TUTTI_ERR_LOST, "cannot be looked up");
+    assert_fails(tutti_tcp_listen(&tcp, "no.such.host.invalid", NULL, NULL, 0, NULL), TUTTI_ERR_LOST,
+                 "cannot be looked up");
     tutti_tcp_free(NULL);
 }
 
