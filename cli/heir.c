@@ -56,6 +56,9 @@ static void *lend(void *unused)
 void heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))
 {
     pthread_t thread;
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+    return; /* they know no process that shares memory, and would watch nothing any more */
+#endif
     will.page = page;
     will.settle = settle;
     will.process = getpid();
