@@ -206,6 +206,13 @@ class Helpers(NodesTest):
                 self.assertIn("signal 11", outcome.err)
                 self.assertTrue(wait_until(lambda: not self.helpers(node)))
 
+    def test_node_is_killed(self):
+        node, process = self.run_with("helper DoStep 0.3; daemon DoStep 0.3; hang DoStep 0.5", "--stop", "1", "--step", "0.1")
+        self.assertTrue(wait_until(lambda: len(self.helpers(node)) == 2 or process.poll() is not None))
+        node.end(signal.SIGKILL)
+        self.assertEqual(self.finish(process).status, 1)
+        self.assertTrue(wait_until(lambda: not self.helpers(node)))
+
     def test_node_ends(self):
         node, process = self.run_with("helper DoStep 0.3; daemon DoStep 0.3; hang DoStep 0.5", "--stop", "1", "--step", "0.1")
         self.assertTrue(wait_until(lambda: len(self.helpers(node)) == 2 or process.poll() is not None))

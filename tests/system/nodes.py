@@ -45,7 +45,8 @@ class Node:
         return self.log.read_text("utf-8", "replace")
 
     def workers(self):
-        return children(self.process.pid)
+        """The processes that FMUs run in. Each is the child of one that the node starts, and that watches over it."""
+        return [worker for keeper in children(self.process.pid) for worker in children(keeper) or [keeper]]
 
     def files(self):
         """What its cache holds, by hash."""

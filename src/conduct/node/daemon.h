@@ -5,7 +5,8 @@
  *  N1  One thread; nothing in it waits for a runner or a worker.
  *  N2  A session is one connection and one run. When it goes, its workers are killed, with all that they have started, and its
  *      folder is removed. Daemon and workers are subreapers: whatever a worker's FMUs start stays below the worker, and is the
- *      daemon's child once that has ended. So a child of the daemon that is no worker is to be killed.
+ *      daemon's child once that has ended. So a child of the daemon that is no worker is to be killed. Between the two is a
+ *      keeper (keeper.h), which does the same if the daemon is killed.
  *  N3  What comes in is hostile: sizes are bounded before memory is taken, no text becomes a path. */
 #ifndef TUTTI_CONDUCT_NODE_DAEMON_H
 #define TUTTI_CONDUCT_NODE_DAEMON_H

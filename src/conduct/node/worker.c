@@ -16,6 +16,7 @@
 
 #include "base/crash.h"
 #include "conduct/node/job.h"
+#include "conduct/node/keeper.h"
 #include "conduct/node/messages.h"
 #include "conduct/node/permitted.h"
 #include "fabric/tcp.h"
@@ -208,6 +209,7 @@ int tutti_node_worker(void)
 {
     struct worker worker = {0};
     struct tutti_parcel parcel = {0};
+    tutti_keeper_fork();
     if (!take_over(&worker))
         return EXIT_FAILURE; /* it was started by hand */
     enum tutti_err err = work(&worker);
