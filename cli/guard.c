@@ -32,7 +32,7 @@ static struct {
     void *context;
 } loss;
 static pid_t guard;
-static volatile pid_t child; /* in the guard; 0: it has ended */
+static pid_t child; /* in the guard */
 
 void guard_announce_end(void)
 {
@@ -70,14 +70,6 @@ bool guard_is_echo(const siginfo_t *info)
     return ++others <= handed_on;
 }
 
-static void hand_on(int number)
-{
-    int error = errno;
-    if (child > 0)
-        kill(child, number);
-    errno = error;
-}
-
 static bool is_debugged(void)
 {
     char line[256];
@@ -99,23 +91,29 @@ static void nap(void)
     (void)nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
 }
 
-/* Orphans that end meanwhile are collected; the child itself once nobody can send it a signal any more. */
-static int await_child(void)
+/* Collects who has ended. True: the child has, with this status. */
+static bool has_child_ended(int *status)
 {
-    siginfo_t ended = {0};
-    int status = 0;
-    pid_t wanted = child;
-    while (ended.si_pid != wanted) {
-        if (waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) {
-            if (errno == EINTR)
-                continue;
-            break;
+    int how;
+    for (pid_t ended; (ended = waitpid(-1, &how, WNOHANG)) > 0;) {
+        if (ended == child) {
+            *status = how;
+            return true;
         }
-        if (ended.si_pid == wanted)
-            child = 0;
-        (void)waitpid(ended.si_pid, &status, 0);
-        if (ended.si_pid == shared->inheritance.heir)
+        if (ended == shared->inheritance.heir)
             shared->inheritance.heir = 0;
+    }
+    return false;
+}
+
+/* `awaited`, which are blocked, are SIGCHLD and those that are handed on. */
+static int await_child(const sigset_t *awaited)
+{
+    int status = 0;
+    while (!has_child_ended(&status)) {
+        int number = sigwaitinfo(awaited, NULL);
+        if (number > 0 && number != SIGCHLD)
+            kill(child, number);
     }
     return status;
 }
@@ -146,9 +144,13 @@ static bool let_heir_settle(int status)
 /* As the child did. */
 static _Noreturn void die_by(int number)
 {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(number, SIG_DFL);
     raise(number);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
     _exit(SIGNALLED + number);
 }
 
@@ -251,10 +253,14 @@ static void end_orphans(void)
 
 static _Noreturn void watch_over_child(const int *signals, size_t count, const sigset_t *mask, bool reaps)
 {
+    sigset_t awaited, blocked = *mask;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
     for (size_t i = 0; i < count; i++)
-        sigaction(signals[i], &(struct sigaction){.sa_handler = hand_on, .sa_flags = SA_RESTART}, NULL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    int status = await_child();
+        sigaddset(&awaited, signals[i]);
+    sigorset(&blocked, mask, &awaited);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    int status = await_child(&awaited);
     bool settled = let_heir_settle(status);
     if (reaps)
         end_orphans();
