@@ -17,6 +17,7 @@
 /* Findings so far. Variants share files, and what is wrong with a file is said once. */
 struct checker {
     bool runs;                      /* FMUs are run on trial, too */
+    const struct tutti_log *notes;  /* of these trials; NULL: none are wanted */
     bool strict;                    /* what contradicts FMI is an error also where a run goes on */
     struct tutti_findings findings; /* its counts are of no use: they are before repetitions are sorted out */
     unsigned errors, warnings;
@@ -70,6 +71,14 @@ static void report_failure(struct checker *checker, enum tutti_err err)
     tutti_text_fini(&text);
 }
 
+/* What is good to know, and nothing wrong. */
+static void print_note(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)context;
+    (void)level;
+    fprintf(stderr, "%s: %s\n", origin ? origin : "", text);
+}
+
 static void print_count(const char *file, const struct checker *checker)
 {
     char *name = tutti_str_copy(file);
@@ -101,7 +110,8 @@ static void check_fmu(struct checker *checker, const char *path)
     if (!err)
         check_obstacle(checker, fmu);
     if (!err && checker->runs)
-        err = tutti_trial(fmu, fmu->desc->model_name ? fmu->desc->model_name : "fmu", NULL, 0, &checker->findings);
+        err = tutti_trial(fmu, fmu->desc->model_name ? fmu->desc->model_name : "fmu", NULL, 0, &checker->findings,
+                          checker->notes);
     tutti_fmu_free(fmu);
     report_failure(checker, err);
 }
@@ -152,7 +162,7 @@ static void check_loaded(struct checker *checker, const char *file)
     for (uint32_t c = 0; system && checker->runs && c < system->component_count; c++) {
         const struct tutti_component *component = &system->components[c];
         report_failure(checker, tutti_trial(component->fmu, component->name, component->settings,
-                                            component->setting_count, &checker->findings));
+                                            component->setting_count, &checker->findings, checker->notes));
     }
     tutti_system_free(system);
 }
@@ -190,7 +200,10 @@ static void check_system(struct checker *checker, const char *text)
 int command_check(const struct arguments *arguments)
 {
     const char *name = arguments->operands[0];
+    static const struct tutti_log notes = {TUTTI_LOG_INFO, print_note, NULL};
+    bool quiet = arguments_value(arguments, "--quiet") != NULL;
     struct checker checker = {.runs = arguments_value(arguments, "--run") != NULL,
+                              .notes = quiet ? NULL : &notes,
                               .strict = arguments_value(arguments, "--strict") != NULL,
                               .findings = {.report = report},
                               .flaws = {.report = report_flaw}};
@@ -206,7 +219,7 @@ int command_check(const struct arguments *arguments)
     if (checker.runs)
         signals_leave_fmus();
     fflush(output_standard()); /* findings before the count, also where both go to one file */
-    if (!arguments_value(arguments, "--quiet"))
+    if (!quiet)
         print_count(name, &checker);
     tutti_map_fini(&checker.said);
     tutti_arena_fini(&checker.arena);

@@ -195,6 +195,26 @@ static void say_shares(const struct display *display, const struct tutti_run_sta
         dear ? "; states are saved to locate events: --events none does without" : "");
 }
 
+/* What it takes that FMUs are taken back by forking. */
+static void say_forks(const struct display *display, const struct tutti_run_stats *stats)
+{
+    unsigned long units = 0, points = 0, rollbacks = 0;
+    double save = 0, restore = 0;
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        const struct tutti_unit_stats *unit = &stats->units[i];
+        if (!unit->forked)
+            continue;
+        units++;
+        points += unit->points;
+        rollbacks += unit->rollbacks;
+        save += unit->save_seconds;
+        restore += unit->restore_seconds;
+    }
+    if (units > 0)
+        say(display, "forks", DISPLAY_PLAIN, "%lu %s: %lu points (%s), %lu ways back (%s)", units,
+            units > 1 ? "units" : "unit", points, show_seconds(save).text, rollbacks, show_seconds(restore).text);
+}
+
 static void say_durations(const struct display *display, const struct tutti_run_stats *stats)
 {
     bool fast = stats->loop_seconds > 0;
@@ -218,6 +238,7 @@ void summary_print(const struct summary *summary)
     say_steps(&display, stats);
     summary_table(&display, stats);
     say_shares(&display, stats);
+    say_forks(&display, stats);
     say_result(&display, summary);
     say_durations(&display, stats);
 }

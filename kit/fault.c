@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum kind {
@@ -33,6 +34,9 @@ enum kind {
     DAEMON,
     DESCRIPTORS,
     EAT,
+    SOCKET,
+    WRITE,
+    SHARE,
     /* Habits: what real FMUs do all the time. */
     FORGET,
     SOLVE,
@@ -60,7 +64,7 @@ static const char *const kind_names[KINDS] = {
     [IGNORE] = "ignore",   [THREAD] = "thread",   [SLIP] = "slip",        [STAY] = "stay",
     [LOSE] = "lose",       [ROUND] = "round",     [DENY] = "deny",        [HELPER] = "helper",
     [DAEMON] = "daemon",   [EXIT] = "exit",       [VANISH] = "vanish",    [DESCRIPTORS] = "descriptors",
-    [EAT] = "eat",
+    [EAT] = "eat",         [SOCKET] = "socket",   [WRITE] = "write",      [SHARE] = "share",
 };
 
 struct fault {
@@ -216,6 +220,11 @@ static enum kit_status act(struct kit *k, const struct fault *fault, const char 
         return pthread_create(&thread, NULL, sleep_on, NULL) == 0 ? KIT_OK : KIT_ERROR;
     }
     case HELPER: return system("sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
+    case SOCKET: return socket(AF_UNIX, SOCK_DGRAM, 0) >= 0 ? KIT_OK : KIT_ERROR;
+    case WRITE: return tmpfile() ? KIT_OK : KIT_ERROR;
+    case SHARE:
+        return mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ? KIT_OK
+                                                                                                      : KIT_ERROR;
     case DAEMON: return system("setsid sleep 100000 &") == 0 ? KIT_OK : KIT_ERROR;
     case DESCRIPTORS: return system("ls -l /proc/self/fd >descriptors.txt") == 0 ? KIT_OK : KIT_ERROR;
     case EAT: return eat() ? KIT_OK : KIT_ERROR;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lacking - a library without the optional functions, as vendors' FMUs often are. Lacking does not claim them;
- * Claiming, the same source built with LACKING_CLAIMS, does. */
+ * Claiming, the same source built with LACKING_CLAIMS, does. Saving, built with LACKING_SAVES, has those for saved states. */
 #include "kit.h"
 
 struct lacking {
@@ -43,6 +43,10 @@ const struct kit_model kit_model = {
     .features = KIT_FOR_FREE | KIT_DIRECTIONAL | KIT_INPUT_DERIVATIVES,
     .output_derivatives = 1,
     .partial = partial,
+#elif defined LACKING_SAVES
+    .name = "Saving",
+    .description = "The bare minimum and saved states",
+    .features = KIT_ROLLBACK,
 #else
     .name = "Lacking",
     .description = "Offers the bare minimum",

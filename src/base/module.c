@@ -33,8 +33,8 @@ static char *places(void)
     return NULL;
 }
 
-/* *path (free) is the first place that has it. */
-static enum tutti_err find(char **path, const struct tutti_module *module)
+/* *path (free) is the first place that has it, and lets us; NULL: none does. */
+static enum tutti_err look_for(char **path, const char *file, int access_mode)
 {
     char *all = places(), *rest = all;
     *path = NULL;
@@ -42,13 +42,19 @@ static enum tutti_err find(char **path, const struct tutti_module *module)
         return tutti_fail_memory();
     for (const char *folder; !*path && (folder = strsep(&rest, "\n")) && *folder;) {
         struct tutti_text text = {0};
-        tutti_text_printf(&text, "%s/%s", folder, module->file);
-        if (!text.failed && access(text.text, R_OK) == 0)
+        tutti_text_printf(&text, "%s/%s", folder, file);
+        if (!text.failed && access(text.text, access_mode) == 0)
             *path = text.text;
         else
             tutti_text_fini(&text);
     }
     free(all);
+    return TUTTI_OK;
+}
+
+static enum tutti_err find(char **path, const struct tutti_module *module)
+{
+    TRY(look_for(path, module->file, R_OK));
     if (!*path)
         return tutti_fail(
             TUTTI_ERR_LOAD,
@@ -78,4 +84,15 @@ enum tutti_err tutti_module_load(void **symbol, const struct tutti_module *modul
     enum tutti_err err = load(symbol, module, path ? path : found);
     free(found);
     return err;
+}
+
+enum tutti_err tutti_module_find_program(char **path, const char *file)
+{
+    TRY(look_for(path, file, X_OK));
+    return *path ? TUTTI_OK
+                 : tutti_fail(
+                       TUTTI_ERR_LOAD,
+                       "the program %s, which is a part of Tutti, is neither beside this program nor in lib/tutti: "
+                       "install Tutti as a whole",
+                       file);
 }

@@ -6,10 +6,6 @@
 #include "conduct/conductor.h"
 #include "system/system.h"
 
-/* "was ended by signal 11 (Segmentation fault): ask ..." */
-const char *tutti_lost_by_signal(int number, char *out, size_t size);
-/* "ended by itself with status 3: ..." */
-const char *tutti_lost_by_exit(int status, char *out, size_t size);
 /* "has given no sign of life for 10 s: ..." */
 const char *tutti_lost_by_silence(double seconds, char *out, size_t size);
 /* LOST: "worker 2 (unit 'engine', engine.fmu, t = 1.25) HOW; everything computed before is kept". */

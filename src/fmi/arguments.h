@@ -27,6 +27,7 @@ struct tutti_instance_options {
     bool logging_on;             /* ask the FMU for its debug messages */
     bool event_mode;             /* use event mode if the FMU has it (3.0 CS); Model Exchange always does */
     bool early_return;           /* allow it to return early (3.0) */
+    bool forked;                 /* in a process of its own, whose forks are its saved states (forked/forked.h) */
     /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
     const uint32_t *intermediate;
     size_t intermediate_count;

@@ -25,7 +25,10 @@ enum tutti_status {
     TUTTI_STATUS_ERROR,
     TUTTI_STATUS_FATAL,
     TUTTI_STATUS_PENDING,
-    TUTTI_STATUS_MEMORY /* not the FMU's: a binding has no memory for a conversion */
+    /* Not the FMU's: */
+    TUTTI_STATUS_MEMORY, /* a binding has no memory for a conversion */
+    TUTTI_STATUS_LOST,   /* the process that the FMU lives in has ended in the call (forked/) */
+    TUTTI_STATUS_UNFIT   /* ... has what a fork does not bring back */
 };
 
 /* One function of a version's list. */

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "fmi/forked/forked.h"
 
 _Thread_local struct tutti_instance *tutti_call_current __attribute__((tls_model("initial-exec")));
 
@@ -160,6 +161,20 @@ void tutti_call_bury(struct tutti_instance *in)
     tutti_call_goes_on = false;
 }
 
+/* The FMU lived in a process of its own, and that has ended. */
+static enum tutti_err fail_lost(struct tutti_instance *in)
+{
+    struct tutti_text said = {0};
+    char name[64];
+    call_name(in, name, sizeof name);
+    append_messages(in, &said);
+    tutti_fail(TUTTI_ERR_LOST, "%s (%s): the process of the FMU, which was in %s%s, %s%s", in->options.name,
+               in->library->file, name, when(in).text, tutti_forked_trouble(in), said.text ? said.text : "");
+    tutti_text_fini(&said);
+    in->deferred = 0;
+    return TUTTI_ERR_LOST;
+}
+
 enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call call, enum tutti_status status)
 {
     switch (status) {
@@ -174,6 +189,11 @@ enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call cal
         return tutti_call_fail(in, call == TUTTI_CALL_GET ? TUTTI_ERR_DISCARD : TUTTI_ERR_FMU,
                                "returned Discard: the FMU cannot compute these values");
     case TUTTI_STATUS_MEMORY: return tutti_fail_memory();
+    case TUTTI_STATUS_LOST: in->state = TUTTI_STATE_FATAL; return fail_lost(in);
+    case TUTTI_STATUS_UNFIT:
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "%s (%s): the FMU cannot be taken back by forking its process%s (--rollback fork): %s",
+                          in->options.name, in->library->file, when(in).text, tutti_forked_trouble(in));
     case TUTTI_STATUS_PENDING:
         in->state = TUTTI_STATE_ERROR;
         return tutti_call_fail(in, TUTTI_ERR_FMU, "returned Pending, which only a do-step may");
@@ -188,7 +208,7 @@ enum tutti_err tutti_call_unusual(struct tutti_instance *in, enum tutti_call cal
 
 enum tutti_err tutti_call_need(const struct tutti_instance *in, uint32_t can, const char *what)
 {
-    return in->library->can & can ? TUTTI_OK
-                                  : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
-                                               in->library->file, what);
+    return in->can & can ? TUTTI_OK
+                         : tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name,
+                                      in->library->file, what);
 }

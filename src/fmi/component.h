@@ -62,6 +62,10 @@ struct tutti_instance {
         } initial;
     };
     struct tutti_instance *next_dead;
+    uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
+    struct tutti_forked *forked; /* the process that the FMU lives in (forked/); NULL: this one */
+    /* In that process: takes what the FMU says instead of tutti_instance_message. NULL elsewhere. */
+    void (*relay)(struct tutti_instance *instance, enum tutti_status status, const char *category, const char *text);
     void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
     size_t scratch_size;
 };
@@ -73,6 +77,10 @@ struct tutti_instance *tutti_instance_current(void);
  * Any text may be NULL or broken. */
 void tutti_instance_message(struct tutti_instance *instance, enum tutti_status status, const char *category,
                             const char *text);
+
+/* In a do-step: the FMU is in an intermediate update (3.0), and may set update->return_early. What goes wrong there is kept for
+ * the end of the step, and the FMU is asked to come back. */
+void tutti_instance_update_between(struct tutti_instance *instance, struct tutti_intermediate *update);
 
 /* Says that the FMU's library lacks the function that is being called; ERROR. */
 enum tutti_status tutti_instance_missing(struct tutti_instance *instance);

@@ -28,26 +28,14 @@ static void log_message(fmi3InstanceEnvironment environment, fmi3Status status, 
     tutti_instance_message(in, (enum tutti_status)status, category, text);
 }
 
-/* The FMU opens intermediate update mode inside a do-step. What goes wrong there cannot be returned through the FMU, so
- * it is kept for the end of the step, and the FMU is asked to come back. */
 static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 t, fmi3Boolean set_requested,
                                 fmi3Boolean get_allowed, fmi3Boolean step_finished, fmi3Boolean can_return_early,
                                 fmi3Boolean *early_return_requested, fmi3Float64 *early_return_time)
 {
     struct tutti_instance *in = environment ? environment : tutti_instance_current();
     struct tutti_intermediate update = {t, set_requested, get_allowed, step_finished, can_return_early, false, t};
-    if (in && in->callback_error == TUTTI_OK && in->options.intermediate_update) {
-        enum tutti_state state = in->state;
-        double time = in->time;
-        in->state = TUTTI_STATE_INTERMEDIATE;
-        in->time = t;
-        in->callback_error = in->options.intermediate_update(in->options.intermediate_context, in, &update);
-        if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
-            in->state = state;
-        in->time = time;
-        in->call = TUTTI_CALL_DO_STEP;
-        update.return_early = update.return_early || in->callback_error != TUTTI_OK;
-    }
+    if (in)
+        tutti_instance_update_between(in, &update);
     if (early_return_requested)
         *early_return_requested = update.return_early && can_return_early;
     if (early_return_time)

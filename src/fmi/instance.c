@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "fmi/call.h"
+#include "fmi/forked/forked.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
 static _Atomic(struct tutti_instance *) dead;
@@ -76,10 +77,21 @@ static enum tutti_err instantiate(struct tutti_instance *in)
     struct tutti_frame frame = tutti_call_enter(in);
     in->component = in->binding->instantiate(in);
     tutti_call_leave(frame);
+    if (tutti_forked_is_lost(in))
+        return tutti_call_unusual(in, TUTTI_CALL_INSTANTIATE, TUTTI_STATUS_LOST);
     if (!in->component)
         return tutti_call_fail(in, TUTTI_ERR_FMU, "returned NULL: the FMU cannot be instantiated");
     in->state = TUTTI_STATE_INSTANTIATED;
     return choose_categories(in);
+}
+
+static enum tutti_err bring_to_life(struct tutti_instance *in)
+{
+    if (!in->options.forked)
+        return instantiate(in);
+    TRY(tutti_forked_open(in));
+    TRY(instantiate(in));
+    return tutti_forked_look(in);
 }
 
 enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_library *library,
@@ -104,8 +116,9 @@ enum tutti_err tutti_instance_new(struct tutti_instance **out, struct tutti_libr
     in->event_mode = library->kind == TUTTI_ME || (options->event_mode && (library->can & TUTTI_CAN_EVENT_MODE));
     in->logging_on = options->logging_on || in->binding->fmi == 3 || status_categories(library->desc, NULL) > 0;
     in->time = NAN;
+    in->can = library->can;
     pthread_mutex_init(&in->messages.lock, NULL);
-    enum tutti_err err = instantiate(in);
+    enum tutti_err err = bring_to_life(in);
     if (err) {
         tutti_instance_free(in);
         return err;
@@ -127,9 +140,10 @@ static void free_component(struct tutti_instance *in)
     struct tutti_frame frame = tutti_call_enter(in);
     bool whole = tutti_crash_guard(call_free, in);
     tutti_call_leave(frame);
-    if (whole)
+    if (whole && !tutti_forked_is_lost(in))
         return;
-    tutti_call_bury(in);
+    if (!whole)
+        tutti_call_bury(in);
     tutti_log_printf(in->options.log, TUTTI_LOG_WARNING, in->options.name,
                      "%s: the FMU crashed in %s, when its work was done: results are not concerned. Ask its author",
                      in->library->file, in->binding->call_names[in->library->kind][TUTTI_CALL_FREE]);
@@ -144,6 +158,7 @@ void tutti_instance_free(struct tutti_instance *in)
             in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* how it went is not told */
     if (tutti_call_may(in, TUTTI_CALL_FREE))
         free_component(in);
+    tutti_forked_close(in);
     atomic_fetch_sub(&in->library->instances, 1);
     if (in->library->fatal && in->component) {
         /* Threads of the FMU may still run and log: what they know of us stays. */

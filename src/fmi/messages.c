@@ -127,6 +127,10 @@ void tutti_instance_message(struct tutti_instance *in, enum tutti_status status,
 {
     if (!in)
         return;
+    if (in->relay) {
+        in->relay(in, status, category, text);
+        return;
+    }
     char clean[TUTTI_MESSAGE_SIZE];
     expand(in->library->desc, text ? text : "(a message without text)", clean, sizeof clean);
     tutti_str_make_printable(clean);

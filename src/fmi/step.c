@@ -110,6 +110,22 @@ enum tutti_err tutti_instance_do_step(struct tutti_instance *in, double t, doubl
     return tutti_call_conclude_step(in, t, end, status, step);
 }
 
+void tutti_instance_update_between(struct tutti_instance *in, struct tutti_intermediate *update)
+{
+    if (in->callback_error != TUTTI_OK || !in->options.intermediate_update)
+        return;
+    enum tutti_state state = in->state;
+    double time = in->time;
+    in->state = TUTTI_STATE_INTERMEDIATE;
+    in->time = update->time;
+    in->callback_error = in->options.intermediate_update(in->options.intermediate_context, in, update);
+    if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
+        in->state = state;
+    in->time = time;
+    in->call = TUTTI_CALL_DO_STEP;
+    update->return_early = update->return_early || in->callback_error != TUTTI_OK;
+}
+
 enum tutti_err tutti_instance_enter_event(struct tutti_instance *in)
 {
     if (!in->event_mode) /* I8 */

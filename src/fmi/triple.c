@@ -102,7 +102,7 @@ bool tutti_triple_make(struct tutti_call_triple *triple, struct tutti_instance *
 {
     *triple = (struct tutti_call_triple){.instance = in, .inputs = *inputs, .outputs = *outputs};
     bool steps = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
-    bool plain = in->library->kind == TUTTI_CS && !in->event_mode && !in->options.intermediate_update;
+    bool plain = in->library->kind == TUTTI_CS && !in->event_mode && !in->options.intermediate_update && !in->forked;
     if (steps && plain && find_functions(triple, in))
         triple->fmi = (uint8_t)in->binding->fmi;
     return triple->fmi != 0;

@@ -68,6 +68,26 @@ bool tutti_master_may_control(const struct tutti_job *job)
     return tutti_control_find(job->options.control, &control) == TUTTI_OK && control->rejects;
 }
 
+bool tutti_master_asks_to_go_back(const struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    const struct tutti_control *control = NULL;
+    const struct tutti_coupling *coupling = NULL;
+    const struct tutti_detection *detection = NULL;
+    if (!tutti_system_is_coupled(job->system))
+        return asks_for_control(options);
+    if (is_auto(options->control) && !options->has_step && (options->has_rtol || options->has_atol))
+        return true;
+    if (!is_auto(options->control) && tutti_control_find(options->control, &control) == TUTTI_OK &&
+        (control->rejects || control->for_iteration))
+        return true;
+    if (!is_auto(options->coupling) && tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK &&
+        coupling->iterates)
+        return true;
+    return !is_auto(options->events) && tutti_detection_find(options->events, &detection) == TUTTI_OK &&
+           detection->early;
+}
+
 bool tutti_master_may_move_inputs(const struct tutti_job *job)
 {
     const struct tutti_run_options *options = &job->options;
@@ -310,7 +330,7 @@ static enum tutti_err refuse_unstable(const struct facts *facts, double radius)
         "'%s' (%s) %s; use --interface me, or an FMU %s. --coupling seidel or jacobi runs it all the same",
         radius, facts->stability.rho, name_of(blame), blame->unit->fmu->path,
         facts->own_step ? "has steps of its own" : "cannot go back to the beginning of a step",
-        facts->own_step ? "without a step of its own" : "with canGetAndSetFMUState");
+        facts->own_step ? "without a step of its own" : "with canGetAndSetFMUState, or --rollback fork");
 }
 
 /* A step that is made once, from one point to the next, in a loop. */
@@ -331,8 +351,8 @@ static enum tutti_err choose_explicit(struct tutti_master *master, const struct 
         tutti_log_printf(
             rank->log, TUTTI_LOG_WARNING, NULL,
             "there is an algebraic loop, and it is not known whether --coupling %s is stable: '%s' %s; look "
-            "at the result, or use --interface me",
-            coupling->name, name_of(blame), why);
+            "at the result, or use --interface me%s",
+            coupling->name, name_of(blame), why, facts->own_step ? "" : " or --rollback fork");
     return TUTTI_OK;
 }
 
@@ -479,17 +499,25 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
 
 /* ---- what does not go together ---- */
 
+/* "--rollback auto, ": a way by which a unit could go back, to be named first; "": it has been tried, or would not do. */
+static const char *other_rollback(const struct tutti_member *member)
+{
+    if (member->setup.rollback == TUTTI_ROLLBACK_FMU)
+        return member->unit->kind->interface == TUTTI_CS ? "--rollback auto, " : "--rollback fork, ";
+    return member->unit->kind->interface == TUTTI_ME ? "--rollback fork, " : "";
+}
+
 static enum tutti_err refuse_no_rollback(const struct tutti_member *no_rollback, const char *option, const char *value,
                                          const char *instead)
 {
     return tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                      "%s %s takes units back, and '%s' (%s) cannot%s: %s; use %s, or an FMU with "
+                      "%s %s takes units back, and '%s' (%s) cannot%s: %s; use %s%s, or an FMU with "
                       "canGetAndSetFMUState%s",
                       option, value, no_rollback->unit->name, no_rollback->unit->fmu->path,
                       can_go_back(no_rollback->unit) ? " over an event" : "",
                       no_rollback->unit->forgets ? "it does not come back to a state that it saved"
                                                  : "it does not save its state",
-                      instead, no_rollback->unit->forgets ? " that keeps its word" : "");
+                      other_rollback(no_rollback), instead, no_rollback->unit->forgets ? " that keeps its word" : "");
 }
 
 static enum tutti_err check_going_back(const struct tutti_master *master, const struct facts *facts)
@@ -641,12 +669,13 @@ static void warn_of_tolerance(const struct tutti_master *master)
     if (!asked || !blame || options->has_step || !is_auto(options->control) || master->chosen.control->varies)
         return;
     bool me = blame->unit->kind->interface == TUTTI_CS && blame->unit->fmu->desc->interfaces[TUTTI_ME].present;
+    const char *back = can_go_back(blame->unit) ? "" : other_rollback(blame);
     tutti_log_insist(rank->log, TUTTI_LOG_WARNING, NULL,
-                     "%s does not control the error of %s here: '%s' %s, so all steps are of %s. Use %sa --step "
+                     "%s does not control the error of %s here: '%s' %s, so all steps are of %s. Use %s%s%sa --step "
                      "that is short enough (half of it should give the same result)",
                      options->has_rtol ? "--rtol" : "--atol", coupled ? "the coupling" : "inputs that are held",
-                     name_of(blame), master->chosen.blame_for, NUMBER(rank->times.step),
-                     me ? "--interface me, or " : "an FMU that can save its state, or ");
+                     name_of(blame), master->chosen.blame_for, NUMBER(rank->times.step), back,
+                     me ? "--interface me, " : "", me || *back ? "or " : "an FMU that can save its state, or ");
 }
 
 void tutti_master_tell(const struct tutti_master *master)

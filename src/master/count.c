@@ -34,6 +34,8 @@ static bool count_member(const struct tutti_member *member, int rank, struct tut
         .sets = counts->sets,
         .init_evaluations = counts->init_evaluations,
         .rollbacks = counts->rollbacks,
+        .points = counts->points,
+        .forked = unit->forked,
         .solver = solver ? tutti_str_copy(solver->name) : NULL,
         .solver_steps = counts->solver.steps,
         .rhs_evaluations = counts->solver.rhs,

@@ -53,6 +53,7 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     master->observer = &execution->observer;
     rank->estimates_errors = tutti_master_may_control(rank->job);
     rank->moves_inputs = tutti_master_may_move_inputs(rank->job);
+    rank->asks_to_go_back = tutti_master_asks_to_go_back(rank->job);
     rank->controls_one = tutti_master_may_control_one(rank->job);
     TRY(tutti_rank_open(rank));
     TRY(tutti_start_compute(rank));

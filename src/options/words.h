@@ -89,6 +89,15 @@
     X(TIME, "time", "the error of the run, as a part of what each signal moves over")                                  \
     X(STEP, "step", "that of each step")
 
+/* How units are taken back to an earlier point. */
+#define TUTTI_ROLLBACKS(X)                                                                                             \
+    X(AUTO, "auto",                                                                                                    \
+      "by its saved states; if it has none, or incomplete ones, and a tolerance, or a method that goes back, is "      \
+      "asked "                                                                                                         \
+      "for: as with fork")                                                                                             \
+    X(FMU, "fmu", "by its saved states only")                                                                          \
+    X(FORK, "fork", "it runs in a process of its own, which forks where a state is to be saved")
+
 #define TUTTI_SWEEPS(X)                                                                                                \
     X(SEIDEL, "seidel", NULL)                                                                                          \
     X(JACOBI, "jacobi", NULL)

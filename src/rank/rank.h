@@ -40,10 +40,12 @@ struct tutti_member_learned {
 
 /* What a unit is to have, decided before it is made (start/members.c). */
 struct tutti_member_setup {
-    double own_step;     /* 0: the communication step */
-    bool step_from_file; /* ... by an annotation */
-    double tolerance;    /* for its solver, its own or ours; 0: none */
-    double share;        /* ... times this, where errors of macro steps are estimated; 0: all of it */
+    double own_step;              /* 0: the communication step */
+    bool step_from_file;          /* ... by an annotation */
+    double tolerance;             /* for its solver, its own or ours; 0: none */
+    double share;                 /* ... times this, where errors of macro steps are estimated; 0: all of it */
+    enum tutti_rollback rollback; /* as the options have it ... */
+    bool forked;                  /* ... and what was made of it so far: it is taken back by forking */
     struct tutti_integration integration;
 };
 
@@ -88,6 +90,7 @@ struct tutti_rank {
     bool single_unit;      /* one member, with the steps of the run: the rank is where it is, also on the way */
     bool estimates_errors; /* of steps, as far as that is known before there are units */
     bool moves_inputs;     /* connected inputs may move inside of a step, as far as that is known then */
+    bool asks_to_go_back;  /* a tolerance or a method that is asked for takes units back */
     bool controls_one;     /* ... of one FMU, if a table drives it that it does not follow inside of a step */
 
     /* Signals between them. */

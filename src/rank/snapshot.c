@@ -40,6 +40,7 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
         double before = tutti_clock_now();
         TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
         member->unit->counts.save_seconds += tutti_clock_now() - before;
+        member->unit->counts.points++;
         if (snapshot->inputs && member->inputs)
             snapshot->inputs[m] = *member->inputs;
         snapshot->held_changed[m] = member->wires->held_changed;

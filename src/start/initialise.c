@@ -331,6 +331,38 @@ static enum tutti_err spread_findings(struct tutti_rank *rank, double *findings,
     return TUTTI_OK;
 }
 
+/* A unit whose own saved states are incomplete may be taken back by forking, which is tried, too; one that cannot be taken back
+ * so is not, unless that was asked for. */
+static enum tutti_err rehearse(struct tutti_rank *rank, struct tutti_member *member, struct tutti_rehearsal *rehearsal)
+{
+    bool was_forked = member->setup.forked;
+    TRY(tutti_rehearse(rank, member, rehearsal));
+    if (rehearsal->forgets && !was_forked && tutti_member_may_fork(rank, member)) {
+        tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                         "the FMU does not come back to a state that it saved (canGetAndSetFMUState): %s; it is taken "
+                         "back by forking its process (--rollback)",
+                         rehearsal->why);
+        member->setup.forked = true;
+        TRY(begin_anew(rank, member));
+        TRY(tutti_rehearse(rank, member, rehearsal));
+    }
+    if (!rehearsal->forgets)
+        return TUTTI_OK;
+    if (member->setup.rollback == TUTTI_ROLLBACK_FORK)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "%s", rehearsal->why);
+    if (member->setup.forked)
+        tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, NULL, "%s; it is treated as one that cannot go back",
+                         rehearsal->why);
+    else
+        tutti_log_printf(
+            rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+            "the FMU does not come back to a state that it saved (canGetAndSetFMUState): %s; it is treated "
+            "as one that cannot go back",
+            rehearsal->why);
+    member->setup.forked = false;
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets)
 {
     *forgets = false;
@@ -340,13 +372,8 @@ enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets)
     for (uint32_t i = 0; i < rank->own_count; i++) {
         struct tutti_member *member = rank->own[i];
         struct tutti_rehearsal rehearsal;
-        TRY(tutti_rehearse(rank, member, &rehearsal));
+        TRY(rehearse(rank, member, &rehearsal));
         findings[member->component] = rehearsal.forgets ? 2 : rehearsal.unsteady ? 1 : 0;
-        if (rehearsal.forgets)
-            tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
-                             "the FMU does not come back to a state that it saved (canGetAndSetFMUState): %s; it is "
-                             "treated as one that cannot go back",
-                             rehearsal.why);
     }
     return spread_findings(rank, findings, forgets);
 }

@@ -12,7 +12,8 @@ TUTTI_CHECKED enum tutti_err tutti_start_compute(struct tutti_rank *rank);
 /* All units leave it, and cross the events that they have at the start. One may end the run: rank->ended. */
 TUTTI_CHECKED enum tutti_err tutti_start_leave(struct tutti_rank *rank);
 /* Where units are to be taken back: tries it once with each (rehearse.h). A unit that does not come back as it was begins its
- * life anew, loses TUTTI_CAN_STATE, on all ranks, and is warned of; *forgets: there is one. */
+ * life anew, by forking if it may (members.h); else it loses TUTTI_CAN_STATE, on all ranks. It is warned of; *forgets: there is
+ * one that cannot go back. */
 TUTTI_CHECKED enum tutti_err tutti_start_rehearse(struct tutti_rank *rank, bool *forgets);
 
 #endif

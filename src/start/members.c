@@ -209,6 +209,51 @@ enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
     return tutti_unit_apply(member->unit, component->settings, component->setting_count);
 }
 
+/* Model Exchange goes back by its states; it needs to have them saved across events only, at which steps can end. */
+bool tutti_member_may_fork(const struct tutti_rank *rank, const struct tutti_member *member)
+{
+    const struct tutti_component *component = &rank->job->system->components[member->component];
+    uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
+    bool coupled = tutti_system_is_coupled(rank->job->system);
+    return member->setup.rollback == TUTTI_ROLLBACK_AUTO && rank->asks_to_go_back &&
+           !member->setup.integration.solver && (can & TUTTI_CAN_VARIABLE_STEP) &&
+           (coupled || (member->inputs && tutti_inputs_are_held(member->inputs, can)));
+}
+
+/* How is the unit taken back, as far as that is known before it is there? */
+static enum tutti_err choose_rollback(struct tutti_rank *rank, struct tutti_member *member,
+                                      const struct tutti_run_options *options)
+{
+    struct tutti_fmu *fmu = rank->job->system->components[member->component].fmu;
+    const struct tutti_unit_kind *kind = NULL;
+    int place;
+    TRY(tutti_option_choose("rollback", options->rollback, &place));
+    member->setup.rollback = (enum tutti_rollback)place;
+    if (!tutti_rank_owns(rank, member->component))
+        return TUTTI_OK;
+    TRY(choose_kind(rank, member->component, options, &kind));
+    TRY(tutti_fmu_load(fmu, kind->interface, rank->unit_log));
+    bool saves = fmu->libraries[kind->interface]->can & TUTTI_CAN_STATE;
+    member->setup.forked = member->setup.rollback == TUTTI_ROLLBACK_FORK ||
+                           (!saves && tutti_member_may_fork(rank, member));
+    return TUTTI_OK;
+}
+
+/* A unit that cannot be taken back by forking runs as it did without, unless that was asked for. */
+static enum tutti_err new_unit(struct tutti_rank *rank, struct tutti_member *member, struct tutti_unit_options *options)
+{
+    const struct tutti_component *component = &rank->job->system->components[member->component];
+    options->forked = member->setup.forked;
+    enum tutti_err err = tutti_unit_new(&member->unit, component->fmu, options);
+    bool unfit = options->forked && (err == TUTTI_ERR_UNSUPPORTED || err == TUTTI_ERR_LOAD || err == TUTTI_ERR_LIMIT);
+    if (!unfit || member->setup.rollback == TUTTI_ROLLBACK_FORK)
+        return err;
+    tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, NULL, "%s; it is treated as one that cannot go back",
+                     tutti_err_message());
+    options->forked = member->setup.forked = false;
+    return tutti_unit_new(&member->unit, component->fmu, options);
+}
+
 static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struct tutti_run_options *own)
 {
     const struct tutti_component *component = &rank->job->system->components[c];
@@ -234,7 +279,7 @@ static enum tutti_err make_unit(struct tutti_rank *rank, uint32_t c, const struc
     bool moves = false;
     if (kind->interface == TUTTI_CS && (component->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_CAN_INTERMEDIATE))
         TRY(tutti_moving_list(rank, c, &options, &moves));
-    TRY(tutti_unit_new(&member->unit, component->fmu, &options));
+    TRY(new_unit(rank, member, &options));
     member->unit->asks_for_inputs = moves;
     rank->units[c] = member->unit;
     TRY(tutti_member_configure(rank, c));
@@ -301,6 +346,7 @@ static enum tutti_err make_member(struct tutti_rank *rank, uint32_t c, const str
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
     if (rank->controls_one && member->inputs && tutti_inputs_are_held(member->inputs, can))
         member->setup.share = share_of(&rank->job->options, member->setup.tolerance);
+    TRY(choose_rollback(rank, member, &own));
     TRY(make_unit(rank, c, &own));
     return member->inputs
                ? tutti_inputs_bind(member->inputs, member->unit, component->settings, component->setting_count)

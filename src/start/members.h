@@ -11,5 +11,8 @@ TUTTI_CHECKED enum tutti_err tutti_members_make(struct tutti_rank *rank);
 TUTTI_CHECKED enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t component);
 /* Another unit in the place of one that is not where it should be: configured, with its start values. */
 TUTTI_CHECKED enum tutti_err tutti_member_renew(struct tutti_rank *rank, struct tutti_member *member);
+/* May the unit, whose own saved states are not to be had, be taken back by forking instead? If nothing else is asked for, where
+ * the run would not do what it is asked for without. */
+bool tutti_member_may_fork(const struct tutti_rank *rank, const struct tutti_member *member);
 
 #endif

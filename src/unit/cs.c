@@ -50,6 +50,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .log = options->log,
         .logging_on = options->logging_on,
         .event_mode = unit->can & TUTTI_CAN_EVENT_MODE,
+        .forked = options->forked,
         .early_return = !unit->uniform, /* it would leave the grid, and could not come back */
         .intermediate = options->moving,
         .intermediate_count = options->moving_count,
@@ -176,10 +177,11 @@ static enum tutti_err get_directional(struct tutti_unit *unit, const uint32_t *u
 }
 
 /* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance
- * while they are told to keep what is; those are not told. */
+ * while they are told to keep what is; those are not told. One that is taken back by forking has nothing to keep. */
 static enum tutti_err do_step(struct cs *cs, double t, double h, struct tutti_step *out)
 {
-    return tutti_instance_do_step(cs->instance, t, h, cs->unit.unsteady || !(cs->unit.back_to < t), out);
+    bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
+    return tutti_instance_do_step(cs->instance, t, h, keeps_nothing || !(cs->unit.back_to < t), out);
 }
 
 static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct tutti_step *out)

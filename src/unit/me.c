@@ -61,6 +61,7 @@ static enum tutti_err start(struct tutti_unit *unit, const struct tutti_unit_opt
         .log = options->log,
         .logging_on = options->logging_on,
         .event_mode = true,
+        .forked = options->forked,
     };
     TRY(tutti_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
     me->model.instance = me->model.inputs.instance = me->instance;

@@ -18,7 +18,8 @@ enum {
     MOST_ROUNDS = 1000,
     MOST_DERIVATIVES = 64,
     MOST_STARTS = 64,
-    PAIR = 2
+    PAIR = 2,
+    MOST_FORKS = 20
 };
 
 /* Solvers may begin anew where a unit goes back. */
@@ -31,6 +32,7 @@ struct trial {
     const struct tutti_setting *settings;
     size_t setting_count;
     struct tutti_findings *findings;
+    const struct tutti_log *notes;
     struct tutti_experiment_setup setup;
     struct tutti_grid grid;
     struct tutti_sampling sampling;
@@ -74,12 +76,13 @@ static enum tutti_err settle(struct walk *walk)
     return TUTTI_OK;
 }
 
-static enum tutti_err begin(const struct trial *trial, struct walk *walk)
+static enum tutti_err begin(const struct trial *trial, bool forked, struct walk *walk)
 {
     struct tutti_unit_options options = {
         .name = trial->name,
         .interface = trial->interface == TUTTI_ME ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
         .integration = {.rtol = ME_RTOL, .atol = ME_RTOL / 100},
+        .forked = forked,
     };
     *walk = (struct walk){.t = trial->setup.start, .next_event = INFINITY};
     TRY(tutti_unit_new(&walk->unit, trial->fmu, &options));
@@ -155,7 +158,7 @@ static bool goes_on(const struct trial *trial, const struct walk *walk)
 
 static enum tutti_err run_plainly(struct trial *trial, struct walk *walk)
 {
-    TRY(begin(trial, walk));
+    TRY(begin(trial, false, walk));
     TRY(tutti_sampling_init(&trial->sampling, walk->unit, trial->interface == TUTTI_ME ? ME_TOLERANCE : CS_TOLERANCE));
     TRY(record(trial, walk));
     while (goes_on(trial, walk)) {
@@ -188,65 +191,123 @@ static enum tutti_err repeat(struct trial *trial, struct walk *walk, int i, stru
     return TUTTI_OK;
 }
 
-static void tell_difference(const struct trial *trial, double from, double at, const char *output, bool back)
+/* Where a step that was repeated went another way. */
+struct difference {
+    const char *output; /* NULL: nowhere */
+    double from, at;
+    bool back; /* only after it went back, not because it might */
+};
+
+static void tell_difference(const struct trial *trial, const struct difference *difference)
 {
     tutti_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
                        "%s: the FMU says that it can go back (canGetAndSetFMUState), but '%s' at t = %s is another %s "
                        "t = %s; a run treats it as one that cannot, where it finds that out",
-                       tutti_interface_name(trial->interface), output, TIME(at),
-                       back ? "after it went back to" : "if it may be taken back to", TIME(from));
+                       tutti_interface_name(trial->interface), difference->output, TIME(difference->at),
+                       difference->back ? "after it went back to" : "if it may be taken back to",
+                       TIME(difference->from));
 }
+
+/* A unit that goes back and forth. */
+struct repetition {
+    struct walk walk;
+    struct tutti_unit_saved *saved;
+    struct tutti_signals first[PAIR], second[PAIR];
+    int points; /* that it has gone back to */
+    struct difference difference;
+};
 
 /* Every two steps are made twice. Of Co-Simulation both have to be those of the plain run; a solver of ours begins anew, which
  * may move an event to the other side of a point, so that of Model Exchange the second are compared with the first. */
-static enum tutti_err go_back_and_forth(struct trial *trial, struct walk *walk, struct tutti_unit_saved **saved,
-                                        struct tutti_signals *first, struct tutti_signals *second)
+static enum tutti_err go_back_and_forth(struct trial *trial, bool forked, int most, struct repetition *it)
 {
-    const char *output = NULL;
-    double at = 0;
+    struct walk *walk = &it->walk;
+    struct difference *difference = &it->difference;
     bool exact = trial->interface == TUTTI_CS;
-    TRY(begin(trial, walk));
+    TRY(begin(trial, forked, walk));
     for (int s = 0; s < PAIR; s++) {
-        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &first[s]));
-        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &second[s]));
+        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &it->first[s]));
+        TRY(tutti_sampling_lay_out(&trial->sampling, walk->unit, &it->second[s]));
     }
-    for (int i = 0; i + 1 < trial->count; i += PAIR) {
+    for (int i = 0; i + 1 < trial->count && it->points < most && !difference->output; i += PAIR) {
         struct walk here = *walk;
         const struct tutti_signals *plain = &trial->points[i + 1];
-        walk->unit->back_to = walk->t;
-        TRY(walk->unit->kind->save(walk->unit, saved));
-        TRY(repeat(trial, walk, i, first, exact ? plain : NULL, &output, &at));
-        bool back = !output;
-        if (back) {
-            *walk = here;
-            TRY(walk->unit->kind->restore(walk->unit, *saved));
-            TRY(repeat(trial, walk, i, second, exact ? plain : first, &output, &at));
-        }
-        if (output) {
-            tell_difference(trial, here.t, at, output, back);
-            return TUTTI_OK;
-        }
+        walk->unit->back_to = difference->from = walk->t;
+        TRY(walk->unit->kind->save(walk->unit, &it->saved));
+        TRY(repeat(trial, walk, i, it->first, exact ? plain : NULL, &difference->output, &difference->at));
+        difference->back = !difference->output;
+        if (difference->output)
+            break;
+        *walk = here;
+        TRY(walk->unit->kind->restore(walk->unit, it->saved));
+        TRY(repeat(trial, walk, i, it->second, exact ? plain : it->first, &difference->output, &difference->at));
+        it->points++;
     }
     return TUTTI_OK;
 }
 
+static void end_repetition(struct repetition *it)
+{
+    if (it->walk.unit)
+        it->walk.unit->kind->discard(it->walk.unit, it->saved);
+    for (int s = 0; s < PAIR; s++) {
+        tutti_signals_fini(&it->first[s]);
+        tutti_signals_fini(&it->second[s]);
+    }
+    end(&it->walk);
+}
+
+/* By its saved states; *good: it comes back as it was. */
+static enum tutti_err try_saved_states(struct trial *trial, bool *good)
+{
+    struct repetition it = {0};
+    enum tutti_err err = go_back_and_forth(trial, false, MOST_POINTS, &it);
+    *good = !err && !it.difference.output;
+    if (it.difference.output)
+        tell_difference(trial, &it.difference);
+    if (*good)
+        tutti_log_printf(
+            trial->notes, TUTTI_LOG_INFO, trial->fmu->path,
+            "%s: it goes back by its saved states: steps from %d points were the same when they were repeated",
+            tutti_interface_name(trial->interface), it.points);
+    err = judge(trial, err, TUTTI_FINDING_WARNING, "going back to saved states (canGetAndSetFMUState) fails");
+    end_repetition(&it);
+    return err;
+}
+
+/* By forking, which an FMU does not promise anything about: what comes of it is a note. */
+static enum tutti_err try_forking(struct trial *trial)
+{
+    const char *interface = tutti_interface_name(trial->interface);
+    bool claims = trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_STATE;
+    struct repetition it = {0};
+    enum tutti_err err = go_back_and_forth(trial, true, MOST_FORKS, &it);
+    if (err && err != TUTTI_ERR_MEMORY)
+        tutti_log_printf(trial->notes, TUTTI_LOG_INFO, trial->fmu->path, "%s: it cannot go back: %s", interface,
+                         tutti_err_message());
+    else if (it.difference.output)
+        tutti_log_printf(
+            trial->notes, TUTTI_LOG_INFO, trial->fmu->path,
+            "%s: it cannot go back: even in a process that is forked, '%s' at t = %s is another after it went "
+            "back to t = %s",
+            interface, it.difference.output, TIME(it.difference.at), TIME(it.difference.from));
+    else if (!err)
+        tutti_log_printf(
+            trial->notes, TUTTI_LOG_INFO, trial->fmu->path,
+            "%s: %s, but it can be taken back by forking its process (--rollback): steps from %d points were "
+            "the same when they were repeated",
+            interface, claims ? "its saved states are incomplete" : "it saves no state", it.points);
+    end_repetition(&it);
+    return err == TUTTI_ERR_MEMORY ? err : TUTTI_OK;
+}
+
+/* Model Exchange has its continuous states to go back by. */
 static enum tutti_err try_going_back(struct trial *trial)
 {
-    struct walk walk = {0};
-    struct tutti_unit_saved *saved = NULL;
-    struct tutti_signals first[PAIR] = {0}, second[PAIR] = {0};
-    if (!(trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_STATE))
-        return TUTTI_OK;
-    enum tutti_err err = go_back_and_forth(trial, &walk, &saved, first, second);
-    err = judge(trial, err, TUTTI_FINDING_WARNING, "going back to saved states (canGetAndSetFMUState) fails");
-    if (walk.unit)
-        walk.unit->kind->discard(walk.unit, saved);
-    for (int s = 0; s < PAIR; s++) {
-        tutti_signals_fini(&first[s]);
-        tutti_signals_fini(&second[s]);
-    }
-    end(&walk);
-    return err;
+    bool good = false;
+    if (trial->fmu->libraries[trial->interface]->can & TUTTI_CAN_STATE)
+        TRY(try_saved_states(trial, &good));
+    return good || !trial->notes || trial->interface == TUTTI_ME ? TUTTI_OK : try_forking(trial);
 }
 
 /* ---- states as bytes ---- */
@@ -342,7 +403,7 @@ static enum tutti_err try_derivatives(struct trial *trial, uint32_t claim, const
     struct walk walk = {0};
     if (!(trial->fmu->libraries[trial->interface]->can & claim) || trial->count < 2)
         return TUTTI_OK;
-    enum tutti_err err = begin(trial, &walk);
+    enum tutti_err err = begin(trial, false, &walk);
     if (!err)
         err = go(trial, &walk, trial->times[1]);
     if (!err && !walk.over)
@@ -447,7 +508,7 @@ static enum tutti_err read_starts(struct trial *trial, struct starts *starts, st
     struct walk walk = {0};
     for (size_t i = 0; i < other.setting_count; i++)
         all[i] = i < trial->setting_count ? trial->settings[i] : starts->settings[i - trial->setting_count];
-    enum tutti_err err = begin(&other, &walk);
+    enum tutti_err err = begin(&other, false, &walk);
     if (!err)
         err = walk.unit->kind->get(walk.unit, &block);
     end(&walk);
@@ -490,7 +551,7 @@ static enum tutti_err read_parameters(const struct trial *trial, struct walk *wa
 {
     struct tutti_described described;
     struct tutti_departure first;
-    TRY(begin(trial, walk));
+    TRY(begin(trial, false, walk));
     TRY(tutti_described_init(&described, walk->unit, trial->settings, trial->setting_count, NULL, NULL));
     enum tutti_err err = tutti_unit_get(walk->unit, &described.found);
     size_t count = err ? 0 : tutti_described_compare(&described, &first);
@@ -547,7 +608,7 @@ static enum tutti_err try_interface(struct trial *trial)
 }
 
 enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings, size_t count,
-                           struct tutti_findings *findings)
+                           struct tutti_findings *findings, const struct tutti_log *notes)
 {
     static const enum tutti_interface_kind kinds[] = {TUTTI_CS, TUTTI_ME};
     enum tutti_err err = TUTTI_OK;
@@ -565,6 +626,7 @@ enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct
         trial->settings = settings;
         trial->setting_count = count;
         trial->findings = findings;
+        trial->notes = notes;
         err = try_interface(trial);
         for (int p = 0; p < MOST_POINTS; p++)
             tutti_signals_fini(&trial->points[p]);

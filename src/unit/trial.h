@@ -10,8 +10,9 @@
  * experiment (a part of it, if that is long), tries whether its parameters have the start values of its description and
  * whether it takes others, and what it claims beyond that: going back to saved states, also those that were serialised,
  * directional derivatives, derivatives of outputs. What fails is a finding: an error where a run would
- * end, else a warning. Inputs keep their start values. MEMORY is the only failure. */
+ * end, else a warning. How it can be taken back, by its saved states or by forking, is told to `notes` (NULL: not tried beyond what
+ * it claims). Inputs keep their start values. MEMORY is the only failure. */
 TUTTI_CHECKED enum tutti_err tutti_trial(struct tutti_fmu *fmu, const char *name, const struct tutti_setting *settings,
-                                         size_t count, struct tutti_findings *findings);
+                                         size_t count, struct tutti_findings *findings, const struct tutti_log *notes);
 
 #endif

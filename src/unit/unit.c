@@ -85,6 +85,9 @@ enum tutti_err tutti_unit_new(struct tutti_unit **out, struct tutti_fmu *fmu, co
     unit->name = options->name;
     unit->fmu = fmu;
     unit->can = fmu->libraries[kind->interface]->can & ~options->cannot;
+    unit->forked = options->forked;
+    if (unit->forked)
+        unit->can = (unit->can | TUTTI_CAN_STATE) & ~(uint32_t)TUTTI_CAN_SERIALIZE;
     unit->back_to = INFINITY;
     enum tutti_err err = kind->start(unit, options);
     if (err) {

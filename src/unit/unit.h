@@ -48,12 +48,20 @@ enum tutti_interface_choice {
 #undef TUTTI_LISTED
 };
 
+/* How a unit is taken back. */
+enum tutti_rollback {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_ROLLBACK_##name,
+    TUTTI_ROLLBACKS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
+
 struct tutti_unit_options {
     const char *name;            /* borrowed for the unit's life */
     const struct tutti_log *log; /* borrowed for the unit's life */
     bool logging_on;             /* let the FMU tell its debug messages */
     bool timing;                 /* measure the time of every do-step; else of some */
     uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
+    bool forked;                 /* in a process of its own, taken back by forking it (fmi/forked/) */
     const volatile sig_atomic_t
         *interrupt; /* once it is not 0, a step ends with INTERRUPTED at the next chance; NULL: never */
     /* Inputs that move inside a step (FMI 3.0 intermediate update): value references of the FMU's variables with
@@ -68,6 +76,7 @@ struct tutti_unit_options {
 
 struct tutti_unit_counts {
     unsigned long do_steps, gets, sets, init_evaluations, rollbacks;
+    unsigned long points; /* that were saved to be gone back to; by the caller */
     unsigned long rejected, auxiliary,
         attributed;                    /* do-steps that were taken back, that only helped; told apart so far */
     struct tutti_solver_counts solver; /* Model Exchange */
@@ -156,6 +165,7 @@ struct tutti_unit {
     struct tutti_fmu *fmu; /* borrowed */
     uint32_t can;          /* TUTTI_CAN_* that FMU and library offer */
     bool has_events;       /* event mode is used */
+    bool forked;           /* it lives in a process of its own, and goes back by forking it */
     bool uniform;          /* steps of one size only */
     bool keeps_slopes;     /* inputs go on with their derivatives until they are set again */
     int output_order;      /* highest order of output derivatives; 0: none */

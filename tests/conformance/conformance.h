@@ -3,16 +3,20 @@
 #ifndef TESTS_CONFORMANCE_CONFORMANCE_H
 #define TESTS_CONFORMANCE_CONFORMANCE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char **conformance_arguments;
+static bool conformance_forked; /* FMUs are to live in processes of their own, and be taken back by forking them */
 
-/* In main, first of all: a suite that takes `count` arguments, which `names` says. */
+/* In main, first of all: a suite that takes `count` arguments, which `names` says, and perhaps "forked". */
 static inline void conformance_begin(int argc, char **argv, int count, const char *names)
 {
     conformance_arguments = argv;
-    if (argc == count + 1)
+    conformance_forked = argc == count + 2 && strcmp(argv[argc - 1], "forked") == 0;
+    if (argc == count + 1 || conformance_forked)
         return;
     fprintf(stderr, "usage: %s %s\n", argv[0], names);
     exit(2);

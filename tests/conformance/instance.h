@@ -8,6 +8,7 @@
 #include "fmi/fmu.h"
 #include "fmi/instance.h"
 #include "fmi/state.h"
+#include "conformance.h"
 
 /* What the FMU said, one line after another. */
 struct messages {
@@ -53,8 +54,12 @@ static inline void live_load(struct live *live, const char *model, const char *v
 
 static inline enum tutti_err live_instantiate(struct live *live)
 {
-    struct tutti_instance_options options = {
-        .name = "it", .log = &live->log, .logging_on = true, .event_mode = true, .early_return = true};
+    struct tutti_instance_options options = {.name = "it",
+                                             .log = &live->log,
+                                             .logging_on = true,
+                                             .event_mode = true,
+                                             .early_return = true,
+                                             .forked = conformance_forked};
     return tutti_instance_new(&live->in, live->fmu->libraries[live->kind], &options);
 }
 

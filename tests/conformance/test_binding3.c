@@ -2,6 +2,7 @@
 /* What only FMI 3.0 has: event mode, early return, intermediate update, structural parameters, arrays, all types. */
 #include "test.h"
 
+#include "conformance.h"
 #include "instance.h"
 
 /* From rest at h = 1 the ball hits the floor at sqrt(2 / g); then after 2 v / g again and again. */
@@ -37,7 +38,8 @@ static void test_without_event_mode(void **state)
     (void)state;
     struct live live;
     live_load(&live, "BouncingBall", "3");
-    struct tutti_instance_options options = {.name = "plain", .log = &live.log, .logging_on = true};
+    struct tutti_instance_options options = {
+        .name = "plain", .log = &live.log, .logging_on = true, .forked = conformance_forked};
     assert_ok(tutti_instance_new(&live.in, live.fmu->libraries[TUTTI_CS], &options));
     live_initialise(&live, 0, 3);
     for (int n = 0; n < 30; n++) {
@@ -82,6 +84,7 @@ static void test_intermediate_update(void **state)
         .log = &live.log,
         .logging_on = true,
         .early_return = true,
+        .forked = conformance_forked,
         .intermediate = required,
         .intermediate_count = 2,
         .intermediate_update = follow,
@@ -117,6 +120,7 @@ static void test_failing_callback(void **state)
     bool refusing = true;
     struct tutti_instance_options options = {.name = "ramp",
                                              .early_return = true,
+                                             .forked = conformance_forked,
                                              .intermediate = &u,
                                              .intermediate_count = 1,
                                              .intermediate_update = refuse,
@@ -237,8 +241,9 @@ static void test_next_event_time(void **state)
     live_end(&live);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    conformance_begin(argc, argv, 0, "");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events_and_early_return), cmocka_unit_test(test_without_event_mode),
         cmocka_unit_test(test_intermediate_update),     cmocka_unit_test(test_failing_callback),

@@ -25,6 +25,7 @@ static struct tutti_unit_options options_for(const char *name)
         .name = name,
         .interface = strcmp(KIND, "me") == 0 ? TUTTI_INTERFACE_ME : TUTTI_INTERFACE_CS,
         .integration = {.rtol = 1e-8, .atol = 1e-10},
+        .forked = conformance_forked,
     };
 }
 

@@ -113,7 +113,7 @@ class Tolerance(ChoicesTest):
 
     def units(self):
         tracker = kit_fmu("Tracker", "1cs")
-        return (f"a={tracker}", f"b={kit_fmu('Tracker', '2')}", "--connect", "a.y=b.u")
+        return (f"a={tracker}", f"b={kit_fmu('Tracker', '2')}", "--connect", "a.y=b.u", "--rollback", "fmu")
 
     def test_it_is_not_ignored_in_silence(self):
         for fabric in ((), ("--threads", "2"), ("--processes", "2")):
@@ -127,7 +127,7 @@ class Tolerance(ChoicesTest):
     def test_the_way_out(self):
         stuck = test_fmu("StuckMixer", "2")
         mixers = (f"a={stuck}", f"b={stuck}", "--connect", "a.y1=b.u1", "--rtol", "1e-5", "-o", "result.csv", "--quiet")
-        self.assertIn("--interface me", self.tutti("run", *mixers).err)
+        self.assertIn("Use --rollback auto, --interface me, or", self.tutti("run", *mixers, "--rollback", "fmu").err)
         self.assertEqual(self.tutti("run", *mixers, "--interface", "me").err, "")
         for options in (("--step", "0.05"), ("--control", "fixed")):  # whoever says how
             self.assertEqual(self.tutti("run", *self.units(), "--rtol", "1e-6", *options, "-o", "result.csv", "--quiet").err, "")

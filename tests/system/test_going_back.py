@@ -39,7 +39,7 @@ class Prior(CoupledTest):
 
 
 class Forgetting(CoupledTest):
-    """Units whose saved state is incomplete."""
+    """Units whose saved state is incomplete, and that are not to be taken back otherwise (test_rollback.py)."""
 
     FORGET = {"KIT_FAULT": "lose SetFMUstate|SetFMUState @b"}
     WARNING = r"warning: b: the FMU does not come back to a state that it saved .*'y' at t = 0.1 is another.*cannot go back"
@@ -49,7 +49,7 @@ class Forgetting(CoupledTest):
         for version in FAULTY:
             units = ring(version)[:-2]
             fixed = self.run_(*units, "--control", "fixed", "--events", "none", "--step", "0.1")
-            outcome = self.tutti("run", *units, "--rtol", "1e-3", "-o", self.path("result.csv"), "--stats",
+            outcome = self.tutti("run", *units, "--rtol", "1e-3", "--rollback", "fmu", "-o", self.path("result.csv"), "--stats",
                                  self.path("stats.json"), env=self.FORGET)
             self.assertRegex(outcome.err, self.WARNING)
             self.assertEqual(outcome.err.count("does not come back"), 1)
@@ -62,14 +62,14 @@ class Forgetting(CoupledTest):
             for options, instead in ((("--coupling", "relax"), "--coupling seidel"),
                                      (("--control", "richardson"), "--control fixed or quantum"),
                                      (("--events", "early"), "--events none")):
-                outcome = self.tutti("run", *ring(version), *options, "-o", self.path("none.csv"), "--quiet", status=1,
-                                     env=self.FORGET)
+                outcome = self.tutti("run", *ring(version), *options, "--rollback", "fmu", "-o", self.path("none.csv"),
+                                     "--quiet", status=1, env=self.FORGET)
                 self.assertRegex(outcome.err, r"error: .*takes units back, and 'b' \(.*it does not come back to a state "
-                                              rf"that it saved; use {instead}")
+                                              rf"that it saved; use --rollback auto, {instead}")
 
     def test_on_ranks(self):
         """The unit's rank finds out, and all choose alike."""
-        units = ring("2")[:-2] + ("--rtol", "1e-3")
+        units = ring("2")[:-2] + ("--rtol", "1e-3", "--rollback", "fmu")
         results = []
         for where in ((), ("--threads", "2"), ("--processes", "2")):
             outcome = self.tutti("run", *units, *where, "-o", "-", env=self.FORGET)

@@ -62,21 +62,22 @@ class Refusals(MasterTest):
         self.refuse("--control", "embedded", units=units, says=r"'once' \(.*cannot vary its step")
 
     def test_units_that_cannot_go_back(self):
-        units = f"a={TRACKER2}", f"old={TRACKER1}", *connect("a.y=old.u"), "--stop", "1"
-        for options, instead in ((("--coupling", "relax"), "use --coupling seidel"),
-                                 (("--control", "embedded"), "use --control fixed or quantum"),
-                                 (("--control", "richardson"), "use --control fixed or quantum"),
-                                 (("--control", "slope"), "use --control fixed or quantum"),
-                                 (("--events", "early"), "use --events none"),
-                                 (("--events", "output"), "use --events none")):
+        units = f"a={TRACKER2}", f"old={TRACKER1}", *connect("a.y=old.u"), "--stop", "1", "--rollback", "fmu"
+        for options, instead in ((("--coupling", "relax"), "use --rollback auto, --coupling seidel"),
+                                 (("--control", "embedded"), "use --rollback auto, --control fixed or quantum"),
+                                 (("--control", "richardson"), "use --rollback auto, --control fixed or quantum"),
+                                 (("--control", "slope"), "use --rollback auto, --control fixed or quantum"),
+                                 (("--events", "early"), "use --rollback auto, --events none"),
+                                 (("--events", "output"), "use --rollback auto, --events none")):
             self.refuse(*options, units=units, status=1,
                         says=[" ".join(options) + " takes units back", r"'old' \(.*Tracker_fmi1cs.fmu\) cannot", instead])
 
     def test_units_that_cannot_go_back_over_an_event(self):
         units = f"a={test_fmu('EarlySwitches', '1me')}", f"b={FOLLOWER2}", *connect("a.x=b.u"), "--stop", "1"
         self.refuse("--control", "richardson", "--events", "none", units=units, status=1,
-                    says=[r"'a' \(.*cannot over an event", "use --events early"])
-        self.tutti("run", *units, "--control", "richardson", "--events", "early", "-o", "none.csv", "--quiet")
+                    says=[r"'a' \(.*cannot over an event", "use --rollback fork, --events early"])
+        for options in (("--events", "early"), ("--events", "none", "--rollback", "fork")):
+            self.tutti("run", *units, "--control", "richardson", *options, "-o", "none.csv", "--quiet")
 
     def test_one_unit(self):
         for options in (("--coupling", "seidel"), ("--control", "embedded"), ("--extrapolate", "1"), ("--events", "early"),
@@ -132,7 +133,8 @@ class Auto(MasterTest):
     def test_units_that_cannot_go_back(self):
         units = f"a={TRACKER2}", f"old={TRACKER1}", *connect("a.y=old.u"), "--stop", "1"
         self.assertEqual(self.settings_of(*units), ("seidel", "fixed", "0", "none"))
-        self.assertIn("control fixed: 'old' cannot repeat a step", self.reasons(*units, "--rtol", "1e-4"))
+        self.assertIn("control fixed: 'old' cannot repeat a step",
+                      self.reasons(*units, "--rtol", "1e-4", "--rollback", "fmu"))
 
     def test_discrete_outputs(self):
         units = f"switch={SWITCHES2}", f"b={FOLLOWER2}", *connect("switch.x=b.u"), "--stop", "1"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "fmi/ended.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "conduct/launch/launcher.h"
@@ -206,9 +207,9 @@ static enum tutti_err fail_lost(const struct crew *crew, const struct tutti_node
     if (loss->how == TUTTI_LOSS_HANG)
         tutti_lost_by_silence(crew->job->options.timeout, how, sizeof how);
     else if (loss->how == TUTTI_LOSS_EXIT)
-        tutti_lost_by_exit((int)loss->detail, how, sizeof how);
+        tutti_ended_by_exit((int)loss->detail, how, sizeof how);
     else
-        tutti_lost_by_signal((int)loss->detail, how, sizeof how);
+        tutti_ended_by_signal((int)loss->detail, how, sizeof how);
     return tutti_fail(TUTTI_ERR_LOST, "worker %u at %s (%s, t = %s) %s; everything computed before is kept", loss->rank,
                       crew->members[loss->rank].client->name, units, TIME(loss->t), how);
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "conduct/confined.h"
+#include "fmi/ended.h"
 #include "conduct/launch/crew.h"
 #include "conduct/lost.h"
 #include "conduct/place.h"
@@ -177,9 +178,9 @@ static enum tutti_err fail_dead(const struct processes *processes, int rank, con
     int status = processes->workers[rank].status;
     char how[256];
     if (WIFSIGNALED(status))
-        tutti_lost_by_signal(WTERMSIG(status), how, sizeof how);
+        tutti_ended_by_signal(WTERMSIG(status), how, sizeof how);
     else
-        tutti_lost_by_exit(WEXITSTATUS(status), how, sizeof how);
+        tutti_ended_by_exit(WEXITSTATUS(status), how, sizeof how);
     return tutti_lost_worker(processes->crew.job->system, rank, heartbeat, how);
 }
 

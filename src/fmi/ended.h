@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* ended.h - the words about a process that code of an FMU ran in, and that has ended. Both fill `out` and return it. */
+#ifndef TUTTI_FMI_ENDED_H
+#define TUTTI_FMI_ENDED_H
+
+#include <stddef.h>
+
+/* "was ended by signal 11 (Segmentation fault): ask ..." */
+const char *tutti_ended_by_signal(int number, char *out, size_t size);
+/* "ended by itself with status 3: ..." */
+const char *tutti_ended_by_exit(int status, char *out, size_t size);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/forked/area.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 16, BITS = 31 };
+
+static const size_t ROOM = TUTTI_AREA_SIZE - sizeof(struct tutti_area);
+
+struct tutti_area *tutti_area_map(int fd)
+{
+    void *area = mmap(NULL, TUTTI_AREA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    return area == MAP_FAILED ? NULL : area;
+}
+
+void tutti_area_unmap(struct tutti_area *area)
+{
+    if (area)
+        munmap(area, TUTTI_AREA_SIZE);
+}
+
+/* ---- turns ---- */
+
+/* All wait for one word; only those whose bit is named are woken. */
+static uint32_t bit_of(uint32_t number)
+{
+    return number == TUTTI_AREA_RANK ? 1u << BITS : 1u << number % BITS;
+}
+
+static void wake(struct tutti_area *area, uint32_t number)
+{
+    syscall(SYS_futex, &area->turn, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bit_of(number));
+}
+
+void tutti_area_wake_rank(struct tutti_area *area)
+{
+    wake(area, TUTTI_AREA_RANK);
+}
+
+void tutti_area_give(struct tutti_area *area, uint32_t to)
+{
+    atomic_store(&area->turn, to);
+    wake(area, to);
+}
+
+/* FUTEX_WAIT_BITSET takes the time at which to give up. */
+static struct timespec later(double seconds)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    long nanoseconds = time.tv_nsec + (long)(fmod(seconds, 1) * 1e9);
+    time.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
+    time.tv_nsec = nanoseconds % 1000000000;
+    return time;
+}
+
+bool tutti_area_wait(struct tutti_area *area, uint32_t self, double seconds)
+{
+    bool is_limited = isfinite(seconds);
+    struct timespec limit = is_limited ? later(seconds) : (struct timespec){0};
+    for (;;) {
+        uint32_t turn = atomic_load(&area->turn);
+        if (turn == self)
+            return true;
+        long woken =
+            syscall(SYS_futex, &area->turn, FUTEX_WAIT_BITSET, turn, is_limited ? &limit : NULL, NULL, bit_of(self));
+        bool over = woken < 0 && errno == ETIMEDOUT;
+        if (is_limited && (woken == 0 || over))
+            return atomic_load(&area->turn) == self;
+    }
+}
+
+/* ---- what is put ---- */
+
+static size_t aligned(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void *tutti_area_put(struct tutti_area *area, const void *data, size_t size)
+{
+    if (area->top > ROOM || size > ROOM - area->top - ALIGNMENT)
+        return NULL;
+    void *place = area->bytes + area->top;
+    if (data && size > 0)
+        memcpy(place, data, size);
+    area->top += aligned(size);
+    return place;
+}
+
+/* A text is its length, or all ones if there is none, and its bytes with a NUL. */
+bool tutti_area_put_text(struct tutti_area *area, const char *text)
+{
+    uint64_t length = text ? strlen(text) : UINT64_MAX;
+    return tutti_area_put(area, &length, sizeof length) && (!text || tutti_area_put(area, text, length + 1));
+}
+
+static bool put_binary(struct tutti_area *area, const struct tutti_bytes *bytes)
+{
+    uint64_t size = bytes->size;
+    return tutti_area_put(area, &size, sizeof size) && tutti_area_put(area, bytes->data, bytes->size);
+}
+
+bool tutti_area_put_values(struct tutti_area *area, enum tutti_type type, const void *values, size_t count)
+{
+    bool fits = true;
+    if (!tutti_type_is_text(type))
+        return tutti_area_put(area, values, count * tutti_type_size(type)) != NULL;
+    for (size_t i = 0; i < count && fits; i++)
+        fits = type == TUTTI_TYPE_STRING ? tutti_area_put_text(area, ((const char *const *)values)[i])
+                                         : put_binary(area, (const struct tutti_bytes *)values + i);
+    return fits;
+}
+
+/* ---- what is taken ---- */
+
+struct tutti_area_cursor tutti_area_read(struct tutti_area *area)
+{
+    return (struct tutti_area_cursor){.area = area, .at = area->frame};
+}
+
+void *tutti_area_take(struct tutti_area_cursor *cursor, size_t size)
+{
+    size_t top = cursor->area->top;
+    cursor->bad = cursor->bad || top > ROOM || cursor->at > top || size > top - cursor->at;
+    if (cursor->bad)
+        return NULL;
+    void *place = cursor->area->bytes + cursor->at;
+    cursor->at += aligned(size);
+    return place;
+}
+
+const char *tutti_area_take_text(struct tutti_area_cursor *cursor)
+{
+    uint64_t length = TUTTI_AREA_TAKE(cursor, uint64_t, UINT64_MAX);
+    if (length == UINT64_MAX)
+        return NULL;
+    char *text = tutti_area_take(cursor, length + 1);
+    if (text)
+        text[length] = '\0';
+    return text;
+}
+
+void tutti_area_take_texts(struct tutti_area_cursor *cursor, enum tutti_type type, void *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (type == TUTTI_TYPE_STRING) {
+            ((const char **)values)[i] = tutti_area_take_text(cursor);
+        } else {
+            size_t size = (size_t)TUTTI_AREA_TAKE(cursor, uint64_t, 0);
+            ((struct tutti_bytes *)values)[i] = (struct tutti_bytes){size, tutti_area_take(cursor, size)};
+        }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* forked.h - an instance whose FMU lives in a process of its own, and is taken back by forking that process: whatever the FMU
+ * itself saves or does not save.
+ *
+ * Nothing above knows: the instance gets a binding (binding.h) whose calls are made there, by the binding of its version. States,
+ * messages and errors stay here, as for any instance. Saving a state forks: the process stays behind as the point, its child goes
+ * on. Restoring one ends the child, and lets the point fork again. A process that has more than memory (threads, sockets, files that
+ * it writes) does not come back by this, and is refused. */
+#ifndef TUTTI_FMI_FORKED_FORKED_H
+#define TUTTI_FMI_FORKED_FORKED_H
+
+#include "fmi/component.h"
+
+/* Starts the process, loads the library there, and gives the instance its binding. Called once, before it is instantiated. */
+TUTTI_CHECKED enum tutti_err tutti_forked_open(struct tutti_instance *instance);
+/* Ends the process and all points. */
+void tutti_forked_close(struct tutti_instance *instance);
+
+/* UNSUPPORTED, with what the FMU has that a fork does not bring back. Saving a state looks, too. */
+TUTTI_CHECKED enum tutti_err tutti_forked_look(struct tutti_instance *instance);
+/* The process has ended, or was ended, in a call. */
+bool tutti_forked_is_lost(const struct tutti_instance *instance);
+/* Of a call that ended with TUTTI_STATUS_LOST: how ("was ended by signal 11 ..."); with TUTTI_STATUS_UNFIT: why it cannot fork. */
+const char *tutti_forked_trouble(const struct tutti_instance *instance);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmi/forked/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fmi/ended.h"
+#include "base/module.h"
+
+/* A rank that waits looks up so often: is the keeper still there? */
+static const double NAP = 0.1;
+/* Seconds that a keeper has to end its holders before it is ended itself. */
+static const double LAST_SECONDS = 2;
+
+enum { OUT_OF_THE_WAY = 10 }; /* above descriptors that the keeper is started with */
+
+/* ---- the start ---- */
+
+/* Moves a descriptor; -1, with errno, if it is none. */
+static int move(int fd)
+{
+    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return moved;
+}
+
+/* Everything that a keeper inherits, apart from standard output and error. */
+static int list_actions(posix_spawn_file_actions_t *actions, int area, int life)
+{
+    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, area, TUTTI_KEEPER_AREA);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, life, TUTTI_KEEPER_LIFE);
+    return error;
+}
+
+/* A group of its own: signals of a terminal are for the rank, which ends the keeper. */
+static int list_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int error =
+        posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!error)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
+}
+
+static int spawn(pid_t *pid, char *program, int area, int life)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char *const arguments[] = {program, NULL};
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = list_actions(&actions, area, life);
+        if (!error)
+            error = list_attributes(&attributes);
+        if (!error)
+            error = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static enum tutti_err fail_start(int error)
+{
+    return tutti_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
+                      "cannot start a process for an FMU (--rollback fork): %s", strerror(error));
+}
+
+static enum tutti_err start(struct tutti_process *process, char *program, int area, const int life[2])
+{
+    if (area < 0 || life[0] < 0 || life[1] < 0 || ftruncate(area, (off_t)TUTTI_AREA_SIZE) != 0)
+        return fail_start(errno);
+    process->area = tutti_area_map(area);
+    if (!process->area)
+        return fail_start(errno);
+    process->live = TUTTI_AREA_FIRST;
+    pid_t pid = 0;
+    int error = spawn(&pid, program, area, life[0]);
+    if (error)
+        return fail_start(error);
+    process->keeper = pid;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_process_start(struct tutti_process *process)
+{
+    char *program = NULL;
+    int life[2] = {-1, -1};
+    *process = (struct tutti_process){0};
+    TRY(tutti_module_find_program(&program, "tutti_keeper"));
+    int area = move(memfd_create("tutti", MFD_CLOEXEC));
+    if (pipe2(life, O_CLOEXEC) == 0) {
+        life[0] = move(life[0]);
+        life[1] = move(life[1]);
+    }
+    enum tutti_err err = start(process, program, area, life);
+    free(program);
+    if (area >= 0)
+        close(area);
+    if (life[0] >= 0)
+        close(life[0]);
+    process->life = life[1] < 0 ? 0 : life[1];
+    if (err)
+        tutti_process_end(process);
+    return err;
+}
+
+/* ---- the end ---- */
+
+/* Has it ended? It is collected then. A program that collects all of its children may have been faster. */
+static bool is_gone(pid_t keeper, int flags)
+{
+    pid_t ended;
+    do
+        ended = waitpid(keeper, NULL, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+void tutti_process_end(struct tutti_process *process)
+{
+    static const struct timespec nap = {.tv_nsec = 200000};
+    if (process->life > 0)
+        close(process->life);
+    double deadline = tutti_clock_now() + LAST_SECONDS;
+    while (process->keeper && !is_gone(process->keeper, WNOHANG)) {
+        if (tutti_clock_now() > deadline)
+            kill(process->keeper, SIGKILL); /* holders end with it */
+        nanosleep(&nap, NULL);
+    }
+    tutti_area_unmap(process->area);
+    *process = (struct tutti_process){.lost = true};
+}
+
+/* ---- turns ---- */
+
+uint32_t tutti_process_free_number(const struct tutti_process *process)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
+        if (atomic_load(&process->area->holders[n].state) == TUTTI_HOLDER_NONE)
+            return n;
+    return 0;
+}
+
+static bool is_dead(struct tutti_process *process, uint32_t number)
+{
+    struct tutti_holder *holder = &process->area->holders[number];
+    if (number == 0 || atomic_load(&holder->state) != TUTTI_HOLDER_DEAD)
+        return false;
+    int status = atomic_load(&holder->status);
+    if (WIFSIGNALED(status))
+        tutti_ended_by_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
+    else
+        tutti_ended_by_exit(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
+    return true;
+}
+
+bool tutti_process_turn(struct tutti_process *process, uint32_t holder, uint32_t made)
+{
+    if (process->lost)
+        return false;
+    tutti_area_give(process->area, holder);
+    while (!tutti_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
+        bool dead = is_dead(process, holder) || is_dead(process, made);
+        if (!dead && is_gone(process->keeper, WNOHANG)) {
+            process->keeper = 0;
+            dead = true;
+            tutti_ended_by_signal(SIGKILL, process->trouble, sizeof process->trouble);
+        }
+        if (dead) {
+            process->lost = true;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* alone.h - is this process nothing but its memory? Only then a fork of it is a point to go back to. */
+#ifndef TUTTI_KEEPER_ALONE_H
+#define TUTTI_KEEPER_ALONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "fmi/forked/area.h"
+
+enum { TUTTI_MOST_FILES = 64 };
+
+/* Files that are read, and how far: a position is shared with all forks. */
+struct tutti_positions {
+    struct {
+        int fd;
+        off_t offset;
+    } files[TUTTI_MOST_FILES];
+    size_t count;
+};
+
+/* Looks at threads, processes that it has started, descriptors and memory that is shared. False: there is something that does not come back; why:
+ * "it has 3 threads". */
+bool tutti_alone_look(const struct tutti_area *area, pid_t keeper, struct tutti_positions *positions, char *why,
+                      size_t size);
+/* Files are to be read from there again. */
+void tutti_alone_return(const struct tutti_positions *positions);
+
+#endif

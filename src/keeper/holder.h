@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* holder.h - a process that an FMU lives in: it makes the calls that it is given, forks where a state is to be saved, and waits as a
+ * point to go back to then.
+ *
+ * Invariants:
+ *  H1  A holder acts only while it has the turn (area.h). One that waits as a point has exactly the memory that the FMU had when it was
+ *      saved, and the positions in files that it reads.
+ *  H2  All holders are children of the keeper: a fork makes a brother (CLONE_PARENT). None waits for another one. */
+#ifndef TUTTI_KEEPER_HOLDER_H
+#define TUTTI_KEEPER_HOLDER_H
+
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+#include "fmi/forked/area.h"
+
+/* Holder `number` is process `pid` from now on. */
+void tutti_holder_enter(struct tutti_area *area, uint32_t number, pid_t pid);
+
+/* The life of the first holder, and of all that come of it. */
+noreturn void tutti_holder_run(struct tutti_area *area, pid_t keeper);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti_keeper - the parent of the processes of one FMU that is taken back by forking (fmi/forked/).
+ *
+ * It starts the first holder; holders that these fork are its children, too. It notes how each ends, so that the rank knows, and ends
+ * them all once the rank has ended, however that was: nobody holds the other end of a pipe any more. What an FMU starts stays below
+ * it, and ends with it. It runs no code of FMUs itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fmi/forked/area.h"
+#include "keeper/holder.h"
+
+static void note_end(struct tutti_area *area, pid_t pid, int status)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
+        struct tutti_holder *holder = &area->holders[n];
+        int32_t state = atomic_load(&holder->state);
+        if (atomic_load(&holder->pid) != pid || state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD)
+            continue;
+        atomic_store(&holder->status, status);
+        atomic_store(&holder->state, state == TUTTI_HOLDER_LEAVING ? TUTTI_HOLDER_NONE : TUTTI_HOLDER_DEAD);
+        tutti_area_wake_rank(area);
+        return;
+    }
+}
+
+/* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */
+static bool collect(struct tutti_area *area, int flags)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, flags)) > 0 || (pid < 0 && errno == EINTR))
+        if (pid > 0)
+            note_end(area, pid, status);
+    return pid == 0;
+}
+
+/* Children change hands while they die: what a holder had started is ours then. */
+static void end_all(struct tutti_area *area)
+{
+    static const struct timespec nap = {.tv_nsec = 100000};
+    do {
+        FILE *children = fopen("/proc/thread-self/children", "re");
+        for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
+            if (atomic_load(&area->holders[n].state) == TUTTI_HOLDER_ALIVE)
+                kill(atomic_load(&area->holders[n].pid), SIGKILL);
+        char *word = NULL;
+        size_t size = 0;
+        while (children && getdelim(&word, &size, ' ', children) > 0)
+            if (strtol(word, NULL, 10) > 1)
+                kill((pid_t)strtol(word, NULL, 10), SIGKILL);
+        free(word);
+        if (children)
+            fclose(children);
+        nanosleep(&nap, NULL);
+    } while (collect(area, WNOHANG));
+}
+
+/* Until the rank has ended. */
+static void watch(struct tutti_area *area, int signals)
+{
+    struct pollfd fds[] = {{.fd = TUTTI_KEEPER_LIFE}, {.fd = signals, .events = POLLIN}};
+    while (!fds[0].revents) {
+        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
+            continue;
+        struct signalfd_siginfo info;
+        if (fds[1].revents && read(signals, &info, sizeof info) > 0)
+            (void)collect(area, WNOHANG);
+    }
+}
+
+static void settle_in(void)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank's business */
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int main(void)
+{
+    struct tutti_area *area = tutti_area_map(TUTTI_KEEPER_AREA);
+    sigset_t deaths;
+    sigemptyset(&deaths);
+    sigaddset(&deaths, SIGCHLD);
+    if (!area || fcntl(TUTTI_KEEPER_LIFE, F_GETFD) < 0)
+        return 2; /* it was started by hand */
+    close(TUTTI_KEEPER_AREA);
+    (void)close_range(TUTTI_KEEPER_LIFE + 1, ~0U, 0); /* what the program of the rank lets its children have */
+    settle_in();
+    sigprocmask(SIG_BLOCK, &deaths, NULL);
+    int signals = signalfd(-1, &deaths, SFD_CLOEXEC);
+    pid_t keeper = getpid(), first = signals < 0 ? -1 : fork();
+    if (first == 0) {
+        close(signals);
+        close(TUTTI_KEEPER_LIFE);
+        sigprocmask(SIG_UNBLOCK, &deaths, NULL);
+        tutti_holder_run(area, keeper);
+    }
+    if (first < 0)
+        return 1; /* the rank sees that */
+    tutti_holder_enter(area, TUTTI_AREA_FIRST, first);
+    watch(area, signals);
+    end_all(area);
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* mappings.h - the memory of this process, mapping by mapping. */
+#ifndef TUTTI_KEEPER_MAPPINGS_H
+#define TUTTI_KEEPER_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tutti_mapping {
+    uintptr_t begin, end;
+    bool is_written, is_shared;
+    const char *name; /* of a file, or "[heap]"; "": none */
+};
+
+/* Until `visit` says false. */
+void tutti_mappings_each(bool (*visit)(void *context, const struct tutti_mapping *mapping), void *context);
+
+/* Lets the FMU's memory lie in large pages, as far as the system has them: a fork copies the tables of pages, so that it takes a
+ * tenth of the time then. */
+void tutti_mappings_enlarge(void);
+
+#endif

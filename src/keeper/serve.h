@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* serve.h - calls of the rank, made here by the binding of the FMU's version (fmi/forked/forked.c has the other side of each). */
+#ifndef TUTTI_KEEPER_SERVE_H
+#define TUTTI_KEEPER_SERVE_H
+
+#include "fmi/binding.h"
+#include "keeper/self.h"
+
+/* Makes the call that lies in the area; what comes of it lies there, too. */
+enum tutti_status tutti_serve(struct tutti_self *self);
+
+#endif
