@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "conduct/node/worker.h"
 #include "conduct/userdir.h"
 #include "console.h"
+#include "node_start.h"
 #include "text_json.h"
 
 static volatile sig_atomic_t ended_by, drained;
@@ -118,21 +121,54 @@ static void tell(void *context, const struct tutti_node_event *event)
     console_write_json(event->level, fields, event->text);
 }
 
-static int serve(const struct arguments *arguments, struct tutti_node_options *options)
+static void heed_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+}
+
+/* The files of --allow; of a folder, all FILE.pub that are in it. False after a message. */
+static bool list_keys(const struct arguments *arguments, const char **values, glob_t *found)
+{
+    size_t count = arguments_values(arguments, "--allow", values);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        struct stat st;
+        char *pattern = NULL;
+        bool folder = stat(values[i], &st) == 0 && S_ISDIR(st.st_mode);
+        int flags = (folder ? 0 : GLOB_NOCHECK | GLOB_NOESCAPE) | (found->gl_pathc > 0 ? GLOB_APPEND : 0);
+        int result = asprintf(&pattern, folder ? "%s/*.pub" : "%s", values[i]) < 0 ? GLOB_NOSPACE
+                                                                                   : glob(pattern, flags, NULL, found);
+        if (result == GLOB_NOMATCH)
+            fprintf(stderr, "tutti node: --allow: there is no key (FILE.pub) in the folder %s\n", values[i]);
+        else if (result != 0)
+            console_error("out of memory");
+        good = result == 0;
+        free(pattern);
+    }
+    return good;
+}
+
+static int serve(const struct arguments *arguments, struct tutti_node_options *options)
+{
+    glob_t keys = {0};
+    heed_signals();
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_drain}, NULL);
     const char **values = calloc(4 * arguments->given_count + 1, sizeof *values);
     if (!values) {
         console_error("out of memory");
         return EXIT_FAILED;
     }
-    options->allow = values;
-    options->allow_count = arguments_values(arguments, "--allow", values);
-    const char **next = values + options->allow_count;
+    if (!list_keys(arguments, values, &keys)) {
+        globfree(&keys);
+        free(values);
+        return EXIT_USAGE;
+    }
+    options->allow = (const char *const *)keys.gl_pathv;
+    options->allow_count = keys.gl_pathc;
+    const char **next = values;
     options->offers = next;
     options->offer_count = arguments_values(arguments, "--offer", next);
     next += options->offer_count;
@@ -142,6 +178,7 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     options->allow_fmu = next;
     options->allow_fmu_count = arguments_values(arguments, "--allow-fmu", next);
     enum tutti_err err = tutti_node_serve(options);
+    globfree(&keys);
     free(values);
     if (err)
         console_error(tutti_err_message());
@@ -155,6 +192,10 @@ int command_node(const struct arguments *arguments)
         return tutti_node_worker();
     if (arguments_value(arguments, "--keygen"))
         return make_keys(arguments_value(arguments, "--keygen"));
+    if (arguments_value(arguments, "--start")) {
+        heed_signals();
+        return node_start(arguments, &ended_by);
+    }
     struct telling telling = {arguments_value(arguments, "--quiet") ? TUTTI_LOG_WARNING : TUTTI_LOG_INFO};
     bool json;
     if (!console_wants_json(arguments, &json))
@@ -179,7 +220,7 @@ int command_node(const struct arguments *arguments)
     char *cache = options.cache ? NULL : tutti_userdir_cache();
     int status = EXIT_USAGE;
     if (!options.listen)
-        fputs("tutti node: --listen HOST:PORT is missing (or --keygen FILE)\n", stderr);
+        fputs("tutti node: --listen HOST:PORT is missing (or --keygen FILE, or --start FILE)\n", stderr);
     else if (!options.cache && !cache)
         fputs("tutti node: there is no home folder; say where files are to be kept: --cache DIR\n", stderr);
     else if (read_limits(arguments, &options)) {

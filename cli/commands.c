@@ -130,7 +130,7 @@ static const struct option node_options[] = {
     {"--ports", NULL, "A-B",
      "ports that ranks of runs listen at, one each, and the node itself if its port is 0; others need not pass a firewall (any that is free)"},
     {"--key", NULL, "FILE", "this machine's secret key; needed unless HOST is a loopback address (the user's own)", .files = "*"},
-    {"--allow", NULL, "FILE.pub", "the public key of a user who may use the node; repeatable", .files = "pub"},
+    {"--allow", NULL, "FILE.pub", "the public key of a user who may use the node, or a folder with several; repeatable", .files = "pub"},
     {"--offer", NULL, "FILE.fmu",
      "an FMU that runs may use here and nowhere else: the file stays, only its description is shown; repeatable",
      .files = "fmu"},
@@ -153,6 +153,9 @@ static const struct option node_options[] = {
      "answer /metrics (Prometheus) and /health by HTTP, for all who can connect; HOST is 127.0.0.1 if not given (not answered)"},
     {"--keygen", NULL, "FILE", "make a pair of keys: FILE, the secret one, and FILE.pub, which is also printed",
      .files = "*"},
+    {"--start", NULL, "HOSTS",
+     "start nodes on the machines that this file names, a line 'HOST address=NAME ranks=N tutti=PATH' each, by ssh; print the list for 'tutti run "
+     "--nodes', for --key; end them with this program", .files = "*"},
     LOG_OPTION,
     {"--quiet", NULL, NULL, "no line per run, only what is wrong"},
     {"--worker", NULL, NULL, NULL}, /* how a node starts its own program for a rank */

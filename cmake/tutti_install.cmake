@@ -34,6 +34,9 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/ DESTINATION ${CMAKE_INSTALL_MAN
 foreach(shell bash-completion zsh fish)
     install(DIRECTORY ${CMAKE_BINARY_DIR}/share/${shell} DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 endforeach()
+# A service of systemd, for those who want one: it is copied to where it takes effect (docs/nodes.md).
+configure_file(cmake/tutti-node.service.in ${CMAKE_CURRENT_BINARY_DIR}/tutti-node.service @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-node.service DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages name ../examples.

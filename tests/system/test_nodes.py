@@ -250,6 +250,20 @@ class Keys(NodesTest):
                          self.result_bytes(*CHAIN, *SHORT))
         self.assertIn("2 of 3 ranks, for own.pub", b.text())
 
+    def test_folder_of_keys(self):
+        users = self.folder / "users"
+        users.mkdir()
+        node = ("node", "--listen", "127.0.0.1:0", "--cache", self.path("cache"), "--key", self.host, "--allow", str(users))
+        self.refused(*node, status=2, says="no key .* in the folder")
+        other, _ = self.keys("other")
+        for name in (self.own, other):
+            shutil.copy(name + ".pub", users)
+        shutil.copy(self.own, users / "not-a-key")
+        secured = self.node("node", "--key", self.host, "--allow", users)
+        lines = self.list("nodes", f"{secured.address} {self.host_public}")
+        for name in (self.own, other):
+            self.tutti("run", DAHLQUIST, *SHORT, "--nodes", lines, "--key", name, "--quiet")
+
     def test_wrong_keys(self):
         node, plain = self.secured(), self.node("plain")
         other, other_public = self.keys("other")
