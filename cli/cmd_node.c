@@ -80,10 +80,22 @@ static bool read_count(const struct arguments *arguments, const char *name, uint
     return true;
 }
 
+static bool read_confine(const struct arguments *arguments, enum tutti_confine *how)
+{
+    const char *word = arguments_value(arguments, "--confine");
+    int place = TUTTI_CONFINE_STRICT;
+    if (word && tutti_option_choose("confine", word, &place)) {
+        fprintf(stderr, "tutti node: %s\n", tutti_err_message());
+        return false;
+    }
+    *how = (enum tutti_confine)place;
+    return true;
+}
+
 /* False: one of them is wrong, which was said. */
 static bool read_limits(const struct arguments *arguments, struct tutti_node_options *options)
 {
-    return read_size(arguments, "--cache-size", &options->cache_size) &&
+    return read_confine(arguments, &options->rules.how) && read_size(arguments, "--cache-size", &options->cache_size) &&
            read_seconds(arguments, "--idle", &options->idle) &&
            read_count(arguments, "--max-runs", &options->max_runs) &&
            read_count(arguments, "--max-ranks", &options->max_ranks) &&
@@ -156,7 +168,7 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     glob_t keys = {0};
     heed_signals();
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_drain}, NULL);
-    const char **values = calloc(4 * arguments->given_count + 1, sizeof *values);
+    const char **values = calloc(5 * arguments->given_count + 1, sizeof *values);
     if (!values) {
         console_error("out of memory");
         return EXIT_FAILED;
@@ -177,6 +189,10 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     next += options->env_count;
     options->allow_fmu = next;
     options->allow_fmu_count = arguments_values(arguments, "--allow-fmu", next);
+    next += options->allow_fmu_count;
+    options->rules.permits = next;
+    options->rules.permit_count = arguments_values(arguments, "--permit", next);
+    options->rules.limits = arguments_value(arguments, "--limits");
     enum tutti_err err = tutti_node_serve(options);
     globfree(&keys);
     free(values);

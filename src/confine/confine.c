@@ -21,15 +21,13 @@ enum { LAST_SECONDS = 5 }; /* of processor time, from the signal that the limit 
 enum tutti_err tutti_confine_check(enum tutti_confine how, const struct tutti_log *log)
 {
     struct tutti_text lacks = {0};
-    int version = tutti_landlock_version();
     if (how == TUTTI_CONFINE_NONE)
         return TUTTI_OK;
-    if (version < TUTTI_LANDLOCK_ENOUGH)
-        tutti_text_printf(&lacks, "Landlock %s (which files FMUs may use)",
-                          version == 0 ? "(Linux 5.13)" : "of Linux 6.2");
+    if (tutti_landlock_version() == 0)
+        tutti_text_append(&lacks, "Landlock (Linux 5.13; which files FMUs may use)");
     if (!tutti_filter_can_ask())
         tutti_text_printf(&lacks, "%s%s", lacks.length ? ", " : "",
-                          tutti_filter_exists() ? "notifications of seccomp (Linux 5.5; what was forbidden is not told)"
+                          tutti_filter_exists() ? "notifications of seccomp (Linux 5.7; what was forbidden is not told)"
                                                 : "seccomp (which system calls they may make)");
     enum tutti_err err = TUTTI_OK;
     if (lacks.length > 0 && how == TUTTI_CONFINE_STRICT)
@@ -83,17 +81,21 @@ enum tutti_err tutti_confine_files(struct tutti_confinement *confinement, enum t
     TRY(tutti_confine_check(how, NULL));
     if (how == TUTTI_CONFINE_STRICT && !is_alone())
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a worker cannot be confined: it has threads already");
+    confinement->policy.keeps_net = keeps_net;
     TRY(tutti_policy_add_system(&confinement->policy));
     if (confinement->policy.scratch && setenv("TMPDIR", confinement->policy.scratch, 1) != 0)
         return tutti_fail_memory();
-    struct tutti_supervised supervised = {
-        .policy = &confinement->policy, .denials = denials, .component = component, .scopes_signals = version >= 6};
+    struct tutti_supervised supervised = {.policy = &confinement->policy,
+                                          .denials = denials,
+                                          .component = component,
+                                          .guards_truncation = version >= TUTTI_LANDLOCK_TRUNCATE,
+                                          .scopes_signals = version >= TUTTI_LANDLOCK_SCOPES};
     if (confinement->asks)
         TRY(tutti_supervisor_start(&confinement->supervisor, &supervised));
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return fail("no_new_privs");
     TRY(drop_privileges());
-    return confinement->by_landlock ? tutti_landlock_apply(&confinement->policy, keeps_net) : TUTTI_OK;
+    return confinement->by_landlock ? tutti_landlock_apply(&confinement->policy) : TUTTI_OK;
 }
 
 /* ---- calls ---- */

@@ -221,9 +221,9 @@ static const char *const networking[] = {"connect", "bind",   "listen",  "accept
 
 /* What the supervisor judges by its arguments, if there is one; Landlock watches over these in any case. */
 static const char *const judged[] = {
-    "open",    "openat",    "openat2",  "creat",      "mkdir",     "mkdirat", "rmdir",
-    "unlink",  "unlinkat",  "rename",   "renameat",   "renameat2", "link",    "linkat",
-    "symlink", "symlinkat", "truncate", "truncate64", "mmap",      "mmap2",
+    "accept",  "accept4",   "open",     "openat",     "openat2",  "creat",     "mkdir", "mkdirat",
+    "rmdir",   "unlink",    "unlinkat", "rename",     "renameat", "renameat2", "link",  "linkat",
+    "symlink", "symlinkat", "truncate", "truncate64", "mmap",     "mmap2",
 };
 
 /* Commands of fcntl but those that have signals sent to others. */

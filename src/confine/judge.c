@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdarg.h>
@@ -14,7 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -25,6 +28,7 @@ enum kind {
     OPENS,     /* a path, with flags of open */
     OPENS_HOW, /* ... that lie in memory */
     CREATES,   /* a path, to be written */
+    CUTS,      /* ... and that only, where the kernel watches over it */
     CHANGES,   /* the folder that a path is in */
     CHANGES_2, /* those of two paths */
     STARTS,    /* a process, or a thread: flags of clone */
@@ -35,6 +39,7 @@ enum kind {
     SIGNALS_THREAD,
     SHARES, /* memory */
     USES_NET,
+    ACCEPTS, /* a connection, at a port */
 };
 
 /* `first` is the argument with the path, the folder that it begins at is before it (`at`); or that with flags, number, length. */
@@ -50,8 +55,8 @@ static const struct rule rules[] = {
     {"openat", OPENS, 1, true},
     {"openat2", OPENS_HOW, 1, true},
     {"creat", CREATES, 0, false},
-    {"truncate", CREATES, 0, false},
-    {"truncate64", CREATES, 0, false},
+    {"truncate", CUTS, 0, false},
+    {"truncate64", CUTS, 0, false},
     {"mkdir", CHANGES, 0, false},
     {"mkdirat", CHANGES, 1, true},
     {"rmdir", CHANGES, 0, false},
@@ -82,8 +87,8 @@ static const struct rule rules[] = {
     {"connect", USES_NET, 0, false},
     {"bind", USES_NET, 0, false},
     {"listen", USES_NET, 0, false},
-    {"accept", USES_NET, 0, false},
-    {"accept4", USES_NET, 0, false},
+    {"accept", ACCEPTS, 0, false},
+    {"accept4", ACCEPTS, 0, false},
     {"sendto", USES_NET, 0, false},
     {"sendmsg", USES_NET, 0, false},
     {"sendmmsg", USES_NET, 0, false},
@@ -286,8 +291,11 @@ static int judge_change(struct tutti_judge *judge, const struct seccomp_notif *c
                         unsigned first)
 {
     char path[PATH_MAX];
-    bool follow = rule->kind == CREATES;
-    return find_path(judge, call, rule, first, follow, path) ? judge_path(judge, path, true) : 0;
+    bool follow = rule->kind == CREATES || rule->kind == CUTS;
+    if (!find_path(judge, call, rule, first, follow, path))
+        return 0;
+    int error = judge_path(judge, path, true);
+    return error == 0 && rule->kind == CUTS && !judge->of.guards_truncation ? EPERM : error;
 }
 
 static int judge_run(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule)
@@ -380,6 +388,25 @@ static int judge_shared(struct tutti_judge *judge, uint64_t length)
     return ENOMEM;
 }
 
+/* Who connects to the port of a run once that has its connections is a stranger, and turned away here: the worker's own code asks for him
+ * again and again, and FMUs are not to meet him. */
+static int judge_accept(struct tutti_judge *judge, const struct seccomp_notif *call)
+{
+    if (!judge->of.policy->keeps_net) {
+        deny(judge, "net", "use the network (accept)");
+        return EPERM;
+    }
+    int process = (int)syscall(SYS_pidfd_open, judge->worker, 0);
+    int port = process >= 0 ? (int)syscall(SYS_pidfd_getfd, process, (int)call->data.args[0], 0) : -1;
+    struct pollfd wait = {.fd = port, .events = POLLIN};
+    int stranger = port >= 0 && poll(&wait, 1, 0) == 1 ? accept4(port, NULL, NULL, SOCK_CLOEXEC) : -1;
+    const int spent[] = {process, port, stranger};
+    for (size_t i = 0; i < sizeof spent / sizeof *spent; i++)
+        if (spent[i] >= 0)
+            close(spent[i]);
+    return stranger >= 0 ? ECONNABORTED : EAGAIN;
+}
+
 static int judge_how(struct tutti_judge *judge, const struct seccomp_notif *call, const struct rule *rule)
 {
     uint64_t flags;
@@ -396,6 +423,7 @@ static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call,
     case OPENS: return judge_open(judge, call, rule, call->data.args[rule->first + 1]);
     case OPENS_HOW: return judge_how(judge, call, rule);
     case CREATES:
+    case CUTS:
     case CHANGES: return judge_change(judge, call, rule, rule->first);
     case CHANGES_2:
         error = judge_change(judge, call, rule, rule->first);
@@ -407,6 +435,7 @@ static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call,
     case SIGNALS: return judge_signal(judge, (int32_t)argument, rule->name);
     case SIGNALS_THREAD: return judge_thread_signal(judge, (int32_t)argument, rule->name);
     case SHARES: return judge_shared(judge, argument);
+    case ACCEPTS: return judge_accept(judge, call);
     case USES_NET: deny(judge, "net", "use the network (%s)", rule->name); return EPERM;
     }
     return EPERM;

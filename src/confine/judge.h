@@ -16,6 +16,7 @@ struct tutti_supervised {
     const struct tutti_policy *policy;
     struct tutti_denials *denials;
     const _Atomic uint32_t *component; /* whose FMU the worker is in now */
+    bool guards_truncation;            /* of files: the kernel does, so that a path may be judged */
     bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
 };
 

@@ -69,12 +69,12 @@ static enum tutti_err add_path(int ruleset, const struct tutti_allowed_path *all
     return err;
 }
 
-enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy, bool keeps_net)
+enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy)
 {
     int version = tutti_landlock_version();
     struct ruleset handled = {
         .files = rights_of(version),
-        .net = version >= 4 && !keeps_net && !policy->net ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
+        .net = version >= 4 && !policy->keeps_net && !policy->net ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
         .scope = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
     };
     size_t size = version >= 6 ? sizeof handled : version >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);

@@ -5,13 +5,14 @@
 
 #include "confine/policy.h"
 
-/* From this version on all that `strict` promises is kept: earlier ones let files be cut to nothing. */
-enum { TUTTI_LANDLOCK_ENOUGH = 3 };
+enum {
+    TUTTI_LANDLOCK_TRUNCATE = 3, /* the version from which on it watches over truncation */
+    TUTTI_LANDLOCK_SCOPES = 6    /* ... and over signals */
+};
 
 /* The version that the kernel has; 0: none. */
 int tutti_landlock_version(void);
-/* For the calling thread and those that it starts, for ever. `keeps_net`: connections are made after it, so TCP is not its affair.
- * Needs no_new_privs. IO. */
-TUTTI_CHECKED enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy, bool keeps_net);
+/* For the calling thread and those that it starts, for ever. Needs no_new_privs. IO. */
+TUTTI_CHECKED enum tutti_err tutti_landlock_apply(const struct tutti_policy *policy);
 
 #endif

@@ -107,7 +107,7 @@ enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
         err = tutti_policy_add(policy, usual[i], false, false);
     for (size_t i = 0; i < sizeof written / sizeof *written && !err; i++)
         err = tutti_policy_add(policy, written[i], true, false);
-    for (size_t i = 0; policy->net && i < sizeof networks / sizeof *networks && !err; i++)
+    for (size_t i = 0; (policy->net || policy->keeps_net) && i < sizeof networks / sizeof *networks && !err; i++)
         err = tutti_policy_add(policy, networks[i], false, false);
     for (size_t i = 0; policy->exec && i < sizeof programs / sizeof *programs && !err; i++)
         err = tutti_policy_add(policy, programs[i], false, true);
@@ -176,7 +176,7 @@ enum tutti_err tutti_policy_allow(struct tutti_policy *policy, const char *list)
 
 static enum tutti_err fail_within(const char *what, const char *path)
 {
-    return tutti_fail(TUTTI_ERR_ARGUMENT,
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                       "the node does not permit what --allow asks for: %s%s; its owner may (tutti node --permit)", what,
                       path);
 }

@@ -28,9 +28,10 @@ struct tutti_allowed_path {
 };
 
 struct tutti_policy {
-    bool net;  /* IPv4 and IPv6 */
-    bool fork; /* processes, not only threads */
-    bool exec; /* programs; then also `fork` */
+    bool net;       /* IPv4 and IPv6 */
+    bool keeps_net; /* connections of ours are made between the two steps of a confinement (confine.h), and stay */
+    bool fork;      /* processes, not only threads */
+    bool exec;      /* programs; then also `fork` */
     struct tutti_allowed_path *paths;
     size_t path_count, path_room;
     const char *scratch; /* the folder that limits.scratch is about; NULL: none */
@@ -58,7 +59,7 @@ void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *
 /* May `path`, absolute and with its links resolved, be read, or written? */
 bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write);
 
-/* A node's policy is `mine`: is everything that a run asks for within it? ARGUMENT, naming what is not. */
+/* A node's policy is `mine`: is everything that a run asks for within it? UNSUPPORTED, naming what is not. */
 TUTTI_CHECKED enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked,
                                                        const struct tutti_policy *mine);
 

@@ -821,6 +821,17 @@ static enum tutti_err exchange(struct tutti_fabric *fabric, uint32_t channel, ch
     return glance(tcp);
 }
 
+enum tutti_err tutti_tcp_meet_all(struct tutti_fabric *fabric)
+{
+    struct tutti_tcp *tcp = tcp_of(fabric);
+    for (int r = 0; r < fabric->rank; r++)
+        TRY(call(tcp, r));
+    for (int r = 0; r < fabric->ranks; r++)
+        if (r != fabric->rank)
+            TRY(wait_up(tcp, &tcp->links[r]));
+    return TUTTI_OK;
+}
+
 static void stop(struct tutti_fabric *fabric, uint64_t step)
 {
     spread_stop(tcp_of(fabric), step);

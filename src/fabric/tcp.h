@@ -60,6 +60,10 @@ void tutti_tcp_free(struct tutti_tcp *tcp);
 TUTTI_CHECKED enum tutti_err tutti_tcp_connect(struct tutti_fabric **out, struct tutti_tcp *tcp, int rank,
                                                const struct tutti_tcp_run *run, struct tutti_heartbeat *where);
 
+/* Collective, before anything is exchanged. Connects to all ranks: after it neither this rank nor its ZeroMQ make sockets or
+ * connections, so that the right to can be given up. */
+TUTTI_CHECKED enum tutti_err tutti_tcp_meet_all(struct tutti_fabric *fabric);
+
 /* Sends what was reported and waits for more. For the last moment of a process that crashes; the fabric is not used again. */
 void tutti_tcp_hurry(struct tutti_fabric *fabric);
 

@@ -64,3 +64,15 @@ enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *
     tutti_run_stats_fini(&stats);
     return result;
 }
+
+void tutti_rank_give_up(struct tutti_fabric *fabric, enum tutti_err err)
+{
+    struct tutti_rank_reporter *reporter;
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    fabric->kind->stop(fabric, 0);
+    if (tutti_rank_reporter_new(&reporter, fabric, TUTTI_LOG_INFO)) /* without it, its end is seen all the same */
+        return;
+    (void)!tutti_rank_reporter_tell_end(reporter, tutti_failure_return(&failure), TUTTI_NONE, 0);
+    tutti_rank_reporter_free(reporter);
+}

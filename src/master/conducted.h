@@ -12,4 +12,7 @@
  * END says. Several threads may be in it with one job. Does not close the fabric. */
 TUTTI_CHECKED enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *fabric);
 
+/* Instead of tutti_rank_run: the rank cannot begin, for this reason, whose message is this thread's. Reports it, and stops the others. */
+void tutti_rank_give_up(struct tutti_fabric *fabric, enum tutti_err err);
+
 #endif

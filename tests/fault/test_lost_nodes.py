@@ -184,7 +184,7 @@ class Helpers(NodesTest):
         return found
 
     def run_with(self, fault, *options):
-        node = self.node(fault.split()[0], env={"KIT_FAULT": fault})
+        node = self.node(fault.split()[0], "--confine", "none", env={"KIT_FAULT": fault})
         return node, self.start("run", f"b={FAULTY}", *options, *self.on(node), "--quiet")
 
     def test_run_ends(self):
@@ -259,7 +259,7 @@ class Strangers(NodesTest):
         self.addCleanup(connection.close)
         return connection
 
-    def hello(self, protocol=1, version=None, order=ORDER, magic="tutti"):
+    def hello(self, protocol=2, version=None, order=ORDER, magic="tutti"):
         return number(HELLO) + text(magic) + number(protocol) + text(version or self.version) + order
 
     def peer(self, node):
@@ -364,7 +364,7 @@ class Strangers(NodesTest):
 
     def test_wrong_version(self):
         node = self.node("a")
-        for hello, says in ((self.hello(protocol=2), "protocol 2"), (self.hello(version="9.9"), "this is Tutti 9.9"),
+        for hello, says in ((self.hello(protocol=3), "protocol 3"), (self.hello(version="9.9"), "this is Tutti 9.9"),
                             (self.hello(order=ORDER[::-1]), "byte order"), (self.hello(magic="x"), "no greeting")):
             with self.subTest(says):
                 answer = self.asked(node, hello)

@@ -71,14 +71,15 @@ static int make_file(const uint8_t *data, size_t size, char path[static 40])
 static void read_answer(const char *bytes, size_t size, bool ours)
 {
     struct tutti_node_client client = {.name = "node:1", .fd = -1};
-    struct tutti_unparcel in = {.at = bytes, .end = bytes + size}, for_ready, for_lost;
+    struct tutti_unparcel in = {.at = bytes, .end = bytes + size}, for_ready, for_lost, for_denied;
     struct tutti_node_ready ready;
     struct tutti_node_lost lost;
+    struct tutti_node_denied denied;
     uint32_t kind;
     enum tutti_err err = tutti_node_client_take_kind(&client, &in, &kind);
     check(!err == (size >= sizeof kind && kind != TUTTI_NODE_REFUSED) && (!err || tutti_err_message()[0]));
     check(!ours || err != TUTTI_ERR_FORMAT || !strstr(tutti_err_message(), "says what no node"));
-    for_ready = for_lost = in;
+    for_ready = for_lost = for_denied = in;
     if (!err && kind == TUTTI_NODE_WELCOME) {
         err = tutti_node_client_take_welcome(&client, &in);
         check(!err == client.welcome && (!ours || client.welcome));
@@ -93,6 +94,8 @@ static void read_answer(const char *bytes, size_t size, bool ours)
     if (tutti_node_read_lost(&for_lost, MOST_RANKS, &lost))
         check(lost.rank < MOST_RANKS && lost.err != TUTTI_OK && strlen(tutti_err_name(lost.err)) > 0 &&
               (!lost.message || strlen(lost.message) < size));
+    if (tutti_node_read_denied(&for_denied, MOST_RANKS, &denied))
+        check(denied.rank < MOST_RANKS && strlen(denied.denial.what) < sizeof denied.denial.what);
     tutti_node_client_close(&client);
 }
 
@@ -206,7 +209,8 @@ static void read_peers(const char *bytes, size_t size, int ranks)
     struct tutti_unparcel in = {.at = bytes, .end = bytes + size};
     struct tutti_tcp_peer peers[MOST_RANKS] = {0};
     uint8_t key[TUTTI_KEY_SIZE];
-    if (!tutti_node_read_peers(&in, ranks, key, peers))
+    bool meets_all;
+    if (!tutti_node_read_peers(&in, ranks, &meets_all, key, peers))
         return;
     for (int i = 0; i < ranks; i++)
         check(memchr(peers[i].endpoint, 0, sizeof peers[i].endpoint) && memchr(peers[i].host, 0, sizeof peers[i].host));

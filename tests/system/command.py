@@ -6,6 +6,7 @@ Every run gets a private TMPDIR, and whatever it was asked to do, it must end by
 process and no temporary folder behind, and give the sanitizers nothing to say."""
 import csv
 import dataclasses
+import functools
 import io
 import itertools
 import os
@@ -51,6 +52,16 @@ def kit_fmus(pattern="*"):
     found = sorted(FMUS.glob(f"{pattern}.fmu"))
     assert found, f"no {pattern}.fmu in {FMUS}"
     return found
+
+
+@functools.cache
+def can_confine():
+    """Empty if --confine strict works here; else why it does not."""
+    if SANITIZED:
+        return "sanitizers do what is forbidden: memory without end, a look at other threads"
+    outcome = subprocess.run([TUTTI, "run", kit_fmu("Ticker", "2"), "--confine", "strict", "--quiet", "-o", "-"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    return outcome.stderr.decode("utf-8", "replace").strip()
 
 
 def in_turn(those, *lists):

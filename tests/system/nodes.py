@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 
-from command import PATIENCE, TUTTI, CommandTest, wait_until
+from command import PATIENCE, TUTTI, CommandTest, can_confine, wait_until
 
 
 def children(pid):
@@ -29,6 +29,8 @@ class Node:
         self.folder.mkdir()
         self.cache = self.folder / "cache"
         self.log = self.folder / "log"
+        if can_confine() and "--confine" not in options:  # what it is about otherwise can be tested all the same
+            options = (*options, "--confine", "none")
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [*prefix, TUTTI, "node", "--listen", f"{host}:0", "--cache", str(self.cache), "--env", "KIT_*",

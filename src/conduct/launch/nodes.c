@@ -10,6 +10,7 @@
 #include "fmi/ended.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "conduct/confined.h"
 #include "conduct/launch/launcher.h"
 #include "conduct/launch/nodes_parts.h"
 #include "conduct/lost.h"
@@ -46,8 +47,9 @@ struct crew {
     struct member *members;
     zmq_pollitem_t *items; /* nodes, and the hub after them */
     int ranks, ready;
-    bool sent;    /* START, to all */
-    bool running; /* there is a hub */
+    bool sent;      /* START, to all */
+    bool running;   /* there is a hub */
+    bool meets_all; /* some worker is confined */
     bool stopped;
     uint64_t stop_after; /* once there is a hub */
 };
@@ -99,6 +101,7 @@ static enum tutti_err introduce(struct crew *crew)
 {
     struct tutti_parcel *parcel = &crew->nodes->parcel;
     tutti_node_begin(parcel, TUTTI_NODE_PEERS);
+    tutti_parcel_put_u8(parcel, crew->meets_all);
     tutti_parcel_put_bytes(parcel, crew->run.hub_key, sizeof crew->run.hub_key);
     for (int r = 0; r < crew->ranks; r++) {
         tutti_parcel_put_text(parcel, crew->peers[r].endpoint);
@@ -176,6 +179,7 @@ static enum tutti_err take_ready(struct crew *crew, const struct tutti_node_clie
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
     memcpy(peer->public_key, ready.key, sizeof peer->public_key);
     crew->members[ready.rank].ready = true;
+    crew->meets_all = crew->meets_all || ready.is_confined;
     return ++crew->ready == crew->ranks ? introduce(crew) : TUTTI_OK;
 }
 
@@ -244,6 +248,16 @@ static enum tutti_err take_gone(struct crew *crew, const struct tutti_node_clien
     return TUTTI_OK;
 }
 
+static enum tutti_err take_denied(const struct crew *crew, const struct tutti_node_client *client,
+                                  struct tutti_unparcel *in)
+{
+    struct tutti_node_denied denied;
+    if (!tutti_node_read_denied(in, crew->ranks, &denied) || crew->members[denied.rank].client != client)
+        return tutti_node_client_fail_message(client);
+    tutti_confined_tell(crew->job->options.log, crew->job->system, (int)denied.rank, &denied.denial);
+    return TUTTI_OK;
+}
+
 static enum tutti_err hear_client(struct crew *crew, struct tutti_node_client *client)
 {
     TRY(tutti_node_client_look(client));
@@ -252,10 +266,11 @@ static enum tutti_err hear_client(struct crew *crew, struct tutti_node_client *c
         TRY(tutti_node_client_receive(client, &message, &got));
         if (!got)
             break;
-        enum tutti_err err = message.kind == TUTTI_NODE_READY  ? take_ready(crew, client, &message.in)
-                             : message.kind == TUTTI_NODE_LOST ? take_lost(crew, client, &message.in)
-                             : message.kind == TUTTI_NODE_GONE ? take_gone(crew, client, &message.in)
-                                                               : tutti_node_client_fail_message(client);
+        enum tutti_err err = message.kind == TUTTI_NODE_READY    ? take_ready(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_LOST   ? take_lost(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_GONE   ? take_gone(crew, client, &message.in)
+                             : message.kind == TUTTI_NODE_DENIED ? take_denied(crew, client, &message.in)
+                                                                 : tutti_node_client_fail_message(client);
         tutti_node_client_release(&message);
         TRY(err);
     }

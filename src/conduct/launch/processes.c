@@ -20,7 +20,6 @@
 #include "conduct/lost.h"
 #include "conduct/place.h"
 #include "master/conducted.h"
-#include "report/rank_reporter.h"
 
 enum end { NOT_YET, BY_ITSELF, DIED, ENDED };
 
@@ -97,26 +96,16 @@ static void settle_in(pid_t parent)
         kill(getpid(), SIGKILL);
 }
 
-/* A rank that could not even begin says so as one that has ended. */
-static enum tutti_err tell_failure(struct tutti_fabric *fabric, enum tutti_err err)
-{
-    struct tutti_rank_reporter *reporter;
-    struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    TRY(tutti_rank_reporter_new(&reporter, fabric, TUTTI_LOG_INFO));
-    fabric->kind->stop(fabric, 0);
-    (void)!tutti_rank_reporter_tell_end(reporter, tutti_failure_return(&failure), TUTTI_NONE, 0);
-    tutti_rank_reporter_free(reporter);
-    return err;
-}
-
 static enum tutti_err run_rank(const struct processes *processes, const struct tutti_job *job,
                                struct tutti_fabric *fabric)
 {
     struct tutti_confinement confinement;
     enum tutti_err err =
         tutti_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, &confinement);
-    err = err ? tell_failure(fabric, err) : tutti_rank_run(job, fabric);
+    if (err)
+        tutti_rank_give_up(fabric, err);
+    else
+        err = tutti_rank_run(job, fabric);
     tutti_confine_end(&confinement);
     return err;
 }

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
+#include "conduct/node/rules.h"
 #include "conduct/node/counts.h"
 #include "conduct/node/http.h"
 #include "conduct/node/messages.h"
@@ -34,7 +35,8 @@ enum {
 
 /* What a node tells of itself. */
 struct tutti_node_event {
-    const char *name; /* "listening", "metrics", "begun", "over", "refused", "stopped", "lost" */
+    const char *name; /* "listening", "metrics", "begun", "over", "refused", "denied", "confinement",
+                       * "stopped", "lost" */
     enum tutti_log_level level;
     unsigned run;            /* the node's number for it; 0: of no run */
     const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: of no run */
@@ -59,9 +61,10 @@ struct tutti_node_options {
     double max_seconds;  /* that a run may take; 0: any */
     uint64_t max_memory; /* bytes that the processes of a run may use; 0: any */
     const char *quota;   /* file that says what users may have (quota.h); NULL: none */
-    const char *const *allow_fmu; /* files that list FMUs which may run (permitted.h) */
-    size_t allow_fmu_count;       /* 0: all may */
-    const char *const *env;       /* names of variables (with * and ?) that workers get, besides the usual ones */
+    const char *const *allow_fmu;  /* files that list FMUs which may run (permitted.h) */
+    size_t allow_fmu_count;        /* 0: all may */
+    struct tutti_node_rules rules; /* what FMUs may do that runs bring */
+    const char *const *env;        /* names of variables (with * and ?) that workers get, besides the usual ones */
     size_t env_count;
     const char *const *worker; /* the command that calls tutti_node_worker, ended by NULL; [0] is the program's path */
     const char *metrics; /* "HOST:PORT" or "PORT" of loopback, where /metrics and /health are answered; NULL: nowhere */

@@ -104,6 +104,7 @@ bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_no
     ready->rank = tutti_unparcel_u32(in);
     uint32_t port = tutti_unparcel_u32(in);
     const void *key = tutti_unparcel_bytes(in, sizeof ready->key);
+    ready->is_confined = tutti_unparcel_u8(in) != 0;
     if (in->bad || ready->rank >= (uint32_t)ranks || port == 0 || port > 65535)
         return false;
     ready->port = (int)port;
@@ -141,9 +142,22 @@ static void read_peer(struct tutti_unparcel *in, struct tutti_tcp_peer *peer)
     memcpy(peer->public_key, key, sizeof peer->public_key);
 }
 
-bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, uint8_t hub_key[TUTTI_KEY_SIZE],
+bool tutti_node_read_denied(struct tutti_unparcel *in, int ranks, struct tutti_node_denied *denied)
+{
+    *denied = (struct tutti_node_denied){.rank = tutti_unparcel_u32(in)};
+    denied->denial.component = tutti_unparcel_u32(in);
+    const char *what = tutti_unparcel_text(in), *allow = tutti_unparcel_text(in);
+    if (in->bad || denied->rank >= (uint32_t)ranks || !what || !allow)
+        return false;
+    snprintf(denied->denial.what, sizeof denied->denial.what, "%s", what);
+    snprintf(denied->denial.allow, sizeof denied->denial.allow, "%s", allow);
+    return true;
+}
+
+bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
                            struct tutti_tcp_peer *peers)
 {
+    *meets_all = tutti_unparcel_u8(in) != 0;
     const void *key = tutti_unparcel_bytes(in, TUTTI_KEY_SIZE);
     if (key)
         memcpy(hub_key, key, TUTTI_KEY_SIZE);

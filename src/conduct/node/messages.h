@@ -14,6 +14,7 @@
  *  START  (job, ranks)      ->
  *                           <-     READY (rank, port, key)                      ... from each rank's worker
  *  PEERS  (all of them)     ->                                                  ... and the workers run
+ *                           <-     DENIED (rank, what)                          ... as confined FMUs try what they may not
  *                           <-     LOST (rank, how) or GONE (rank)              ... as they end
  *  INTERRUPT                ->                                                  the run was interrupted
  *  END                      ->                                                  the node forgets the run, and kills its workers
@@ -29,10 +30,12 @@
  *  GOT       content, u64 size so far
  *  START     16 bytes id of the run, u8 keys, double timeout (0: none), u32 ranks; u32 count, u32 rank each; u32 files, each: u8 offered,
  *            content or u32 offer; block job (job.h)
- *  READY     u32 rank, u32 port, 32 bytes key (zeros: none)
- *  PEERS     32 bytes key of the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
+ *  READY     u32 rank, u32 port, 32 bytes key (zeros: none), u8 whether its FMUs are confined
+ *  PEERS     u8 whether any rank's FMUs are confined: then all ranks connect to all before they run (tutti_tcp_meet_all); 32 bytes key of
+ *            the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
  *  LOST      u32 rank, u8 enum tutti_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
  *  GONE      u32 rank
+ *  DENIED    u32 rank, u32 component, text what, text allow (confine/denials.h)
  *  INTERRUPT, END: nothing
  *
  * A content is 32 bytes SHA-256 and u64 size. */
@@ -42,10 +45,11 @@
 #include "base/err.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
+#include "confine/denials.h"
 #include "fabric/tcp.h"
 
 enum {
-    TUTTI_NODE_PROTOCOL = 1,
+    TUTTI_NODE_PROTOCOL = 2,
     TUTTI_NODE_PIECE = 1 << 20,   /* bytes of a file in one message */
     TUTTI_NODE_AHEAD = 8,         /* pieces that may be on their way */
     TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; a peer that sends more is cut off */
@@ -71,7 +75,8 @@ enum tutti_node_message {
     TUTTI_NODE_GOT,
     TUTTI_NODE_READY,
     TUTTI_NODE_LOST,
-    TUTTI_NODE_GONE
+    TUTTI_NODE_GONE,
+    TUTTI_NODE_DENIED
 };
 
 /* How a worker came to its end before its time. */
@@ -110,6 +115,7 @@ struct tutti_node_ready {
     uint32_t rank;
     int port;
     uint8_t key[TUTTI_KEY_SIZE];
+    bool is_confined;
 };
 bool tutti_node_read_ready(struct tutti_unparcel *in, int ranks, struct tutti_node_ready *ready);
 
@@ -124,8 +130,14 @@ struct tutti_node_lost {
 };
 bool tutti_node_read_lost(struct tutti_unparcel *in, int ranks, struct tutti_node_lost *lost);
 
+struct tutti_node_denied {
+    uint32_t rank;
+    struct tutti_denial denial;
+};
+bool tutti_node_read_denied(struct tutti_unparcel *in, int ranks, struct tutti_node_denied *denied);
+
 /* To the end of the message; `peers` has room for all ranks. */
-bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, uint8_t hub_key[TUTTI_KEY_SIZE],
+bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
                            struct tutti_tcp_peer *peers);
 
 /* Hands the parcel to a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one

@@ -146,6 +146,13 @@ static enum tutti_err allow_keys(struct tutti_daemon *node)
     return tutti_zap_guard(node->router, &node->keys);
 }
 
+static void tell_confinement(void *context, enum tutti_log_level level, const char *origin, const char *text)
+{
+    (void)origin;
+    tutti_daemon_tell(context, (struct tutti_node_event){.name = "confinement", .level = level, .reason = text}, "%s",
+                      text);
+}
+
 /* What the node itself offers may run, too. */
 static enum tutti_err permit_fmus(struct tutti_daemon *node)
 {
@@ -208,6 +215,8 @@ static enum tutti_err open_node(struct tutti_daemon *node)
     TRY(tutti_cache_open(&node->cache, node->options->cache));
     TRY(tutti_offers_open(node));
     TRY(permit_fmus(node));
+    struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = tell_confinement, .context = node};
+    TRY(tutti_node_rules_check(&node->options->rules, &log));
     TRY(tutti_node_metrics_open(node));
     enum tutti_err err = open_sockets(node);
     tutti_keys_wipe(&node->keys); /* ZeroMQ has its own copy */

@@ -206,6 +206,7 @@ static void put_setup(struct tutti_parcel *parcel, const struct tutti_daemon *no
     tutti_parcel_put_u32(parcel, (uint32_t)node->ports.last);
     tutti_parcel_put_bytes(parcel, session->run_id, sizeof session->run_id);
     tutti_permitted_pack(&node->permitted, parcel);
+    tutti_node_rules_pack(&node->options->rules, parcel);
     tutti_parcel_put_block(parcel, job, job_size);
 }
 
@@ -598,13 +599,33 @@ static void tell_ready(struct tutti_daemon *node, struct tutti_session *session,
 {
     uint32_t port = tutti_unparcel_u32(in);
     const void *key = tutti_unparcel_bytes(in, TUTTI_KEY_SIZE);
+    uint8_t is_confined = tutti_unparcel_u8(in);
     if (in->bad)
         return;
     tutti_node_begin(&node->parcel, TUTTI_NODE_READY);
     tutti_parcel_put_u32(&node->parcel, (uint32_t)worker->rank);
     tutti_parcel_put_u32(&node->parcel, port);
     tutti_parcel_put_bytes(&node->parcel, key, TUTTI_KEY_SIZE);
+    tutti_parcel_put_u8(&node->parcel, is_confined);
     answer(node, session);
+}
+
+/* What its FMUs have tried in vain since it was last looked at. */
+static void tell_denials(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker)
+{
+    struct tutti_denial denial;
+    while (worker->page && tutti_denials_take(&worker->page->denials, worker->denials, &denial)) {
+        worker->denials++;
+        tutti_node_begin(&node->parcel, TUTTI_NODE_DENIED);
+        tutti_parcel_put_u32(&node->parcel, (uint32_t)worker->rank);
+        tutti_parcel_put_u32(&node->parcel, denial.component);
+        tutti_parcel_put_text(&node->parcel, denial.what);
+        tutti_parcel_put_text(&node->parcel, denial.allow);
+        answer(node, session);
+        tutti_daemon_tell(node, event_of(session, "denied", TUTTI_LOG_WARNING, denial.what),
+                          "run %u: an FMU of rank %d tried to %s, which --confine forbids", session->run, worker->rank,
+                          denial.what);
+    }
 }
 
 static void tell_lost(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker,
@@ -782,6 +803,7 @@ void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *sessio
     for (uint32_t i = 0; i < session->worker_count; i++) {
         struct tutti_watched *worker = &session->workers[i];
         int status;
+        tell_denials(node, session, worker);
         if (worker->socket >= 0)
             (void)listen_to(node, session, worker);
         if (worker->pid > 0 && has_ended(worker->pid)) {
@@ -789,6 +811,7 @@ void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *sessio
             while (worker->socket >= 0 && listen_to(node, session, worker))
                 continue;
             status = end_process(node, worker->pid);
+            tell_denials(node, session, worker);
             bury(node, session, worker, status);
         }
         if (worker->pid > 0 && worker->running && !worker->done && session->timeout > 0)

@@ -17,6 +17,7 @@ struct tutti_watched {
     bool running;       /* it has been told its peers */
     bool done;          /* it has said so, or has said why not */
     bool told;          /* its end has been told to the runner */
+    uint32_t denials;   /* that the runner has been told */
     uint64_t beat;      /* the last one seen, */
     double beat_time;   /* ... and when */
     double hangs_since; /* when it was asked to end, because no other came; 0: not */

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "base/crash.h"
+#include "base/str.h"
 #include "conduct/node/job.h"
 #include "conduct/node/keeper.h"
 #include "conduct/node/messages.h"
 #include "conduct/node/permitted.h"
+#include "conduct/node/rules.h"
 #include "fabric/tcp.h"
 #include "master/conducted.h"
 
@@ -32,9 +34,14 @@ struct worker {
     const char *folder, *address;
     struct tutti_ports ports;
     struct tutti_permitted permitted;
+    struct tutti_arena arena;
+    struct tutti_node_rules rules;
+    struct tutti_confinement confinement;
+    enum tutti_confine how;
     struct tutti_node_job told;
     struct tutti_job job;
-    bool opened; /* the job */
+    bool opened;    /* the job */
+    bool meets_all; /* some rank is confined */
     struct tutti_tcp *tcp;
     struct tutti_tcp_run run;
     struct tutti_tcp_peer *peers;
@@ -106,6 +113,7 @@ static enum tutti_err read_setup(struct worker *worker)
     worker->ports.last = (int)tutti_unparcel_u32(&in);
     const void *id = tutti_unparcel_bytes(&in, sizeof worker->run.id);
     TRY(tutti_permitted_unpack(&worker->permitted, &in));
+    TRY(tutti_node_rules_unpack(&worker->rules, &in, &worker->arena));
     const void *job = tutti_unparcel_block(&in, &job_size);
     if (in.bad || !worker->folder || !worker->address)
         return fail_setup();
@@ -125,6 +133,20 @@ static enum tutti_err open_job(struct worker *worker)
     return TUTTI_OK;
 }
 
+/* The first step: files, while there is one thread. */
+static enum tutti_err confine_files(struct worker *worker)
+{
+    struct tutti_text scratch = {0};
+    tutti_text_printf(&scratch, "%s/tmp-%d/scratch", worker->folder, worker->rank);
+    enum tutti_err err = scratch.failed
+                             ? tutti_fail_memory()
+                             : tutti_node_rules_apply(&worker->rules, &worker->job, worker->rank, scratch.text,
+                                                      &worker->page->denials, &worker->page->where.component,
+                                                      &worker->confinement, &worker->how);
+    tutti_text_fini(&scratch);
+    return err;
+}
+
 static enum tutti_err get_ready(struct worker *worker)
 {
     struct tutti_parcel parcel = {0};
@@ -135,6 +157,7 @@ static enum tutti_err get_ready(struct worker *worker)
     tutti_parcel_put_u32(&parcel, TUTTI_WORKER_READY);
     tutti_parcel_put_u32(&parcel, (uint32_t)tutti_tcp_port(worker->tcp));
     tutti_parcel_put_bytes(&parcel, worker->own.public_key, sizeof worker->own.public_key);
+    tutti_parcel_put_u8(&parcel, worker->how != TUTTI_CONFINE_NONE);
     tell_daemon(&parcel);
     tutti_parcel_fini(&parcel);
     return TUTTI_OK;
@@ -154,7 +177,7 @@ static enum tutti_err meet_peers(struct worker *worker)
     worker->peers = calloc((size_t)worker->ranks, sizeof *worker->peers);
     if (!worker->peers)
         return tutti_fail_memory();
-    if (!tutti_node_read_peers(&in, worker->ranks, worker->run.hub_key, worker->peers))
+    if (!tutti_node_read_peers(&in, worker->ranks, &worker->meets_all, worker->run.hub_key, worker->peers))
         return fail_setup();
     worker->run.lost_after = TUTTI_NODE_LOST_MS / 1e3;
     worker->run.has_keys = worker->keys;
@@ -163,19 +186,32 @@ static enum tutti_err meet_peers(struct worker *worker)
     return TUTTI_OK;
 }
 
+/* Everything that the rank needs of the network is there. The second step: calls. */
+static enum tutti_err confine_calls(struct worker *worker, struct tutti_fabric *fabric)
+{
+    if (worker->meets_all)
+        TRY(tutti_tcp_meet_all(fabric));
+    return worker->how == TUTTI_CONFINE_NONE ? TUTTI_OK : tutti_confine_calls(&worker->confinement);
+}
+
 /* What the rank itself comes to, it reports; an error here is one that it could not. */
 static enum tutti_err work(struct worker *worker)
 {
     struct tutti_fabric *fabric = NULL;
     TRY(read_setup(worker));
     TRY(open_job(worker));
+    TRY(confine_files(worker));
     TRY(get_ready(worker));
     TRY(meet_peers(worker));
     struct tutti_tcp *tcp = worker->tcp;
     worker->tcp = NULL;
     TRY(tutti_tcp_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
     fabric_in_use = fabric;
-    (void)!tutti_rank_run(&worker->job, fabric);
+    enum tutti_err err = confine_calls(worker, fabric);
+    if (err)
+        tutti_rank_give_up(fabric, err);
+    else
+        (void)!tutti_rank_run(&worker->job, fabric);
     fabric_in_use = NULL;
     fabric->kind->close(fabric);
     return TUTTI_OK;
@@ -219,6 +255,9 @@ int tutti_node_worker(void)
     tell_daemon(&parcel);
     tutti_parcel_fini(&parcel);
     tutti_tcp_free(worker.tcp);
+    tutti_confine_end(&worker.confinement);
+    tutti_policy_fini(&worker.confinement.policy);
+    tutti_arena_fini(&worker.arena);
     free(worker.peers);
     if (worker.opened)
         tutti_job_close(&worker.job);

@@ -4,7 +4,7 @@
  * The daemon starts its own program again with four descriptors:
  *   SETUP   a parcel: text folder of the run's files, u32 rank, u32 ranks, u8 keys, text address to listen at, 16 bytes id of the run,
  *           block job (job.h)
- *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key), FAILED (u32 enum tutti_err, text message) or DONE;
+ *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key, u8 confined), FAILED (u32 enum tutti_err, text message) or DONE;
  *           from it: any byte, once PEERS is filled
  *   PAGE    struct tutti_worker_page, which both see
  *   PEERS   a parcel: PEERS without its kind (messages.h) */
@@ -13,6 +13,7 @@
 
 #include <signal.h>
 
+#include "confine/denials.h"
 #include "fabric/fabric.h"
 
 enum { TUTTI_WORKER_SETUP = 3, TUTTI_WORKER_SOCKET, TUTTI_WORKER_PAGE, TUTTI_WORKER_PEERS, TUTTI_WORKER_BEHIND };
@@ -20,6 +21,7 @@ enum { TUTTI_WORKER_SETUP = 3, TUTTI_WORKER_SOCKET, TUTTI_WORKER_PAGE, TUTTI_WOR
 struct tutti_worker_page {
     struct tutti_heartbeat where;
     volatile sig_atomic_t interrupt; /* that of the run's options */
+    struct tutti_denials denials;    /* of its supervisor, if its FMUs are confined */
 };
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* rules.h - what the owner of a node lets FMUs do that runs bring: the daemon has the rules, and hands them to its workers, which keep
+ * to them before code of an FMU runs. A run may ask for less than they let it do, never for more. FMUs that the node offers are its owner's,
+ * and not held to them. */
+#ifndef TUTTI_CONDUCT_NODE_RULES_H
+#define TUTTI_CONDUCT_NODE_RULES_H
+
+#include "base/parcel.h"
+#include "conduct/confined.h"
+
+struct tutti_node_rules {
+    enum tutti_confine how;     /* --confine */
+    const char *const *permits; /* --permit: what runs may --allow */
+    size_t permit_count;
+    const char *limits; /* --limits; NULL: the usual ones */
+};
+
+/* Are they right, and can this machine keep to them? ARGUMENT. Says what is missing. */
+TUTTI_CHECKED enum tutti_err tutti_node_rules_check(const struct tutti_node_rules *rules, const struct tutti_log *log);
+
+void tutti_node_rules_pack(const struct tutti_node_rules *rules, struct tutti_parcel *parcel);
+/* Texts point into the bytes; the list is the arena's. MEMORY; else in->bad says whether it was sound. */
+TUTTI_CHECKED enum tutti_err tutti_node_rules_unpack(struct tutti_node_rules *rules, struct tutti_unparcel *in,
+                                                     struct tutti_arena *arena);
+
+/* In a worker with one thread: the first step of its confinement (confine.h), as the rules and the run's options want it. `scratch` is
+ * a folder to be made. *how is NONE if it is not confined. UNSUPPORTED if the run asks for more than the node permits. */
+TUTTI_CHECKED enum tutti_err tutti_node_rules_apply(const struct tutti_node_rules *rules, const struct tutti_job *job,
+                                                    int rank, const char *scratch, struct tutti_denials *denials,
+                                                    const _Atomic uint32_t *component,
+                                                    struct tutti_confinement *confinement, enum tutti_confine *how);
+
+#endif
