@@ -48,7 +48,7 @@ has() { # PACKAGE FILE...
     shift
     for file in "$@"; do grep -qxF "./$file" "$package.files" || fail "$package has no $file"; done
 }
-has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" usr/share/man/man1/tutti{,-run}.1.gz usr/share/doc/tutti/{copyright,README.md} \
+has "$tutti" usr/bin/tutti "$libdir/libtutti.so.0" "$libdir/tutti/tutti_keeper" usr/share/man/man1/tutti{,-run}.1.gz usr/share/doc/tutti/{copyright,README.md} \
     usr/share/doc/tutti/{changelog,changelog.Debian}.gz usr/share/doc/tutti/docs/README.md usr/share/doc/tutti/examples \
     usr/share/bash-completion/completions/tutti usr/share/zsh/vendor-completions/_tutti \
     usr/share/fish/vendor_completions.d/tutti.fish \

@@ -8,6 +8,7 @@
 
 struct tutti_mapping {
     uintptr_t begin, end;
+    uintptr_t resident; /* bytes of it that are in memory */
     bool is_written, is_shared;
     const char *name; /* of a file, or "[heap]"; "": none */
 };
@@ -16,7 +17,7 @@ struct tutti_mapping {
 void tutti_mappings_each(bool (*visit)(void *context, const struct tutti_mapping *mapping), void *context);
 
 /* Lets the FMU's memory lie in large pages, as far as the system has them: a fork copies the tables of pages, so that it takes a
- * tenth of the time then. */
+ * tenth of the time then. Only where most of a mapping is in use: large pages are whole. */
 void tutti_mappings_enlarge(void);
 
 #endif

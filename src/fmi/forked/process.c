@@ -86,7 +86,8 @@ static int spawn(pid_t *pid, char *program, int area, int life)
 static enum tutti_err fail_start(int error)
 {
     return tutti_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
-                      "cannot start a process for an FMU (--rollback fork): %s", strerror(error));
+                      "cannot start a process for an FMU (--rollback fork): %s%s", strerror(error),
+                      error == EPERM || error == EACCES ? "; --confine strict does not let it" : "");
 }
 
 static enum tutti_err start(struct tutti_process *process, char *program, int area, const int life[2])
