@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -99,11 +100,8 @@ static bool is_in_fmu(void)
 
 /* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
  * which FMU it is in. */
-static void on_stop(int number, siginfo_t *info, void *unused)
+static void heed(int number)
 {
-    (void)unused;
-    if (guard_is_echo(info))
-        return;
     pid_t self = gettid(), first = getpid();
     bool watches = has_watcher() && self == atomic_load(&watcher.thread);
     if (self != first && !watches) {
@@ -124,6 +122,15 @@ static void on_stop(int number, siginfo_t *info, void *unused)
     } else {
         stop_at_once(number);
     }
+}
+
+static void on_stop(int number, siginfo_t *info, void *unused)
+{
+    int error = errno; /* of what is interrupted */
+    (void)unused;
+    if (!guard_is_echo(info))
+        heed(number);
+    errno = error;
 }
 
 static void handle_stops(void)
