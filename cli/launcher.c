@@ -32,6 +32,13 @@ bool launcher_is_foreign(void)
     return true;
 }
 
+int launcher_lonely_tasks(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *task = getenv("SLURM_PROCID");
+    int count = tasks && task && strcmp(task, "0") == 0 && !launcher_is_mpi() ? atoi(tasks) : 0;
+    return count > 1 ? count : 0;
+}
+
 void launcher_mute(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "console.h"
 #include "costs.h"
 #include "fabric/keys.h"
@@ -91,6 +92,17 @@ static enum tutti_err set_given(struct tutti_run_options *options, const struct 
     return err;
 }
 
+static void warn_lonely(const struct tutti_log *log)
+{
+    int tasks = launcher_lonely_tasks();
+    if (tasks > 0)
+        tutti_log_printf(
+            log, TUTTI_LOG_WARNING, NULL,
+            "this is one of %d tasks of srun, and each of them makes a run of its own; `srun --mpi=pmi2` makes "
+            "one run of them",
+            tasks);
+}
+
 int run_options_read(struct run_options *run, const struct arguments *arguments)
 {
     struct tutti_log log = {.write = console_log};
@@ -105,6 +117,7 @@ int run_options_read(struct run_options *run, const struct arguments *arguments)
     if (!read_level(arguments, &log.level) || !read_log(arguments, run->options) || !read_progress(arguments, run))
         return EXIT_USAGE;
     tutti_options_set_log(run->options, &log);
+    warn_lonely(&log);
     tutti_options_set_interrupt(run->options, &signals_received);
     const char *stats = arguments_value(arguments, "--costs");
     return !stats || costs_read(stats, run->options) ? EXIT_DONE : EXIT_FAILED;

@@ -139,6 +139,15 @@ class Mpi(CommandTest):
         self.assertEqual(outcome.err.count("ending at the next communication point"), 1)
         self.assertGreaterEqual(len(self.result()), 101)
 
+    def test_tasks_of_srun_without_pmi(self):
+        """Each would be a run of its own: the first says so."""
+        for task, lines in (("0", 1), ("1", 0)):
+            outcome = self.tutti("run", *PAIR, env={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": task})
+            self.assertEqual(outcome.err.count("one of 2 tasks of srun"), lines, outcome.err)
+        for tasks in ("1", "x", ""):
+            outcome = self.tutti("run", *PAIR, env={"SLURM_STEP_NUM_TASKS": tasks, "SLURM_PROCID": "0"})
+            self.assertNotIn("srun", outcome.err)
+
     def test_open_mpi(self):
         """Its mpiexec would start as many runs that do not know each other, all with one result file."""
         for rank, expected in (("0", 1), ("1", 0)):
