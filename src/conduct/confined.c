@@ -8,8 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/module.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "fmi/forked/forked.h"
+#include "master/choose.h"
 
 enum tutti_err tutti_confined_read(const struct tutti_run_options *options, enum tutti_confine *how)
 {
@@ -153,6 +156,34 @@ enum tutti_err tutti_confined_add_folders(struct tutti_policy *policy, const str
     return TUTTI_OK;
 }
 
+/* How a unit is to be taken back: by its own annotation, or as all are. */
+static enum tutti_err read_rollback(const struct tutti_job *job, const struct tutti_component *component, int *place)
+{
+    const char *word = job->options.rollback;
+    for (size_t i = 0; i < component->word_count && !job->asked->rollback; i++)
+        if (strcmp(component->words[i].name, "rollback") == 0)
+            word = component->words[i].value;
+    return tutti_option_choose("rollback", word, place);
+}
+
+enum tutti_err tutti_confined_let_units_fork(struct tutti_policy *policy, const struct tutti_job *job)
+{
+    bool forks = false, goes_back = tutti_master_asks_to_go_back(job);
+    for (uint32_t c = 0; c < job->system->component_count; c++) {
+        int place;
+        TRY(read_rollback(job, &job->system->components[c], &place));
+        forks = forks || place == TUTTI_ROLLBACK_FORK || (place == TUTTI_ROLLBACK_AUTO && goes_back);
+    }
+    char *program = NULL;
+    if (!forks)
+        return TUTTI_OK;
+    if (tutti_module_find_program(&program, TUTTI_FORKED_PROGRAM)) /* units that need it say so */
+        return TUTTI_OK;
+    enum tutti_err err = tutti_policy_let_units_fork(policy, program, TUTTI_FORKED_FILE);
+    free(program);
+    return err;
+}
+
 void tutti_confined_tell(const struct tutti_log *log, const struct tutti_system *system, int rank,
                          const struct tutti_denial *denial)
 {
@@ -225,6 +256,7 @@ enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const
     struct tutti_policy *policy = &confinement->policy;
     TRY(tutti_confined_policy(policy, job, rank));
     TRY(tutti_confined_add_folders(policy, job, rank));
+    TRY(tutti_confined_let_units_fork(policy, job));
     policy->scratch = tutti_tempdir_path(confined->scratch[rank]);
     TRY(tutti_policy_add(policy, policy->scratch, true, false));
     TRY(close_others());

@@ -23,6 +23,9 @@ TUTTI_CHECKED enum tutti_err tutti_confined_policy(struct tutti_policy *policy, 
 TUTTI_CHECKED enum tutti_err tutti_confined_add_folders(struct tutti_policy *policy, const struct tutti_job *job,
                                                         int rank);
 
+/* Lets the worker do what it takes to take units back by forking (--rollback), if that may come up. */
+TUTTI_CHECKED enum tutti_err tutti_confined_let_units_fork(struct tutti_policy *policy, const struct tutti_job *job);
+
 /* A warning about a denial of a rank; `system` names the unit. */
 void tutti_confined_tell(const struct tutti_log *log, const struct tutti_system *system, int rank,
                          const struct tutti_denial *denial);

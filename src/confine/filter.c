@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,8 +315,10 @@ static void allow_unjudged(struct builder *builder, const struct tutti_policy *p
         allow_all(builder, (const char *const[]){"clone", "clone3", "fork", "vfork"}, 4);
     else
         allow_if(builder, "clone", SCMP_CMP64(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-    if (policy->exec)
+    if (policy->exec || policy->own_forks)
         allow_all(builder, (const char *const[]){"execve", "execveat"}, 2);
+    if (policy->own_forks)
+        allow_all(builder, (const char *const[]){"memfd_create", "setpgid", "prctl"}, 3);
 }
 
 static void fill(struct builder *builder, const struct tutti_policy *policy, bool asks, int pid)
@@ -325,6 +328,8 @@ static void fill(struct builder *builder, const struct tutti_policy *policy, boo
     allow_commands(builder, "fcntl64", 1, fcntls, COUNT(fcntls));
     allow_commands(builder, "ioctl", 1, ioctls, COUNT(ioctls));
     allow_commands(builder, "prctl", 0, prctls, COUNT(prctls));
+    note(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
+                                   SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1_64(SCMP_CMP_EQ, SIGKILL)));
     allow_if(builder, "prlimit64", SCMP_CMP64(0, SCMP_CMP_EQ, 0));
     allow_if(builder, "socketpair", SCMP_CMP64(0, SCMP_CMP_EQ, AF_UNIX));
     if (policy->net)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -35,9 +36,12 @@ enum kind {
     FORKS,     /* a process */
     IS_NEW,    /* as if the kernel did not have it: its arguments lie in memory, and all programs know the older call */
     RUNS,      /* a program */
-    SIGNALS,   /* a process, by its number */
+    REACHES,   /* a process, by its number */
+    SIGNALS,   /* ... over which the kernel may watch, too */
     SIGNALS_THREAD,
-    SHARES, /* memory */
+    IS_OURS,  /* needed where our own code has units forked */
+    CONTROLS, /* its process: prctl */
+    SHARES,   /* memory */
     USES_NET,
     ACCEPTS, /* a connection, at a port */
 };
@@ -79,8 +83,11 @@ static const struct rule rules[] = {
     {"tgkill", SIGNALS, 0, false},
     {"rt_sigqueueinfo", SIGNALS, 0, false},
     {"rt_tgsigqueueinfo", SIGNALS, 0, false},
-    {"prlimit64", SIGNALS, 0, false},
+    {"prlimit64", REACHES, 0, false},
     {"tkill", SIGNALS_THREAD, 0, false},
+    {"memfd_create", IS_OURS, 0, false},
+    {"setpgid", IS_OURS, 0, false},
+    {"prctl", CONTROLS, 0, false},
     {"mmap", SHARES, 1, false},
     {"mmap2", SHARES, 1, false},
     {"socket", USES_NET, 0, false},
@@ -302,7 +309,7 @@ static int judge_run(struct tutti_judge *judge, const struct seccomp_notif *call
 {
     char path[PATH_MAX] = "a program";
     (void)find_path(judge, call, rule, rule->first, true, path);
-    if (judge->of.policy->exec)
+    if (tutti_policy_lets_run(judge->of.policy, path))
         return 0;
     deny(judge, "exec", "run %.200s", path);
     return EPERM;
@@ -331,17 +338,26 @@ static pid_t parent_of(pid_t pid)
     return name && strlen(name) > 4 ? (pid_t)atoi(name + 4) : 0;
 }
 
+/* Is the process one that the worker has started? */
+static bool is_descendant(const struct tutti_judge *judge, pid_t pid)
+{
+    enum { DEEPEST = 64 };
+    for (int i = 0; i < DEEPEST && pid > 1; i++) {
+        pid = parent_of(pid);
+        if (pid == judge->worker)
+            return true;
+    }
+    return false;
+}
+
 /* Those of the worker, and of all that it has started. */
 static uint64_t count_tasks(const struct tutti_judge *judge)
 {
-    enum { DEEPEST = 64 };
     uint64_t count = count_threads(judge->worker);
     DIR *all = judge->of.policy->fork ? opendir("/proc") : NULL;
     for (const struct dirent *entry; all && (entry = readdir(all));) {
-        pid_t pid = (pid_t)atoi(entry->d_name), above = pid > 0 ? parent_of(pid) : 0;
-        for (int i = 0; i < DEEPEST && above > 1 && above != judge->worker; i++)
-            above = parent_of(above);
-        if (pid > 0 && above == judge->worker)
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid > 0 && is_descendant(judge, pid))
             count += count_threads(pid);
     }
     if (all)
@@ -356,15 +372,27 @@ static int judge_start(struct tutti_judge *judge, bool is_thread, const char *na
         deny(judge, "fork", "start a process (%s)", name);
         return EPERM;
     }
-    if (policy->limits.processes == 0 || count_tasks(judge) < policy->limits.processes)
+    /* Counting takes longer than starting, so it is done when the limit might be reached. */
+    if (policy->limits.processes > 0 && (judge->tasks == 0 || judge->tasks >= policy->limits.processes))
+        judge->tasks = count_tasks(judge);
+    if (policy->limits.processes == 0 || judge->tasks++ < policy->limits.processes)
         return 0;
     deny(judge, "", "have more than %" PRIu64 " processes and threads (--limits processes=)", policy->limits.processes);
     return EAGAIN;
 }
 
-static int judge_signal(struct tutti_judge *judge, int32_t pid, const char *name)
+static int judge_ours(struct tutti_judge *judge, bool is_needed, const char *name)
 {
-    if (pid == judge->worker || (judge->of.policy->fork && judge->of.scopes_signals))
+    if (judge->of.policy->own_forks && is_needed)
+        return 0;
+    deny(judge, "", "call %s", name);
+    return EPERM;
+}
+
+/* `is_scoped`: what goes to others does not arrive anyway. */
+static int judge_reach(struct tutti_judge *judge, int32_t pid, bool is_scoped, const char *name)
+{
+    if (pid == judge->worker || (judge->of.policy->fork && (is_scoped || is_descendant(judge, pid))))
         return 0;
     deny(judge, "", "reach another process (%s)", name);
     return EPERM;
@@ -374,7 +402,7 @@ static int judge_thread_signal(struct tutti_judge *judge, int32_t thread, const 
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d", (int)judge->worker, (int)thread);
-    return access(path, F_OK) == 0 ? 0 : judge_signal(judge, thread, name);
+    return access(path, F_OK) == 0 ? 0 : judge_reach(judge, thread, judge->of.scopes_signals, name);
 }
 
 static int judge_shared(struct tutti_judge *judge, uint64_t length)
@@ -432,8 +460,11 @@ static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call,
     case FORKS: return judge_start(judge, false, rule->name);
     case IS_NEW: return ENOSYS;
     case RUNS: return judge_run(judge, call, rule);
-    case SIGNALS: return judge_signal(judge, (int32_t)argument, rule->name);
+    case REACHES: return judge_reach(judge, (int32_t)argument, false, rule->name);
+    case SIGNALS: return judge_reach(judge, (int32_t)argument, judge->of.scopes_signals, rule->name);
     case SIGNALS_THREAD: return judge_thread_signal(judge, (int32_t)argument, rule->name);
+    case IS_OURS: return judge_ours(judge, true, rule->name);
+    case CONTROLS: return judge_ours(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);
     case SHARES: return judge_shared(judge, argument);
     case ACCEPTS: return judge_accept(judge, call);
     case USES_NET: deny(judge, "net", "use the network (%s)", rule->name); return EPERM;

@@ -23,6 +23,7 @@ struct tutti_supervised {
 struct tutti_judge {
     struct tutti_supervised of;
     pid_t worker;
+    uint64_t tasks;       /* processes and threads: those that were counted last, and all that were started since */
     uint64_t shared;      /* bytes of shared memory that it was given so far */
     bool uses_scratch;    /* it has made something there */
     bool scratch_is_full; /* nothing more is made there */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "confine/policy.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -114,6 +116,19 @@ enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
     return err;
 }
 
+enum tutti_err tutti_policy_let_units_fork(struct tutti_policy *policy, const char *program, uint64_t size)
+{
+    Dl_info loader = {0}; /* a program of shared libraries needs it: it is run with every one */
+    if (dladdr((const void *)getauxval(AT_BASE), &loader) && loader.dli_fname)
+        TRY(tutti_policy_add(policy, loader.dli_fname, false, true));
+    policy->fork = policy->own_forks = true;
+    if (policy->limits.file > 0 && policy->limits.file < size)
+        policy->limits.file = size;
+    TRY(tutti_policy_add(policy, "/proc", false,
+                         false)); /* processes look at themselves, whose numbers are not known yet */
+    return tutti_policy_add(policy, program, false, true);
+}
+
 static bool is_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
@@ -126,6 +141,14 @@ bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool
 {
     for (size_t i = 0; i < policy->path_count; i++)
         if ((!write || policy->paths[i].write) && is_below(path, policy->paths[i].path))
+            return true;
+    return false;
+}
+
+bool tutti_policy_lets_run(const struct tutti_policy *policy, const char *path)
+{
+    for (size_t i = 0; i < policy->path_count; i++)
+        if (policy->paths[i].run && is_below(path, policy->paths[i].path))
             return true;
     return false;
 }

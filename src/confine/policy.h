@@ -34,6 +34,7 @@ struct tutti_policy {
     bool exec;      /* programs; then also `fork` */
     struct tutti_allowed_path *paths;
     size_t path_count, path_room;
+    bool own_forks;      /* the worker's own code has units forked (tutti_policy_let_units_fork) */
     const char *scratch; /* the folder that limits.scratch is about; NULL: none */
     struct tutti_limits limits;
     struct tutti_arena arena;
@@ -51,6 +52,11 @@ TUTTI_CHECKED enum tutti_err tutti_policy_add(struct tutti_policy *policy, const
 /* What every program needs: the system's libraries, time zones, its own /proc. After everything else was allowed. */
 TUTTI_CHECKED enum tutti_err tutti_policy_add_system(struct tutti_policy *policy);
 
+/* Units are taken back by forking (fmi/forked/): the worker may fork, and run this program; of others nothing changes. Files may
+ * have `size` bytes at least, which is how it talks to it. */
+TUTTI_CHECKED enum tutti_err tutti_policy_let_units_fork(struct tutti_policy *policy, const char *program,
+                                                         uint64_t size);
+
 /* Sets what a list says: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_limits_read(struct tutti_limits *limits, const char *list);
 /* Of both the lower one. */
@@ -58,6 +64,8 @@ void tutti_limits_lower(struct tutti_limits *limits, const struct tutti_limits *
 
 /* May `path`, absolute and with its links resolved, be read, or written? */
 bool tutti_policy_lets(const struct tutti_policy *policy, const char *path, bool write);
+/* May it be run? */
+bool tutti_policy_lets_run(const struct tutti_policy *policy, const char *path);
 
 /* A node's policy is `mine`: is everything that a run asks for within it? UNSUPPORTED, naming what is not. */
 TUTTI_CHECKED enum tutti_err tutti_policy_check_within(const struct tutti_policy *asked,

@@ -204,6 +204,23 @@ class Confined(CommandTest):
             with self.subTest(options):
                 self.assertEqual(self.simulate(*system, *options).rows, plain.rows)
 
+    def test_units_that_are_forked(self):
+        """Their processes are confined as the worker is. What it takes to fork them is there only where it may come up."""
+        for deed in ("read_file", "create_file", "connect_to_port", "send_datagram", "signal_process", "trace_process", "open_memory",
+                     "open_environment", "open_descriptor", "read_memory", "take_descriptor", "change_limit", "share_memory", "run_program",
+                     "run_command", "start_threads", "write_large_file", "queue_calls"):
+            with self.subTest(deed):
+                limits = "processes=40,file=1M" if deed == "start_threads" else "processes=60"
+                done, outcome = self.attempt(deed, "--confine", "strict", "--limits", limits, "--rollback", "fork",
+                                             f"--set=process={os.getpid()}")
+                self.assertEqual(done, deed == "write_large_file", outcome.err)  # files may be as large as the memory to talk by
+        system = [f"a={kit_fmu('Lacking', '2')}", f"b={kit_fmu('Tracker', '2')}", "--connect", "b.y=a.u", "--rtol", "1e-4"]
+        plain = self.simulate(*system)
+        for options in (("--confine", "strict"), ("--confine", "strict", "--processes", "2")):
+            with self.subTest(options):
+                self.assertEqual(self.simulate(*system, *options).rows, plain.rows)
+        self.assertNotEqual(self.simulate(*system, "--rollback", "fmu", "--step", "0.1", *JACOBI).rows, plain.rows)
+
     def test_units_that_share_a_process(self):
         units = [*(f"{name}={kit_fmu('Tracker', '2')}" for name in "ab"), "--step", "0.1", *JACOBI]
         outcome = self.tutti("run", *units, "--confine", "strict", "--allow", "a=net")

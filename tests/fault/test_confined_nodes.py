@@ -98,6 +98,10 @@ class ConfinedNodes(NodesTest):
         one, two = self.node("one"), self.node("two", "--confine", "none")
         for nodes in ((one,), (one, one, one), (one, two), (two, one, two, one)):
             self.assertEqual(self.result_bytes(*system, *self.on(*nodes)), plain)
+        system = [f"a={kit_fmu('Lacking', '2')}", f"b={kit_fmu('Tracker', '2')}", "--connect", "b.y=a.u", "--rtol", "1e-4"]
+        plain = self.result_bytes(*system)  # one unit is taken back by forking
+        for nodes in ((one,), (one, one)):
+            self.assertEqual(self.result_bytes(*system, *self.on(*nodes)), plain)
 
     def test_strangers(self):
         """Who connects to a confined worker is turned away, and does not disturb the run."""

@@ -126,6 +126,7 @@ enum tutti_err tutti_node_rules_apply(const struct tutti_node_rules *rules, cons
     struct tutti_policy *policy = &confinement->policy;
     TRY(settle(rules, job, rank, is_held, policy));
     TRY(tutti_confined_add_folders(policy, job, rank));
+    TRY(tutti_confined_let_units_fork(policy, job));
     if (mkdir(scratch, S_IRWXU) != 0)
         return tutti_fail(TUTTI_ERR_IO, "cannot make the folder %s: %s", scratch, strerror(errno));
     policy->scratch = tutti_arena_text(&policy->arena, scratch, strlen(scratch));

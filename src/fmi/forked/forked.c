@@ -7,6 +7,8 @@
 
 #include "fmi/forked/process.h"
 
+_Static_assert(TUTTI_FORKED_FILE == TUTTI_AREA_SIZE, "the memory file is the area");
+
 struct tutti_forked {
     struct tutti_binding binding;       /* that of the version, with the functions below */
     uint16_t allowed[TUTTI_CALL_COUNT]; /* FMI 1.0 has no saved states; this has */

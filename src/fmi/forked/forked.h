@@ -11,6 +11,10 @@
 
 #include "fmi/component.h"
 
+/* What a process that is confined has to be let do for it: run this program of ours, and have a memory file of this size. */
+#define TUTTI_FORKED_PROGRAM "tutti_keeper"
+enum { TUTTI_FORKED_FILE = 1 << 30 };
+
 /* Starts the process, loads the library there, and gives the instance its binding. Called once, before it is instantiated. */
 TUTTI_CHECKED enum tutti_err tutti_forked_open(struct tutti_instance *instance);
 /* Ends the process and all points. */
