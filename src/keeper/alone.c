@@ -108,10 +108,22 @@ static bool look_at_descriptor(struct tutti_positions *positions, int fd, char *
     return false;
 }
 
+/* Without /proc: the first ones, where almost all are. */
+static bool look_at_first(struct tutti_positions *positions, char *why, size_t size)
+{
+    enum { FIRST = 256 };
+    bool fine = true;
+    for (int fd = STDERR_FILENO + 1; fd < FIRST && fine; fd++)
+        fine = look_at_descriptor(positions, fd, why, size);
+    return fine;
+}
+
 static bool look_at_descriptors(struct tutti_positions *positions, char *why, size_t size)
 {
     DIR *all = opendir("/proc/self/fd");
     bool fine = true;
+    if (!all)
+        return look_at_first(positions, why, size);
     for (const struct dirent *one; all && fine && (one = readdir(all));) {
         int fd = one->d_name[0] == '.' ? -1 : (int)strtol(one->d_name, NULL, 10);
         if (fd > STDERR_FILENO && fd != dirfd(all))

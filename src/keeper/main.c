@@ -45,11 +45,13 @@ static bool collect(struct tutti_area *area, int flags)
     return pid == 0;
 }
 
-/* Children change hands while they die: what a holder had started is ours then. */
+/* Children change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's
+ * by now, or signals are forbidden, is left; holders end with their keeper in any case. */
 static void end_all(struct tutti_area *area)
 {
-    static const struct timespec nap = {.tv_nsec = 100000};
-    do {
+    enum { MOST_ROUNDS = 1000 };
+    static const struct timespec nap = {.tv_nsec = 1000000};
+    for (int round = 0; round < MOST_ROUNDS; round++) {
         FILE *children = fopen("/proc/thread-self/children", "re");
         for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
             if (atomic_load(&area->holders[n].state) == TUTTI_HOLDER_ALIVE)
@@ -62,8 +64,10 @@ static void end_all(struct tutti_area *area)
         free(word);
         if (children)
             fclose(children);
+        if (!collect(area, WNOHANG))
+            return;
         nanosleep(&nap, NULL);
-    } while (collect(area, WNOHANG));
+    }
 }
 
 /* Until the rank has ended. */

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--rollback: FMUs that save no state, or not all of it, are taken back by forking the process that they live in."""
+import pathlib
 import unittest
 
-from command import kit_fmu, test_fmu
-from fabrics import FabricTest
+from command import can_confine, kit_fmu, test_fmu
+from fabrics import FabricTest, processes
 from systems import CoupledTest, component, connect, connection, inputs, outputs, ssd, system, words
 
 VERSIONS = "1cs", "2", "3"
@@ -234,6 +235,16 @@ class Fabrics(FabricTest):
                     ran = self.ran(*arguments, fabric=fabric, log=True)
                     self.assertEqual(ran.status, 0, ran.err)
                     self.assertEqual(ran.files, plain.files)
+
+    def test_confined(self):
+        """Without a word about what Tutti itself does there."""
+        if why := can_confine():
+            self.skipTest(why)
+        arguments = *ring(kit_fmu("Lacking", "2")), *WAYS[0]
+        plain = self.ran(*arguments)
+        outcome = self.tutti("run", *arguments, *processes(2).options, "--confine", "strict", "-o", "result.csv", "--quiet")
+        self.assertEqual(outcome.err, "")
+        self.assertEqual(pathlib.Path(self.path("result.csv")).read_bytes(), plain.files["result.csv"])
 
 
 if __name__ == "__main__":

@@ -47,16 +47,13 @@ static int list_actions(posix_spawn_file_actions_t *actions, int area, int life)
     return error;
 }
 
-/* A group of its own: signals of a terminal are for the rank, which ends the keeper. */
+/* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
 static int list_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    int error =
-        posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (!error)
-        error = posix_spawnattr_setpgroup(attributes, 0);
+    int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!error)
         error = posix_spawnattr_setsigmask(attributes, &none);
     return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
@@ -86,8 +83,7 @@ static int spawn(pid_t *pid, char *program, int area, int life)
 static enum tutti_err fail_start(int error)
 {
     return tutti_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
-                      "cannot start a process for an FMU (--rollback fork): %s%s", strerror(error),
-                      error == EPERM || error == EACCES ? "; --confine strict does not let it" : "");
+                      "cannot start a process for an FMU (--rollback fork): %s", strerror(error));
 }
 
 static enum tutti_err start(struct tutti_process *process, char *program, int area, const int life[2])
