@@ -53,6 +53,8 @@ static const struct option run_options[] = {
     HEADING("Where units run"),
     OPTIONS_OF(WHERE),
     COSTS_OPTION,
+    HEADING("Runs that go on"),
+    OPTIONS_OF(GOING_ON),
     HEADING("Results"),
     OPTIONS_OF(RESULTS),
     {"--stats", NULL, "FILE.json", "write what the run did as JSON; - for standard output", .files = "json"},

@@ -147,3 +147,13 @@ const char *tutti_unparcel_text(struct tutti_unparcel *in)
     }
     return size > 0 ? text : NULL;
 }
+
+bool tutti_unparcel_into(struct tutti_unparcel *in, void *to, size_t size)
+{
+    size_t found;
+    const void *bytes = tutti_unparcel_block(in, &found);
+    in->bad = in->bad || found != size;
+    if (!in->bad && size > 0)
+        memcpy(to, bytes, size);
+    return !in->bad;
+}

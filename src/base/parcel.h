@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes that someone else owns. */
+struct tutti_bytes {
+    size_t size;
+    const uint8_t *data;
+};
+
 /* Being written; zeroed is empty. */
 struct tutti_parcel {
     char *bytes;
@@ -30,11 +36,22 @@ void tutti_parcel_put_text(struct tutti_parcel *parcel, const char *text);
 /* Bytes with their length in front. */
 void tutti_parcel_put_block(struct tutti_parcel *parcel, const void *bytes, size_t size);
 
+/* What is in it so far; good until the next put. */
+static inline struct tutti_bytes tutti_parcel_bytes(const struct tutti_parcel *parcel)
+{
+    return (struct tutti_bytes){parcel->size, (const uint8_t *)parcel->bytes};
+}
+
 /* Being read. */
 struct tutti_unparcel {
     const char *at, *end;
     bool bad;
 };
+
+static inline struct tutti_unparcel tutti_unparcel_begin(struct tutti_bytes bytes)
+{
+    return (struct tutti_unparcel){.at = (const char *)bytes.data, .end = (const char *)bytes.data + bytes.size};
+}
 
 uint8_t tutti_unparcel_u8(struct tutti_unparcel *in);
 uint32_t tutti_unparcel_u32(struct tutti_unparcel *in);
@@ -45,5 +62,7 @@ const char *tutti_unparcel_text(struct tutti_unparcel *in);
 /* Points into the bytes. NULL and 0 if bad. */
 const void *tutti_unparcel_block(struct tutti_unparcel *in, size_t *size);
 const void *tutti_unparcel_bytes(struct tutti_unparcel *in, size_t size);
+/* A block of exactly `size` bytes, copied to `to`; false, with `to` as it was, if it is none. */
+bool tutti_unparcel_into(struct tutti_unparcel *in, void *to, size_t size);
 
 #endif

@@ -3,17 +3,23 @@
  *
  * It is a list of pieces, which lie where their modules have them. A piece is plain data: no pointers, nothing that is owned;
  * assigning its bytes is all that it takes to bring it back. All pieces together are saved as one block of bytes, in the order
- * of the list. */
+ * of the list. For another process, which may have other units than this one, they are packed by whom they belong to. */
 #ifndef TUTTI_BASE_REMEMBERED_H
 #define TUTTI_BASE_REMEMBERED_H
 
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/parcel.h"
+
+/* Whom a piece belongs to, if not to a component, whose number this is then: on every rank the same, or known to this rank
+ * alone, and of no use to another process. */
+enum { TUTTI_OF_ALL = -1, TUTTI_OF_RANK = -2 };
 
 struct tutti_remembered_piece {
     void *data; /* borrowed */
     size_t size;
+    int64_t of;
 };
 
 /* Zeroed is empty. */
@@ -23,11 +29,17 @@ struct tutti_remembered {
     size_t size; /* of all of them, in bytes */
 };
 
-/* One more piece. It must stay where it is, and as large, as long as the list is used. */
+/* One more piece, the same on every rank. It must stay where it is, and as large, as long as the list is used. */
 TUTTI_CHECKED enum tutti_err tutti_remember(struct tutti_remembered *remembered, void *data, size_t size);
+/* The same, `of` a component, or of this rank. */
+TUTTI_CHECKED enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of, void *data, size_t size);
 /* `bytes` has room for remembered->size of them. */
 void tutti_remembered_save(const struct tutti_remembered *remembered, void *bytes);
 void tutti_remembered_restore(const struct tutti_remembered *remembered, const void *bytes);
+/* Those `of` a component, or of all; and back. FORMAT if these are others. */
+void tutti_remembered_pack(const struct tutti_remembered *remembered, int64_t of, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_remembered_unpack(const struct tutti_remembered *remembered, int64_t of,
+                                                     struct tutti_unparcel *in);
 /* Empty again. */
 void tutti_remembered_fini(struct tutti_remembered *remembered);
 

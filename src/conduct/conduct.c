@@ -187,7 +187,8 @@ static void attend(struct conducting *run)
     if (run->launcher->interrupt && interrupt && *interrupt && !run->interrupted) {
         run->interrupted = true;
         run->launcher->interrupt(run->self);
-        stop(run, 0);
+        if (!run->job->checkpoint) /* else ranks come to an end together, with a checkpoint */
+            stop(run, 0);
     }
 }
 
@@ -409,7 +410,10 @@ static enum tutti_err judge(const struct conducting *run, enum tutti_err err, co
         return tutti_fail(culprit->err, "%s", culprit->why ? culprit->why : tutti_err_name(culprit->err));
     /* Ranks that were stopped have nothing to say; why they were, the person knows. */
     if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED || short_of))
-        return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(t));
+        return run->job->checkpoint && err == TUTTI_ERR_INTERRUPTED
+                   ? err
+                   : tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
+                                TIME(t));
     return err;
 }
 

@@ -41,6 +41,8 @@ struct tutti_conductor {
     struct tutti_record_file step_log;
     char *step_log_path; /* absolute; NULL: none */
     struct tutti_bytes step_log_mark;
+    struct tutti_collector *collector; /* of checkpoints; NULL: none are taken */
+    struct tutti_parcel result_at, step_log_at;
     double last_progress, last_flush;
     bool progressed;        /* since the last time that it was shown */
     enum tutti_err err;     /* of the rank that failed first */
@@ -62,6 +64,8 @@ static void release(struct tutti_conductor *conductor)
             free(conductor->ranks[r].lines[i]);
     }
     free(conductor->ranks);
+    tutti_parcel_fini(&conductor->result_at);
+    tutti_parcel_fini(&conductor->step_log_at);
     free(conductor->step_log_path);
     free(conductor->message);
     free(conductor->own_message);
@@ -103,13 +107,26 @@ void tutti_conductor_resume(struct tutti_conductor *conductor, struct tutti_byte
     conductor->step_log_mark = step_log;
 }
 
+/* One that has not been opened yet is where it was. */
+static enum tutti_err mark_step_log(struct tutti_conductor *conductor, struct tutti_parcel *mark)
+{
+    const struct tutti_bytes *before = &conductor->step_log_mark;
+    if (conductor->step_log.fd >= 0)
+        return tutti_fail_context(tutti_record_file_mark_lines(&conductor->step_log, mark), "--step-log");
+    tutti_parcel_put_bytes(mark, before->data, before->size);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tutti_parcel *result,
                                     struct tutti_parcel *step_log)
 {
     TRY(tutti_rows_mark(conductor->rows, result));
-    if (conductor->step_log.fd < 0)
-        return TUTTI_OK;
-    return tutti_fail_context(tutti_record_file_mark_lines(&conductor->step_log, step_log), "--step-log");
+    return mark_step_log(conductor, step_log);
+}
+
+void tutti_conductor_collect(struct tutti_conductor *conductor, struct tutti_collector *collector)
+{
+    conductor->collector = collector;
 }
 
 enum tutti_err tutti_conductor_sync(struct tutti_conductor *conductor)
@@ -211,6 +228,37 @@ static enum tutti_err take_step(struct tutti_conductor *conductor, int r, struct
     return tutti_fail_context(err, "--step-log");
 }
 
+/* The first rank has written all steps up to here. Once all have brought their parts, every row that came before is written, and
+ * none that comes after. */
+static enum tutti_err take_checkpoint(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    struct tutti_parcel *result = &conductor->result_at, *step_log = &conductor->step_log_at;
+    bool complete;
+    if (!conductor->collector)
+        return malformed("a checkpoint", r);
+    if (r == 0) {
+        tutti_parcel_reset(step_log);
+        TRY(mark_step_log(conductor, step_log));
+    }
+    TRY(tutti_collector_take(conductor->collector, in, &complete));
+    if (!complete)
+        return TUTTI_OK;
+    tutti_parcel_reset(result);
+    TRY(tutti_rows_mark(conductor->rows, result));
+    if (result->failed || step_log->failed)
+        return tutti_fail_memory();
+    return tutti_collector_write(conductor->collector, tutti_parcel_bytes(result), tutti_parcel_bytes(step_log));
+}
+
+/* Has the frame to wait for those of other ranks? */
+static bool must_wait(const struct tutti_conductor *conductor, int rank, enum tutti_report_kind kind,
+                      const struct tutti_unparcel *in)
+{
+    return (kind == TUTTI_REPORT_ROW && tutti_rows_must_wait(conductor->rows, rank)) ||
+           (kind == TUTTI_REPORT_CHECKPOINT && conductor->collector &&
+            tutti_collector_must_wait(conductor->collector, *in));
+}
+
 static enum tutti_err take_tally(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     struct rank *rank = &conductor->ranks[r];
@@ -287,6 +335,7 @@ static enum tutti_err take_frame(struct tutti_conductor *conductor, int r, enum 
     case TUTTI_REPORT_LOG: return take_log(conductor, r, in);
     case TUTTI_REPORT_PROGRESS: return take_progress(conductor, r, in);
     case TUTTI_REPORT_STEP: return take_step(conductor, r, in);
+    case TUTTI_REPORT_CHECKPOINT: return take_checkpoint(conductor, r, in);
     case TUTTI_REPORT_TALLY: return take_tally(conductor, r, in);
     case TUTTI_REPORT_END: return take_end(conductor, r, in);
     case TUTTI_REPORT_KINDS: break;
@@ -314,10 +363,13 @@ enum tutti_err tutti_conductor_take(struct tutti_conductor *conductor, int rank,
         size_t size;
         bool whole;
         err = tutti_report_find(bytes + done, count - done, &kind, &size, &whole);
-        if (err || !whole || (kind == TUTTI_REPORT_ROW && tutti_rows_must_wait(conductor->rows, rank)))
+        if (err || !whole)
             break;
         const char *parcel = bytes + done + TUTTI_REPORT_HEADER;
-        err = take_frame(conductor, rank, kind, &(struct tutti_unparcel){.at = parcel, .end = parcel + size});
+        struct tutti_unparcel in = {.at = parcel, .end = parcel + size};
+        if (must_wait(conductor, rank, kind, &in))
+            break;
+        err = take_frame(conductor, rank, kind, &in);
         done += TUTTI_REPORT_HEADER + size;
     }
     *taken = conductor->ranks[rank].ended ? count : done; /* after the end there is nothing to read */
@@ -505,6 +557,7 @@ enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct 
 {
     unsigned long rows = tutti_rows_count(conductor->rows);
     forgive(conductor);
+    tutti_collector_wait(conductor->collector);
     (void)keep_own(conductor, tutti_rows_close(conductor->rows));
     (void)keep_own(conductor, close_step_log(conductor));
     if (stats)

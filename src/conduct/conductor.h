@@ -9,6 +9,7 @@
 
 #include <tutti/run.h>
 
+#include "checkpoint/collector.h"
 #include "description/type.h"
 #include "fabric/report.h"
 #include "options/options.h"
@@ -23,6 +24,8 @@ TUTTI_CHECKED enum tutti_err tutti_conductor_new(struct tutti_conductor **out, c
 /* Files go on from these marks (tutti_conductor_mark) of an interrupted run, when the ranks have told what comes into them; an empty
  * one: a new file. Borrowed until then. To be called before anything is taken. */
 void tutti_conductor_resume(struct tutti_conductor *conductor, struct tutti_bytes result, struct tutti_bytes step_log);
+/* Checkpoints that ranks report are collected there, which is borrowed until the end; before anything is taken. */
+void tutti_conductor_collect(struct tutti_conductor *conductor, struct tutti_collector *collector);
 /* Where the files are now: as tutti_output_mark and tutti_step_log_mark put it on a run of one rank. Nothing for a file that has not
  * been opened. IO, MEMORY. */
 TUTTI_CHECKED enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tutti_parcel *result,

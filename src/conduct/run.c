@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "conduct/conduct.h"
 #include "conduct/confined.h"
+#include "conduct/identity.h"
 #include "conduct/place.h"
 #include "options/options.h"
 #include "rank/stats.h"
@@ -80,23 +81,49 @@ static bool has_conductor(const struct tutti_launch *launch)
     return !launcher->work || (launcher->has_conductor && launcher->has_conductor(launch->self));
 }
 
+static enum tutti_err sync_results(void *context)
+{
+    return tutti_conductor_sync(context);
+}
+
+/* Files go on, and checkpoints are collected, as far as the job asks for that. */
+static enum tutti_err collect(struct tutti_conductor *conductor, const struct tutti_job *job,
+                              struct tutti_collector **collector)
+{
+    if (job->resume)
+        tutti_conductor_resume(conductor, job->resume->result, job->resume->step_log);
+    if (!job->checkpoint)
+        return TUTTI_OK;
+    const struct tutti_collector_target target = {.path = job->checkpoint,
+                                                  .identity = job->identity,
+                                                  .unit_count = job->system->component_count,
+                                                  .log = job->options.log,
+                                                  .sync = {sync_results, conductor}};
+    TRY(tutti_collector_new(collector, &target));
+    tutti_conductor_collect(conductor, *collector);
+    return TUTTI_OK;
+}
+
 /* Units are placed. */
 static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutti_run_stats *stats)
 {
     const struct tutti_launcher *launcher = launch->launcher;
     struct tutti_conductor *conductor = NULL;
+    struct tutti_collector *collector = NULL;
     enum tutti_err err = TUTTI_OK;
     if (has_conductor(launch))
         err = tutti_conductor_new(&conductor, &launch->job->options, launch->job->result, launch->ranks);
+    if (!err && conductor)
+        err = collect(conductor, launch->job, &collector);
     if (!err && launcher->open)
         err = launcher->open(launch->self, launch->job, launch->ranks);
-    err = agree(launch, err);
-    if (!err)
-        return go(launch, conductor, stats);
     struct tutti_failure failure;
-    tutti_failure_keep(&failure, err);
-    if (conductor)
+    tutti_failure_keep(&failure, agree(launch, err));
+    if (!failure.err)
+        tutti_failure_keep(&failure, go(launch, conductor, stats));
+    else if (conductor)
         (void)!tutti_conductor_finish(conductor, stats);
+    tutti_collector_free(collector);
     return tutti_failure_return(&failure);
 }
 
@@ -164,12 +191,16 @@ static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_op
     if (opened)
         return err;
     tell_files(&job);
+    struct tutti_parcel identity = {0};
+    if (!err && (job.checkpoint || job.resume))
+        err = agree(launch, tutti_identity_settle(&job, &identity));
     if (!err)
         err = choose_for(launch, &job);
     if (!err)
         err = place_and_go(launch, &job, stats);
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
+    tutti_parcel_fini(&identity);
     tutti_job_close(&job);
     return tutti_failure_return(&failure);
 }

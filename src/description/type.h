@@ -11,13 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/parcel.h"
+
 /* Holds every Int64 and every UInt64. */
 __extension__ typedef __int128 tutti_wide;
-
-struct tutti_bytes {
-    size_t size;
-    const uint8_t *data;
-};
 
 /* X(name, text in messages and files, C type of a value) */
 #define TUTTI_TYPES(X)                                                                                                 \

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/parcel.h"
 #include "description/type.h"
 #include "fmi/arguments.h"
 #include "fmi/library.h"
@@ -91,6 +92,12 @@ TUTTI_CHECKED enum tutti_err tutti_instance_serialize(struct tutti_instance *ins
                                                       unsigned char **bytes, size_t *size);
 TUTTI_CHECKED enum tutti_err tutti_instance_deserialize(struct tutti_instance *instance, const unsigned char *bytes,
                                                         size_t size, struct tutti_saved *saved);
+
+/* The same in a parcel. */
+TUTTI_CHECKED enum tutti_err tutti_instance_pack(struct tutti_instance *instance, const struct tutti_saved *saved,
+                                                 struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_instance_unpack(struct tutti_instance *instance, struct tutti_unparcel *in,
+                                                   struct tutti_saved *saved);
 
 TUTTI_CHECKED enum tutti_err tutti_instance_terminate(struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instance);

@@ -86,3 +86,22 @@ enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsig
     saved->time = header.time;
     return TUTTI_OK;
 }
+
+enum tutti_err tutti_instance_pack(struct tutti_instance *in, const struct tutti_saved *saved,
+                                   struct tutti_parcel *parcel)
+{
+    unsigned char *bytes;
+    size_t size;
+    TRY(tutti_instance_serialize(in, saved, &bytes, &size));
+    tutti_parcel_put_block(parcel, bytes, size);
+    free(bytes);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_unpack(struct tutti_instance *in, struct tutti_unparcel *parcel,
+                                     struct tutti_saved *saved)
+{
+    size_t size;
+    const void *bytes = tutti_unparcel_block(parcel, &size);
+    return tutti_instance_deserialize(in, bytes, size, saved);
+}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/number.h"
@@ -203,7 +204,8 @@ const char *tutti_job_reads(const struct tutti_run_options *options, const char 
 /* Writing must not destroy what is read, or written. */
 static enum tutti_err check_files(const struct tutti_run_options *options)
 {
-    const char *const written[][2] = {{"-o", options->output}, {"--step-log", options->step_log}};
+    const char *const written[][2] = {
+        {"-o", options->output}, {"--step-log", options->step_log}, {"--checkpoint", options->checkpoint}};
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *other = tutti_job_reads(options, written[i][1]);
         if (other)
@@ -216,6 +218,13 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
             if (tutti_fs_is_same(input, options->inputs[j]))
                 return tutti_fail(TUTTI_ERR_ARGUMENT, "--input '%s' is given twice", input);
     }
+    if ((options->has_every || options->has_every_seconds) && !options->checkpoint)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s says when checkpoints are written, and needs --checkpoint FILE",
+                          options->has_every ? "--every" : "--every-seconds");
+    if (tutti_fs_is_same(options->checkpoint, options->output) ||
+        tutti_fs_is_same(options->checkpoint, options->step_log))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--checkpoint '%s' is the file of %s; name another", options->checkpoint,
+                          tutti_fs_is_same(options->checkpoint, options->output) ? "-o" : "--step-log");
     if (options->step_log && strcmp(options->step_log, "-") == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
     if (tutti_fs_is_same(options->step_log, options->output))
@@ -226,7 +235,8 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
 /* FMUs that a system refers to may lie beside it. */
 static enum tutti_err check_fmus(const struct tutti_job *job)
 {
-    const char *const written[][2] = {{"-o", job->options.output}, {"--step-log", job->options.step_log}};
+    const char *const written[][2] = {
+        {"-o", job->options.output}, {"--step-log", job->options.step_log}, {"--checkpoint", job->options.checkpoint}};
     for (uint32_t f = 0; f < job->system->fmu_count; f++)
         for (size_t i = 0; i < sizeof written / sizeof *written; i++)
             if (tutti_fs_is_same(written[i][1], job->system->fmus[f]->path))
@@ -236,14 +246,50 @@ static enum tutti_err check_fmus(const struct tutti_job *job)
 }
 
 /* Taken at the very beginning: code of an FMU may change the folder that the process is in. */
-static enum tutti_err find_result(struct tutti_job *job)
+static enum tutti_err find_absolute(const char *path, char **absolute)
+{
+    *absolute = path ? tutti_fs_absolute(path) : NULL;
+    return *absolute || !path ? TUTTI_OK
+                              : tutti_fail(TUTTI_ERR_IO, "'%s': the folder that this program runs in is gone", path);
+}
+
+static enum tutti_err find_results(struct tutti_job *job)
 {
     const char *output = job->options.output;
-    if (!output)
+    bool is_stream = output && strcmp(output, "-") == 0;
+    TRY(find_absolute(is_stream ? NULL : output, &job->result));
+    if (is_stream && !(job->result = tutti_str_copy("-")))
+        return tutti_fail_memory();
+    return find_absolute(job->options.checkpoint, &job->checkpoint);
+}
+
+/* Scripts of batch systems name the same file for both, also the first time. */
+static bool begins(const struct tutti_run_options *options, const char *path)
+{
+    bool same = options->checkpoint && strcmp(options->checkpoint, options->resume) == 0;
+    char *previous = same ? tutti_checkpoint_previous(path) : NULL;
+    bool none = previous && access(path, F_OK) != 0 && access(previous, F_OK) != 0;
+    free(previous);
+    return none;
+}
+
+static enum tutti_err read_checkpoint(struct tutti_job *job)
+{
+    const struct tutti_run_options *options = &job->options;
+    bool kept;
+    if (!options->resume)
         return TUTTI_OK;
-    job->result = strcmp(output, "-") == 0 ? tutti_str_copy("-") : tutti_fs_absolute(output);
-    return job->result ? TUTTI_OK
-                       : tutti_fail(TUTTI_ERR_IO, "'%s': the folder that this program runs in is gone", output);
+    const char *path = where_is(options, options->resume);
+    if (begins(options, path))
+        return TUTTI_OK;
+    TRY(tutti_fail_context(tutti_checkpoint_read(&job->resume, path, &kept), "--resume"));
+    if (kept)
+        tutti_log_printf(
+            options->log, TUTTI_LOG_WARNING, NULL,
+            "--resume: '%s' is not there or damaged; the one before it, '%s.previous', is whole: the run goes on "
+            "from t = %s",
+            options->resume, options->resume, TIME(job->resume->t));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_options *options,
@@ -251,7 +297,9 @@ enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_opti
 {
     *job = (struct tutti_job){.asked = options, .options = *options, .visit = visit};
     TRY(check_files(options));
-    enum tutti_err err = find_result(job);
+    enum tutti_err err = find_results(job);
+    if (!err)
+        err = read_checkpoint(job);
     if (!err)
         err = settle(job);
     return close_failed(job, err ? err : check_fmus(job));
@@ -272,5 +320,7 @@ void tutti_job_close(struct tutti_job *job)
     free(job->tables);
     tutti_system_free(job->system);
     free(job->result);
+    free(job->checkpoint);
+    tutti_checkpoint_free(job->resume);
     *job = (struct tutti_job){0};
 }

@@ -4,6 +4,7 @@
 #ifndef TUTTI_JOB_JOB_H
 #define TUTTI_JOB_JOB_H
 
+#include "checkpoint/checkpoint.h"
 #include "job/experiment.h"
 #include "options/options.h"
 #include "plan/structure.h"
@@ -29,6 +30,9 @@ struct tutti_job {
     struct tutti_trajectory_file *tables; /* the input files, and those of the system */
     size_t table_count;
     char *result;                    /* the result file, absolute, or "-"; NULL: none */
+    char *checkpoint;                /* the file of checkpoints, absolute; NULL: none */
+    struct tutti_bytes identity;     /* for checkpoints: what run this is (conduct/identity.h); borrowed */
+    struct tutti_checkpoint *resume; /* where the run goes on; NULL: it begins */
     const struct tutti_visit *visit; /* NULL: none */
     double visit_at;
     const int32_t

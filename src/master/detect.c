@@ -89,9 +89,9 @@ void tutti_detector_close(struct tutti_detector *detector)
 
 enum tutti_err tutti_detector_remember(struct tutti_detector *detector, struct tutti_remembered *remembered)
 {
-    return detector->discretes ? tutti_remember(remembered, detector->restless,
-                                                detector->rank->member_count * sizeof *detector->restless)
-                               : TUTTI_OK;
+    for (uint32_t m = 0; detector->discretes && m < detector->rank->member_count; m++)
+        TRY(tutti_remember_of(remembered, m, &detector->restless[m], sizeof *detector->restless));
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_detector_mark(struct tutti_detector *detector)

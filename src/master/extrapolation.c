@@ -48,8 +48,14 @@ enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *e, struc
 {
     TRY(tutti_remember(remembered, &e->since, sizeof e->since));
     TRY(tutti_history_remember(&e->history, remembered));
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
-        TRY(tutti_history_remember(&e->rates[o], remembered));
+    for (size_t point = 0; e->history.values && point < TUTTI_HISTORY_ROOM; point++)
+        TRY(tutti_outputs_remember(e->outputs, remembered, e->history.values + point * e->history.count));
+    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+        struct tutti_history *rates = &e->rates[o];
+        TRY(tutti_history_remember(rates, remembered));
+        for (size_t point = 0; rates->values && point < TUTTI_HISTORY_ROOM; point++)
+            TRY(tutti_wires_remember(&e->rank->wires, remembered, rates->values + point * rates->count));
+    }
     return TUTTI_OK;
 }
 

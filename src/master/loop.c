@@ -87,10 +87,10 @@ static double announced_by(struct tutti_rank *rank, struct tutti_member *member)
         tutti_inputs_look_ahead(inputs, member->unit);
     if (member->has_grid)
         return event;
-    if (inputs && isfinite(inputs->kink))
-        event = earlier_event(event, inputs->kink, rank->span);
+    if (inputs && isfinite(inputs->now.kink))
+        event = earlier_event(event, inputs->now.kink, rank->span);
     if (inputs)
-        event = earlier_event(event, fmin(inputs->row, inputs->event), rank->span);
+        event = earlier_event(event, fmin(inputs->now.row, inputs->now.event), rank->span);
     return earlier_event(event, member->now.next_event, rank->span);
 }
 
@@ -205,7 +205,7 @@ static enum tutti_err look_around(struct tutti_loop *loop)
     for (uint32_t w = 0; w < rank->watched_count; w++)
         if (tutti_member_present(rank, rank->watched[w])) {
             tutti_member_look(rank, rank->watched[w]);
-            here.jumped = here.jumped || (rank->watched[w]->inputs && rank->watched[w]->inputs->jumped);
+            here.jumped = here.jumped || (rank->watched[w]->inputs && rank->watched[w]->inputs->now.jumped);
         }
     if (rank->times.output_step > 0) {
         double next = loop->output.next;
@@ -297,6 +297,20 @@ static enum tutti_err step_once(struct tutti_master *master, double target)
     return TUTTI_OK;
 }
 
+/* So many steps may be made before the next look of loop->between. */
+static unsigned long most_between(const struct tutti_loop *loop, unsigned long most)
+{
+    const struct tutti_rank *rank = loop->master->rank;
+    const struct tutti_between *between = &loop->between;
+    if (!between->look)
+        return most;
+    unsigned long left = between->look_at > rank->stats->steps ? between->look_at - rank->stats->steps : 0;
+    double steps = (between->due - rank->t) / rank->times.step;
+    if (steps < (double)left)
+        left = steps > 1 ? (unsigned long)steps : 1;
+    return left < most ? left : most;
+}
+
 /* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow. Were there any, and
  * all of them whole? */
 static bool run_lane(struct tutti_loop *loop)
@@ -306,6 +320,7 @@ static bool run_lane(struct tutti_loop *loop)
     unsigned long most = loop->watch.countdown - 1;
     if (growth->now.count > 0 && most > growth->now.pause)
         most = growth->now.pause;
+    most = most_between(loop, most);
     if (most <= 1 || loop->standstills)
         return false;
     most -= growth->now.count > 0; /* the last one of a pause ends it */
@@ -318,6 +333,14 @@ static bool run_lane(struct tutti_loop *loop)
     return made > 0 && !master->lane.stopped;
 }
 
+static inline enum tutti_err look_between(struct tutti_loop *loop)
+{
+    const struct tutti_rank *rank = loop->master->rank;
+    const struct tutti_between *between = &loop->between;
+    bool looks = between->look && (rank->stats->steps >= between->look_at || rank->t >= between->due);
+    return __builtin_expect(looks, 0) && goes_on(loop) ? between->look(between->context) : TUTTI_OK;
+}
+
 enum tutti_err tutti_loop_run(struct tutti_loop *loop)
 {
     struct tutti_master *master = loop->master;
@@ -327,11 +350,13 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
     if (may_visit(loop))
         return visit(loop);
     while (goes_on(loop)) {
-        if (__builtin_expect(interrupt && *interrupt, 0))
+        if (__builtin_expect(interrupt && *interrupt && !loop->between.look, 0))
             return tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                               TIME(rank->t));
-        if (loop->runs_lane && run_lane(loop))
+        if (loop->runs_lane && run_lane(loop)) {
+            TRY(look_between(loop));
             continue;
+        }
         double before = rank->t, target;
         TRY(find_target(loop, &target));
         rank->target = target;
@@ -355,6 +380,7 @@ enum tutti_err tutti_loop_run(struct tutti_loop *loop)
             tutti_pace_wait(rank, loop->watch.loop_start);
         if (__builtin_expect(--loop->watch.countdown == 0, 0))
             TRY(look_at_clock(loop, rank->t - before));
+        TRY(look_between(loop));
         if (__builtin_expect(loop->steered, 0))
             break;
     }

@@ -20,6 +20,14 @@ struct tutti_watch {
     double loop_start, last_look, last_flush, last_progress;
 };
 
+/* Something that all ranks do together between two macro steps: after so many of them, or at a time, whatever comes first. */
+struct tutti_between {
+    unsigned long look_at;
+    double due;
+    enum tutti_err (*look)(void *context); /* also looks whether the run is interrupted; NULL: there is nothing to do */
+    void *context;
+};
+
 struct tutti_loop {
     struct tutti_master *master;
     struct tutti_grid communication, output;
@@ -34,6 +42,7 @@ struct tutti_loop {
     double *announced;
     struct tutti_growth growth; /* of signals; a warning comes of it */
     struct tutti_watch watch;
+    struct tutti_between between; /* filled in after tutti_loop_open */
 };
 
 /* With the rank and its master at the first point. */

@@ -30,7 +30,7 @@ static double step_to(const struct tutti_rank *rank, const struct tutti_member *
 static double horizon(const struct tutti_rank *rank, const struct tutti_member *member, double goal)
 {
     double until = member->wires->moving_blocks || member->wires->held_blocks ? goal : rank->times.stop;
-    return member->inputs ? fmin(until, fmin(member->inputs->kink, member->inputs->event)) : until;
+    return member->inputs ? fmin(until, fmin(member->inputs->now.kink, member->inputs->now.event)) : until;
 }
 
 static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *member, double goal,
@@ -38,7 +38,7 @@ static enum tutti_err do_step(struct tutti_rank *rank, struct tutti_member *memb
 {
     struct tutti_unit *unit = member->unit;
     if (member->inputs)
-        TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->time, goal));
+        TRY(tutti_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
     unit->horizon = horizon(rank, member, goal);
     return unit->kind->step(unit, member->now.t, step_to(rank, member, goal), step);
 }
@@ -113,7 +113,7 @@ void tutti_member_look(const struct tutti_rank *rank, struct tutti_member *membe
         tutti_inputs_arrive(inputs, member->unit, member->now.t, rank->span);
     if (!member->unit->has_events)
         return;
-    if ((inputs && inputs->jumped) || tutti_time_reached(member->now.t, member->now.next_event, rank->span))
+    if ((inputs && inputs->now.jumped) || tutti_time_reached(member->now.t, member->now.next_event, rank->span))
         member->now.event = true;
 }
 
@@ -129,10 +129,10 @@ static double next_goal(const struct tutti_rank *rank, const struct tutti_member
     const struct tutti_inputs *inputs = member->inputs;
     if (member->unit->uniform)
         return target;
-    if (inputs && isfinite(inputs->kink))
-        target = cut(target, inputs->kink, rank->span);
+    if (inputs && isfinite(inputs->now.kink))
+        target = cut(target, inputs->now.kink, rank->span);
     if (inputs)
-        target = cut(target, fmin(inputs->row, inputs->event), rank->span);
+        target = cut(target, fmin(inputs->now.row, inputs->now.event), rank->span);
     return cut(target, member->now.next_event, rank->span);
 }
 

@@ -182,8 +182,8 @@ static enum tutti_err remember(struct tutti_master *master)
     TRY(tutti_correction_remember(master->correction, remembered));
     TRY(tutti_detector_remember(&master->detector, remembered));
     for (uint32_t m = 0; m < rank->member_count; m++) {
-        TRY(tutti_remember(remembered, &rank->members[m].learned, sizeof rank->members[m].learned));
-        TRY(tutti_remember(remembered, &rank->members[m].unit->can, sizeof rank->members[m].unit->can));
+        TRY(tutti_remember_of(remembered, m, &rank->members[m].learned, sizeof rank->members[m].learned));
+        TRY(tutti_remember_of(remembered, m, &rank->members[m].unit->can, sizeof rank->members[m].unit->can));
     }
     return TUTTI_OK;
 }
@@ -216,7 +216,9 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
         TRY(tutti_detector_open(&master->detector, rank));
     TRY(remember(master));
     TRY(open_lane(master));
-    return step_log ? tutti_step_log_open(&master->log, rank, step_log, (struct tutti_bytes){0}) : TUTTI_OK;
+    const struct tutti_checkpoint *from = rank->job->resume;
+    struct tutti_bytes resume = from ? from->step_log : (struct tutti_bytes){0};
+    return step_log ? tutti_step_log_open(&master->log, rank, step_log, resume) : TUTTI_OK;
 }
 
 enum tutti_err tutti_master_close(struct tutti_master *master)

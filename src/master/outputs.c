@@ -125,6 +125,18 @@ enum tutti_err tutti_outputs_take(struct tutti_outputs *outputs, double *values)
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_outputs_remember(const struct tutti_outputs *outputs, struct tutti_remembered *remembered,
+                                      double *values)
+{
+    const struct tutti_wires *wires = &outputs->rank->wires;
+    const uint32_t *unread = outputs->unread_first;
+    TRY(tutti_wires_remember(wires, remembered, values));
+    for (uint32_t c = 0; unread && c < outputs->rank->member_count; c++)
+        TRY(tutti_remember_of(remembered, c, values + wires->real_count + unread[c],
+                              (unread[c + 1] - unread[c]) * sizeof *values));
+    return TUTTI_OK;
+}
+
 struct tutti_end tutti_outputs_end(const struct tutti_outputs *outputs, uint32_t output)
 {
     const struct tutti_rank *rank = outputs->rank;

@@ -4,6 +4,7 @@
 #ifndef TUTTI_MASTER_OUTPUTS_H
 #define TUTTI_MASTER_OUTPUTS_H
 
+#include "base/remembered.h"
 #include "rank/rank.h"
 
 /* One that no unit reads, or an element of one. */
@@ -30,6 +31,9 @@ void tutti_outputs_close(struct tutti_outputs *outputs); /* a zeroed one is fine
 void tutti_outputs_forget(struct tutti_outputs *outputs);
 /* All of them where the units are, at a point at which reading is allowed; one more FMI call per unit and point. */
 TUTTI_CHECKED enum tutti_err tutti_outputs_take(struct tutti_outputs *outputs, double *values);
+/* A vector with a value per output is remembered, each with the unit whose output it is. */
+TUTTI_CHECKED enum tutti_err tutti_outputs_remember(const struct tutti_outputs *outputs,
+                                                    struct tutti_remembered *remembered, double *values);
 /* Whose output it is. */
 struct tutti_end tutti_outputs_end(const struct tutti_outputs *outputs, uint32_t output);
 

@@ -18,7 +18,8 @@ static bool is_interrupted(const struct tutti_rank *rank)
 
 void tutti_pace_wait(const struct tutti_rank *rank, double loop_start)
 {
-    double due = loop_start + (rank->t - rank->times.start) / rank->job->options.realtime;
+    double from = rank->job->resume ? rank->job->resume->t : rank->times.start;
+    double due = loop_start + (rank->t - from) / rank->job->options.realtime;
     double now = tutti_clock_now(), late = now - due;
     if (late > TOLERANCE) {
         rank->stats->overruns++;

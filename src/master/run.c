@@ -6,12 +6,14 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "master/checkpoints.h"
 #include "master/choose.h"
 #include "master/control/control.h"
 #include "master/count.h"
 #include "master/events.h"
 #include "master/open.h"
 #include "master/pace.h"
+#include "master/pack.h"
 #include "options/options.h"
 #include "start/initialise.h"
 #include "start/open.h"
@@ -20,6 +22,8 @@
 static enum tutti_err open_observer(struct tutti_execution *execution)
 {
     struct tutti_rank *rank = &execution->rank;
+    const struct tutti_checkpoint *from = rank->job->resume;
+    struct tutti_bytes resume = from ? from->result : (struct tutti_bytes){0};
     struct tutti_observed *observed = calloc(rank->member_count, sizeof *observed);
     if (!observed)
         return tutti_fail_memory();
@@ -28,7 +32,7 @@ static enum tutti_err open_observer(struct tutti_execution *execution)
                                               .own = tutti_rank_owns(rank, m),
                                               .has_pending = rank->pending_sets != NULL, .log = rank->unit_log};
     enum tutti_err err = tutti_observer_open(&execution->observer, &rank->job->options, rank->job->result, &rank->wires,
-                                             observed, rank->log, rank->reports ? rank->fabric : NULL);
+                                             observed, rank->log, rank->reports ? rank->fabric : NULL, resume);
     free(observed);
     return err;
 }
@@ -71,13 +75,19 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     bool crossed = false;
     TRY(initialise(execution));
     TRY(open_observer(execution)); /* not before: what is refused must not cost an earlier result */
+    execution->observer.muted = rank->job->resume != NULL;
     if (!rank->ended)
         TRY(tutti_events_cross(master, &crossed));
     TRY(tutti_master_open(master)); /* only now it is known how units are stepped */
     TRY(tutti_loop_open(&execution->loop, master, steered));
     TRY(tutti_remember(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
     tutti_rows_begin(rank, master->chosen.control->varies, master->chosen.per_time);
-    return crossed ? TUTTI_OK : tutti_observer_row(master->observer, rank->t);
+    if (rank->job->resume)
+        TRY(tutti_unpack(execution, rank->job->resume));
+    else if (!crossed)
+        TRY(tutti_observer_row(master->observer, rank->t));
+    execution->observer.muted = false;
+    return tutti_checkpoints_open(execution);
 }
 
 enum tutti_err tutti_execution_start(struct tutti_execution *execution, bool steered)
@@ -146,6 +156,7 @@ enum tutti_err tutti_execution_close(struct tutti_execution *execution, enum tut
 {
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
+    tutti_checkpoints_close(execution);
     enum tutti_err closing = tutti_observer_close(&execution->observer);
     if (!failure.err)
         tutti_failure_keep(&failure, closing);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - a rank with all that carries it from start to stop: its master, its loop, what it records. */
+/* run.h - a rank from start to stop. */
 #ifndef TUTTI_MASTER_RUN_H
 #define TUTTI_MASTER_RUN_H
 
-#include "master/loop.h"
-#include "report/observer.h"
-
-struct tutti_execution {
-    struct tutti_rank rank;
-    struct tutti_observer observer;
-    struct tutti_master master;
-    struct tutti_loop loop;
-};
+#include "master/execution.h"
 
 /* `rank` is filled in as for tutti_rank_open (start/open.h), all else is zeroed; it stays where it is. To the first row, with
  * everything chosen and opened; `steered`: a program steps it. Setup time goes into the statistics. */

@@ -12,8 +12,8 @@ static void pack_texts(const char *const *texts, size_t count, struct tutti_parc
         tutti_parcel_put_text(parcel, texts[i]);
 }
 
-static void pack(const struct tutti_run_options *options, const struct tutti_option *option,
-                 struct tutti_parcel *parcel)
+void tutti_option_pack(const struct tutti_run_options *options, const struct tutti_option *option,
+                       struct tutti_parcel *parcel)
 {
     const char *base = (const char *)options;
     const void *value = base + option->value;
@@ -44,7 +44,7 @@ enum tutti_err tutti_options_pack(const struct tutti_run_options *given, struct 
         return tutti_fail(TUTTI_ERR_ARGUMENT, "equations of a program's own (extra) cannot be sent to nodes");
     for (const struct tutti_option *option = tutti_options; option->name; option++)
         if (option->travels)
-            pack(&sent, option, parcel);
+            tutti_option_pack(&sent, option, parcel);
     tutti_parcel_put_u8(parcel, sent.log && sent.log->write ? (uint8_t)sent.log->level : UINT8_MAX);
     tutti_parcel_put_u8(parcel, sent.progress != NULL);
     tutti_parcel_put_u8(parcel, tutti_spelling_has_dashes());

@@ -13,6 +13,9 @@ struct tutti_options_extras {
     bool has_dashes;   /* messages are to name options with dashes */
 };
 
+/* What is set of one of them: the same bytes for the same. MEMORY is in the parcel. */
+void tutti_option_pack(const struct tutti_run_options *options, const struct tutti_option *option,
+                       struct tutti_parcel *parcel);
 /* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
 TUTTI_CHECKED enum tutti_err tutti_options_pack(const struct tutti_run_options *options, struct tutti_parcel *parcel);
 /* Texts are copied to `arena`; options that do not travel are as if they had not been set. FORMAT if it is no such parcel. */

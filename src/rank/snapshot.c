@@ -42,7 +42,7 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
         member->unit->counts.save_seconds += tutti_clock_now() - before;
         member->unit->counts.points++;
         if (snapshot->inputs && member->inputs)
-            snapshot->inputs[m] = *member->inputs;
+            snapshot->inputs[m] = member->inputs->now;
         snapshot->held_changed[m] = member->wires->held_changed;
     }
     for (uint32_t m = 0; m < rank->member_count; m++)
@@ -75,7 +75,7 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
         TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
         member->unit->counts.restore_seconds += tutti_clock_now() - before;
         if (member->inputs)
-            *member->inputs = snapshot->inputs[m];
+            member->inputs->now = snapshot->inputs[m];
         member->wires->held_changed = snapshot->held_changed[m];
     }
     TRY(tutti_wires_renew(&rank->wires, rank->units));

@@ -16,7 +16,7 @@ struct tutti_snapshot {
     unsigned long events_located, own_events;
     struct tutti_unit_saved **saved; /* per member */
     struct tutti_member_state *members;
-    struct tutti_inputs *inputs; /* per member, for those that a file drives */
+    struct tutti_inputs_state *inputs; /* per member, for those that a file drives */
     char *signals;
     char *staged;
     struct tutti_texts *texts; /* Strings and Binaries among these; NULL: there are none */

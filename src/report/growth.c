@@ -134,18 +134,27 @@ enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank 
         growth->watches = growth->watches || cyclic[real->component];
         if (!cyclic[real->component] || !tutti_rank_owns(rank, real->component))
             continue;
-        growth->items[growth->item_count].real = i;
-        tutti_swings_begin(&growth->items[growth->item_count++], rank->t, value_of(rank, real));
+        growth->items[growth->item_count++].real = i;
+    }
+    free(cyclic);
+    tutti_growth_restart(growth, rank);
+    return TUTTI_OK;
+}
+
+void tutti_growth_restart(struct tutti_growth *growth, const struct tutti_rank *rank)
+{
+    for (uint32_t i = 0; i < growth->item_count; i++) {
+        struct tutti_swings *swings = &growth->items[i];
+        *swings = (struct tutti_swings){.real = swings->real};
+        tutti_swings_begin(swings, rank->t, value_of(rank, &rank->wires.reals[swings->real]));
     }
     growth->now = (struct tutti_growth_state){.count = growth->item_count, .left = FIRST_LOOK};
-    free(cyclic);
-    return TUTTI_OK;
 }
 
 enum tutti_err tutti_growth_remember(struct tutti_growth *growth, struct tutti_remembered *remembered)
 {
-    TRY(tutti_remember(remembered, &growth->now, sizeof growth->now));
-    return tutti_remember(remembered, growth->items, growth->item_count * sizeof *growth->items);
+    TRY(tutti_remember_of(remembered, TUTTI_OF_RANK, &growth->now, sizeof growth->now));
+    return tutti_remember_of(remembered, TUTTI_OF_RANK, growth->items, growth->item_count * sizeof *growth->items);
 }
 
 /* A look ends where nothing seems to grow. */

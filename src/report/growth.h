@@ -54,6 +54,8 @@ struct tutti_growth {
 
 /* At the first point, when the master is chosen. */
 TUTTI_CHECKED enum tutti_err tutti_growth_open(struct tutti_growth *growth, struct tutti_rank *rank);
+/* Begins anew, where the rank is now. */
+void tutti_growth_restart(struct tutti_growth *growth, const struct tutti_rank *rank);
 /* What was seen so far. */
 TUTTI_CHECKED enum tutti_err tutti_growth_remember(struct tutti_growth *growth, struct tutti_remembered *remembered);
 /* At an accepted point: is it to be looked at? */

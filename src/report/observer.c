@@ -14,7 +14,7 @@ bool tutti_observer_is_wanted(const struct tutti_run_options *options, const cha
 enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct tutti_run_options *options,
                                    const char *output, const struct tutti_wires *wires,
                                    const struct tutti_observed *observed, const struct tutti_log *log,
-                                   struct tutti_fabric *fabric)
+                                   struct tutti_fabric *fabric, struct tutti_bytes resume)
 {
     *observer = (struct tutti_observer){
         .log = log,
@@ -26,8 +26,8 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
     if (fabric)
         return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
                                       observer->column_count, observer->records);
-    const struct tutti_output_target target = {output, options->watcher, observer->log, observer->name,
-                                               .by_thread = true};
+    const struct tutti_output_target target = {output,         options->watcher,  observer->log,
+                                               observer->name, .by_thread = true, .resume = resume};
     return observer->records
                ? tutti_output_open(&observer->sink.output, &target, observer->columns, observer->column_count)
                : TUTTI_OK;
@@ -35,7 +35,7 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
 
 enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t)
 {
-    if (!observer->records)
+    if (!observer->records || observer->muted)
         return TUTTI_OK;
     for (size_t i = 0; i < observer->look_count; i++)
         TRY(tutti_unit_get(observer->looks[i].unit, &observer->looks[i].signals));

@@ -38,6 +38,7 @@ struct tutti_shown_port {
 
 struct tutti_observer {
     bool records; /* something is recorded, by this rank or others */
+    bool muted;   /* rows are not wanted: a run that goes on from a checkpoint is not there yet */
     struct tutti_sink sink;
     struct tutti_look *looks;
     size_t look_count;
@@ -60,12 +61,13 @@ struct tutti_observer {
 bool tutti_observer_is_wanted(const struct tutti_run_options *options, const char *output);
 /* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log`
  * is for what is said of the whole. Without `fabric` opens the result file `output` (NULL: none) and tells the watcher;
- * with it tells the conductor there, and rows go to it. ARGUMENT, on all ranks alike, for a pattern that fits no variable
+ * with it tells the conductor there, and rows go to it. `resume`: the file goes on (record/output.h); empty: it begins. ARGUMENT, on all ranks alike, for a pattern that fits no variable
  * of any rank. */
 TUTTI_CHECKED enum tutti_err tutti_observer_open(struct tutti_observer *observer,
                                                  const struct tutti_run_options *options, const char *output,
                                                  const struct tutti_wires *wires, const struct tutti_observed *observed,
-                                                 const struct tutti_log *log, struct tutti_fabric *fabric);
+                                                 const struct tutti_log *log, struct tutti_fabric *fabric,
+                                                 struct tutti_bytes resume);
 /* Reads the variables from the units and writes a row. */
 TUTTI_CHECKED enum tutti_err tutti_observer_row(struct tutti_observer *observer, double t);
 /* Hands what was written so far to the operating system. */

@@ -25,8 +25,7 @@ enum tutti_err tutti_history_remember(struct tutti_history *history, struct tutt
     TRY(tutti_remember(remembered, &history->points, sizeof history->points));
     TRY(tutti_remember(remembered, &history->hidden, sizeof history->hidden));
     TRY(tutti_remember(remembered, &history->times, sizeof history->times));
-    TRY(tutti_remember(remembered, &history->newest, sizeof history->newest));
-    return tutti_remember(remembered, history->values, TUTTI_HISTORY_ROOM * history->count * sizeof *history->values);
+    return tutti_remember(remembered, &history->newest, sizeof history->newest);
 }
 
 void tutti_history_restart(struct tutti_history *history)

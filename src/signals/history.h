@@ -28,7 +28,7 @@ TUTTI_CHECKED enum tutti_err tutti_history_init(struct tutti_history *history, s
 /* A zeroed one is fine. */
 void tutti_history_fini(struct tutti_history *history);
 
-/* All of it, which may be nothing, is remembered. */
+/* All of it, which may be nothing, is remembered, but for the signals' values: the caller knows whose they are. */
 TUTTI_CHECKED enum tutti_err tutti_history_remember(struct tutti_history *history, struct tutti_remembered *remembered);
 
 /* The signals at a point: 0 is the newest one, which must be known. */

@@ -80,12 +80,12 @@ enum tutti_err tutti_inputs_open(struct tutti_inputs *inputs, const struct tutti
     *inputs = (struct tutti_inputs){.choice = inputs->choice,
                                     .kind = kind,
                                     .at = inputs->choice.at,
-                                    .straight_until = -INFINITY,
-                                    .event = INFINITY,
-                                    .kink = INFINITY,
-                                    .row = INFINITY,
-                                    .counted = -INFINITY,
-                                    .told = -INFINITY};
+                                    .now = {.straight_until = -INFINITY,
+                                            .event = INFINITY,
+                                            .kink = INFINITY,
+                                            .row = INFINITY,
+                                            .counted = -INFINITY,
+                                            .told = -INFINITY}};
     TRY(tutti_trajectory_new(&inputs->trajectory, files, file_count, desc, columns, count, inputs->choice.hold));
     TRY(allocate(inputs, desc));
     collect(inputs, desc, kind, at_points);
@@ -191,6 +191,21 @@ const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variab
     return (const char *)signals->slots[signal] + place * signals->sizes[signal];
 }
 
+void tutti_inputs_pack(const struct tutti_inputs *inputs, struct tutti_parcel *parcel)
+{
+    tutti_parcel_put_block(parcel, &inputs->now, sizeof inputs->now);
+    tutti_signals_pack(&inputs->moving.signals, parcel);
+    tutti_signals_pack(&inputs->held.signals, parcel);
+}
+
+enum tutti_err tutti_inputs_unpack(struct tutti_inputs *inputs, struct tutti_unparcel *in)
+{
+    if (!tutti_unparcel_into(in, &inputs->now, sizeof inputs->now))
+        return tutti_fail(TUTTI_ERR_FORMAT, "a unit's inputs are not as they should be");
+    TRY(tutti_signals_unpack(&inputs->moving.signals, in));
+    return tutti_signals_unpack(&inputs->held.signals, in);
+}
+
 const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable)
 {
     return tutti_trajectory_file(inputs->trajectory, inputs->column_of[variable] - 1);
@@ -200,7 +215,8 @@ void tutti_inputs_sample_moving(void *context, double t, double *values)
 {
     struct tutti_inputs *inputs = context;
     for (size_t i = 0; i < inputs->slope_count; i++)
-        values[i] = tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], 0, t, t <= inputs->step_start);
+        values[i] =
+            tutti_trajectory_value(inputs->trajectory, inputs->slope_columns[i], 0, t, t <= inputs->now.step_start);
 }
 
 void tutti_inputs_sample(struct tutti_inputs *inputs, double t, bool after)
@@ -223,8 +239,8 @@ enum tutti_err tutti_inputs_offer(const struct tutti_inputs *inputs, struct tutt
 
 enum tutti_err tutti_inputs_set_all(struct tutti_inputs *inputs, struct tutti_unit *unit)
 {
-    inputs->held_changed = false;
-    inputs->straight_until = -INFINITY; /* what is set has no slope any more */
+    inputs->now.held_changed = false;
+    inputs->now.straight_until = -INFINITY; /* what is set has no slope any more */
     TRY(tutti_unit_set(unit, &inputs->moving.signals));
     return tutti_unit_set(unit, &inputs->held.signals);
 }
@@ -238,15 +254,15 @@ static bool has_come(const struct tutti_inputs *inputs, double t, double event, 
 /* Jumps that the step to t has passed by: of those, the unit sees the last one at t. */
 static void count_passed(struct tutti_inputs *inputs, double t, double span)
 {
-    double event = inputs->event;
-    if (t <= inputs->counted)
+    double event = inputs->now.event;
+    if (t <= inputs->now.counted)
         return;
-    inputs->counted = t;
+    inputs->now.counted = t;
     while (event + inputs->slack < t && !tutti_time_same(event, t, span)) {
         double next = tutti_trajectory_next_event(inputs->trajectory, event);
         bool seen = !has_come(inputs, t, next, span);
-        inputs->late += seen;
-        inputs->unseen += !seen;
+        inputs->now.late += seen;
+        inputs->now.unseen += !seen;
         event = next;
     }
 }
@@ -288,25 +304,25 @@ bool tutti_inputs_show_at_once(const struct tutti_inputs *inputs, const struct t
 void tutti_inputs_arrive(struct tutti_inputs *inputs, const struct tutti_unit *unit, double t, double span)
 {
     count_passed(inputs, t, span);
-    inputs->jumped = has_come(inputs, t, inputs->event, span);
-    inputs->time = t;
-    double event = inputs->event;
+    inputs->now.jumped = has_come(inputs, t, inputs->now.event, span);
+    inputs->now.time = t;
+    double event = inputs->now.event;
     while (has_come(inputs, t, event, span)) {
-        inputs->time = fmax(t, event);
+        inputs->now.time = fmax(t, event);
         event = tutti_trajectory_next_event(inputs->trajectory, event);
     }
     for (size_t c = 0; c < tutti_trajectory_count(inputs->trajectory); c++)
         if (is_followed(inputs, unit, c))
-            tutti_trajectory_sample_column(inputs->trajectory, c, inputs->time, false);
-    inputs->held_changed = inputs->held_changed || inputs->jumped;
+            tutti_trajectory_sample_column(inputs->trajectory, c, inputs->now.time, false);
+    inputs->now.held_changed = inputs->now.held_changed || inputs->now.jumped;
 }
 
 enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, struct tutti_unit *unit)
 {
-    if (!inputs->jumped)
+    if (!inputs->now.jumped)
         return TUTTI_OK;
-    inputs->jumped = false;
-    tutti_inputs_sample(inputs, inputs->time, true);
+    inputs->now.jumped = false;
+    tutti_inputs_sample(inputs, inputs->now.time, true);
     return tutti_inputs_set_all(inputs, unit);
 }
 
@@ -319,10 +335,12 @@ static bool follows(const struct tutti_inputs *inputs, const struct tutti_unit *
 
 void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit)
 {
-    inputs->event = tutti_trajectory_next_event(inputs->trajectory, inputs->time);
-    inputs->kink = follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, inputs->time) : -INFINITY;
-    inputs->row = inputs->ends_at_rows ? tutti_trajectory_next_kink(inputs->trajectory, inputs->time + inputs->splinter)
-                                       : INFINITY;
+    inputs->now.event = tutti_trajectory_next_event(inputs->trajectory, inputs->now.time);
+    inputs->now.kink = follows(inputs, unit) ? tutti_trajectory_next_kink(inputs->trajectory, inputs->now.time)
+                                             : -INFINITY;
+    inputs->now.row = inputs->ends_at_rows
+                          ? tutti_trajectory_next_kink(inputs->trajectory, inputs->now.time + inputs->splinter)
+                          : INFINITY;
 }
 
 /* The value of an input that moves; a cell may hold all elements of an array. */
@@ -369,7 +387,7 @@ static void count_bent(struct tutti_inputs *inputs, const struct tutti_unit *uni
         return;
     double row = tutti_trajectory_next_kink(inputs->trajectory, t);
     while (row < target) {
-        inputs->bent += is_far(inputs, row, t, target);
+        inputs->now.bent += is_far(inputs, row, t, target);
         row = tutti_trajectory_next_kink(inputs->trajectory, row);
     }
 }
@@ -404,9 +422,10 @@ static void sample_ahead(struct tutti_inputs *inputs, const struct tutti_unit *u
     }
     if (!held)
         return;
-    double from = fmax(t, inputs->told);
-    inputs->held_changed = inputs->held_changed || tutti_trajectory_next_event(inputs->trajectory, from) <= point;
-    inputs->told = point;
+    double from = fmax(t, inputs->now.told);
+    inputs->now.held_changed = inputs->now.held_changed ||
+                               tutti_trajectory_next_event(inputs->trajectory, from) <= point;
+    inputs->now.told = point;
 }
 
 enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t, double target)
@@ -417,18 +436,18 @@ enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit
     tutti_inputs_sample(inputs, t, true);
     if (point > t)
         sample_ahead(inputs, unit, t, point);
-    inputs->step_start = t;
-    if (!keeps || t >= inputs->straight_until)
+    inputs->now.step_start = t;
+    if (!keeps || t >= inputs->now.straight_until)
         TRY(tutti_unit_set(unit, &inputs->moving.signals));
-    if (inputs->held_changed)
+    if (inputs->now.held_changed)
         TRY(tutti_unit_set(unit, &inputs->held.signals));
-    inputs->held_changed = false;
+    inputs->now.held_changed = false;
     if (!(unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || inputs->slope_count == 0)
         return TUTTI_OK;
     if (!keeps)
         return apply_slopes(inputs, unit, t, target);
-    if (t < inputs->straight_until)
+    if (t < inputs->now.straight_until)
         return TUTTI_OK;
-    inputs->straight_until = tutti_trajectory_next_kink(inputs->trajectory, t);
-    return apply_slopes(inputs, unit, t, inputs->straight_until);
+    inputs->now.straight_until = tutti_trajectory_next_kink(inputs->trajectory, t);
+    return apply_slopes(inputs, unit, t, inputs->now.straight_until);
 }

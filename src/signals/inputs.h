@@ -38,6 +38,24 @@ struct tutti_input_set {
     struct tutti_signals signals;
 };
 
+/* Where a unit's inputs are between two steps. Plain data: a snapshot copies it. */
+struct tutti_inputs_state {
+    double time;           /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double event;          /* the next jump */
+    double kink;           /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double row;            /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    bool jumped;           /* there is a jump at `time` that the unit has not been told yet */
+    bool held_changed;     /* new values of held inputs came, and the unit does not know yet */
+    double straight_until; /* the unit knows how they move until then */
+    double step_start;     /* of the present step: a jump there has happened already */
+    double
+        told; /* until when the unit knows held values, where it gets those of a later time than the step's beginning */
+    /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
+     * never; rows where the file is far from the line that the unit was told. */
+    double counted;
+    unsigned long late, unseen, bent;
+};
+
 struct tutti_inputs {
     struct tutti_trajectory *trajectory;
     struct tutti_inputs_choice choice; /* set before open */
@@ -45,20 +63,15 @@ struct tutti_inputs {
     enum tutti_input_at
         at;            /* choice.at, or what bounds errors better where that is auto: start/rows.c, master/member.c */
     bool halves;       /* steps are made in two halves: with the value at the beginning, with that at the end */
-    double time;       /* where the inputs are read: the unit's time, or the jump that is the same point */
-    double event;      /* the next jump */
-    double kink;       /* the next change of a slope; -INFINITY: the unit is told anew before every step */
-    double row;        /* the next row at which a step is to end though nothing jumps; INFINITY: none */
     bool ends_at_rows; /* steps end at rows that bend a line ... */
     double splinter;   /* ... unless they are this near to the end of the step before */
     double slack;      /* a jump that is this soon after a point is at that point: for units of one step size */
-    bool jumped;       /* there is a jump at `time` that the unit has not been told yet */
     struct tutti_input_set moving; /* continuous: new values at every step */
     struct tutti_input_set held;   /* all others: new values at events only */
-    bool held_changed;             /* ... which came, and the unit does not know yet */
-    size_t *signal_of;             /* per variable of the FMU: 1 + its place in its set, or 0 */
-    size_t *column_of;             /* ... 1 + its first column, or 0 */
-    void **column_slots;           /* per column: where its value goes */
+    struct tutti_inputs_state now;
+    size_t *signal_of;   /* per variable of the FMU: 1 + its place in its set, or 0 */
+    size_t *column_of;   /* ... 1 + its first column, or 0 */
+    void **column_slots; /* per column: where its value goes */
     /* Columns of inputs whose movement inside a step the FMU can take, as slopes or by intermediate update: Float64 scalars,
      * in Model Exchange arrays and Float32, too. */
     size_t *slope_columns;
@@ -67,17 +80,9 @@ struct tutti_inputs {
     double *slopes;
     int32_t *slope_orders; /* all 1 */
     size_t continuous;     /* values that are linear between rows */
-    double straight_until; /* the unit knows how they move until then */
-    double step_start;     /* of the present step: a jump there has happened already */
     size_t slope_count;
     bool asked;     /* the FMU asks for all of them inside of its steps */
     bool *followed; /* per column: is it among them? */
-    double
-        told; /* until when the unit knows held values, where it gets those of a later time than the step's beginning */
-    /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
-     * never; rows where the file is far from the line that the unit was told. */
-    double counted;
-    unsigned long late, unseen, bent;
 };
 
 /* Reads the chosen columns of `files` (borrowed) against `desc`, for a unit of this interface. `inputs` is zeroed but for
@@ -117,11 +122,15 @@ TUTTI_CHECKED enum tutti_err tutti_inputs_cross(struct tutti_inputs *inputs, str
  * if they changed since (tutti_inputs_arrive): for an FMU each set of a discrete input may be an event. */
 TUTTI_CHECKED enum tutti_err tutti_inputs_apply(struct tutti_inputs *inputs, struct tutti_unit *unit, double t,
                                                 double target);
-/* Before a step: fills in `event`, `kink` and `row` from `time` on. */
+/* Before a step: fills in now.event, kink and row from now.time on. */
 void tutti_inputs_look_ahead(struct tutti_inputs *inputs, const struct tutti_unit *unit);
 
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
 const void *tutti_inputs_slot(const struct tutti_inputs *inputs, uint32_t variable, size_t place);
+
+/* Where they are and their values, for another process; and back. FORMAT. */
+void tutti_inputs_pack(const struct tutti_inputs *inputs, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_inputs_unpack(struct tutti_inputs *inputs, struct tutti_unparcel *in);
 
 /* The name of the file that drives a variable, for which there is a slot. */
 const char *tutti_inputs_file(const struct tutti_inputs *inputs, uint32_t variable);

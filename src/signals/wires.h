@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/remembered.h"
 #include "plan/structure.h"
 #include "system/system.h"
 #include "unit/unit.h"
@@ -135,6 +136,9 @@ TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wi
 double tutti_wires_nominal(const struct tutti_var *var);
 /* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
+/* A vector with a value per real is remembered, each with the unit whose output it is. */
+TUTTI_CHECKED enum tutti_err tutti_wires_remember(const struct tutti_wires *wires, struct tutti_remembered *remembered,
+                                                  double *values);
 /* Sets derivative number `order` (1 ...) of all signals. */
 void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const double *values);
 /* After other bytes were put into signals, where units have gone back to: reads Strings and Binaries there again, which

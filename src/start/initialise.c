@@ -104,7 +104,7 @@ static enum tutti_err enter(struct tutti_rank *rank, struct tutti_member *member
     const struct tutti_component *component = &rank->job->system->components[member->component];
     tutti_rank_tell_unit(rank, member->component);
     if (member->inputs) {
-        member->inputs->time = rank->times.start;
+        member->inputs->now.time = rank->times.start;
         tutti_inputs_sample(member->inputs, rank->times.start, true);
     }
     TRY(enter_mode(rank, member));
@@ -122,7 +122,7 @@ static enum tutti_err leave(struct tutti_member *member)
     if (!member->unit->has_events) {
         member->wires->held_changed = true;
         if (member->inputs)
-            member->inputs->held_changed = true;
+            member->inputs->now.held_changed = true;
     }
     return member->unit->kind->exit_init(member->unit);
 }

@@ -97,16 +97,16 @@ static void tell_member(const struct tutti_rank *rank, const struct tutti_member
 {
     const struct tutti_inputs *inputs = member->inputs;
     char text[128];
-    if (inputs->late + inputs->unseen > 0)
+    if (inputs->now.late + inputs->now.unseen > 0)
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
                          "%s: the FMU cannot vary its step %s, and inputs that jump change between its steps: %lu "
                          "changes came late, %lu it never saw; %s",
-                         tutti_trajectory_file(inputs->trajectory, 0), NUMBER(member->now.grid.step), inputs->late,
-                         inputs->unseen, advice(rank, member, false, text, sizeof text));
-    if (inputs->bent > 0)
+                         tutti_trajectory_file(inputs->trajectory, 0), NUMBER(member->now.grid.step), inputs->now.late,
+                         inputs->now.unseen, advice(rank, member, false, text, sizeof text));
+    if (inputs->now.bent > 0)
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
                          "%s: %lu rows lie inside of steps, and the FMU saw nothing of them; %s",
-                         tutti_trajectory_file(inputs->trajectory, 0), inputs->bent,
+                         tutti_trajectory_file(inputs->trajectory, 0), inputs->now.bent,
                          advice(rank, member, true, text, sizeof text));
 }
 

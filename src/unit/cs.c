@@ -246,6 +246,17 @@ static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
     free(saved);
 }
 
+static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel)
+{
+    return tutti_instance_pack(((struct cs *)unit)->instance, &saved->fmu, parcel);
+}
+
+static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved)
+{
+    *saved = calloc(1, sizeof **saved);
+    return *saved ? tutti_instance_unpack(((struct cs *)unit)->instance, in, &(*saved)->fmu) : tutti_fail_memory();
+}
+
 static enum tutti_err terminate(struct tutti_unit *unit)
 {
     return tutti_instance_terminate(((struct cs *)unit)->instance);
@@ -276,5 +287,7 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .save = save,
     .restore = restore,
     .discard = discard,
+    .pack = pack,
+    .unpack = unpack,
     .terminate = terminate,
 };

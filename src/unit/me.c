@@ -23,6 +23,13 @@ struct average {
     double *integral;
 };
 
+/* What a step leaves for what follows it. Plain data. */
+struct between {
+    bool inputs_changed; /* since: indicators may have left their domains */
+    bool own_event;      /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
+    bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
+};
+
 struct me {
     struct tutti_unit unit;
     struct tutti_unit_options options;
@@ -34,10 +41,8 @@ struct me {
     struct me_events events;
     struct me_derivatives derivatives;
     struct average average;
-    bool inputs_changed; /* between steps: indicators may have left their domains */
-    bool own_event;      /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
-    bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
-    bool switches;       /* the present event is one of these */
+    struct between between;
+    bool switches;          /* the present event is one of its own, or a state event */
     double *slopes_before;  /* of all states, when the present event was entered ... */
     bool has_slopes_before; /* ... if the solver could go on after it as if nothing had been */
 };
@@ -138,7 +143,7 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     bool news = false;
     TRY(tutti_me_inputs_note(&model->inputs, solution->t, block, &news));
     if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
-        me->inputs_changed = true;
+        me->between.inputs_changed = true;
     if (news && solution->task == ME_GO_ON)
         solution->task = ME_RESUME;
     return TUTTI_OK;
@@ -255,13 +260,13 @@ static enum tutti_err prepare_solver(struct me *me, struct tutti_step *out)
     TRY(tutti_me_solution_begin(solution));
     me->events.at = INFINITY;
     bool jumped = false;
-    if (me->inputs_changed) {
+    if (me->between.inputs_changed) {
         TRY(tutti_me_solution_place_back(solution));
         TRY(tutti_me_events_check_here(&me->events, &jumped));
     }
-    me->inputs_changed = false;
+    me->between.inputs_changed = false;
     out->event = out->event || jumped;
-    me->state_event = me->state_event || jumped;
+    me->between.state_event = me->between.state_event || jumped;
     return jumped ? tutti_me_events_note(&me->events, solution->t) : TUTTI_OK;
 }
 
@@ -296,7 +301,7 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
     struct me_model *model = &me->model;
     struct me_solution *solution = &me->solution;
     double span = model->setup.stop - model->setup.start;
-    if (solution->task != ME_GO_ON || me->inputs_changed)
+    if (solution->task != ME_GO_ON || me->between.inputs_changed)
         TRY(prepare_solver(me, out));
     while (!out->event && !out->terminate) {
         double stop = fmin(solution->front, me->events.at);
@@ -308,9 +313,9 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
             }
             TRY(move_to(me, stop, at_end ? end : stop));
             TRY(complete_step(me, out));
-            me->own_event = out->event = out->event || solution->t >= model->calendar.next_event;
+            me->between.own_event = out->event = out->event || solution->t >= model->calendar.next_event;
             if (me->events.at <= stop) {
-                me->state_event = out->event = true;
+                me->between.state_event = out->event = true;
                 TRY(tutti_me_events_note(&me->events, stop));
             }
             if (at_end) {
@@ -349,7 +354,7 @@ static enum tutti_err step(struct tutti_unit *unit, double t, double h, struct t
     if (!(h > 0 && h < INFINITY))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: a step of %s from t = %s", unit->name, NUMBER(h), NUMBER(t));
     *out = (struct tutti_step){.reached = end};
-    me->own_event = me->state_event = false;
+    me->between.own_event = me->between.state_event = false;
     me->average.is_on = me->options.integration.average;
     me->average.step_start = solution->t;
     if (me->average.is_on)
@@ -371,10 +376,10 @@ static enum tutti_err slopes_before_event(struct me *me)
     struct me_model *model = &me->model;
     struct me_solution *solution = &me->solution;
     me->has_slopes_before = false;
-    bool undisturbed = me->own_event && solution->solver && solution->solver->started &&
+    bool undisturbed = me->between.own_event && solution->solver && solution->solver->started &&
                        solution->solver->before < solution->solver->t &&
                        tutti_time_same(solution->t, solution->solver->t, model->setup.stop - model->setup.start) &&
-                       solution->task == ME_GO_ON && !me->inputs_changed;
+                       solution->task == ME_GO_ON && !me->between.inputs_changed;
     if (!undisturbed)
         return TUTTI_OK;
     enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);
@@ -426,8 +431,8 @@ static enum tutti_err enter_event(struct tutti_unit *unit)
     if (solution->open) /* E2 */
         TRY(complete_step(me, &left));
     TRY(slopes_before_event(me));
-    me->switches = me->own_event || me->state_event;
-    me->own_event = me->state_event = false;
+    me->switches = me->between.own_event || me->between.state_event;
+    me->between.own_event = me->between.state_event = false;
     model->calendar.events++;
     model->calendar.event_time = solution->t;
     me->average.is_on = false;
@@ -476,7 +481,7 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
     TRY(plan_after_event(me, first || changed, discrete.states_changed));
     TRY(tutti_me_solution_place_back(solution));
     TRY(tutti_me_events_reset(&me->events));
-    me->inputs_changed = false;
+    me->between.inputs_changed = false;
     me->average.is_on = false;
     return TUTTI_OK;
 }
@@ -487,10 +492,11 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
  * again, which is all there is as long as no event lies between (FMI: discrete states change at events only). */
 struct tutti_unit_saved {
     struct tutti_saved fmu;
+    bool has_fmu; /* there is a state of it */
     struct me_model_saved model;
     struct me_solution_saved solution;
     struct me_events_saved events;
-    bool inputs_changed;
+    struct between between;
     struct average average; /* with an integral of its own */
 };
 
@@ -541,12 +547,13 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **ou
     if (!*out)
         TRY(make(me, out));
     struct tutti_unit_saved *saved = *out;
-    if (unit->can & TUTTI_CAN_STATE)
+    saved->has_fmu = unit->can & TUTTI_CAN_STATE;
+    if (saved->has_fmu)
         TRY(tutti_instance_save(me->instance, &saved->fmu));
     tutti_me_model_save(&me->model, &saved->model);
     tutti_me_solution_save(&me->solution, &saved->solution);
     tutti_me_events_save(&me->events, &saved->events);
-    saved->inputs_changed = me->inputs_changed;
+    saved->between = me->between;
     copy_average(&saved->average, &me->average, me->solution.ode->count);
     return TUTTI_OK;
 }
@@ -554,7 +561,7 @@ static enum tutti_err save(struct tutti_unit *unit, struct tutti_unit_saved **ou
 static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_saved *saved)
 {
     struct me *me = (struct me *)unit;
-    if (unit->can & TUTTI_CAN_STATE)
+    if (saved->has_fmu)
         TRY(tutti_instance_restore(me->instance, &saved->fmu));
     else if (saved->model.calendar.events != me->model.calendar.events)
         return tutti_fail(
@@ -567,7 +574,7 @@ static enum tutti_err restore(struct tutti_unit *unit, const struct tutti_unit_s
     tutti_me_model_restore(&me->model, &saved->model);
     tutti_me_solution_restore(&me->solution, &saved->solution);
     tutti_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
-    me->inputs_changed = saved->inputs_changed;
+    me->between = saved->between;
     copy_average(&me->average, &saved->average, me->solution.ode->count);
     if (tutti_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
@@ -582,6 +589,79 @@ static void discard(struct tutti_unit *unit, struct tutti_unit_saved *saved)
         return;
     tutti_instance_discard_saved(me->instance, &saved->fmu);
     release(saved);
+}
+
+/* ---- for another process ---- */
+
+/* An FMU that cannot serialise its state is brought back by time, states and inputs, which is all there is as long as its discrete
+ * states are those of the start. */
+static enum tutti_err check_pack(const struct me *me)
+{
+    const struct tutti_unit *unit = &me->unit;
+    if (unit->can & TUTTI_CAN_SERIALIZE || me->model.calendar.events == 0)
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "%s (%s): there was an event at t = %s, and the FMU cannot serialise its state "
+                      "(canSerializeFMUstate), without which another process cannot go on after it",
+                      unit->name, unit->fmu->path, TIME(me->model.calendar.event_time));
+}
+
+/* What units count and have tested, which going back does not take back. */
+static void pack_counts(const struct me *me, struct tutti_parcel *parcel)
+{
+    const struct tutti_solver *solver = me->solution.solver;
+    tutti_parcel_put_block(parcel, &me->model.counts, sizeof me->model.counts);
+    tutti_parcel_put_u8(parcel, me->model.jacobian_tested);
+    if (solver)
+        tutti_parcel_put_block(parcel, &solver->counts, sizeof solver->counts);
+}
+
+static void unpack_counts(struct me *me, struct tutti_unparcel *in)
+{
+    struct tutti_solver *solver = me->solution.solver;
+    (void)tutti_unparcel_into(in, &me->model.counts, sizeof me->model.counts);
+    me->model.jacobian_tested = tutti_unparcel_u8(in) != 0;
+    if (solver)
+        (void)tutti_unparcel_into(in, &solver->counts, sizeof solver->counts);
+}
+
+static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel)
+{
+    struct me *me = (struct me *)unit;
+    TRY(check_pack(me));
+    bool serialises = saved->has_fmu && unit->can & TUTTI_CAN_SERIALIZE;
+    tutti_parcel_put_u8(parcel, serialises);
+    if (serialises)
+        TRY(tutti_instance_pack(me->instance, &saved->fmu, parcel));
+    tutti_me_model_pack(&me->model, &saved->model, parcel);
+    tutti_me_solution_pack(&me->solution, &saved->solution, parcel);
+    tutti_me_events_pack(&me->events, &saved->events, parcel);
+    tutti_parcel_put_block(parcel, &saved->between, sizeof saved->between);
+    tutti_parcel_put_u8(parcel, saved->average.is_on);
+    tutti_parcel_put_double(parcel, saved->average.step_start);
+    tutti_parcel_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
+    pack_counts(me, parcel);
+    return me->solution.solver && !saved->solution.is_ahead ? restore(unit, saved) : TUTTI_OK;
+}
+
+static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **out)
+{
+    struct me *me = (struct me *)unit;
+    TRY(make(me, out));
+    struct tutti_unit_saved *saved = *out;
+    saved->has_fmu = tutti_unparcel_u8(in) != 0;
+    if (saved->has_fmu)
+        TRY(tutti_instance_unpack(me->instance, in, &saved->fmu));
+    tutti_me_model_unpack(&me->model, in, &saved->model);
+    tutti_me_solution_unpack(&me->solution, in, &saved->solution);
+    tutti_me_events_unpack(&me->events, in, &saved->events);
+    (void)tutti_unparcel_into(in, &saved->between, sizeof saved->between);
+    saved->average.is_on = tutti_unparcel_u8(in) != 0;
+    saved->average.step_start = tutti_unparcel_double(in);
+    (void)tutti_unparcel_into(in, saved->average.integral, me->solution.ode->count * sizeof(double));
+    unpack_counts(me, in);
+    return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of this unit", unit->name)
+                   : TUTTI_OK;
 }
 
 /* ---- derivatives ---- */
@@ -641,5 +721,7 @@ const struct tutti_unit_kind tutti_unit_me = {
     .save = save,
     .restore = restore,
     .discard = discard,
+    .pack = pack,
+    .unpack = unpack,
     .terminate = terminate,
 };

@@ -310,3 +310,27 @@ void tutti_me_events_restore(struct me_events *events, const struct me_events_sa
     memcpy(events->z_scale, saved->z_scale, events->count * sizeof *events->z_scale);
     memcpy(events->recent, saved->recent, ME_CHATTER_EVENTS * sizeof *events->recent);
 }
+
+void tutti_me_events_pack(const struct me_events *events, const struct me_events_saved *saved,
+                          struct tutti_parcel *parcel)
+{
+    tutti_parcel_put_double(parcel, saved->at);
+    tutti_parcel_put_u64(parcel, saved->indicator);
+    tutti_parcel_put_u8(parcel, saved->near_zero);
+    tutti_parcel_put_u64(parcel, saved->recent_count);
+    tutti_parcel_put_block(parcel, saved->positive, events->count * sizeof *saved->positive);
+    tutti_parcel_put_block(parcel, saved->z_scale, events->count * sizeof *saved->z_scale);
+    tutti_parcel_put_block(parcel, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
+}
+
+void tutti_me_events_unpack(const struct me_events *events, struct tutti_unparcel *in, struct me_events_saved *saved)
+{
+    saved->at = tutti_unparcel_double(in);
+    saved->indicator = tutti_unparcel_u64(in);
+    saved->near_zero = tutti_unparcel_u8(in) != 0;
+    saved->recent_count = tutti_unparcel_u64(in);
+    in->bad = in->bad || (events->count > 0 && saved->indicator >= events->count);
+    (void)tutti_unparcel_into(in, saved->positive, events->count * sizeof *saved->positive);
+    (void)tutti_unparcel_into(in, saved->z_scale, events->count * sizeof *saved->z_scale);
+    (void)tutti_unparcel_into(in, saved->recent, ME_CHATTER_EVENTS * sizeof *saved->recent);
+}

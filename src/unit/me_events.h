@@ -52,5 +52,9 @@ void tutti_me_events_saved_fini(struct me_events_saved *saved);
 void tutti_me_events_save(const struct me_events *events, struct me_events_saved *saved);
 /* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with what lies ahead, too). */
 void tutti_me_events_restore(struct me_events *events, const struct me_events_saved *saved, bool is_ahead);
+/* As bytes, and back into one that was made for such events. The parcel says whether that went well. */
+void tutti_me_events_pack(const struct me_events *events, const struct me_events_saved *saved,
+                          struct tutti_parcel *parcel);
+void tutti_me_events_unpack(const struct me_events *events, struct tutti_unparcel *in, struct me_events_saved *saved);
 
 #endif

@@ -379,3 +379,17 @@ void tutti_me_model_restore(struct me_model *model, const struct me_model_saved 
     memcpy(model->nominals, saved->nominals, model->states * sizeof *model->nominals);
     tutti_me_inputs_restore(&model->inputs, saved->inputs);
 }
+
+void tutti_me_model_pack(const struct me_model *model, const struct me_model_saved *saved, struct tutti_parcel *parcel)
+{
+    tutti_parcel_put_block(parcel, &saved->calendar, sizeof saved->calendar);
+    tutti_parcel_put_block(parcel, saved->nominals, model->states * sizeof *saved->nominals);
+    tutti_parcel_put_block(parcel, saved->inputs, model->inputs.count * sizeof *saved->inputs);
+}
+
+void tutti_me_model_unpack(const struct me_model *model, struct tutti_unparcel *in, struct me_model_saved *saved)
+{
+    (void)tutti_unparcel_into(in, &saved->calendar, sizeof saved->calendar);
+    (void)tutti_unparcel_into(in, saved->nominals, model->states * sizeof *saved->nominals);
+    (void)tutti_unparcel_into(in, saved->inputs, model->inputs.count * sizeof *saved->inputs);
+}

@@ -86,5 +86,8 @@ TUTTI_CHECKED enum tutti_err tutti_me_model_saved_init(struct me_model_saved *sa
 void tutti_me_model_saved_fini(struct me_model_saved *saved);
 void tutti_me_model_save(const struct me_model *model, struct me_model_saved *saved);
 void tutti_me_model_restore(struct me_model *model, const struct me_model_saved *saved);
+/* As bytes, and back into one that was made for such a model. The parcel says whether that went well. */
+void tutti_me_model_pack(const struct me_model *model, const struct me_model_saved *saved, struct tutti_parcel *parcel);
+void tutti_me_model_unpack(const struct me_model *model, struct tutti_unparcel *in, struct me_model_saved *saved);
 
 #endif

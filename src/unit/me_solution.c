@@ -121,8 +121,50 @@ void tutti_me_solution_restore(struct me_solution *solution, const struct me_sol
     if (!saved->is_ahead)
         return;
     solution->solver->kind->restore(solution->solver, saved->solver);
+    solution->solver->started = true; /* also one that another process started */
     solution->task = saved->task;
     solution->front = saved->front;
     solution->open = saved->open;
     memcpy(solution->ahead, saved->ahead, bytes);
+}
+
+static size_t saved_size(const struct me_solution *solution)
+{
+    const struct tutti_solver *solver = solution->solver;
+    return solver && solver->kind->saved_size ? solver->kind->saved_size(solver) : 0;
+}
+
+void tutti_me_solution_pack(const struct me_solution *solution, const struct me_solution_saved *saved,
+                            struct tutti_parcel *parcel)
+{
+    size_t bytes = solution->ode->count * sizeof *saved->x;
+    tutti_parcel_put_double(parcel, saved->t);
+    tutti_parcel_put_block(parcel, saved->x, bytes);
+    tutti_parcel_put_u8(parcel, (uint8_t)saved->task);
+    tutti_parcel_put_u8(parcel, saved->is_ahead);
+    if (!saved->is_ahead)
+        return;
+    tutti_parcel_put_double(parcel, saved->front);
+    tutti_parcel_put_u8(parcel, saved->open);
+    tutti_parcel_put_block(parcel, saved->ahead, bytes);
+    tutti_parcel_put_block(parcel, saved->solver, saved_size(solution));
+}
+
+void tutti_me_solution_unpack(const struct me_solution *solution, struct tutti_unparcel *in,
+                              struct me_solution_saved *saved)
+{
+    size_t bytes = solution->ode->count * sizeof *saved->x;
+    saved->t = tutti_unparcel_double(in);
+    (void)tutti_unparcel_into(in, saved->x, bytes);
+    uint8_t task = tutti_unparcel_u8(in);
+    in->bad = in->bad || task > ME_RESTART;
+    saved->task = in->bad ? ME_RESTART : (enum me_solver_task)task;
+    saved->is_ahead = tutti_unparcel_u8(in) != 0;
+    in->bad = in->bad || (saved->is_ahead && !saved->solver);
+    if (in->bad || !saved->is_ahead)
+        return;
+    saved->front = tutti_unparcel_double(in);
+    saved->open = tutti_unparcel_u8(in) != 0;
+    (void)tutti_unparcel_into(in, saved->ahead, bytes);
+    (void)tutti_unparcel_into(in, saved->solver, saved_size(solution));
 }

@@ -55,5 +55,10 @@ void tutti_me_solution_saved_fini(struct me_solution_saved *saved);
 void tutti_me_solution_save(const struct me_solution *solution, struct me_solution_saved *saved);
 /* With what was known ahead, if that was saved (saved->is_ahead); else the solver begins anew. */
 void tutti_me_solution_restore(struct me_solution *solution, const struct me_solution_saved *saved);
+/* As bytes, and back into one that was made for such a solution. The parcel says whether that went well. */
+void tutti_me_solution_pack(const struct me_solution *solution, const struct me_solution_saved *saved,
+                            struct tutti_parcel *parcel);
+void tutti_me_solution_unpack(const struct me_solution *solution, struct tutti_unparcel *in,
+                              struct me_solution_saved *saved);
 
 #endif

@@ -158,3 +158,51 @@ bool tutti_owned_equal(enum tutti_type type, const void *a, const void *b, size_
     }
     return true;
 }
+
+/* ---- for another process ---- */
+
+static void pack_text(enum tutti_type type, const void *value, struct tutti_parcel *parcel)
+{
+    const struct tutti_bytes *bytes = value;
+    const char *text = type == TUTTI_TYPE_STRING ? *(const char *const *)value : NULL;
+    if (type == TUTTI_TYPE_STRING)
+        tutti_parcel_put_block(parcel, text, text ? strlen(text) : 0);
+    else
+        tutti_parcel_put_block(parcel, bytes->data, bytes->data ? bytes->size : 0);
+}
+
+void tutti_block_pack(const struct tutti_block *block, struct tutti_parcel *parcel)
+{
+    size_t size = tutti_type_size(block->type);
+    if (!tutti_type_is_text(block->type))
+        tutti_parcel_put_block(parcel, block->values, block->value_count * size);
+    for (size_t i = 0; tutti_type_is_text(block->type) && i < block->value_count; i++)
+        pack_text(block->type, (const char *)block->values + i * size, parcel);
+}
+
+enum tutti_err tutti_block_unpack(struct tutti_block *block, struct tutti_unparcel *in)
+{
+    size_t size = tutti_type_size(block->type), found;
+    if (!tutti_type_is_text(block->type))
+        (void)tutti_unparcel_into(in, block->values, block->value_count * size);
+    for (size_t i = 0; tutti_type_is_text(block->type) && i < block->value_count && !in->bad; i++) {
+        const void *bytes = tutti_unparcel_block(in, &found);
+        if (!in->bad)
+            TRY(tutti_owned_put(tutti_owned_at(block->owned, i), block->type, bytes, found,
+                                (char *)block->values + i * size));
+    }
+    return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "values are not as they should be") : TUTTI_OK;
+}
+
+void tutti_signals_pack(const struct tutti_signals *signals, struct tutti_parcel *parcel)
+{
+    for (size_t b = 0; b < signals->block_count; b++)
+        tutti_block_pack(&signals->blocks[b], parcel);
+}
+
+enum tutti_err tutti_signals_unpack(struct tutti_signals *signals, struct tutti_unparcel *in)
+{
+    for (size_t b = 0; b < signals->block_count; b++)
+        TRY(tutti_block_unpack(&signals->blocks[b], in));
+    return TUTTI_OK;
+}

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/parcel.h"
 #include "description/desc.h"
 
 /* All variables of one type. */
@@ -40,6 +41,13 @@ void tutti_signals_fini(struct tutti_signals *signals);
 /* After the FMU filled a block of Strings or Binaries with pointers of its own, which its next call may free: replaces
  * them by copies. Does nothing for other types. NULL becomes an empty value. */
 TUTTI_CHECKED enum tutti_err tutti_signals_own(struct tutti_block *block);
+
+/* The values of a block, for another process; and back into one of the same layout. FORMAT. */
+void tutti_block_pack(const struct tutti_block *block, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_block_unpack(struct tutti_block *block, struct tutti_unparcel *in);
+/* Those of all blocks. */
+void tutti_signals_pack(const struct tutti_signals *signals, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_signals_unpack(struct tutti_signals *signals, struct tutti_unparcel *in);
 
 /* The copies by themselves, for those who lay out values on their own. An array of them, empty, in an arena; its n-th. */
 struct tutti_owned *tutti_owned_array(struct tutti_arena *arena, size_t count);

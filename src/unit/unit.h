@@ -153,6 +153,11 @@ struct tutti_unit_kind {
     enum tutti_err (*save)(struct tutti_unit *unit, struct tutti_unit_saved **saved);
     enum tutti_err (*restore)(struct tutti_unit *unit, const struct tutti_unit_saved *saved);
     void (*discard)(struct tutti_unit *unit, struct tutti_unit_saved *saved); /* NULL is fine */
+    /* A point as bytes for another process of this version of Tutti with the same FMU, and such bytes as a point of this unit,
+     * into *saved, which is NULL. UNSUPPORTED, naming what the FMU lacks; FORMAT. The unit, if it stands at that point, goes on as
+     * one that was brought there: what cannot be packed (the memory of some solvers) begins anew. */
+    enum tutti_err (*pack)(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel);
+    enum tutti_err (*unpack)(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved);
     /* The end of a run that went well; called at most once, nothing but finish follows. */
     enum tutti_err (*terminate)(struct tutti_unit *unit);
 };

@@ -85,8 +85,7 @@ enum tutti_err tutti_scale_remember(struct tutti_scale *scale, struct tutti_reme
 {
     if (!scale->sum)
         return TUTTI_OK;
-    size_t size = scale->outputs->count * sizeof(double);
-    TRY(tutti_remember(remembered, scale->low, size));
-    TRY(tutti_remember(remembered, scale->high, size));
-    return tutti_remember(remembered, scale->sum, size);
+    TRY(tutti_outputs_remember(scale->outputs, remembered, scale->low));
+    TRY(tutti_outputs_remember(scale->outputs, remembered, scale->high));
+    return tutti_outputs_remember(scale->outputs, remembered, scale->sum);
 }

@@ -472,12 +472,24 @@ static enum tutti_err remember_moment(const struct tutti_correction *c, struct m
     const struct tutti_sensitivity *s = &c->sensitivity;
     TRY(tutti_remember(remembered, &moment->at, sizeof moment->at));
     TRY(tutti_remember(remembered, &moment->goes_on, sizeof moment->goes_on));
-    TRY(tutti_remember(remembered, moment->ends, rank->wires.gather_count * sizeof *moment->ends));
-    TRY(tutti_remember(remembered, moment->d, s->entry_count * sizeof *moment->d));
-    TRY(tutti_remember(remembered, moment->inputs, s->column_count * sizeof *moment->inputs));
-    TRY(tutti_remember(remembered, moment->ages, s->unit_count * sizeof *moment->ages));
     TRY(tutti_remember(remembered, &moment->size, sizeof moment->size));
-    return tutti_remember(remembered, moment->seen, rank->wires.real_count * sizeof *moment->seen);
+    TRY(tutti_wires_remember(&rank->wires, remembered, moment->seen));
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_unit_wires *unit = &rank->wires.units[m];
+        TRY(tutti_remember_of(remembered, m, moment->ends + unit->gather_first,
+                              unit->gather_count * sizeof *moment->ends));
+    }
+    for (uint32_t u = 0; u < s->unit_count; u++) {
+        const struct tutti_sensitivity_unit *unit = &s->units[u];
+        const struct tutti_sensitivity_column *first = &s->columns[unit->column_first],
+                                              *end = first + unit->column_count;
+        TRY(tutti_remember_of(remembered, unit->component, moment->d + first->first,
+                              (end->first - first->first) * sizeof *moment->d));
+        TRY(tutti_remember_of(remembered, unit->component, moment->inputs + unit->column_first,
+                              unit->column_count * sizeof *moment->inputs));
+        TRY(tutti_remember_of(remembered, unit->component, &moment->ages[u], sizeof *moment->ages));
+    }
+    return TUTTI_OK;
 }
 
 /* Both moments: where steps are never taken back, no call says that they are accepted. */
@@ -488,7 +500,8 @@ enum tutti_err tutti_correction_remember(struct tutti_correction *c, struct tutt
     TRY(remember_moment(c, &c->accepted, remembered));
     TRY(remember_moment(c, &c->tried, remembered));
     for (uint32_t u = 0; u < c->sensitivity.unit_count; u++)
-        TRY(tutti_remember(remembered, &c->sensitivity.units[u].directional, sizeof(bool)));
+        TRY(tutti_remember_of(remembered, c->sensitivity.units[u].component, &c->sensitivity.units[u].directional,
+                              sizeof(bool)));
     return tutti_remember(remembered, &c->h, sizeof c->h);
 }
 

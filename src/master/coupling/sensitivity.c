@@ -187,7 +187,7 @@ static enum tutti_err add_unit(const struct builder *builder, uint32_t component
 {
     struct tutti_sensitivity *s = builder->sensitivity;
     struct tutti_sensitivity_unit *unit = &s->units[s->unit_count++];
-    *unit = (struct tutti_sensitivity_unit){.column_first = s->column_count};
+    *unit = (struct tutti_sensitivity_unit){.component = component, .column_first = s->column_count};
     if (!tutti_rank_owns(builder->rank, component))
         return TUTTI_OK;
     unit->member = member_of(builder->rank, component);

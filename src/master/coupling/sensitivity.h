@@ -25,6 +25,7 @@ struct tutti_sensitivity_column {
 };
 
 struct tutti_sensitivity_unit {
+    uint32_t component;
     struct tutti_member *member; /* NULL: another rank's */
     bool directional;            /* else short steps are tried */
     bool unknown;                /* ... or nothing is: its D cannot be had, and is taken for 0 */

@@ -133,7 +133,8 @@ static enum tutti_err record_whole(const struct plant *plant, const struct tutti
     struct tutti_observed observed[UNITS];
     struct tutti_observer observer;
     observe(plant, NULL, 0, observed);
-    enum tutti_err err = tutti_observer_open(&observer, options, plant->whole, &plant->wires, observed, NULL, NULL);
+    enum tutti_err err = tutti_observer_open(&observer, options, plant->whole, &plant->wires, observed, NULL, NULL,
+                                              (struct tutti_bytes){0});
     for (int k = 0; k < 3 && !err; k++)
         err = tutti_observer_row(&observer, 0.5 * k);
     enum tutti_err closing = tutti_observer_close(&observer);
@@ -151,7 +152,7 @@ static void record_merged(const struct plant *plant, const struct tutti_run_opti
         struct tutti_observer observer;
         observe(plant, place, r, observed);
         assert_ok(tutti_observer_open(&observer, options, "elsewhere.csv", &plant->wires, observed, NULL,
-                                      &f.ranks[r].fabric));
+                                      &f.ranks[r].fabric, (struct tutti_bytes){0}));
         assert_true(observer.records);
         for (int k = 0; k < 3; k++)
             assert_ok(tutti_observer_row(&observer, 0.5 * k));
@@ -229,7 +230,7 @@ static void test_refused_alike(void **state)
             rank_init(&rank, r, RANKS);
             observe(&plant, place, r, observed);
             enum tutti_err err =
-                tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric);
+                tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric, (struct tutti_bytes){0});
             assert_int_equal(err, options.record_count == 1 ? TUTTI_OK : TUTTI_ERR_ARGUMENT);
             assert_int_equal(rank.bytes.size > 0, options.record_count == 1); /* nothing is told of what is refused */
             assert_ok(tutti_observer_close(&observer));
@@ -262,7 +263,7 @@ static void test_rows_without_allocation(void **state)
         rank_init(&rank, 0, 1);
         rank.fabric.kind = &deaf;
         observe(&plant, NULL, 0, observed);
-        assert_ok(tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric));
+        assert_ok(tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric, (struct tutti_bytes){0}));
         assert_ok(tutti_observer_row(&observer, 0));
         unsigned long before = allocations;
         for (int k = 1; k < 100; k++)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* checkpoint.h - a run between two macro steps as a file, from which another process goes on.
+ *
+ *     "Tutti checkpoint\n"  u32 format  u32 machine  hash of all that follows  payload
+ *
+ * The payload (base/parcel.h) holds blocks that others pack, in this machine's layout: what the run is (conduct/identity.h), what
+ * all ranks know and what belongs to each unit (master/pack.h), where the result and the step log were. Other machines, other
+ * formats, and files of which a bit is not as it was written are refused. */
+#ifndef TUTTI_CHECKPOINT_CHECKPOINT_H
+#define TUTTI_CHECKPOINT_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/parcel.h"
+
+struct tutti_checkpoint {
+    double t;
+    struct tutti_bytes identity;
+    struct tutti_bytes result, step_log; /* of size 0: there is none */
+    struct tutti_bytes common;
+    struct tutti_bytes *units; /* per component */
+    uint32_t unit_count;
+};
+
+/* What the file holds. MEMORY is in the parcel. */
+void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint);
+
+/* Of a whole file; the pieces point into `bytes`, which the caller keeps. FORMAT: `name` is in the sentence. */
+TUTTI_CHECKED enum tutti_err tutti_checkpoint_parse(struct tutti_checkpoint **out, const void *bytes, size_t size,
+                                                    const char *name);
+/* Reads a file with its bytes; where it is damaged or gone, the one that was kept before it ("FILE.previous"): *kept is then
+ * true. IO, FORMAT: what is wrong with the file itself. */
+TUTTI_CHECKED enum tutti_err tutti_checkpoint_read(struct tutti_checkpoint **out, const char *path, bool *kept);
+void tutti_checkpoint_free(struct tutti_checkpoint *checkpoint); /* NULL is fine */
+
+/* Where the one before is kept. The caller's (free); NULL when memory is out. */
+char *tutti_checkpoint_previous(const char *path);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "checkpoint/collector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct piece {
+    struct tutti_parcel bytes;
+    bool is_here;
+};
+
+struct tutti_collector {
+    uint8_t *identity;
+    size_t identity_size;
+    const struct tutti_log *log;
+    struct piece common, *units;
+    struct tutti_bytes *pieces; /* room for what is composed */
+    uint32_t unit_count;
+    uint32_t missing; /* pieces of the one that is collected ... */
+    uint64_t number;  /* ... which is this, if a frame of it has come */
+    bool has_number;
+    double t, written_t;
+    struct tutti_parcel file, last;
+    struct tutti_checkpoint_writer *writer; /* NULL: in memory only */
+};
+
+static enum tutti_err make(struct tutti_collector *collector, const struct tutti_collector_target *target)
+{
+    collector->log = target->log;
+    collector->unit_count = target->unit_count;
+    collector->missing = target->unit_count + 1;
+    collector->units = calloc((size_t)target->unit_count + 1, sizeof *collector->units);
+    collector->pieces = calloc((size_t)target->unit_count + 1, sizeof *collector->pieces);
+    collector->identity = malloc(target->identity.size + 1);
+    if (!collector->units || !collector->pieces || !collector->identity)
+        return tutti_fail_memory();
+    if (target->identity.size > 0)
+        memcpy(collector->identity, target->identity.data, target->identity.size);
+    collector->identity_size = target->identity.size;
+    return target->path ? tutti_checkpoint_writer_new(&collector->writer, target->path, &target->sync) : TUTTI_OK;
+}
+
+enum tutti_err tutti_collector_new(struct tutti_collector **out, const struct tutti_collector_target *target)
+{
+    struct tutti_collector *collector = *out = calloc(1, sizeof *collector);
+    if (!collector)
+        return tutti_fail_memory();
+    enum tutti_err err = make(collector, target);
+    if (err) {
+        tutti_collector_free(collector);
+        *out = NULL;
+    }
+    return err;
+}
+
+bool tutti_collector_must_wait(const struct tutti_collector *collector, struct tutti_unparcel frame)
+{
+    uint64_t number = tutti_unparcel_u64(&frame);
+    return collector->has_number && !frame.bad && number > collector->number;
+}
+
+static enum tutti_err malformed(void)
+{
+    return tutti_fail(TUTTI_ERR_FORMAT, "what a rank brought for a checkpoint is malformed");
+}
+
+static enum tutti_err take_piece(struct tutti_collector *collector, struct tutti_unparcel *frame)
+{
+    size_t size;
+    uint32_t component = tutti_unparcel_u32(frame);
+    const void *bytes = tutti_unparcel_block(frame, &size);
+    if (frame->bad || (component != TUTTI_PIECE_OF_ALL && component >= collector->unit_count))
+        return malformed();
+    struct piece *piece = component == TUTTI_PIECE_OF_ALL ? &collector->common : &collector->units[component];
+    if (piece->is_here)
+        return malformed();
+    tutti_parcel_reset(&piece->bytes);
+    tutti_parcel_put_bytes(&piece->bytes, bytes, size);
+    if (piece->bytes.failed)
+        return tutti_fail_memory();
+    piece->is_here = true;
+    collector->missing--;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tutti_unparcel *frame, bool *complete)
+{
+    uint64_t number = tutti_unparcel_u64(frame);
+    double t = tutti_unparcel_double(frame);
+    uint32_t count = tutti_unparcel_u32(frame);
+    *complete = false;
+    if (frame->bad || (collector->has_number && (number != collector->number || t != collector->t)))
+        return malformed();
+    collector->has_number = true;
+    collector->number = number;
+    collector->t = t;
+    for (uint32_t i = 0; i < count; i++)
+        TRY(take_piece(collector, frame));
+    if (frame->at != frame->end)
+        return malformed();
+    *complete = collector->missing == 0;
+    return TUTTI_OK;
+}
+
+/* The next one is collected. */
+static void begin_anew(struct tutti_collector *collector)
+{
+    collector->has_number = collector->common.is_here = false;
+    for (uint32_t i = 0; i < collector->unit_count; i++)
+        collector->units[i].is_here = false;
+    collector->missing = collector->unit_count + 1;
+}
+
+static void warn(const struct tutti_collector *collector, enum tutti_err err)
+{
+    if (err)
+        tutti_log_printf(collector->log, TUTTI_LOG_WARNING, NULL, "%s; the run goes on, and the one before it is kept",
+                         tutti_err_message());
+}
+
+enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
+                                     struct tutti_bytes step_log)
+{
+    struct tutti_checkpoint checkpoint = {.t = collector->t,
+                                          .identity = {collector->identity_size, collector->identity},
+                                          .result = result,
+                                          .step_log = step_log,
+                                          .common = tutti_parcel_bytes(&collector->common.bytes),
+                                          .units = collector->pieces,
+                                          .unit_count = collector->unit_count};
+    for (uint32_t i = 0; i < collector->unit_count; i++)
+        collector->pieces[i] = tutti_parcel_bytes(&collector->units[i].bytes);
+    tutti_checkpoint_compose(&collector->file, &checkpoint);
+    if (collector->file.failed)
+        return tutti_fail_memory();
+    begin_anew(collector);
+    collector->written_t = collector->t;
+    if (collector->writer) {
+        warn(collector, tutti_checkpoint_writer_put(collector->writer, &collector->file));
+        return TUTTI_OK;
+    }
+    struct tutti_parcel before = collector->last;
+    collector->last = collector->file;
+    collector->file = before;
+    return TUTTI_OK;
+}
+
+struct tutti_bytes tutti_collector_last(const struct tutti_collector *collector)
+{
+    return tutti_parcel_bytes(&collector->last);
+}
+
+double tutti_collector_time(const struct tutti_collector *collector)
+{
+    return collector->written_t;
+}
+
+void tutti_collector_wait(struct tutti_collector *collector)
+{
+    if (collector && collector->writer)
+        warn(collector, tutti_checkpoint_writer_wait(collector->writer));
+}
+
+void tutti_collector_free(struct tutti_collector *collector)
+{
+    if (!collector)
+        return;
+    tutti_collector_wait(collector);
+    tutti_checkpoint_writer_free(collector->writer);
+    for (uint32_t i = 0; collector->units && i < collector->unit_count; i++)
+        tutti_parcel_fini(&collector->units[i].bytes);
+    tutti_parcel_fini(&collector->common.bytes);
+    tutti_parcel_fini(&collector->file);
+    tutti_parcel_fini(&collector->last);
+    free(collector->units);
+    free(collector->pieces);
+    free(collector->identity);
+    free(collector);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* identity.h - what a checkpoint must agree in with the run that goes on from it: the version of Tutti, files by their content,
+ * options that results depend on. */
+#ifndef TUTTI_CONDUCT_IDENTITY_H
+#define TUTTI_CONDUCT_IDENTITY_H
+
+#include "job/job.h"
+
+/* Fills in job->identity, whose bytes `memory` holds, and compares it with that of job->resume, if there is one. ARGUMENT, naming
+ * what is another; IO. */
+TUTTI_CHECKED enum tutti_err tutti_identity_settle(struct tutti_job *job, struct tutti_parcel *memory);
+
+#endif

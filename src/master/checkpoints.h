@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* checkpoints.h - when a rank packs its part of a checkpoint (pack.h), and where that goes: to the conductor, or, on one rank, to
+ * the collector.
+ *
+ * All ranks have to do so after the same macro step. Times of the run are the same everywhere. Clocks and signals are not: after
+ * so many macro steps, the same number for all, ranks look at them together. */
+#ifndef TUTTI_MASTER_CHECKPOINTS_H
+#define TUTTI_MASTER_CHECKPOINTS_H
+
+#include "checkpoint/collector.h"
+#include "master/pack.h"
+
+struct tutti_checkpoints {
+    struct tutti_execution *execution; /* whose they are */
+    double every, seconds;             /* between two of them, in the time of the run, on the clock; INFINITY: not so */
+    double taken_at, looked_at;        /* on the clock: the last one; the last look */
+    unsigned long interval;            /* macro steps between looks */
+    bool given_up;                     /* a unit could not be packed */
+    struct tutti_packer packer;
+    struct tutti_parcel frame, piece, result, step_log;
+    struct tutti_collector *collector; /* NULL: there is a conductor */
+};
+
+/* Once the run has come to its first step, as options ask for: in execution->checkpoints. UNSUPPORTED, naming units of which none
+ * can be taken. */
+TUTTI_CHECKED enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution);
+/* While the units are alive, and the result is open. Waits until what was taken is written. */
+void tutti_checkpoints_close(struct tutti_execution *execution);
+
+#endif

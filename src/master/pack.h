@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.h - a run between two macro steps as bytes, for another process with the same job, on however many ranks.
+ *
+ * What belongs to a unit, its rank packs; what is the same on every rank, the first one does. Going on from there gives the same
+ * bits as going on here: a solver that keeps a memory that cannot be had (SUNDIALS) begins anew in both. */
+#ifndef TUTTI_MASTER_PACK_H
+#define TUTTI_MASTER_PACK_H
+
+#include "checkpoint/checkpoint.h"
+#include "master/execution.h"
+
+/* Zeroed is ready; what is made once is used again. */
+struct tutti_packer {
+    struct tutti_unit_saved **saved; /* per own member */
+};
+void tutti_packer_fini(struct tutti_packer *packer, struct tutti_execution *execution);
+
+/* Can all units of all ranks be packed? UNSUPPORTED, naming those that cannot and what would help. Collective; before the first
+ * step. */
+TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution);
+
+/* What is the same on every rank. */
+void tutti_pack_common(const struct tutti_execution *execution, struct tutti_parcel *parcel);
+/* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
+TUTTI_CHECKED enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution,
+                                             uint32_t own, struct tutti_parcel *parcel);
+
+/* The run, which has come to its first step, is where the checkpoint was taken. FORMAT: it is one of another run. */
+TUTTI_CHECKED enum tutti_err tutti_unpack(struct tutti_execution *execution, const struct tutti_checkpoint *checkpoint);
+
+#endif
