@@ -3,9 +3,9 @@
  * point to go back to then.
  *
  * Invariants:
- *  H1  A holder acts only while it has the turn (area.h). One that waits as a point has exactly the memory that the FMU had when it was
+ *  K1  A holder acts only while it has the turn (area.h). One that waits as a point has exactly the memory that the FMU had when it was
  *      saved, and the positions in files that it reads.
- *  H2  All holders are children of the keeper: a fork makes a brother (CLONE_PARENT). None waits for another one. */
+ *  K2  All holders are children of the keeper: a fork makes a brother (CLONE_PARENT). None waits for another one. */
 #ifndef TUTTI_KEEPER_HOLDER_H
 #define TUTTI_KEEPER_HOLDER_H
 
