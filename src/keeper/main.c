@@ -86,8 +86,11 @@ static void watch(struct tutti_area *area, int signals)
 static void settle_in(void)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank's business */
+    static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};    /* a sanitizer has handlers for these */
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

@@ -91,8 +91,8 @@ class Ends(ForkedTest):
     def test_a_crash(self):
         """Which unit, in which call, when; the rows up to there are kept."""
         for fault, words in (("crash", r"was ended by signal 11 \(Segmentation fault"),
-                             ("exit", "ended by itself with status 0: an FMU must not call exit"),
-                             ("vanish", "ended by itself with status 0: an FMU must not call exit")):
+                             ("exit", r"ended by itself with status \d+: an FMU must not call exit"),
+                             ("vanish", r"ended by itself with status \d+: an FMU must not call exit")):
             with self.subTest(fault=fault):
                 error = self.failing(f"{fault} DoStep 0.55 @b")
                 self.assertRegex(error, r"tutti: error: b \(.*Faulty_fmi2.fmu\): the process of the FMU, which was in fmi2DoStep "
