@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/io_uring.h>
 #include <mqueue.h>
@@ -371,15 +372,35 @@ static bool share_memory(const struct hostile *m)
     return closed(shm_open(m->path, O_RDWR, 0600));
 }
 
+/* Memory that the process shares already: whoever else reads it reads nonsense. */
+static bool damage_memory(const struct hostile *m)
+{
+    enum { MOST = 3 << 20 };
+    char line[512], mode[8];
+    uintptr_t begin, end;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    (void)m;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, mode) == 3 && strcmp(mode, "rw-s") == 0) {
+            void *memory = (void *)begin; /* NOLINT(performance-no-int-to-ptr): that is how it is told */
+            memset(memory, 0x5a, end - begin < MOST ? end - begin : MOST);
+            found = true;
+        }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
 /* System V's, by a key. */
 static bool attach_memory(const struct hostile *m)
 {
     int id = shmget((key_t)m->port, 0, 0);
-    void *memory = id >= 0 ? shmat(id, NULL, 0) : (void *)-1;
-    if (memory == (void *)-1)
-        return false;
-    shmdt(memory);
-    return true;
+    const void *memory = id >= 0 ? shmat(id, NULL, 0) : NULL;
+    bool attached = memory && (intptr_t)memory != -1;
+    if (attached)
+        shmdt(memory);
+    return attached;
 }
 
 static bool queue_messages(const struct hostile *m)
@@ -660,6 +681,7 @@ static const struct {
     {"change_priority", change_priority},
     {"change_limit", change_limit},
     {"share_memory", share_memory},
+    {"damage_memory", damage_memory},
     {"attach_memory", attach_memory},
     {"queue_messages", queue_messages},
     {"fork_process", fork_process},

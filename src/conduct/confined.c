@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -247,6 +248,26 @@ static enum tutti_err close_others(void)
     return TUTTI_OK;
 }
 
+/* Memory that the worker shares with others, but for the mapping that `kept` lies in: the denials, and what the program has that the
+ * worker was forked from. Whoever reads there is not confined. */
+static void drop_shared_memory(const void *kept)
+{
+    char line[512], mode[8];
+    uintptr_t begin, end;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        char *at = line;
+        begin = (uintptr_t)strtoull(at, &at, 16);
+        end = *at == '-' ? (uintptr_t)strtoull(at + 1, &at, 16) : begin;
+        snprintf(mode, sizeof mode, "%.5s", at); /* " rw-s" */
+        bool is_kept = (uintptr_t)kept >= begin && (uintptr_t)kept < end;
+        if (strcmp(mode, " rw-s") == 0 && !is_kept)
+            munmap((void *)begin, end - begin); /* NOLINT(performance-no-int-to-ptr): that is how it is told */
+    }
+    if (maps)
+        fclose(maps);
+}
+
 enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const struct tutti_job *job, int rank,
                                     const _Atomic uint32_t *component, struct tutti_confinement *confinement)
 {
@@ -261,6 +282,7 @@ enum tutti_err tutti_confined_enter(const struct tutti_confined *confined, const
     TRY(tutti_policy_add(policy, policy->scratch, true, false));
     TRY(close_others());
     TRY(tutti_confine_files(confinement, confined->how, &confined->denials[rank], component, false));
+    drop_shared_memory((const void *)component);
     return tutti_confine_calls(confinement);
 }
 

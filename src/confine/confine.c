@@ -117,7 +117,7 @@ static uint64_t own_memory(void)
 }
 
 /* Never above what holds already. */
-static enum tutti_err limit(int resource, uint64_t soft, uint64_t hard, const char *name)
+static enum tutti_err limit(enum __rlimit_resource resource, uint64_t soft, uint64_t hard, const char *name)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) != 0)

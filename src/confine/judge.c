@@ -128,7 +128,8 @@ static int refuse_path(struct tutti_judge *judge, const char *path, bool write)
 
 static bool copy_memory(pid_t from, uint64_t address, void *out, size_t size)
 {
-    struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
+    struct iovec here = {out, size};
+    struct iovec there = {(void *)(uintptr_t)address, size}; /* NOLINT(performance-no-int-to-ptr): it is one there */
     return process_vm_readv(from, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 

@@ -119,7 +119,8 @@ enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
 enum tutti_err tutti_policy_let_units_fork(struct tutti_policy *policy, const char *program, uint64_t size)
 {
     Dl_info loader = {0}; /* a program of shared libraries needs it: it is run with every one */
-    if (dladdr((const void *)getauxval(AT_BASE), &loader) && loader.dli_fname)
+    const void *base = (const void *)getauxval(AT_BASE); /* NOLINT(performance-no-int-to-ptr): it is told as a number */
+    if (dladdr(base, &loader) && loader.dli_fname)
         TRY(tutti_policy_add(policy, loader.dli_fname, false, true));
     policy->fork = policy->own_forks = true;
     if (policy->limits.file > 0 && policy->limits.file < size)

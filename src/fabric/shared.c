@@ -7,7 +7,9 @@
  *  S2  Every word has one writer, except counts of those who wait, the count of arrivals, the bell and stop_after. What
  *      different ranks write lies on different cache lines.
  *  S3  A rank that changes a word that others may wait for stores it, then looks whether one waits; one that waits says so,
- *      then looks at the word. All four are sequentially consistent, so one of the two sees the other. */
+ *      then looks at the word. All four are sequentially consistent, so one of the two sees the other.
+ *  S4  The conductor follows no pointer that lies in the area, and bounds every number that it reads there: code of FMUs in a
+ *      rank's process can write anything to it, and may be confined (confine/), which the conductor is not. */
 #include "fabric/shared.h"
 
 #include <errno.h>
@@ -70,21 +72,26 @@ struct seat {
 };
 
 /* The head of the area. */
-struct tutti_shared {
-    struct tutti_fabric_kind kind;
-    int ranks;
-    bool crowded; /* more ranks than cores */
-    size_t size;  /* of the area */
-    char *rooms;  /* per rank, memory for its mailboxes */
-    size_t room;  /* ... so much */
-    struct seat *seats;
-    struct cell *cells; /* by writer, then reader */
+struct head {
     _Alignas(LINE) _Atomic uint64_t stop_after;
     volatile sig_atomic_t interrupt;
     _Alignas(LINE) _Atomic uint32_t arrived; /* at reductions, all ranks together */
     _Atomic uint32_t reductions;             /* that all have arrived at */
     _Alignas(LINE) _Atomic uint32_t reductions_waiting;
     _Alignas(LINE) _Atomic uint32_t bell, dozing;
+};
+
+/* What is known of the area, in memory that is not shared (S4). */
+struct tutti_shared {
+    struct tutti_fabric_kind kind;
+    int ranks;
+    bool crowded;      /* more ranks than cores */
+    size_t size;       /* of the area */
+    struct head *head; /* where it begins */
+    struct seat *seats;
+    struct cell *cells; /* by writer, then reader */
+    char *rooms;        /* per rank, memory for its mailboxes */
+    size_t room;        /* ... so much */
 };
 
 /* A mailbox from one of its ends. */
@@ -228,21 +235,21 @@ static enum tutti_err wait_for(struct member *self, _Atomic uint32_t *word, uint
 
 static void ring_bell(struct tutti_shared *area)
 {
-    atomic_fetch_add(&area->bell, 1);
-    if (atomic_load(&area->dozing))
-        wake(&area->bell);
+    atomic_fetch_add(&area->head->bell, 1);
+    if (atomic_load(&area->head->dozing))
+        wake(&area->head->bell);
 }
 
 uint32_t tutti_shared_bell(const struct tutti_shared *area)
 {
-    return atomic_load(&area->bell);
+    return atomic_load(&area->head->bell);
 }
 
 void tutti_shared_wait(struct tutti_shared *area, uint32_t seen, double seconds)
 {
-    atomic_store(&area->dozing, 1);
-    sleep_on(&area->bell, seen, seconds);
-    atomic_store(&area->dozing, 0);
+    atomic_store(&area->head->dozing, 1);
+    sleep_on(&area->head->bell, seen, seconds);
+    atomic_store(&area->head->dozing, 0);
 }
 
 static void put(struct ring *ring, uint64_t at, const char *bytes, size_t count)
@@ -265,7 +272,7 @@ static enum tutti_err report(struct tutti_fabric *fabric, const void *bytes, siz
         written += part, at += part, size -= part;
         atomic_store_explicit(&ring->written, written, memory_order_release);
         /* A bell that is not heard costs the conductor no more than the rest of its nap. */
-        if (used + part >= RING / 2 && atomic_load_explicit(&self->area->dozing, memory_order_relaxed))
+        if (used + part >= RING / 2 && atomic_load_explicit(&self->area->head->dozing, memory_order_relaxed))
             ring_bell(self->area);
         if (size > 0)
             TRY(wait_for(self, &ring->turns, turns, &ring->waiting, true));
@@ -443,13 +450,13 @@ static enum tutti_err arrive(struct member *self)
 {
     struct tutti_shared *area = self->area;
     uint32_t before = self->reductions++, all = self->reductions * (uint32_t)area->ranks;
-    if (atomic_fetch_add(&area->arrived, 1) + 1 == all) {
-        publish(&area->reductions, self->reductions, &area->reductions_waiting);
+    if (atomic_fetch_add(&area->head->arrived, 1) + 1 == all) {
+        publish(&area->head->reductions, self->reductions, &area->head->reductions_waiting);
         return TUTTI_OK;
     }
-    if (atomic_load_explicit(&area->reductions, memory_order_acquire) != before)
+    if (atomic_load_explicit(&area->head->reductions, memory_order_acquire) != before)
         return TUTTI_OK;
-    return wait_for(self, &area->reductions, before, &area->reductions_waiting, false);
+    return wait_for(self, &area->head->reductions, before, &area->head->reductions_waiting, false);
 }
 
 static enum tutti_err reduce_part(struct member *self, enum tutti_reduction reduction, double *values, size_t count)
@@ -518,20 +525,24 @@ static bool outnumber_cores(int ranks)
 
 enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char *name)
 {
-    size_t count = (size_t)ranks, head = whole_pages(sizeof **out);
+    size_t count = (size_t)ranks, head = whole_pages(sizeof(struct head));
     size_t seats = whole_pages(count * sizeof(struct seat));
     size_t cells = whole_pages(count * count * sizeof(struct cell));
     size_t room = MOST_ROOM;
     char *base = MAP_FAILED;
+    struct tutti_shared *area = calloc(1, sizeof *area);
     *out = NULL;
+    if (!area)
+        return tutti_fail_memory();
     for (; base == MAP_FAILED && room >= LEAST_ROOM; room /= 4)
         base = mmap(NULL, head + seats + cells + count * room, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED)
+    if (base == MAP_FAILED) {
+        free(area);
         return tutti_fail(TUTTI_ERR_MEMORY, "no memory that %d ranks could share: %s; use fewer ranks", ranks,
                           strerror(errno));
+    }
     room *= 4;
-    struct tutti_shared *area = (struct tutti_shared *)(void *)base;
     *area = (struct tutti_shared){
         .kind = {.name = name,
                  .open = open_channel,
@@ -543,12 +554,13 @@ enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char
         .ranks = ranks,
         .crowded = outnumber_cores(ranks),
         .size = head + seats + cells + count * room,
+        .head = (struct head *)(void *)base,
         .seats = (struct seat *)(void *)(base + head),
         .cells = (struct cell *)(void *)(base + head + seats),
         .rooms = base + head + seats + cells,
         .room = room,
     };
-    atomic_store(&area->stop_after, UINT64_MAX);
+    atomic_store(&area->head->stop_after, UINT64_MAX);
     for (int r = 0; r < ranks; r++)
         atomic_store(&area->seats[r].where.component, UINT32_MAX);
     /* A core file of a crash has no use for it; where the system does not know this advice, it is larger. */
@@ -559,8 +571,10 @@ enum tutti_err tutti_shared_new(struct tutti_shared **out, int ranks, const char
 
 void tutti_shared_free(struct tutti_shared *area)
 {
-    if (area)
-        munmap(area, area->size);
+    if (!area)
+        return;
+    munmap(area->head, area->size);
+    free(area);
 }
 
 enum tutti_err tutti_shared_join(struct tutti_shared *area, int rank, struct tutti_fabric **out)
@@ -584,7 +598,7 @@ enum tutti_err tutti_shared_join(struct tutti_shared *area, int rank, struct tut
     self->fabric = (struct tutti_fabric){.kind = &area->kind,
                                          .rank = rank,
                                          .ranks = area->ranks,
-                                         .stop_after = &area->stop_after,
+                                         .stop_after = &area->head->stop_after,
                                          .where = &area->seats[rank].where};
     *out = &self->fabric;
     return TUTTI_OK;
@@ -602,11 +616,11 @@ bool tutti_shared_has_left(const struct tutti_shared *area, int rank)
 
 void tutti_shared_stop(struct tutti_shared *area, uint64_t step)
 {
-    tutti_fabric_lower_stop(&area->stop_after, step);
+    tutti_fabric_lower_stop(&area->head->stop_after, step);
     ring_bell(area);
 }
 
 volatile sig_atomic_t *tutti_shared_interrupt(struct tutti_shared *area)
 {
-    return &area->interrupt;
+    return &area->head->interrupt;
 }

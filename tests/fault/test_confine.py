@@ -145,6 +145,14 @@ class Confined(CommandTest):
         done, _ = self.attempt("raise_limit", "--confine", "strict")
         self.assertFalse(done)
 
+    def test_memory_of_the_run(self):
+        """An FMU can make its own run fail, but the conductor, which is not confined, follows nothing that it has written."""
+        for options in ((), ("--processes", "2")):
+            outcome = self.tutti("run", f"a={kit_fmu('Hostile', '2')}", f"b={kit_fmu('Tracker', '2')}", "--set=a.deed=damage_memory",
+                                 "--connect=b.y=a.u", "--step", "0.1", *JACOBI, "--confine", "strict", *options, status=1)
+            self.assertEqual(len(outcome.lines("error")), 1, outcome.err)
+            self.assertEqual(outcome.lines("warning"), [])  # nothing but the signals between ranks was within its reach
+
     def test_processor_time(self):
         _, outcome = self.attempt("burn_time", "--confine", "strict", "--limits", "cpu=1", status=1)
         self.assertRegex(outcome.err, "has used the processor time that --limits cpu= allows")
@@ -265,7 +273,7 @@ class AsAnother(Confined):
     def test_units_that_share_a_process(self):
         """Nothing is different."""
 
-    test_wrong_options = test_fmus_that_need_a_tool = test_results_are_the_same = test_units_that_share_a_process
+    test_memory_of_the_run = test_wrong_options = test_fmus_that_need_a_tool = test_results_are_the_same = test_units_that_share_a_process
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/crash.h"
+#include "base/vector.h"
 #include "conduct/confined.h"
 #include "fmi/ended.h"
 #include "conduct/launch/crew.h"
@@ -33,6 +34,8 @@ struct processes {
     struct tutti_crew crew; /* first */
     struct worker *workers;
     struct tutti_confined confined;
+    char *copy; /* of what a rank has reported: if it is confined, it may change what lies in the area at any time */
+    size_t copy_room;
 };
 
 static bool is_asked_for(const struct tutti_run_options *options)
@@ -162,6 +165,19 @@ static void collect(struct processes *processes, int rank, int flags)
         worker->end = tutti_shared_has_left(processes->crew.area, rank) ? BY_ITSELF : DIED;
 }
 
+static const char *reports(void *self, int rank, size_t *count)
+{
+    struct processes *processes = self;
+    const char *bytes = tutti_crew_reports(self, rank, count);
+    if (processes->confined.how == TUTTI_CONFINE_NONE || *count == 0)
+        return bytes;
+    if (!tutti_vector_reserve(&processes->copy, &processes->copy_room, *count, 1))
+        *count = 0; /* there may be memory later */
+    else
+        memcpy(processes->copy, bytes, *count);
+    return processes->copy;
+}
+
 static enum tutti_err fail_dead(const struct processes *processes, int rank, const struct tutti_heartbeat *heartbeat)
 {
     int status = processes->workers[rank].status;
@@ -224,6 +240,7 @@ static void close_all(void *self)
 {
     struct processes *processes = self;
     free(processes->workers);
+    free(processes->copy);
     tutti_confined_close(&processes->confined);
     tutti_crew_close(&processes->crew);
 }
@@ -238,7 +255,7 @@ const struct tutti_launcher tutti_launcher_processes = {.name = "processes",
                                                         .start = start,
                                                         .poll = tutti_crew_poll,
                                                         .look = look,
-                                                        .reports = tutti_crew_reports,
+                                                        .reports = reports,
                                                         .consume = tutti_crew_consume,
                                                         .interrupt = tutti_crew_interrupt,
                                                         .stop = tutti_crew_stop,
