@@ -228,6 +228,19 @@ static bool write_to_descriptor(const struct hostile *m)
     return found;
 }
 
+/* Whoever has such a file mapped, too, would fall over its end. */
+static bool cut_descriptors(const struct hostile *m)
+{
+    bool cut = false;
+    DIR *all = opendir("/proc/self/fd");
+    (void)m;
+    for (const struct dirent *entry; all && (entry = readdir(all));)
+        cut = (atoi(entry->d_name) > 2 && ftruncate(atoi(entry->d_name), 0) == 0) || cut;
+    if (all)
+        closedir(all);
+    return cut;
+}
+
 /* ---- the network ---- */
 
 static bool reach(int type, int family, const void *address, socklen_t length,
@@ -664,6 +677,7 @@ static const struct {
     {"change_attribute", change_attribute},
     {"watch_file", watch_file},
     {"write_to_descriptor", write_to_descriptor},
+    {"cut_descriptors", cut_descriptors},
     {"connect_to_port", connect_to_port},
     {"send_datagram", send_datagram},
     {"listen_at_port", listen_at_port},

@@ -125,6 +125,14 @@ class ConfinedNodes(NodesTest):
         outcome = self.finish(process)
         self.assertEqual((outcome.status, outcome.err), (0, ""))
 
+    def test_memory_of_the_node(self):
+        """What daemon and workers share can be damaged, but not cut off: the node goes on, whatever became of the run."""
+        for confine in ("none", "strict"):
+            node = self.node(confine, "--confine", confine)
+            for deed in ("cut_descriptors", "damage_memory"):
+                self.finish(self.start("run", kit_fmu("Hostile", "2"), f"--set=deed={deed}", "--stop", "0.3", *self.on(node)))
+            self.assertTrue(self.attempt(node, "nothing")[0])
+
     def test_wrong_options(self):
         for options, says in ((("--confine", "loosely"), "--confine"), (("--permit", "everything"), "nothing that can be allowed"),
                               (("--limits", "all"), "is no limit"),

@@ -85,7 +85,7 @@ static enum tutti_err make_folder(struct tutti_daemon *node, struct tutti_sessio
 /* A memory file with this in it, numbered above those that a worker is to have; -1: errno. */
 static int make_memory(const char *name, const void *bytes, size_t size)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 64);
     if (fd >= 0)
         close(fd);
@@ -96,15 +96,15 @@ static int make_memory(const char *name, const void *bytes, size_t size)
     return high;
 }
 
-static struct tutti_worker_page *map_page(int fd)
+/* Memory of this size that the worker sees, too, zeroed. It stays so large: code of an FMU could cut it off otherwise, and the daemon
+ * would fall with it. */
+static void *map_memory(int fd, size_t size)
 {
-    if (fd < 0 || ftruncate(fd, sizeof(struct tutti_worker_page)) != 0)
+    if (fd < 0 || ftruncate(fd, (off_t)size) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return NULL;
-    void *mapped = mmap(NULL, sizeof(struct tutti_worker_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    struct tutti_worker_page *page = mapped == MAP_FAILED ? NULL : mapped;
-    if (page)
-        atomic_store(&page->where.component, UINT32_MAX);
-    return page;
+    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 /* What FMUs may know of the node's environment, unless its owner names more: that may hold passwords. */
@@ -148,7 +148,7 @@ static char **make_environment(const struct tutti_node_options *options, const c
 }
 
 /* 0 or an errno. The worker is in a group of its own: Ctrl-C is for the daemon, which then ends it. */
-static int spawn(const struct tutti_daemon *node, pid_t *pid, const int fds[4], char *const *environment)
+static int spawn(const struct tutti_daemon *node, pid_t *pid, const int fds[TUTTI_WORKER_FDS], char *const *environment)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -163,7 +163,7 @@ static int spawn(const struct tutti_daemon *node, pid_t *pid, const int fds[4], 
         error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         if (!error)
             error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-        for (int i = 0; i < 4 && !error; i++)
+        for (int i = 0; i < TUTTI_WORKER_FDS && !error; i++)
             error = posix_spawn_file_actions_adddup2(&actions, fds[i], TUTTI_WORKER_SETUP + i);
         if (!error)
             error = posix_spawnattr_setflags(&attributes,
@@ -181,8 +181,8 @@ static int spawn(const struct tutti_daemon *node, pid_t *pid, const int fds[4], 
     return error;
 }
 
-static enum tutti_err start_process(struct tutti_daemon *node, struct tutti_watched *worker, const int fds[4],
-                                    const char *folder)
+static enum tutti_err start_process(struct tutti_daemon *node, struct tutti_watched *worker,
+                                    const int fds[TUTTI_WORKER_FDS], const char *folder)
 {
     struct tutti_text own = {0};
     char **environment = make_environment(node->options, folder, &own);
@@ -221,18 +221,22 @@ static enum tutti_err start_worker(struct tutti_daemon *node, struct tutti_sessi
     int setup_fd = setup.failed ? -1 : make_memory("setup", setup.bytes, setup.size);
     int page = make_memory("page", NULL, 0);
     worker->peers = make_memory("peers", NULL, 0);
-    worker->page = map_page(page);
+    int denials = make_memory("denials", NULL, 0);
+    worker->page = map_memory(page, sizeof *worker->page);
+    worker->denials = map_memory(denials, sizeof *worker->denials);
+    if (worker->page)
+        atomic_store(&worker->page->where.component, UINT32_MAX);
     bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0;
     int theirs = paired ? fcntl(pair[1], F_DUPFD_CLOEXEC, 64) : -1;
     worker->socket = pair[0];
-    const int fds[4] = {setup_fd, theirs, page, worker->peers};
+    const int fds[TUTTI_WORKER_FDS] = {setup_fd, theirs, page, worker->peers, denials};
     enum tutti_err err;
-    if (setup_fd < 0 || theirs < 0 || !worker->page || worker->peers < 0 || folder.failed ||
+    if (setup_fd < 0 || theirs < 0 || !worker->page || !worker->denials || worker->peers < 0 || folder.failed ||
         fcntl(theirs, F_SETFL, 0) != 0 || mkdir(folder.text, S_IRWXU) != 0)
         err = tutti_fail(TUTTI_ERR_IO, "the node cannot prepare a worker: %s", strerror(errno));
     else
         err = start_process(node, worker, fds, folder.text);
-    const int spent[] = {setup_fd, theirs, page, pair[1]};
+    const int spent[] = {setup_fd, theirs, page, denials, pair[1]};
     for (size_t i = 0; i < sizeof spent / sizeof *spent; i++)
         if (spent[i] >= 0)
             close(spent[i]);
@@ -614,8 +618,8 @@ static void tell_ready(struct tutti_daemon *node, struct tutti_session *session,
 static void tell_denials(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker)
 {
     struct tutti_denial denial;
-    while (worker->page && tutti_denials_take(&worker->page->denials, worker->denials, &denial)) {
-        worker->denials++;
+    while (worker->denials && tutti_denials_take(worker->denials, worker->denied, &denial)) {
+        worker->denied++;
         tutti_node_begin(&node->parcel, TUTTI_NODE_DENIED);
         tutti_parcel_put_u32(&node->parcel, (uint32_t)worker->rank);
         tutti_parcel_put_u32(&node->parcel, denial.component);
@@ -830,6 +834,8 @@ static void worker_fini(struct tutti_daemon *node, struct tutti_watched *worker)
         close(worker->peers);
     if (worker->page)
         munmap(worker->page, sizeof *worker->page);
+    if (worker->denials)
+        munmap(worker->denials, sizeof *worker->denials);
 }
 
 /* How the run ended, as far as it was here; counted. */

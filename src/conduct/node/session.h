@@ -14,10 +14,11 @@ struct tutti_watched {
     int socket; /* -1: closed */
     int peers;  /* memory file; -1: handed over */
     struct tutti_worker_page *page;
+    struct tutti_denials *denials;
     bool running;       /* it has been told its peers */
     bool done;          /* it has said so, or has said why not */
     bool told;          /* its end has been told to the runner */
-    uint32_t denials;   /* that the runner has been told */
+    uint32_t denied;    /* denials that the runner has been told */
     uint64_t beat;      /* the last one seen, */
     double beat_time;   /* ... and when */
     double hangs_since; /* when it was asked to end, because no other came; 0: not */

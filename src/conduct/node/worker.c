@@ -46,6 +46,7 @@ struct worker {
     struct tutti_tcp_run run;
     struct tutti_tcp_peer *peers;
     struct tutti_worker_page *page;
+    struct tutti_denials *denials; /* until FMUs are loaded */
 };
 
 static struct tutti_fabric *fabric_in_use; /* for on_crash */
@@ -141,9 +142,11 @@ static enum tutti_err confine_files(struct worker *worker)
     enum tutti_err err = scratch.failed
                              ? tutti_fail_memory()
                              : tutti_node_rules_apply(&worker->rules, &worker->job, worker->rank, scratch.text,
-                                                      &worker->page->denials, &worker->page->where.component,
+                                                      worker->denials, &worker->page->where.component,
                                                       &worker->confinement, &worker->how);
     tutti_text_fini(&scratch);
+    munmap(worker->denials, sizeof *worker->denials); /* the supervisor's from now on */
+    worker->denials = NULL;
     return err;
 }
 
@@ -238,7 +241,10 @@ static bool take_over(struct worker *worker)
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, TUTTI_WORKER_PAGE, 0);
     worker->page = page == MAP_FAILED ? NULL : page;
-    return worker->page != NULL;
+    void *denials = mmap(NULL, sizeof *worker->denials, PROT_READ | PROT_WRITE, MAP_SHARED, TUTTI_WORKER_DENIALS, 0);
+    worker->denials = denials == MAP_FAILED ? NULL : denials;
+    close(TUTTI_WORKER_DENIALS);
+    return worker->page && worker->denials;
 }
 
 int tutti_node_worker(void)

@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* worker.h - the process that a node has for each rank, so that an FMU that crashes takes nothing else along.
  *
- * The daemon starts its own program again with four descriptors:
+ * The daemon starts its own program again with these descriptors:
  *   SETUP   a parcel: text folder of the run's files, u32 rank, u32 ranks, u8 keys, text address to listen at, 16 bytes id of the run,
  *           block job (job.h)
  *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key, u8 confined), FAILED (u32 enum tutti_err, text message) or DONE;
  *           from it: any byte, once PEERS is filled
  *   PAGE    struct tutti_worker_page, which both see
- *   PEERS   a parcel: PEERS without its kind (messages.h) */
+ *   PEERS   a parcel: PEERS without its kind (messages.h)
+ *   DENIALS struct tutti_denials, which the daemon and the worker's supervisor see; the worker gives it up */
 #ifndef TUTTI_CONDUCT_NODE_WORKER_H
 #define TUTTI_CONDUCT_NODE_WORKER_H
 
 #include <signal.h>
 
-#include "confine/denials.h"
 #include "fabric/fabric.h"
 
-enum { TUTTI_WORKER_SETUP = 3, TUTTI_WORKER_SOCKET, TUTTI_WORKER_PAGE, TUTTI_WORKER_PEERS, TUTTI_WORKER_BEHIND };
+enum {
+    TUTTI_WORKER_SETUP = 3,
+    TUTTI_WORKER_SOCKET,
+    TUTTI_WORKER_PAGE,
+    TUTTI_WORKER_PEERS,
+    TUTTI_WORKER_DENIALS,
+    TUTTI_WORKER_BEHIND
+};
+enum { TUTTI_WORKER_FDS = TUTTI_WORKER_BEHIND - TUTTI_WORKER_SETUP };
 
 struct tutti_worker_page {
     struct tutti_heartbeat where;
     volatile sig_atomic_t interrupt; /* that of the run's options */
-    struct tutti_denials denials;    /* of its supervisor, if its FMUs are confined */
 };
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
