@@ -112,7 +112,8 @@ static void put_quoted(struct tutti_text *text, const char *word)
 static bool put_options(struct tutti_text *text, const struct arguments *arguments)
 {
     static const char *const handed_on[] = {"--listen",   "--ports",     "--cache",       "--cache-size", "--idle",
-                                            "--max-runs", "--max-ranks", "--max-seconds", "--max-memory", "--env"};
+                                            "--max-runs", "--max-ranks", "--max-seconds", "--max-memory", "--confine",
+                                            "--permit",   "--limits",    "--env"};
     static const char *const own[] = {"--start", "--key", "--quiet"};
     bool listens = arguments_value(arguments, "--listen") != NULL;
     tutti_text_append(text, listens ? "" : " --listen 0.0.0.0:0");

@@ -37,7 +37,7 @@ endforeach()
 # A service of systemd, for those who want one: it is copied to where it takes effect (docs/nodes.md).
 configure_file(cmake/tutti-node.service.in ${CMAKE_CURRENT_BINARY_DIR}/tutti-node.service @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-node.service DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES LICENSE README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages name ../examples.
 file(RELATIVE_PATH tutti_doc_to_examples /${CMAKE_INSTALL_DOCDIR} /${tutti_examples_dir})

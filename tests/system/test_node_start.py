@@ -54,7 +54,7 @@ class Start(NodesTest):
         return process
 
     def test_run(self):
-        process = self.started("--cache", self.path("it's a cache"), "--max-ranks", "2")
+        process = self.started("--cache", self.path("it's a cache"), "--max-ranks", "2", "--confine", "auto")
         lines = pathlib.Path(self.path("nodes.txt")).read_text(encoding="utf-8").splitlines()
         self.assertEqual(len(lines), 2)
         self.assertRegex(lines[0], r"^127\.0\.0\.1:\d+ [0-9a-f]{64} ranks=2$")
