@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -48,6 +49,15 @@ static enum tutti_err sync_folder(const char *path)
     return err;
 }
 
+/* What is there is another checkpoint, or nothing: a folder or a device with this name stays. */
+static enum tutti_err check_place(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return TUTTI_OK;
+    return tutti_fail(TUTTI_ERR_IO, "the checkpoint '%s' cannot be replaced: it is no regular file", path);
+}
+
 /* At every moment there is a whole file under one of the two names. */
 static enum tutti_err replace(const char *path, const char *beside, const char *previous)
 {
@@ -62,7 +72,7 @@ enum tutti_err tutti_checkpoint_write(const char *path, const void *bytes, size_
     struct tutti_text beside = {0};
     char *previous = tutti_checkpoint_previous(path);
     tutti_text_printf(&beside, "%s.part", path);
-    enum tutti_err err = previous && !beside.failed ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = previous && !beside.failed ? check_place(path) : tutti_fail_memory();
     if (!err)
         err = write_beside(beside.text, bytes, size);
     if (!err)

@@ -252,7 +252,7 @@ static void finish(struct tutti_solver *solver)
 static enum tutti_err restart(struct tutti_solver *solver, double t, const double *x)
 {
     struct tutti_ark *ark = (struct tutti_ark *)solver;
-    if (t != ark->reached || memcmp(x, ark->sundials.x, solver->ode->count * sizeof *x) != 0)
+    if (!solver->started || t != ark->reached || memcmp(x, ark->sundials.x, solver->ode->count * sizeof *x) != 0)
         ark->h = 0;
     ark->reached = t;
     ark->first_known = ark->last_known = false;

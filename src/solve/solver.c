@@ -91,9 +91,10 @@ enum tutti_err tutti_solver_restart(struct tutti_solver *solver, double t, const
 {
     if (solver->started)
         solver->counts.restarts++;
-    solver->started = true;
     solver->before = solver->t = t;
-    return solver->kind->restart(solver, t, x);
+    TRY(solver->kind->restart(solver, t, x));
+    solver->started = true;
+    return TUTTI_OK;
 }
 
 enum tutti_err tutti_solver_resume(struct tutti_solver *solver, double t, const double *x)

@@ -96,7 +96,7 @@ struct tutti_solver {
     struct tutti_solver_options options;
     struct tutti_solver_counts counts;
     double before, t; /* beginning and end of the last step; equal after a restart */
-    bool started;     /* restart was called */
+    bool started;     /* restart was called; false again: the next one begins as the first did */
 };
 
 #define TUTTI_LISTED(name, word, meaning) extern const struct tutti_solver_kind tutti_solver_##name;

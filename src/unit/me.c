@@ -625,6 +625,13 @@ static void unpack_counts(struct me *me, struct tutti_unparcel *in)
         (void)tutti_unparcel_into(in, &solver->counts, sizeof solver->counts);
 }
 
+/* Nothing of the solver's steps so far, not even their size, is in the point. */
+static enum tutti_err begin_anew(struct me *me, const struct tutti_unit_saved *saved)
+{
+    me->solution.solver->started = false;
+    return restore(&me->unit, saved);
+}
+
 static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel)
 {
     struct me *me = (struct me *)unit;
@@ -641,7 +648,7 @@ static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_save
     tutti_parcel_put_double(parcel, saved->average.step_start);
     tutti_parcel_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
     pack_counts(me, parcel);
-    return me->solution.solver && !saved->solution.is_ahead ? restore(unit, saved) : TUTTI_OK;
+    return me->solution.solver && !saved->solution.is_ahead ? begin_anew(me, saved) : TUTTI_OK;
 }
 
 static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **out)
@@ -660,6 +667,8 @@ static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in,
     saved->average.step_start = tutti_unparcel_double(in);
     (void)tutti_unparcel_into(in, saved->average.integral, me->solution.ode->count * sizeof(double));
     unpack_counts(me, in);
+    if (me->solution.solver)
+        me->solution.solver->started = false; /* until the point is restored, with what it has of the solver */
     return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of this unit", unit->name)
                    : TUTTI_OK;
 }

@@ -47,11 +47,70 @@ static void many_pieces(void **state)
     tutti_remembered_fini(&remembered);
 }
 
+/* ---- for another process ---- */
+
+/* One that knows three units, packed by whom pieces belong to; brought back in another order, in another process, say. */
+static void pieces_of_units(void **state)
+{
+    (void)state;
+    struct tutti_remembered remembered = {0};
+    struct tutti_parcel parcel = {0};
+    double all = 1, own = 2, units[3] = {3, 4, 5}, more[2] = {6, 7};
+    assert_ok(tutti_remember(&remembered, &all, sizeof all));
+    assert_ok(tutti_remember_of(&remembered, TUTTI_OF_RANK, &own, sizeof own));
+    for (int i = 0; i < 3; i++)
+        assert_ok(tutti_remember_of(&remembered, i, &units[i], sizeof units[i]));
+    assert_ok(tutti_remember_of(&remembered, 1, more, sizeof more));
+    assert_ok(tutti_remember_of(&remembered, 1, NULL, 0));
+    tutti_remembered_pack(&remembered, 1, &parcel);
+    tutti_remembered_pack(&remembered, 7, &parcel); /* of which nothing is remembered */
+    tutti_remembered_pack(&remembered, TUTTI_OF_ALL, &parcel);
+    all = own = units[0] = units[1] = more[0] = more[1] = -1;
+    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+    assert_ok(tutti_remembered_unpack(&remembered, 1, &in));
+    assert_same_double(units[1], 4);
+    assert_same_double(more[0], 6);
+    assert_same_double(more[1], 7);
+    assert_same_double(all, -1);
+    assert_ok(tutti_remembered_unpack(&remembered, 7, &in));
+    assert_ok(tutti_remembered_unpack(&remembered, TUTTI_OF_ALL, &in));
+    assert_same_double(all, 1);
+    assert_same_double(own, -1);
+    assert_same_double(units[0], -1);
+    assert_ptr_equal(in.at, in.end);
+    tutti_parcel_fini(&parcel);
+    tutti_remembered_fini(&remembered);
+}
+
+/* What has another size is not taken, and nothing of it. */
+static void pieces_of_others(void **state)
+{
+    (void)state;
+    struct tutti_remembered remembered = {0};
+    struct tutti_parcel parcel = {0};
+    double values[2] = {1, 2};
+    assert_ok(tutti_remember_of(&remembered, 0, &values[0], sizeof *values));
+    tutti_remembered_pack(&remembered, 0, &parcel);
+    assert_ok(tutti_remember_of(&remembered, 0, &values[1], sizeof *values));
+    values[0] = 3;
+    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+    assert_fails(tutti_remembered_unpack(&remembered, 0, &in), TUTTI_ERR_FORMAT, "another size");
+    for (size_t size = 0; size < parcel.size; size++) {
+        in = (struct tutti_unparcel){.at = parcel.bytes, .end = parcel.bytes + size};
+        assert_fails(tutti_remembered_unpack(&remembered, 0, &in), TUTTI_ERR_FORMAT, "another size");
+    }
+    assert_same_double(values[0], 3);
+    tutti_parcel_fini(&parcel);
+    tutti_remembered_fini(&remembered);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_come_back),
         cmocka_unit_test(many_pieces),
+        cmocka_unit_test(pieces_of_units),
+        cmocka_unit_test(pieces_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

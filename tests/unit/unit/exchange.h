@@ -43,15 +43,21 @@ static inline struct tutti_integration integration_of(const char *solver, double
 }
 
 /* An instance of FOLDER/MODEL_fmiVERSION. `model` has its folder in front: KIT "Tracker". */
-static inline void load(struct life *life, const char *model, const char *version, struct tutti_integration integration)
+static inline void load_as(struct life *life, enum tutti_interface_choice interface, const char *model,
+                           const char *version, struct tutti_integration integration)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s_fmi%s", model, version);
     *life = (struct life){.next_event = INFINITY};
     assert_ok(tutti_fmu_open(&life->fmu, path, NULL));
-    struct tutti_unit_options options = {.name = "it", .interface = TUTTI_INTERFACE_ME, .integration = integration};
+    struct tutti_unit_options options = {.name = "it", .interface = interface, .integration = integration};
     assert_ok(tutti_unit_new(&life->unit, life->fmu, &options));
     life->kind = life->unit->kind;
+}
+
+static inline void load(struct life *life, const char *model, const char *version, struct tutti_integration integration)
+{
+    load_as(life, TUTTI_INTERFACE_ME, model, version, integration);
 }
 
 static inline void unload(struct life *life)

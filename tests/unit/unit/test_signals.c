@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include <stdlib.h>
+
 #include "description.h"
 #include "unit/signals.h"
 
@@ -77,8 +79,83 @@ static void test_ownership(void **state)
     tutti_desc_free(desc);
 }
 
+/* ---- for another process ---- */
+
+static const uint32_t all[] = {0, 1, 2, 3, 4};
+static const size_t all_extents[] = {1, 1, 3, 1, 1};
+
+/* Two sets of the same signals: one here, one there. */
+static void begin_both(struct tutti_signals *here, struct tutti_signals *there, const struct tutti_desc *desc)
+{
+    assert_ok(tutti_signals_init(here, desc, all, all_extents, 5));
+    assert_ok(tutti_signals_init(there, desc, all, all_extents, 5));
+    *(double *)here->slots[0] = 0.1;
+    *(const char **)here->slots[1] = "hello";
+    for (int i = 0; i < 3; i++)
+        ((double *)here->slots[2])[i] = i;
+    *(struct tutti_bytes *)here->slots[3] = (struct tutti_bytes){3, (const uint8_t *)"a\0b"};
+    *(double *)here->slots[4] = -7;
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    struct tutti_desc *desc = description(text);
+    struct tutti_signals here, there;
+    struct tutti_parcel parcel = {0};
+    begin_both(&here, &there, desc);
+    for (int trial = 0; trial < 2; trial++) {
+        tutti_parcel_reset(&parcel);
+        tutti_signals_pack(&here, &parcel);
+        struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+        assert_ok(tutti_signals_unpack(&there, &in));
+        assert_ptr_equal(in.at, in.end);
+        memset(parcel.bytes, 'x', parcel.size); /* what came out is a copy */
+        assert_same_double(*(double *)there.slots[0], 0.1);
+        assert_memory_equal(there.slots[2], here.slots[2], 3 * sizeof(double));
+        assert_same_double(*(double *)there.slots[4], -7);
+        const struct tutti_bytes *bytes = there.slots[3];
+        assert_string_equal(*(const char **)there.slots[1], trial ? "" : "hello");
+        assert_int_equal(bytes->size, trial ? 0 : 3);
+        if (trial == 0)
+            assert_memory_equal(bytes->data, "a\0b", 3);
+        *(const char **)here.slots[1] = NULL; /* FMUs do that */
+        *(struct tutti_bytes *)here.slots[3] = (struct tutti_bytes){7, NULL};
+    }
+    tutti_parcel_fini(&parcel);
+    tutti_signals_fini(&here);
+    tutti_signals_fini(&there);
+    tutti_desc_free(desc);
+}
+
+static void test_packed_by_others(void **state)
+{
+    (void)state;
+    struct tutti_desc *desc = description(text);
+    struct tutti_signals here, there, fewer;
+    struct tutti_parcel parcel = {0};
+    begin_both(&here, &there, desc);
+    tutti_signals_pack(&here, &parcel);
+    for (size_t size = 0; size < parcel.size; size++) {
+        char *part = malloc(size + 1); /* of its own size, so that a look beyond it is seen */
+        memcpy(part, parcel.bytes, size);
+        struct tutti_unparcel in = {.at = part, .end = part + size};
+        assert_fails(tutti_signals_unpack(&there, &in), TUTTI_ERR_FORMAT, "not as they should be");
+        free(part);
+    }
+    assert_ok(tutti_signals_init(&fewer, desc, all, all_extents, 2)); /* its Float64 block is shorter */
+    struct tutti_unparcel in = tutti_unparcel_begin(tutti_parcel_bytes(&parcel));
+    assert_fails(tutti_signals_unpack(&fewer, &in), TUTTI_ERR_FORMAT, "not as they should be");
+    tutti_signals_fini(&fewer);
+    tutti_parcel_fini(&parcel);
+    tutti_signals_fini(&here);
+    tutti_signals_fini(&there);
+    tutti_desc_free(desc);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_layout), cmocka_unit_test(test_ownership)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_layout), cmocka_unit_test(test_ownership),
+                                       cmocka_unit_test(test_packed), cmocka_unit_test(test_packed_by_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
