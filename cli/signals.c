@@ -78,9 +78,11 @@ static const char *kept(void)
 
 static void stop_at_once(int number)
 {
+    static atomic_bool begun; /* by the first thread, perhaps, for which the watcher would not wait any longer */
     char where[512];
-    guard_announce_end();
-    ending = true;
+    if (atomic_exchange(&begun, true))
+        return;
+    claim_end();
     say("\ntutti: error: stopped at once");
     if (tutti_instance_where(where, sizeof where) > 0) {
         say("; was in ");
