@@ -26,6 +26,7 @@ TUTTI = os.environ.get("TUTTI") or str(ROOT / "build" / "tutti")
 FMUS = pathlib.Path(os.environ.get("FMUS") or ROOT / "build" / "fmus")
 TEST_FMUS = FMUS.parent / "tests" / "unit" / "kit"
 SANITIZED = re.search(rb"__[at]san_init", pathlib.Path(TUTTI).read_bytes()) is not None
+THREAD_SANITIZED = b"__tsan_init" in pathlib.Path(TUTTI).read_bytes()
 
 VERSIONS = {"1cs": "1.0", "2": "2.0", "3": "3.0"}  # of Co-Simulation, as in the names of the kit's FMUs
 ME_VERSIONS = {"1me": "1.0", "2": "2.0", "3": "3.0"}  # of Model Exchange
