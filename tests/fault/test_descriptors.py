@@ -77,7 +77,7 @@ class Inherited(NodesTest):
                     self.assertEqual(self.run_and_look("-o", f"result.{extension}", fabric, "2"), [])
 
     def test_nodes(self):
-        node = self.node("node", env={"KIT_FAULT": "descriptors DoStep 0.5 @b"})
+        node = self.node("node", "--confine", "none", env={"KIT_FAULT": "descriptors DoStep 0.5 @b"})
         self.assertEqual(self.run_and_look("-o", "result.csv", *self.on(node, node), folder=node.folder), [])
 
     def test_mpi(self):
