@@ -4,10 +4,13 @@
 under --confine strict; people hear what it tried. What FMUs need to compute, they can do."""
 import contextlib
 import ctypes
+import errno
 import os
 import pathlib
+import platform
 import shutil
 import socket
+import struct
 import sys
 import unittest
 
@@ -31,6 +34,23 @@ UNSURE = {"change_attribute", "trace_process", "open_memory", "open_environment"
 # Refused by the kernel itself, so that nobody can tell; or sometimes so.
 SILENT = {"read_by_race", "write_to_descriptor", "take_own_memory", "write_large_file"}
 LIMITS = "memory=32M,processes=40,file=1M,scratch=8M"
+
+
+LANDLOCK, SECCOMP = 444, {"x86_64": 317, "aarch64": 277}.get(platform.machine(), -1)  # numbers of system calls
+
+
+def hide(calls):
+    """For the process that calls, and those that it starts, the kernel does not have these system calls."""
+    errors = 0x00050000 | errno.ENOSYS  # SECCOMP_RET_ERRNO
+    code = [(0x20, 0, 0, 0)]  # the number of the call
+    for call in calls:
+        code += [(0x15, 0, 1, call), (0x06, 0, 0, errors)]
+    code.append((0x06, 0, 0, 0x7fff0000))  # SECCOMP_RET_ALLOW
+    text = b"".join(struct.pack("HBBI", *instruction) for instruction in code)
+    program = struct.pack("HxxxxxxP", len(code), ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:  # PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP
+        raise OSError(ctypes.get_errno(), "seccomp")
 
 
 class Confined(CommandTest):
@@ -101,12 +121,12 @@ class Confined(CommandTest):
             self.addCleanup(libc.shmctl, identifier, 0, None)  # IPC_RMID
         return key
 
-    def attempt(self, deed, *options, version="2", status=0, launcher=()):
+    def attempt(self, deed, *options, version="2", status=0, launcher=(), **more):
         """Lets Hostile do it: (did it come through, what was said)."""
         settings = [f"--set=deed={deed}", *(f"--set={name}={value}" for name, value in self.victims(deed).items())]
         left = {f"hostile-{i}" for i in range(400)}
         process = self.start("run", kit_fmu("Hostile", version), *settings, "--stop", "0.3", "-o", "result.csv", *options,
-                             launcher=launcher)
+                             launcher=launcher, **more)
         outcome = self.finish(process, left)
         for name in left & set(os.listdir(self.tmpdir)):
             os.unlink(self.tmpdir / name)
@@ -171,6 +191,17 @@ class Confined(CommandTest):
         self.assertFalse(done)
         self.assertRegex(outcome.err, r"unit 'Hostile_fmi2' tried to read \S+secret-read_file, which --confine forbids; "
                                       r"--allow read:\S+secret-read_file lets it")
+
+    def test_kernels_that_lack_something(self):
+        """As in a container that hides it."""
+        for hidden, lacks, denied in (({LANDLOCK}, "Landlock", True), ({SECCOMP}, "seccomp", True), ({LANDLOCK, SECCOMP}, "Landlock.*seccomp", False)):
+            with self.subTest(lacks):
+                options = {"preexec_fn": lambda calls=hidden: hide(calls)}
+                done, outcome = self.attempt("read_file", "--confine", "auto", **options)
+                self.assertEqual(done, not denied)
+                self.assertRegex(outcome.err, f"FMUs are not confined in all: the kernel lacks {lacks}")
+                outcome = self.tutti("run", kit_fmu("Ticker", "2"), "--confine", "strict", status=1, **options)
+                self.assertRegex(outcome.err, f"cannot confine FMUs as --confine strict promises: its kernel lacks {lacks}")
 
     def test_allowed(self):
         outside = str(self.outside)
@@ -273,7 +304,8 @@ class AsAnother(Confined):
     def test_units_that_share_a_process(self):
         """Nothing is different."""
 
-    test_memory_of_the_run = test_wrong_options = test_fmus_that_need_a_tool = test_results_are_the_same = test_units_that_share_a_process
+    test_kernels_that_lack_something = test_memory_of_the_run = test_wrong_options = test_units_that_share_a_process
+    test_fmus_that_need_a_tool = test_results_are_the_same = test_units_that_share_a_process
 
 
 if __name__ == "__main__":
