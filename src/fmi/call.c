@@ -73,7 +73,13 @@ static void append_messages(struct tutti_instance *in, struct tutti_text *text)
     pthread_mutex_unlock(&messages->lock);
 }
 
-/* What a run can do without, if it fails: an option, or NULL. */
+bool tutti_call_is_about_states(const struct tutti_instance *in)
+{
+    return !in->forked &&
+           (in->call == TUTTI_CALL_GET_STATE || in->call == TUTTI_CALL_SET_STATE || in->call == TUTTI_CALL_FREE_STATE);
+}
+
+/* What a run can do without, if it fails: an option of its unit, or NULL. */
 static const char *way_out(const struct tutti_instance *in)
 {
     switch (in->call) {
@@ -94,6 +100,8 @@ static void describe(struct tutti_instance *in, const char *what, struct tutti_t
     append_messages(in, text);
     if (way_out(in))
         tutti_text_printf(text, ". A run can do without: %s=%s", way_out(in), in->options.name);
+    else if (tutti_call_is_about_states(in))
+        tutti_text_append(text, ". A run can do without: --rollback fork");
     in->deferred = 0; /* they are in the text */
 }
 

@@ -28,6 +28,9 @@ enum tutti_err tutti_call_conclude_step(struct tutti_instance *in, double t, dou
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
 void tutti_call_bury(struct tutti_instance *in);
 
+/* Is the last call one that is not made where the instance is taken back by forking? Async-signal-safe. */
+bool tutti_call_is_about_states(const struct tutti_instance *in);
+
 /* The name of the FMI function that was called last, without the type's word; NULL: it has none. */
 const char *tutti_call_function(const struct tutti_instance *in);
 

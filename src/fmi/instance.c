@@ -382,6 +382,7 @@ size_t tutti_instance_where(char *out, size_t size)
         at = put(out, size, at, ") in ");
         at = put(out, size, at, name ? name : "a call");
         at = put(out, size, at, typed ? in->binding->type_word(in->call_type) : "");
+        at = put(out, size, at, tutti_call_is_about_states(in) ? " (--rollback fork does without)" : "");
         at = put(out, size, at, isnan(in->time) ? "" : " at t = ");
         at = put(out, size, at, isnan(in->time) ? "" : TIME(in->time));
     }

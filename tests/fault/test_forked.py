@@ -121,6 +121,22 @@ class Ends(ForkedTest):
         self.assertEqual(self.result().times, TIMES)
 
 
+class Wayout(ForkedTest):
+    """FMUs that crash or fail where they are to save their state: forking does without that."""
+
+    def test_own_states_that_fail(self):
+        options = "--stop", "1", *RELAX, "-o", "result.csv", "--quiet"
+        plain = self.run_(*PAIR, "--stop", "1", *RELAX)
+        for call in ("GetFMUstate", "SetFMUstate"):
+            env = {"KIT_FAULT": f"crash {call} @b"}
+            outcome = self.tutti("run", *PAIR, *options, env=env, status=1)
+            self.assertRegex(outcome.err, rf"instance b .* in fmi2{call} \(--rollback fork does without\) at t = 0")
+            self.tutti("run", *PAIR, *options, *FORK, env=env)
+            self.assertEqual(self.result().rows, plain.rows)
+            outcome = self.tutti("run", *PAIR, *options, env={"KIT_FAULT": f"error {call} @b"}, status=0)
+            self.assertEqual(self.result().rows, plain.rows)  # forked by itself
+
+
 class Left(ForkedTest):
     """tearDown looks for processes that are left."""
 
