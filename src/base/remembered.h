@@ -32,7 +32,8 @@ struct tutti_remembered {
 /* One more piece, the same on every rank. It must stay where it is, and as large, as long as the list is used. */
 TUTTI_CHECKED enum tutti_err tutti_remember(struct tutti_remembered *remembered, void *data, size_t size);
 /* The same, `of` a component, or of this rank. */
-TUTTI_CHECKED enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of, void *data, size_t size);
+TUTTI_CHECKED enum tutti_err tutti_remember_of(struct tutti_remembered *remembered, int64_t of, void *data,
+                                               size_t size);
 /* `bytes` has room for remembered->size of them. */
 void tutti_remembered_save(const struct tutti_remembered *remembered, void *bytes);
 void tutti_remembered_restore(const struct tutti_remembered *remembered, const void *bytes);

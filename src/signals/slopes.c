@@ -110,7 +110,8 @@ void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals
         out[i] = ((const double *)(const void *)signals)[wires->reals[i].place];
 }
 
-enum tutti_err tutti_wires_remember(const struct tutti_wires *wires, struct tutti_remembered *remembered, double *values)
+enum tutti_err tutti_wires_remember(const struct tutti_wires *wires, struct tutti_remembered *remembered,
+                                    double *values)
 {
     const uint32_t *first = wires->real_first;
     for (uint32_t c = 0; c < wires->structure->system->component_count; c++)
