@@ -21,12 +21,14 @@ struct tutti_collector {
     bool has_number;
     double t, written_t;
     struct tutti_parcel file, last;
-    struct tutti_checkpoint_writer *writer; /* NULL: in memory only */
+    bool keeps;
+    struct tutti_checkpoint_writer *writer; /* NULL: no file is written */
 };
 
 static enum tutti_err make(struct tutti_collector *collector, const struct tutti_collector_target *target)
 {
     collector->log = target->log;
+    collector->keeps = target->keeps;
     collector->unit_count = target->unit_count;
     collector->missing = target->unit_count + 1;
     collector->units = calloc((size_t)target->unit_count + 1, sizeof *collector->units);
@@ -135,13 +137,14 @@ enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct t
         return tutti_fail_memory();
     begin_anew(collector);
     collector->written_t = collector->t;
-    if (collector->writer) {
-        warn(collector, tutti_checkpoint_writer_put(collector->writer, &collector->file));
-        return TUTTI_OK;
+    if (collector->keeps) {
+        tutti_parcel_reset(&collector->last);
+        tutti_parcel_put_bytes(&collector->last, collector->file.bytes, collector->file.size);
+        if (collector->last.failed)
+            return tutti_fail_memory();
     }
-    struct tutti_parcel before = collector->last;
-    collector->last = collector->file;
-    collector->file = before;
+    if (collector->writer)
+        warn(collector, tutti_checkpoint_writer_put(collector->writer, &collector->file));
     return TUTTI_OK;
 }
 

@@ -16,9 +16,10 @@
 #define TUTTI_PIECE_OF_ALL UINT32_MAX
 
 struct tutti_collector_target {
-    const char *path;            /* absolute, copied; NULL: it is kept in memory only */
+    const char *path;            /* absolute, copied; NULL: no file is written */
     struct tutti_bytes identity; /* copied */
     uint32_t unit_count;
+    bool keeps;                  /* the last one, in memory, too: tutti_collector_last */
     const struct tutti_log *log; /* borrowed: for what goes wrong with a file */
     struct tutti_checkpoint_sync sync;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A run as a whole: which launcher it goes by, and from a job to what it came to. */
 #include <stdlib.h>
+#include <string.h>
 #include <tutti/run.h>
 
 #include "base/number.h"
@@ -8,6 +9,7 @@
 #include "conduct/confined.h"
 #include "conduct/identity.h"
 #include "conduct/place.h"
+#include "conduct/recovery.h"
 #include "options/options.h"
 #include "rank/stats.h"
 
@@ -31,6 +33,20 @@ static enum tutti_err check_confinement(const struct tutti_run_options *options)
     return TUTTI_OK;
 }
 
+/* Others die with the worker, or with mpiexec; and what has gone down a pipe cannot be taken back. */
+static enum tutti_err check_recovery(const struct tutti_run_options *options)
+{
+    if (options->recover == 0)
+        return TUTTI_OK;
+    if (options->processes == 0 && !options->nodes)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--recover needs workers that can be replaced: use it with --processes or --nodes; where "
+                          "mpiexec starts the run, write checkpoints (--checkpoint) and start it again (--resume)");
+    if (options->output && strcmp(options->output, "-") == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--recover needs a result that can be cut: name a file with -o, not -");
+    return TUTTI_OK;
+}
+
 static enum tutti_err check_options(const struct tutti_run_options *options)
 {
     int ways = 0;
@@ -48,6 +64,7 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
                           "--processes or --nodes, or leave it out");
     if (options->key && !options->nodes)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes; leave it out");
+    TRY(check_recovery(options));
     return check_confinement(options);
 }
 
@@ -92,11 +109,12 @@ static enum tutti_err collect(struct tutti_conductor *conductor, const struct tu
 {
     if (job->resume)
         tutti_conductor_resume(conductor, job->resume->result, job->resume->step_log);
-    if (!job->checkpoint)
+    if (!job->checkpoint && job->options.recover == 0)
         return TUTTI_OK;
     const struct tutti_collector_target target = {.path = job->checkpoint,
                                                   .identity = job->identity,
                                                   .unit_count = job->system->component_count,
+                                                  .keeps = job->options.recover > 0,
                                                   .log = job->options.log,
                                                   .sync = {sync_results, conductor}};
     TRY(tutti_collector_new(collector, &target));
@@ -105,7 +123,8 @@ static enum tutti_err collect(struct tutti_conductor *conductor, const struct tu
 }
 
 /* Units are placed. */
-static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutti_run_stats *stats)
+static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutti_run_stats *stats,
+                                  struct tutti_recovery *recovery)
 {
     const struct tutti_launcher *launcher = launch->launcher;
     struct tutti_conductor *conductor = NULL;
@@ -119,15 +138,20 @@ static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutt
         err = launcher->open(launch->self, launch->job, launch->ranks);
     struct tutti_failure failure;
     tutti_failure_keep(&failure, agree(launch, err));
+    recovery->started = !failure.err;
     if (!failure.err)
         tutti_failure_keep(&failure, go(launch, conductor, stats));
     else if (conductor)
         (void)!tutti_conductor_finish(conductor, stats);
+    err = tutti_recovery_keep(recovery, collector);
+    if (!failure.err)
+        tutti_failure_keep(&failure, err);
     tutti_collector_free(collector);
     return tutti_failure_return(&failure);
 }
 
-static enum tutti_err place_and_go(struct tutti_launch *launch, struct tutti_job *job, struct tutti_run_stats *stats)
+static enum tutti_err place_and_go(struct tutti_launch *launch, struct tutti_job *job, struct tutti_run_stats *stats,
+                                   struct tutti_recovery *recovery)
 {
     int32_t *place = calloc(job->system->component_count, sizeof *place);
     enum tutti_err err = agree(launch, place ? TUTTI_OK : tutti_fail_memory());
@@ -136,7 +160,7 @@ static enum tutti_err place_and_go(struct tutti_launch *launch, struct tutti_job
     launch->job = job;
     job->place = place;
     if (!err)
-        err = open_and_go(launch, stats);
+        err = open_and_go(launch, stats, recovery);
     launch->job = NULL;
     job->place = NULL;
     free(place);
@@ -181,9 +205,9 @@ static void tell_files(const struct tutti_job *job)
                       &(struct tutti_used_file){"input", options->inputs[i], options->inputs[i]});
 }
 
-static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_options *options,
-                          struct tutti_run_stats *stats)
+static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *stats, struct tutti_recovery *recovery)
 {
+    const struct tutti_run_options *options = &recovery->options;
     struct tutti_job job;
     if (launch->launcher->prepare)
         TRY(launch->launcher->prepare(launch->self, options, &options));
@@ -192,12 +216,12 @@ static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_op
         return err;
     tell_files(&job);
     struct tutti_parcel identity = {0};
-    if (!err && (job.checkpoint || job.resume))
+    if (!err && (job.checkpoint || job.resume || options->recover > 0))
         err = agree(launch, tutti_identity_settle(&job, &identity));
     if (!err)
         err = choose_for(launch, &job);
     if (!err)
-        err = place_and_go(launch, &job, stats);
+        err = place_and_go(launch, &job, stats, recovery);
     struct tutti_failure failure;
     tutti_failure_keep(&failure, err);
     tutti_parcel_fini(&identity);
@@ -205,22 +229,35 @@ static enum tutti_err run(struct tutti_launch *launch, const struct tutti_run_op
     return tutti_failure_return(&failure);
 }
 
-enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+static enum tutti_err attempt(struct tutti_run_stats *stats, struct tutti_recovery *recovery)
 {
     struct tutti_launch launch = {0};
-    struct tutti_run_stats unused = {0};
     struct tutti_failure failure;
     int i = 0;
-    if (stats)
-        *stats = (struct tutti_run_stats){0};
-    TRY(check_options(options));
-    while (i < LAUNCHERS - 1 && !launchers[i]->is_asked_for(options))
+    while (i < LAUNCHERS - 1 && !launchers[i]->is_asked_for(recovery->asked))
         i++;
     TRY(choose(&launch, launchers[i]));
-    tutti_failure_keep(&failure, run(&launch, options, stats ? stats : &unused));
+    tutti_failure_keep(&failure, run(&launch, stats, recovery));
     if (launch.self && launch.launcher->close)
         launch.launcher->close(launch.self);
     free(launch.self);
+    return tutti_failure_return(&failure);
+}
+
+enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats unused = {0}, *counted = stats ? stats : &unused;
+    struct tutti_recovery recovery;
+    struct tutti_failure failure;
+    *counted = (struct tutti_run_stats){0};
+    TRY(check_options(options));
+    tutti_recovery_init(&recovery, options);
+    do {
+        tutti_run_stats_fini(counted);
+        tutti_failure_keep(&failure, attempt(counted, &recovery));
+    } while (tutti_recovery_goes_on(&recovery, &failure));
+    counted->recoveries = recovery.used;
+    tutti_recovery_fini(&recovery);
     tutti_run_stats_fini(&unused);
     return tutti_failure_return(&failure);
 }

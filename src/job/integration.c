@@ -57,7 +57,7 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
     /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
      * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
      * would take it for an error of the coupling. So would a run show that goes on from a checkpoint. */
-    bool goes_on = options->checkpoint || options->resume;
+    bool goes_on = options->checkpoint || options->resume || options->recover > 0;
     integration->solver = disturbed || goes_on ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));

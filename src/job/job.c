@@ -218,8 +218,8 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
             if (tutti_fs_is_same(input, options->inputs[j]))
                 return tutti_fail(TUTTI_ERR_ARGUMENT, "--input '%s' is given twice", input);
     }
-    if ((options->has_every || options->has_every_seconds) && !options->checkpoint)
-        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s says when checkpoints are written, and needs --checkpoint FILE",
+    if ((options->has_every || options->has_every_seconds) && !options->checkpoint && options->recover == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "%s says when checkpoints are taken, and needs --checkpoint FILE",
                           options->has_every ? "--every" : "--every-seconds");
     if (tutti_fs_is_same(options->checkpoint, options->output) ||
         tutti_fs_is_same(options->checkpoint, options->step_log))

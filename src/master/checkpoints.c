@@ -12,7 +12,7 @@
 
 /* Seconds on the clock: between two checkpoints if nothing is asked for; at least and at most between two looks at the clock,
  * which ranks take together. */
-static const double DEFAULT_SECONDS = 60, SHORT_LOOK = 0.02, LONG_LOOK = 0.1;
+static const double DEFAULT_SECONDS = 60, RECOVERY_SECONDS = 10, SHORT_LOOK = 0.02, LONG_LOOK = 0.1;
 enum { MOST_BLIND_STEPS = 1 << 20 };
 
 /* ---- taking one ---- */
@@ -109,7 +109,7 @@ static enum tutti_err interrupted(const struct tutti_checkpoints *checkpoints)
 {
     const struct tutti_rank *rank = &checkpoints->execution->rank;
     const char *path = rank->job->options.checkpoint;
-    return checkpoints->given_up
+    return checkpoints->given_up || !path
                ? tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
                             TIME(rank->t))
                : tutti_fail(
@@ -181,7 +181,7 @@ enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution)
     struct tutti_rank *rank = &execution->rank;
     const struct tutti_job *job = rank->job;
     const struct tutti_run_options *options = &job->options;
-    if (!options->checkpoint)
+    if (!options->checkpoint && options->recover == 0)
         return TUTTI_OK;
     TRY(tutti_pack_check(execution));
     struct tutti_checkpoints *checkpoints = execution->checkpoints = calloc(1, sizeof *checkpoints);
@@ -192,7 +192,8 @@ enum tutti_err tutti_checkpoints_open(struct tutti_execution *execution)
                                               .every = options->has_every ? options->every : INFINITY,
                                               .seconds = options->has_every_seconds ? options->every_seconds
                                                          : options->has_every       ? INFINITY
-                                                                                    : DEFAULT_SECONDS,
+                                                         : options->checkpoint      ? DEFAULT_SECONDS
+                                                                                    : RECOVERY_SECONDS,
                                               .taken_at = now,
                                               .looked_at = now,
                                               .interval = 1};

@@ -110,6 +110,21 @@ enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *
     return TUTTI_OK;
 }
 
+void tutti_nodes_list_drop(struct tutti_nodes_list *list, size_t entry)
+{
+    struct tutti_nodes_entry *gone = &list->entries[entry];
+    for (size_t i = 0; i < list->count; i++)
+        for (int r = 0; i != entry && r < list->entries[i].rank_count; r++) {
+            int *rank = &list->entries[i].ranks[r], before = 0;
+            while (before < gone->rank_count && gone->ranks[before] < *rank)
+                before++;
+            *rank -= before;
+        }
+    list->ranks -= gone->rank_count;
+    free(gone->ranks);
+    memmove(gone, gone + 1, (--list->count - entry) * sizeof *gone);
+}
+
 void tutti_nodes_list_fini(struct tutti_nodes_list *list)
 {
     for (size_t i = 0; i < list->count; i++)

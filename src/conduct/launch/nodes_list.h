@@ -26,6 +26,8 @@ struct tutti_nodes_list {
 
 /* ARGUMENT, with file and line. tutti_nodes_list_fini follows in any case. */
 TUTTI_CHECKED enum tutti_err tutti_nodes_list_read(struct tutti_nodes_list *list, const char *text);
+/* Without one of several; ranks are numbered anew. */
+void tutti_nodes_list_drop(struct tutti_nodes_list *list, size_t entry);
 void tutti_nodes_list_fini(struct tutti_nodes_list *list);
 
 #endif

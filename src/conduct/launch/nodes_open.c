@@ -15,7 +15,7 @@
 #include "ssp/package.h"
 
 /* Seconds until a node that does not answer is given up. */
-static const double CONNECT = 5.0;
+static const double CONNECT = 5.0, CONNECT_AGAIN = 1.0; /* after a loss: those that are there have answered before */
 
 /* ---- keys ---- */
 
@@ -77,7 +77,7 @@ static enum tutti_err greet(struct tutti_node_client *client)
 static enum tutti_err greet_all(struct tutti_nodes *nodes)
 {
     const volatile sig_atomic_t *interrupt = nodes->asked->interrupt;
-    double deadline = tutti_clock_now() + CONNECT;
+    double deadline = tutti_clock_now() + (nodes->asked->spares_nodes ? CONNECT_AGAIN : CONNECT);
     size_t met = 0;
     while (met < nodes->list.count) {
         met = 0;
@@ -85,6 +85,7 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
             struct tutti_node_client *client = &nodes->clients[i];
             if (!client->welcome)
                 TRY(greet(client));
+            nodes->silent = i;
             if (!client->welcome && tutti_clock_now() > deadline)
                 return tutti_node_client_fail_late(client);
             met += client->welcome;
@@ -95,6 +96,17 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
             zmq_poll(NULL, 0, 5);
     }
     return TUTTI_OK;
+}
+
+static void disconnect_all(struct tutti_nodes *nodes)
+{
+    for (size_t i = 0; nodes->clients && i < nodes->list.count; i++)
+        tutti_node_client_close(&nodes->clients[i]);
+    if (nodes->context)
+        zmq_ctx_term(nodes->context);
+    free(nodes->clients);
+    nodes->clients = NULL;
+    nodes->context = NULL;
 }
 
 static enum tutti_err connect_all(struct tutti_nodes *nodes)
@@ -108,6 +120,7 @@ static enum tutti_err connect_all(struct tutti_nodes *nodes)
     tutti_node_write_hello(&nodes->parcel);
     for (size_t i = 0; i < nodes->list.count; i++) {
         struct tutti_node_client *client = &nodes->clients[i];
+        nodes->silent = i;
         TRY(tutti_node_client_open(client, nodes->context, &nodes->list.entries[i], &nodes->keys));
         TRY(tutti_node_client_send(client, &nodes->parcel));
     }
@@ -248,7 +261,15 @@ static enum tutti_err open_nodes(struct tutti_nodes *nodes)
 {
     TRY(tutti_nodes_list_read(&nodes->list, nodes->asked->nodes));
     TRY(check_keys(nodes));
-    TRY(connect_all(nodes));
+    enum tutti_err err = connect_all(nodes);
+    while (err == TUTTI_ERR_LOST && nodes->asked->spares_nodes && nodes->list.count > 1) {
+        tutti_log_printf(nodes->asked->log, TUTTI_LOG_WARNING, NULL, "%s; the run does without it",
+                         tutti_err_message());
+        disconnect_all(nodes);
+        tutti_nodes_list_drop(&nodes->list, nodes->silent);
+        err = connect_all(nodes);
+    }
+    TRY(err);
     return get_offers(nodes);
 }
 
@@ -274,11 +295,7 @@ void tutti_nodes_close(struct tutti_nodes *nodes)
 {
     if (!nodes)
         return;
-    for (size_t i = 0; nodes->clients && i < nodes->list.count; i++)
-        tutti_node_client_close(&nodes->clients[i]);
-    if (nodes->context)
-        zmq_ctx_term(nodes->context);
-    free(nodes->clients);
+    disconnect_all(nodes);
     free(nodes->aliases);
     for (size_t i = 0; i < nodes->fixed_count; i++)
         free(nodes->fixed[i]);
