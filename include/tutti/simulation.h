@@ -108,6 +108,15 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save(struct tutti_simula
  * for a Model Exchange FMU without saved states that has crossed an event since; the simulation then has failed. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore(struct tutti_simulation *simulation,
                                                                 const struct tutti_point *point);
+/* The same point in a file, from which another process goes on, with a simulation of the same files and options; and going on. The
+ * file is a checkpoint, as `tutti run` writes them; it appears whole or not at all, and what was there before is kept as
+ * "PATH.previous", which is read where PATH is damaged. SUNDIALS' solvers begin anew, here as there. Values that were put and not taken
+ * yet are among what is kept. UNSUPPORTED, naming units whose FMUs cannot serialise their states, and while a result file or a
+ * step log is written (restore); ARGUMENT for a file of another simulation, FORMAT, IO. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_save_file(struct tutti_simulation *simulation,
+                                                                  const char *path);
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_restore_file(struct tutti_simulation *simulation,
+                                                                     const char *path);
 /* NULL is fine. Points end with their simulation: finish and free release those that are left. */
 TUTTI_API void tutti_point_free(struct tutti_simulation *simulation, struct tutti_point *point);
 

@@ -37,7 +37,7 @@ static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
     tutti_parcel_put_double(&checkpoints->frame, rank->t);
     tutti_parcel_put_u32(&checkpoints->frame, rank->own_count + first);
     if (first) {
-        tutti_pack_common(execution, &checkpoints->piece);
+        TRY(tutti_pack_common(execution, &checkpoints->piece));
         put_piece(checkpoints, TUTTI_PIECE_OF_ALL);
     }
     for (uint32_t i = 0; i < rank->own_count; i++) {

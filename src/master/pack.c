@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "rank/agree.h"
+#include "rank/pending_set.h"
 
 /* ---- which units can be packed ---- */
 
@@ -77,11 +78,13 @@ static bool unpack_counts(struct tutti_execution *execution, struct tutti_unparc
     return true;
 }
 
-void tutti_pack_common(const struct tutti_execution *execution, struct tutti_parcel *parcel)
+enum tutti_err tutti_pack_common(struct tutti_execution *execution, struct tutti_parcel *parcel)
 {
+    tutti_pending_sets_pack(execution->rank.pending_sets, parcel);
     tutti_parcel_put_double(parcel, execution->rank.t);
     pack_counts(execution, parcel);
     tutti_remembered_pack(&execution->master.remembered, TUTTI_OF_ALL, parcel);
+    return parcel->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
 static void pack_blocks(const struct tutti_block *blocks, unsigned count, struct tutti_parcel *parcel)
@@ -154,6 +157,7 @@ static enum tutti_err another(const char *unit)
 static enum tutti_err unpack_common(struct tutti_execution *execution, struct tutti_bytes piece)
 {
     struct tutti_unparcel in = tutti_unparcel_begin(piece);
+    TRY(tutti_pending_sets_unpack(&execution->rank, &in));
     execution->rank.t = tutti_unparcel_double(&in);
     if (!unpack_counts(execution, &in))
         return another("");

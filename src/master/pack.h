@@ -19,8 +19,8 @@ void tutti_packer_fini(struct tutti_packer *packer, struct tutti_execution *exec
  * step. */
 TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution);
 
-/* What is the same on every rank. */
-void tutti_pack_common(const struct tutti_execution *execution, struct tutti_parcel *parcel);
+/* What is the same on every rank. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_pack_common(struct tutti_execution *execution, struct tutti_parcel *parcel);
 /* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
 TUTTI_CHECKED enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution,
                                              uint32_t own, struct tutti_parcel *parcel);

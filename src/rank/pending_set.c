@@ -110,6 +110,53 @@ enum tutti_err tutti_pending_sets_bring_back(struct tutti_rank *rank, const stru
     return TUTTI_OK;
 }
 
+void tutti_pending_sets_pack(const struct tutti_pending_sets *pending_sets, struct tutti_parcel *parcel)
+{
+    uint32_t count = 0;
+    const struct tutti_pending_set *first = pending_sets ? pending_sets->first : NULL;
+    for (const struct tutti_pending_set *at = first; at; at = at->next)
+        count += at->pending;
+    tutti_parcel_put_u32(parcel, count);
+    for (const struct tutti_pending_set *at = first; at; at = at->next) {
+        if (!at->pending)
+            continue;
+        tutti_parcel_put_u32(parcel, at->component);
+        tutti_parcel_put_u32(parcel, at->variable);
+        tutti_signals_pack(&at->signals, parcel);
+    }
+}
+
+/* The one for this variable, made if there is none. */
+static enum tutti_err find(struct tutti_rank *rank, uint32_t component, uint32_t variable,
+                           struct tutti_pending_set **out)
+{
+    *out = rank->pending_sets->first;
+    while (*out && ((*out)->component != component || (*out)->variable != variable))
+        *out = (*out)->next;
+    return *out ? TUTTI_OK : tutti_pending_set_new(out, rank->pending_sets, rank, component, variable);
+}
+
+enum tutti_err tutti_pending_sets_unpack(struct tutti_rank *rank, struct tutti_unparcel *in)
+{
+    struct tutti_pending_sets *all = rank->pending_sets;
+    for (struct tutti_pending_set *at = all ? all->first : NULL; at; at = at->next) {
+        at->pending = false;
+        rank->members[at->component].now.has_pending = false;
+    }
+    for (uint32_t left = tutti_unparcel_u32(in); left > 0 && !in->bad; left--) {
+        struct tutti_pending_set *pending_set;
+        uint32_t component = tutti_unparcel_u32(in), variable = tutti_unparcel_u32(in);
+        in->bad = in->bad || !all || component >= rank->member_count ||
+                  variable >= rank->members[component].unit->fmu->desc->var_count;
+        if (in->bad)
+            break;
+        TRY(find(rank, component, variable, &pending_set));
+        TRY(tutti_signals_unpack(&pending_set->signals, in));
+        tutti_pending_set_mark(pending_set, rank);
+    }
+    return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "values that a program has set are not as they should be") : TUTTI_OK;
+}
+
 void tutti_pending_sets_kept_free(struct tutti_pending_sets_kept *kept)
 {
     for (struct tutti_pending_sets_kept *next; kept; kept = next) {

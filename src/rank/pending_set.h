@@ -36,6 +36,9 @@ struct tutti_pending_sets_kept;
 TUTTI_CHECKED enum tutti_err tutti_pending_sets_keep(struct tutti_rank *rank, struct tutti_pending_sets_kept **kept);
 TUTTI_CHECKED enum tutti_err tutti_pending_sets_bring_back(struct tutti_rank *rank,
                                                            const struct tutti_pending_sets_kept *kept);
+/* The same for another process; and back. NULL: no program sets any. FORMAT. */
+void tutti_pending_sets_pack(const struct tutti_pending_sets *pending_sets, struct tutti_parcel *parcel);
+TUTTI_CHECKED enum tutti_err tutti_pending_sets_unpack(struct tutti_rank *rank, struct tutti_unparcel *in);
 void tutti_pending_sets_kept_free(
     struct tutti_pending_sets_kept *kept); /* NULL is fine, here and above: nothing was kept */
 void tutti_pending_sets_fini(struct tutti_pending_sets *pending_sets);
