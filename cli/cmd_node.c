@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <glob.h>
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,31 +141,72 @@ static void heed_signals(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
-/* The files of --allow; of a folder, all FILE.pub that are in it. False after a message. */
-static bool list_keys(const struct arguments *arguments, const char **values, glob_t *found)
+/* Names of files, on the heap. */
+struct names {
+    char **items;
+    size_t count;
+};
+
+/* False after a message. */
+static bool add_name(struct names *names, const char *folder, const char *name)
+{
+    char **items = reallocarray(names->items, names->count + 1, sizeof *items);
+    if (items)
+        names->items = items;
+    bool added = items && asprintf(&items[names->count], "%s%s%s", folder, *folder ? "/" : "", name) >= 0;
+    names->count += added;
+    if (!added)
+        console_error("out of memory");
+    return added;
+}
+
+static int is_public_key(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".pub") == 0;
+}
+
+/* All FILE.pub of a folder. False after a message. */
+static bool add_keys_of(struct names *names, const char *folder)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_public_key, alphasort);
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        good = good && add_name(names, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    if (count <= 0)
+        fprintf(stderr, "tutti node: --allow: there is no key (FILE.pub) in the folder %s\n", folder);
+    return good && count > 0;
+}
+
+/* The files of --allow; `values` has room for what was given. False after a message. */
+static bool list_keys(const struct arguments *arguments, const char **values, struct names *names)
 {
     size_t count = arguments_values(arguments, "--allow", values);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         struct stat st;
-        char *pattern = NULL;
-        bool folder = stat(values[i], &st) == 0 && S_ISDIR(st.st_mode);
-        int flags = (folder ? 0 : GLOB_NOCHECK | GLOB_NOESCAPE) | (found->gl_pathc > 0 ? GLOB_APPEND : 0);
-        int result = asprintf(&pattern, folder ? "%s/*.pub" : "%s", values[i]) < 0 ? GLOB_NOSPACE
-                                                                                   : glob(pattern, flags, NULL, found);
-        if (result == GLOB_NOMATCH)
-            fprintf(stderr, "tutti node: --allow: there is no key (FILE.pub) in the folder %s\n", values[i]);
-        else if (result != 0)
-            console_error("out of memory");
-        good = result == 0;
-        free(pattern);
+        if (stat(values[i], &st) == 0 && S_ISDIR(st.st_mode))
+            good = add_keys_of(names, values[i]);
+        else
+            good = add_name(names, "", values[i]);
     }
     return good;
 }
 
+static void names_fini(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+}
+
 static int serve(const struct arguments *arguments, struct tutti_node_options *options)
 {
-    glob_t keys = {0};
+    struct names keys = {0};
     heed_signals();
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_drain}, NULL);
     const char **values = calloc(5 * arguments->given_count + 1, sizeof *values);
@@ -174,12 +215,12 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
         return EXIT_FAILED;
     }
     if (!list_keys(arguments, values, &keys)) {
-        globfree(&keys);
+        names_fini(&keys);
         free(values);
         return EXIT_USAGE;
     }
-    options->allow = (const char *const *)keys.gl_pathv;
-    options->allow_count = keys.gl_pathc;
+    options->allow = (const char *const *)keys.items;
+    options->allow_count = keys.count;
     const char **next = values;
     options->offers = next;
     options->offer_count = arguments_values(arguments, "--offer", next);
@@ -194,7 +235,7 @@ static int serve(const struct arguments *arguments, struct tutti_node_options *o
     options->rules.permit_count = arguments_values(arguments, "--permit", next);
     options->rules.limits = arguments_value(arguments, "--limits");
     enum tutti_err err = tutti_node_serve(options);
-    globfree(&keys);
+    names_fini(&keys);
     free(values);
     if (err)
         console_error(tutti_err_message());

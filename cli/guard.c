@@ -192,7 +192,8 @@ static _Noreturn void end_as(int status, bool settled)
     if (!meant && !settled)
         tell_end(status);
     int exit_status = meant && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-    tell_noted(exit_status);
+    if (shared)
+        tell_noted(exit_status);
     if (WIFSIGNALED(status))
         die_by(WTERMSIG(status));
     _exit(exit_status);

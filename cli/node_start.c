@@ -39,8 +39,6 @@ struct crowd {
     const char *options;  /* for the nodes, quoted */
 };
 
-extern char **environ;
-
 /* ---- the file ---- */
 
 static bool is_plain(const char *word)
@@ -299,7 +297,7 @@ static bool serve(struct crowd *crowd, struct pollfd *items, const volatile sig_
 
 static int start_all(struct crowd *crowd, const volatile sig_atomic_t *ended, bool quiet)
 {
-    struct pollfd *items = calloc(crowd->count, sizeof *items);
+    struct pollfd *items = calloc(crowd->count + 1, sizeof *items);
     bool good = items != NULL;
     for (size_t i = 0; i < crowd->count && good; i++)
         good = start_host(crowd, &crowd->hosts[i]);

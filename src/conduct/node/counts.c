@@ -8,6 +8,6 @@ void tutti_node_count_refusal(struct tutti_node_counts *counts, enum tutti_err e
     case TUTTI_ERR_##err_: counts->refused_##err_++; break;
         TUTTI_NODE_REFUSALS(X)
 #undef X
-    default: counts->refused_OK++; break;
+    default: counts->refused_otherwise++; break;
     }
 }

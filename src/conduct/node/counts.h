@@ -20,13 +20,12 @@
     X(bytes_in, "received_bytes_total", "Bytes of messages from runs; not what ranks exchange.")                       \
     X(bytes_out, "sent_bytes_total", "Bytes of messages to runs; not what ranks exchange.")
 
-/* Why sessions are refused: the kind of error, and the label. */
+/* Why sessions are refused: the kind of error, and the label; "other" is for the rest. */
 #define TUTTI_NODE_REFUSALS(X)                                                                                         \
     X(LIMIT, "limit")                                                                                                  \
     X(FORMAT, "malformed")                                                                                             \
     X(UNSUPPORTED, "forbidden")                                                                                        \
-    X(IO, "io")                                                                                                        \
-    X(OK, "other")
+    X(IO, "io")
 
 struct tutti_node_counts {
 #define X(field, name, help) uint64_t field;
@@ -35,6 +34,7 @@ struct tutti_node_counts {
 #define X(err, label) uint64_t refused_##err;
     TUTTI_NODE_REFUSALS(X)
 #undef X
+    uint64_t refused_otherwise;
 };
 
 /* Counts a session that was refused. */

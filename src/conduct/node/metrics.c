@@ -37,6 +37,7 @@ static void put_refusals(struct tutti_text *out, const struct tutti_daemon *node
     tutti_text_printf(out, PREFIX "%s{reason=\"%s\"} %" PRIu64 "\n", name, label, node->counts.refused_##err);
     TUTTI_NODE_REFUSALS(X)
 #undef X
+    tutti_text_printf(out, PREFIX "%s{reason=\"other\"} %" PRIu64 "\n", name, node->counts.refused_otherwise);
     tutti_text_printf(out, PREFIX "%s{reason=\"key\"} %lu\n", name, tutti_zap_refused(node->zap));
 }
 
