@@ -248,7 +248,8 @@ static void all_combinations_run(void **state)
                 run_combination(&ring, couplings[c], orders[o], detections[e]);
 }
 
-/* Units that cannot go back are named, with what to use instead; what takes no unit back runs with them. */
+/* Units that cannot go back by themselves, and are not to be forked, are named, with what to use instead; what takes no unit back
+ * runs with them. */
 static void units_that_cannot_go_back(void **state)
 {
     (void)state;
@@ -258,6 +259,7 @@ static void units_that_cannot_go_back(void **state)
             struct tutti_run_options options = plain_options();
             options.coupling = couplings[c];
             options.events = detections[e];
+            options.rollback = "fmu";
             if (!fit(couplings[c], KIND))
                 continue;
             if (!takes_back(couplings[c], KIND, detections[e])) {

@@ -127,7 +127,7 @@ static void check_coming_back(const char *coupling, const char *control, const c
     print_message("%s, %s, extrapolation %s, FMI %s %s\n", coupling, control, order, version, interface);
     if (cannot_undo(coupling, control, version)) {
         assert_fails(try_run(&outcome, &model, options, true), TUTTI_ERR_UNSUPPORTED, "'switch' (");
-        assert_contains(tutti_err_message(), "use events early");
+        assert_contains(tutti_err_message(), "use rollback fork, events early");
         outcome_fini(&outcome);
         return;
     }

@@ -241,7 +241,7 @@ class Driven(unittest.TestCase):
             self.assertIn("--control embedded has nothing to control: there is one FMU, and it follows its inputs", said)
 
     def test_one_that_cannot_go_back(self):
-        words = (FMUS / "ChainMass_fmi1cs.fmu", "--input", self.table("F_right"))
+        words = (FMUS / "ChainMass_fmi1cs.fmu", "--input", self.table("F_right"), "--rollback", "fmu")
         _, stats, said = self.run_it(*words, "--rtol", "1e-4")
         self.assertEqual(stats["control"], "fixed")
         self.assertIn("--rtol does not control the error of inputs that are held here: 'ChainMass_fmi1cs' cannot go back", said)
