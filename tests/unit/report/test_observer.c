@@ -134,7 +134,7 @@ static enum tutti_err record_whole(const struct plant *plant, const struct tutti
     struct tutti_observer observer;
     observe(plant, NULL, 0, observed);
     enum tutti_err err = tutti_observer_open(&observer, options, plant->whole, &plant->wires, observed, NULL, NULL,
-                                              (struct tutti_bytes){0});
+                                             (struct tutti_bytes){0});
     for (int k = 0; k < 3 && !err; k++)
         err = tutti_observer_row(&observer, 0.5 * k);
     enum tutti_err closing = tutti_observer_close(&observer);
@@ -229,8 +229,8 @@ static void test_refused_alike(void **state)
             struct tutti_observer observer;
             rank_init(&rank, r, RANKS);
             observe(&plant, place, r, observed);
-            enum tutti_err err =
-                tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric, (struct tutti_bytes){0});
+            enum tutti_err err = tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL,
+                                                     &rank.fabric, (struct tutti_bytes){0});
             assert_int_equal(err, options.record_count == 1 ? TUTTI_OK : TUTTI_ERR_ARGUMENT);
             assert_int_equal(rank.bytes.size > 0, options.record_count == 1); /* nothing is told of what is refused */
             assert_ok(tutti_observer_close(&observer));
@@ -263,7 +263,8 @@ static void test_rows_without_allocation(void **state)
         rank_init(&rank, 0, 1);
         rank.fabric.kind = &deaf;
         observe(&plant, NULL, 0, observed);
-        assert_ok(tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric, (struct tutti_bytes){0}));
+        assert_ok(tutti_observer_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric,
+                                      (struct tutti_bytes){0}));
         assert_ok(tutti_observer_row(&observer, 0));
         unsigned long before = allocations;
         for (int k = 1; k < 100; k++)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a checkpoint. The first says how: as a file as it is; as one whose sum is right, which no accident makes, but which
+ * lets what it is of be anything; as frames of ranks (length in two bytes, the low one first, bytes), of which checkpoints are
+ * made. What is taken as a file is composed again to the same bytes. */
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/collector.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char magic[] = "Tutti checkpoint\n";
+enum { HASH = 32, HASH_AT = sizeof magic - 1 + 8, PAYLOAD_AT = HASH_AT + HASH, UNITS = 2 };
+
+static void check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* Of its own size, so that a look beyond it is seen. */
+static char *copy_of(const uint8_t *data, size_t size)
+{
+    char *copy = malloc(size ? size : 1);
+    check(copy != NULL);
+    if (size > 0)
+        memcpy(copy, data, size);
+    return copy;
+}
+
+static void parse(const char *bytes, size_t size)
+{
+    struct tutti_checkpoint *checkpoint;
+    struct tutti_parcel again = {0};
+    enum tutti_err err = tutti_checkpoint_parse(&checkpoint, bytes, size, "file");
+    check(!err == (checkpoint != NULL) && (!err || strstr(tutti_err_message(), "'file'")));
+    if (err)
+        return;
+    tutti_checkpoint_compose(&again, checkpoint);
+    check(again.size == size && memcmp(again.bytes, bytes, size) == 0);
+    tutti_parcel_fini(&again);
+    tutti_checkpoint_free(checkpoint);
+}
+
+static void parse_with_sum(char *bytes, size_t size)
+{
+    struct tutti_parcel head = {0};
+    if (size < PAYLOAD_AT)
+        return;
+    tutti_checkpoint_compose(&head, &(struct tutti_checkpoint){.t = 0});
+    check(!head.failed);
+    memcpy(bytes, head.bytes, HASH_AT);
+    crypto_generichash((unsigned char *)bytes + HASH_AT, HASH, (unsigned char *)bytes + PAYLOAD_AT, size - PAYLOAD_AT,
+                       NULL, 0);
+    tutti_parcel_fini(&head);
+    parse(bytes, size);
+}
+
+/* A frame that must wait does so for ever here: it is left out. */
+static enum tutti_err take(struct tutti_collector *collector, const uint8_t *data, size_t size)
+{
+    char *copy = copy_of(data, size);
+    struct tutti_unparcel in = {.at = copy, .end = copy + size};
+    bool complete = false;
+    enum tutti_err err = TUTTI_OK;
+    if (!tutti_collector_must_wait(collector, in))
+        err = tutti_collector_take(collector, &in, &complete);
+    free(copy);
+    if (err || !complete)
+        return err;
+    check(tutti_collector_write(collector, (struct tutti_bytes){2, (const uint8_t *)"at"}, (struct tutti_bytes){0}) ==
+          TUTTI_OK);
+    struct tutti_bytes last = tutti_collector_last(collector);
+    parse((const char *)last.data, last.size);
+    return TUTTI_OK;
+}
+
+static void collect(const uint8_t *data, size_t size)
+{
+    const struct tutti_collector_target target = {.identity = {3, (const uint8_t *)"who"}, .unit_count = UNITS};
+    struct tutti_collector *collector;
+    check(tutti_collector_new(&collector, &target) == TUTTI_OK);
+    while (size >= 2) {
+        size_t length = data[0] | (size_t)data[1] << 8;
+        data += 2;
+        size -= 2;
+        length = length < size ? length : size;
+        if (take(collector, data, length) != TUTTI_OK)
+            break;
+        data += length;
+        size -= length;
+    }
+    tutti_collector_free(collector);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    char *copy = copy_of(data + 1, size - 1);
+    if (data[0] % 3 == 0)
+        parse(copy, size - 1);
+    else if (data[0] % 3 == 1)
+        parse_with_sum(copy, size - 1);
+    else
+        collect(data + 1, size - 1);
+    free(copy);
+    return 0;
+}
