@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* shim.c - stands between the command and the C library (LD_PRELOAD), for calls that the command's own code makes; code of FMUs and
+ * of other libraries is left alone.
+ *
+ *     SHIM_FAIL=KIND:N:HOW    the N-th call of a kind fails: `alloc` (HOW is `once`, or `on`: all that follow, too), `io` (HOW is
+ *                             the number of an error; `short` gives half of what was asked for; with a + in front all that follow)
+ *     SHIM_COUNT=FILE         at its end every process adds a line with its number of calls of either kind
+ *     SHIM_LOG=FILE           what is done to files below the present folder, in order, with the bytes (test_power_loss.py)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum kind { ALLOC, IO, KINDS };
+
+static struct {
+    bool ready, fails, on, is_short;
+    enum kind kind;
+    unsigned long place;
+    int error;
+    uintptr_t from, to; /* the command's own code */
+    int log;
+    char folder[PATH_MAX];
+} shim;
+static atomic_ulong calls[KINDS];
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- what is asked for ---- */
+
+static int find_command(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+            shim.from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            shim.to = shim.from + info->dlpi_phdr[i].p_memsz;
+        }
+    return 1; /* the first is the program */
+}
+
+static void read_wish(const char *text)
+{
+    char kind[8], how[16] = "";
+    if (!text || sscanf(text, "%7[a-z]:%lu:%15s", kind, &shim.place, how) != 3)
+        return;
+    shim.on = how[0] == '+' || strcmp(how, "on") == 0;
+    const char *error = how + (how[0] == '+');
+    shim.kind = strcmp(kind, "io") == 0 ? IO : ALLOC;
+    shim.is_short = strcmp(error, "short") == 0;
+    shim.error = shim.kind == IO ? atoi(error) : ENOMEM;
+    shim.fails = true;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *log = getenv("SHIM_LOG");
+    read_wish(getenv("SHIM_FAIL"));
+    shim.log = -1;
+    if (log && getcwd(shim.folder, sizeof shim.folder))
+        shim.log = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    dl_iterate_phdr(find_command, NULL);
+    shim.ready = true;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    char text[80];
+    const char *path = getenv("SHIM_COUNT");
+    long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    int n = snprintf(text, sizeof text, "%lu %lu\n", calls[ALLOC], calls[IO]);
+    if (fd >= 0) {
+        (void)syscall(SYS_write, fd, text, (size_t)n);
+        (void)syscall(SYS_close, fd);
+    }
+}
+
+/* ---- failures ---- */
+
+/* Does this call fail? Those of others are not counted. */
+static bool fails(enum kind kind, const void *caller)
+{
+    if (!shim.ready || (uintptr_t)caller < shim.from || (uintptr_t)caller >= shim.to)
+        return false;
+    unsigned long n = atomic_fetch_add(&calls[kind], 1) + 1;
+    return shim.fails && kind == shim.kind && (n == shim.place || (shim.on && n > shim.place));
+}
+
+#define CALLER __builtin_return_address(0)
+#define FAIL_WITH(kind, value)                                                                                         \
+    do {                                                                                                               \
+        if (fails(kind, CALLER) && !shim.is_short) {                                                                   \
+            errno = shim.error;                                                                                        \
+            return value;                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return __libc_realloc(old, size);
+}
+
+static char *copy_of(const char *text, size_t n)
+{
+    char *copy = __libc_malloc(n + 1);
+    if (copy) {
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+    }
+    return copy;
+}
+
+char *strdup(const char *text)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return copy_of(text, strlen(text));
+}
+
+char *strndup(const char *text, size_t n)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return copy_of(text, strnlen(text, n));
+}
+
+/* ---- the log ---- */
+
+static void put(const char *text, size_t n)
+{
+    (void)!syscall(SYS_write, shim.log, text, n);
+}
+
+/* A line with words; `bytes` come behind it, as many as the last word says. */
+static void note(const char *what, const char *path, const char *other, long long at, const void *bytes, size_t n)
+{
+    char line[2 * PATH_MAX + 100];
+    int length = snprintf(line, sizeof line, "%s\t%s\t%s\t%lld\t%zu\n", what, path, other ? other : "", at, n);
+    put(line, (size_t)length);
+    if (n > 0)
+        put(bytes, n);
+}
+
+/* The regular file of a descriptor, if it is one of the folder's. */
+static bool find_path(int fd, char *path)
+{
+    char link[40];
+    struct stat status;
+    if (shim.log < 0 || fd == shim.log || fstat(fd, &status) != 0 ||
+        (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, PATH_MAX - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return strncmp(path, shim.folder, strlen(shim.folder)) == 0;
+}
+
+static bool is_ours(const char *path)
+{
+    return shim.log >= 0 && strncmp(path, shim.folder, strlen(shim.folder)) == 0;
+}
+
+/* ---- files ---- */
+
+static size_t shorter(size_t n)
+{
+    return n > 1 ? n / 2 : n;
+}
+
+ssize_t read(int fd, void *bytes, size_t n)
+{
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    return syscall(SYS_read, fd, bytes, failing ? shorter(n) : n);
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    return syscall(SYS_pread64, fd, bytes, failing ? shorter(n) : n, at);
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    char path[PATH_MAX];
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    n = failing ? shorter(n) : n;
+    if (!find_path(fd, path))
+        return syscall(SYS_write, fd, bytes, n);
+    pthread_mutex_lock(&order);
+    ssize_t written = syscall(SYS_write, fd, bytes, n);
+    if (written > 0)
+        note("write", path, NULL, lseek(fd, 0, SEEK_CUR) - written, bytes, (size_t)written);
+    pthread_mutex_unlock(&order);
+    return written;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    char path[PATH_MAX];
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    n = failing ? shorter(n) : n;
+    if (!find_path(fd, path))
+        return syscall(SYS_pwrite64, fd, bytes, n, at);
+    pthread_mutex_lock(&order);
+    ssize_t written = syscall(SYS_pwrite64, fd, bytes, n, at);
+    if (written > 0)
+        note("write", path, NULL, at, bytes, (size_t)written);
+    pthread_mutex_unlock(&order);
+    return written;
+}
+
+/* A call that is logged if it went well. */
+#define LOGGED(condition, call, ...)                                                                                   \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            return (int)(call);                                                                                        \
+        pthread_mutex_lock(&order);                                                                                    \
+        int result_ = (int)(call);                                                                                     \
+        if (result_ >= 0)                                                                                              \
+            note(__VA_ARGS__);                                                                                         \
+        pthread_mutex_unlock(&order);                                                                                  \
+        return result_;                                                                                                \
+    } while (0)
+
+int open(const char *name, int flags, ...)
+{
+    char path[PATH_MAX];
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    FAIL_WITH(IO, -1);
+    pthread_mutex_lock(&order);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+    if (fd >= 0 && flags & (O_CREAT | O_TRUNC) && find_path(fd, path))
+        note(flags & O_TRUNC ? "empty" : "make", path, NULL, 0, NULL, 0);
+    pthread_mutex_unlock(&order);
+    return fd;
+}
+
+int fsync(int fd)
+{
+    char path[PATH_MAX];
+    FAIL_WITH(IO, -1);
+    LOGGED(find_path(fd, path), syscall(SYS_fsync, fd), "sync", path, NULL, 0, NULL, 0);
+}
+
+int fdatasync(int fd)
+{
+    char path[PATH_MAX];
+    FAIL_WITH(IO, -1);
+    LOGGED(find_path(fd, path), syscall(SYS_fdatasync, fd), "sync", path, NULL, 0, NULL, 0);
+}
+
+int ftruncate(int fd, off_t length)
+{
+    char path[PATH_MAX];
+    FAIL_WITH(IO, -1);
+    LOGGED(find_path(fd, path), syscall(SYS_ftruncate, fd, length), "cut", path, NULL, length, NULL, 0);
+}
+
+int rename(const char *from, const char *to)
+{
+    FAIL_WITH(IO, -1);
+    LOGGED(is_ours(from), syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to), "rename", from, to, 0, NULL, 0);
+}
+
+int link(const char *from, const char *to)
+{
+    FAIL_WITH(IO, -1);
+    LOGGED(is_ours(from), syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0), "link", from, to, 0, NULL, 0);
+}
+
+int unlink(const char *path)
+{
+    FAIL_WITH(IO, -1);
+    LOGGED(is_ours(path), syscall(SYS_unlinkat, AT_FDCWD, path, 0), "unlink", path, NULL, 0, NULL, 0);
+}
+
+int close(int fd)
+{
+    bool failing = fails(IO, CALLER) && !shim.is_short;
+    int result = (int)syscall(SYS_close, fd);
+    if (failing)
+        errno = shim.error;
+    return failing ? -1 : result;
+}

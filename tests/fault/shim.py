@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The command with shim.c between it and the C library: what it does to files is written down, or one of its calls fails."""
+import os
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from command import SANITIZED, TUTTI, CommandTest, kit_fmu  # noqa: E402
+from systems import connect  # noqa: E402
+
+SHIM = os.environ.get("SHIM") or str(pathlib.Path(TUTTI).parent / "tests" / "fault" / "fault_shim.so")
+CHAIN = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '3')}",
+         *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--set", "a.x_left=0.1", "--step", "0.01")
+
+
+class ShimTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        if SANITIZED:
+            self.skipTest("sanitizers stand between the command and the C library themselves")
+
+    def shim(self, **wishes):
+        """The environment of a run with the shim: fail="alloc:3:once", count=PATH, log=PATH."""
+        return {"LD_PRELOAD": SHIM, **{f"SHIM_{name.upper()}": str(value) for name, value in wishes.items()}}
