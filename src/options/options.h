@@ -50,7 +50,7 @@ struct tutti_run_options {
     void (*used)(void *context, const struct tutti_used_file *file);
     void *used_context;
     const volatile sig_atomic_t *interrupt;
-    bool spares_nodes; /* nodes that do not answer are done without */
+    bool spares_nodes;                      /* nodes that do not answer are done without */
     const uint8_t *run_id;                  /* NULL: none was given */
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;

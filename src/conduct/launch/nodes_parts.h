@@ -18,7 +18,7 @@ struct tutti_nodes {
     size_t fixed_count;
     struct tutti_nodes_list list;
     struct tutti_node_client *clients; /* one per entry of the list */
-    size_t silent; /* the one that connecting failed with */
+    size_t silent;                     /* the one that connecting failed with */
     void *context;
     struct tutti_keys keys; /* of --key, or this user's on this machine */
     struct tutti_tempdir *tempdir;
