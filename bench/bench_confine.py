@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-UNITS, STEPS, ROUNDS = 20, 20000, 60
+UNITS, STEPS, ROUNDS = 20, 4000, 100
 MOST_PERCENT, MOST_MS = 3, 5
 
 

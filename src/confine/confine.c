@@ -2,6 +2,7 @@
 #include "confine/confine.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,13 +58,16 @@ static enum tutti_err drop_privileges(void)
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
     if (syscall(SYS_capget, &head, data) != 0)
         return fail("capget");
+    bool has_more = false;
     for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
         uint32_t kept = i == 0 ? KEPT : 0;
+        has_more = has_more || (data[i].permitted & ~kept) || data[i].inheritable;
         data[i].effective &= kept;
         data[i].permitted &= kept;
         data[i].inheritable = 0;
     }
-    return syscall(SYS_capset, &head, data) == 0 ? TUTTI_OK : fail("capset");
+    /* Where there are none, a service may not even be let say so. */
+    return !has_more || syscall(SYS_capset, &head, data) == 0 ? TUTTI_OK : fail("capset");
 }
 
 static bool is_alone(void)
@@ -142,16 +147,30 @@ static enum tutti_err set_limits(const struct tutti_limits *limits)
     return TUTTI_OK;
 }
 
+/* The descriptor at which this process takes connections; -1: none. It is a library's, which has no way to be asked for it. */
+static int find_port(void)
+{
+    struct rlimit most;
+    int last = getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur < INT_MAX ? (int)most.rlim_cur : INT_MAX;
+    for (int fd = STDERR_FILENO + 1; fd < last; fd++) {
+        int listens = 0;
+        socklen_t size = sizeof listens;
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens)
+            return fd;
+    }
+    return -1;
+}
+
 enum tutti_err tutti_confine_calls(struct tutti_confinement *confinement)
 {
-    int listener = -1;
+    int listener = -1, port = confinement->policy.keeps_net ? find_port() : -1;
     TRY(set_limits(&confinement->policy.limits));
     if (!confinement->by_seccomp)
         return TUTTI_OK;
     TRY(tutti_filter_make(&confinement->filter, &confinement->policy, confinement->asks, (int)getpid()));
     TRY(tutti_filter_load(&confinement->filter, confinement->asks, &listener));
     tutti_filter_fini(&confinement->filter);
-    return confinement->asks ? tutti_supervisor_hand(&confinement->supervisor, listener) : TUTTI_OK;
+    return confinement->asks ? tutti_supervisor_hand(&confinement->supervisor, listener, port) : TUTTI_OK;
 }
 
 void tutti_confine_end(struct tutti_confinement *confinement)

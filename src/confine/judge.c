@@ -18,7 +18,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -419,20 +418,16 @@ static int judge_shared(struct tutti_judge *judge, uint64_t length)
 
 /* Who connects to the port of a run once that has its connections is a stranger, and turned away here: the worker's own code asks for him
  * again and again, and FMUs are not to meet him. */
-static int judge_accept(struct tutti_judge *judge, const struct seccomp_notif *call)
+static int judge_accept(struct tutti_judge *judge)
 {
-    if (!judge->of.policy->keeps_net) {
+    if (judge->port < 0) {
         deny(judge, "net", "use the network (accept)");
         return EPERM;
     }
-    int process = (int)syscall(SYS_pidfd_open, judge->worker, 0);
-    int port = process >= 0 ? (int)syscall(SYS_pidfd_getfd, process, (int)call->data.args[0], 0) : -1;
-    struct pollfd wait = {.fd = port, .events = POLLIN};
-    int stranger = port >= 0 && poll(&wait, 1, 0) == 1 ? accept4(port, NULL, NULL, SOCK_CLOEXEC) : -1;
-    const int spent[] = {process, port, stranger};
-    for (size_t i = 0; i < sizeof spent / sizeof *spent; i++)
-        if (spent[i] >= 0)
-            close(spent[i]);
+    struct pollfd wait = {.fd = judge->port, .events = POLLIN};
+    int stranger = poll(&wait, 1, 0) == 1 ? accept4(judge->port, NULL, NULL, SOCK_CLOEXEC) : -1;
+    if (stranger >= 0)
+        close(stranger);
     return stranger >= 0 ? ECONNABORTED : EAGAIN;
 }
 
@@ -467,7 +462,7 @@ static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call,
     case IS_OURS: return judge_ours(judge, true, rule->name);
     case CONTROLS: return judge_ours(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);
     case SHARES: return judge_shared(judge, argument);
-    case ACCEPTS: return judge_accept(judge, call);
+    case ACCEPTS: return judge_accept(judge);
     case USES_NET: deny(judge, "net", "use the network (%s)", rule->name); return EPERM;
     }
     return EPERM;

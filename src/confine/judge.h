@@ -23,6 +23,7 @@ struct tutti_supervised {
 struct tutti_judge {
     struct tutti_supervised of;
     pid_t worker;
+    int port;             /* where the worker listens; -1: nowhere */
     uint64_t tasks;       /* processes and threads: those that were counted last, and all that were started since */
     uint64_t shared;      /* bytes of shared memory that it was given so far */
     bool uses_scratch;    /* it has made something there */

@@ -21,26 +21,30 @@ enum { LOOK_MS = 100 }; /* between looks at the scratch folder */
 
 /* ---- in the supervisor ---- */
 
-/* The descriptor that comes with a byte; -1: none comes any more. */
-static int receive(int socket)
+enum { LISTENER, PORT, HANDED }; /* descriptors that come with a byte */
+
+/* Room for them in a message. */
+union control {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(HANDED * sizeof(int))];
+};
+
+/* -1: there is none. */
+static void receive(int socket, int handed[HANDED])
 {
     char byte;
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
+    union control control;
     struct iovec part = {&byte, 1};
     struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.room};
     ssize_t got;
     do
         got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     const struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    int fd = -1;
-    if (head && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    return fd;
+    handed[LISTENER] = handed[PORT] = -1;
+    if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len <= CMSG_LEN(HANDED * sizeof(int)))
+        memcpy(handed, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
 }
 
 /* One call: false if the worker is gone. */
@@ -101,9 +105,11 @@ static _Noreturn void be_supervisor(const struct tutti_supervised *supervised, p
         if (mine > 3)
             (void)close_range(3, (unsigned)mine - 1, 0);
         (void)close_range((unsigned)mine + 1, ~0U, 0);
-        int listener = receive(mine);
-        if (listener >= 0)
-            serve(&judge, listener, mine);
+        int handed[HANDED];
+        receive(mine, handed);
+        judge.port = handed[PORT];
+        if (handed[LISTENER] >= 0)
+            serve(&judge, handed[LISTENER], mine);
     }
     _exit(0);
 }
@@ -131,17 +137,16 @@ enum tutti_err tutti_supervisor_start(struct tutti_supervisor *supervisor, const
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener)
+enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener, int port)
 {
     char byte = 0;
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof listener)}};
+    const int handed[HANDED] = {[LISTENER] = listener, [PORT] = port};
+    size_t size = (port < 0 ? 1 : HANDED) * sizeof *handed;
+    union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size)}};
     struct iovec part = {&byte, 1};
     struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.room};
-    memcpy(CMSG_DATA(&control.head), &listener, sizeof listener);
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
+    memcpy(CMSG_DATA(&control.head), handed, size);
     ssize_t sent = sendmsg(supervisor->socket, &message, MSG_NOSIGNAL);
     close(listener);
     return sent == 1

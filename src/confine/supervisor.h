@@ -19,8 +19,8 @@ struct tutti_supervisor {
 /* Forks it, from a process with one thread. IO. */
 TUTTI_CHECKED enum tutti_err tutti_supervisor_start(struct tutti_supervisor *supervisor,
                                                     const struct tutti_supervised *supervised);
-/* Hands it the listener, which it takes; from now on it answers. IO. */
-TUTTI_CHECKED enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener);
+/* Hands it the listener, which it takes, and the port at which the worker listens (-1: none); from now on it answers. IO. */
+TUTTI_CHECKED enum tutti_err tutti_supervisor_hand(const struct tutti_supervisor *supervisor, int listener, int port);
 /* Ends it. From the worker, when nothing of an FMU runs any more; if that does not come to it, the supervisor ends with it. */
 void tutti_supervisor_end(struct tutti_supervisor *supervisor);
 
