@@ -139,6 +139,35 @@ static void rows_of_other_tools(void **state)
     tutti_result_free(result);
 }
 
+/* Half characters, too few digits: U+FFFD, and what comes after it counts. */
+static void escapes_that_make_no_sense(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"\\ud83d", "\xef\xbf\xbd"},
+        {"\\ud83dx\\u0041y", "\xef\xbf\xbdxAy"},
+        {"\\ud83d\\u0041", "\xef\xbf\xbd"
+                           "A"},
+        {"\\ud83d\\n2345", "\xef\xbf\xbd\n2345"},
+        {"\\udc00z", "\xef\xbf\xbdz"},
+        {"\\u0000", "\xef\xbf\xbd"},
+        {"\\u12", "\xef\xbf\xbd"
+                  "12"},
+        {"\\u00gg", "\xef\xbf\xbd"
+                    "00gg"},
+        {"\\b\\f\\r\\t\\/\\q", "\b\f\r\t/q"},
+        {"\\u20ac", "\xe2\x82\xac"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "{\"t\":0,\"%s\":1}\n", names[i][0]);
+        struct tutti_result *result = open_text(text);
+        assert_int_equal(result->count, 1);
+        assert_string_equal(result->variables[0].name, names[i][1]);
+        tutti_result_free(result);
+    }
+}
+
 static void what_is_left_out_is_told(void **state)
 {
     (void)state;
@@ -223,8 +252,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(values_of_all_types),      TEST(a_variable_that_is_named_time), TEST(rows_of_other_tools),
-        TEST(what_is_left_out_is_told), TEST(what_is_wrong_is_named),        TEST(much),
+        TEST(values_of_all_types),
+        TEST(a_variable_that_is_named_time),
+        TEST(rows_of_other_tools),
+        TEST(escapes_that_make_no_sense),
+        TEST(what_is_left_out_is_told),
+        TEST(what_is_wrong_is_named),
+        TEST(much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
