@@ -2,11 +2,13 @@
 /* shim.c - stands between the command and the C library (LD_PRELOAD), for calls that the command's own code makes; code of FMUs and
  * of other libraries is left alone.
  *
- *     SHIM_FAIL=KIND:N:HOW    the N-th call of a kind fails: `alloc` (HOW is `once`, or `on`: all that follow, too), `io` (HOW is
- *                             the number of an error; `short` gives half of what was asked for; with a + in front all that follow)
+ *     SHIM_FAIL=KIND:N:HOW    the N-th call of a kind fails. `alloc`: HOW is `once`, or `on`, for all that follow, too. `io`, calls
+ *                             about files, pipes, shared memory, processes and threads: HOW is the number of an error, with a +
+ *                             in front for all that follow, too; or `short`: half of what was asked for is read or written
  *     SHIM_COUNT=FILE         at its end every process adds a line with its number of calls of either kind
  *     SHIM_LOG=FILE           what is done to files below the present folder, in order, with the bytes (test_power_loss.py)
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,9 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* What the C library has under this name. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 enum kind { ALLOC, IO, KINDS };
 
@@ -85,6 +92,14 @@ __attribute__((destructor)) static void end(void)
         (void)syscall(SYS_write, fd, text, (size_t)n);
         (void)syscall(SYS_close, fd);
     }
+}
+
+/* Processes that were forked end so. */
+void _exit(int status)
+{
+    end();
+    (void)syscall(SYS_exit_group, status);
+    abort();
 }
 
 /* ---- failures ---- */
@@ -318,6 +333,86 @@ int unlink(const char *path)
 {
     FAIL_WITH(IO, -1);
     LOGGED(is_ours(path), syscall(SYS_unlinkat, AT_FDCWD, path, 0), "unlink", path, NULL, 0, NULL, 0);
+}
+
+int openat(int folder, const char *name, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    FAIL_WITH(IO, -1);
+    return (int)syscall(SYS_openat, folder, name, flags, mode);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    FAIL_WITH(IO, -1);
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FAIL_WITH(IO, NULL);
+    return REAL(fopen)(path, mode);
+}
+
+/* ---- between processes and threads ---- */
+
+ssize_t send(int fd, const void *bytes, size_t n, int flags)
+{
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    return syscall(SYS_sendto, fd, bytes, failing ? shorter(n) : n, flags, NULL, 0);
+}
+
+ssize_t recv(int fd, void *bytes, size_t n, int flags)
+{
+    bool failing = fails(IO, CALLER);
+    if (failing && !shim.is_short) {
+        errno = shim.error;
+        return -1;
+    }
+    return syscall(SYS_recvfrom, fd, bytes, failing ? shorter(n) : n, flags, NULL, NULL);
+}
+
+int pipe2(int fds[2], int flags)
+{
+    FAIL_WITH(IO, -1);
+    return (int)syscall(SYS_pipe2, fds, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int fds[2])
+{
+    FAIL_WITH(IO, -1);
+    return (int)syscall(SYS_socketpair, domain, type, protocol, fds);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    FAIL_WITH(IO, -1);
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t at)
+{
+    FAIL_WITH(IO, MAP_FAILED);
+    return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, at);
+}
+
+pid_t fork(void)
+{
+    FAIL_WITH(IO, -1);
+    return REAL(fork)();
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *context)
+{
+    FAIL_WITH(IO, shim.error);
+    return REAL(pthread_create)(thread, attributes, work, context);
 }
 
 int close(int fd)
