@@ -25,6 +25,7 @@ static enum tutti_err pack(struct tutti_simulation *simulation, struct content *
         return tutti_fail_memory();
     TRY(tutti_pack_check(execution));
     TRY(tutti_identity_settle(&simulation->job, &content->identity));
+    tutti_pack_begin(execution);
     TRY(tutti_pack_common(execution, &content->common));
     bool failed = content->common.failed;
     for (uint32_t i = 0; i < count; i++) {

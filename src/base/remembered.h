@@ -20,13 +20,21 @@ struct tutti_remembered_piece {
     void *data; /* borrowed */
     size_t size;
     int64_t of;
+    size_t next; /* 1 + the place of the next one of the same; 0: it is the last */
+};
+
+/* Pieces of one component, or of all, or of the rank: 1 + the places of the first and of the last one; 0: there is none. */
+struct tutti_remembered_list {
+    size_t first, last;
 };
 
 /* Zeroed is empty. */
 struct tutti_remembered {
     struct tutti_remembered_piece *pieces;
     size_t count, room;
-    size_t size; /* of all of them, in bytes */
+    size_t size;                         /* of all of them, in bytes */
+    struct tutti_remembered_list *lists; /* by `of` - TUTTI_OF_RANK */
+    size_t list_count, list_room;
 };
 
 /* One more piece, the same on every rank. It must stay where it is, and as large, as long as the list is used. */

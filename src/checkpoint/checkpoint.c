@@ -46,7 +46,7 @@ static void put(struct tutti_parcel *parcel, const struct tutti_bytes *piece)
     tutti_parcel_put_block(parcel, piece->data, piece->size);
 }
 
-void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint)
+void tutti_checkpoint_lay_out(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint)
 {
     tutti_parcel_reset(file);
     tutti_parcel_put_bytes(file, MAGIC, sizeof MAGIC - 1);
@@ -62,9 +62,19 @@ void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_chec
     tutti_parcel_put_u32(file, checkpoint->unit_count);
     for (uint32_t i = 0; i < checkpoint->unit_count; i++)
         put(file, &checkpoint->units[i]);
-    if (!file->failed)
-        crypto_generichash((unsigned char *)file->bytes + HEAD - HASH, HASH, (unsigned char *)file->bytes + HEAD,
-                           file->size - HEAD, NULL, 0);
+}
+
+void tutti_checkpoint_seal(struct tutti_parcel *file)
+{
+    unsigned char *bytes = (unsigned char *)file->bytes;
+    if (!file->failed && file->size >= HEAD)
+        crypto_generichash(bytes + HEAD - HASH, HASH, bytes + HEAD, file->size - HEAD, NULL, 0);
+}
+
+void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint)
+{
+    tutti_checkpoint_lay_out(file, checkpoint);
+    tutti_checkpoint_seal(file);
 }
 
 /* ---- reading ---- */

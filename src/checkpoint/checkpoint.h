@@ -24,7 +24,11 @@ struct tutti_checkpoint {
     uint32_t unit_count;
 };
 
-/* What the file holds. MEMORY is in the parcel. */
+/* What the file holds, but for the hash. MEMORY is in the parcel. */
+void tutti_checkpoint_lay_out(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint);
+/* Fills in the hash, which takes longer than all else. */
+void tutti_checkpoint_seal(struct tutti_parcel *file);
+/* Both. */
 void tutti_checkpoint_compose(struct tutti_parcel *file, const struct tutti_checkpoint *checkpoint);
 
 /* Of a whole file; the pieces point into `bytes`, which the caller keeps. FORMAT: `name` is in the sentence. */

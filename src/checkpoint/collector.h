@@ -37,8 +37,8 @@ TUTTI_CHECKED enum tutti_err tutti_collector_take(struct tutti_collector *collec
  * is a warning. */
 TUTTI_CHECKED enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
                                                    struct tutti_bytes step_log);
-/* The last one that was complete, as a file in memory; size 0: there is none. Good until the next one is. */
-struct tutti_bytes tutti_collector_last(const struct tutti_collector *collector);
+/* The last one that was complete, as a file in memory, if target.keeps; size 0: there is none. Good until the next one is. */
+struct tutti_bytes tutti_collector_last(struct tutti_collector *collector);
 /* The time of it. */
 double tutti_collector_time(const struct tutti_collector *collector);
 /* Waits until everything is written: before the files that target.sync means are closed. What could not be is told; NULL is fine,

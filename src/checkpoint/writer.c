@@ -98,8 +98,9 @@ struct tutti_checkpoint_writer {
     struct tutti_failure failure; /* of the last one */
 };
 
-static enum tutti_err write_one(const struct tutti_checkpoint_writer *writer, const struct tutti_parcel *file)
+static enum tutti_err write_one(const struct tutti_checkpoint_writer *writer, struct tutti_parcel *file)
 {
+    tutti_checkpoint_seal(file);
     if (writer->sync.sync)
         TRY(writer->sync.sync(writer->sync.context));
     return tutti_checkpoint_write(writer->path, file->bytes, file->size);

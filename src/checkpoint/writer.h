@@ -20,7 +20,7 @@ struct tutti_checkpoint_sync {
 /* `path` is absolute; copied. */
 TUTTI_CHECKED enum tutti_err tutti_checkpoint_writer_new(struct tutti_checkpoint_writer **out, const char *path,
                                                          const struct tutti_checkpoint_sync *sync);
-/* Hands over a whole file, whose memory changes hands: the parcel is another one, or empty, afterwards. One that still waits
+/* Hands over a whole file, sealed or not (checkpoint.h), whose memory changes hands: the parcel is another one, or empty, afterwards. One that still waits
  * to be written is not needed any more. An error is that of an earlier one: the run can go on without. */
 TUTTI_CHECKED enum tutti_err tutti_checkpoint_writer_put(struct tutti_checkpoint_writer *writer,
                                                          struct tutti_parcel *file);

@@ -33,7 +33,7 @@ static enum tutti_err make_place(struct tutti_recovery *recovery)
 }
 
 /* As a file: nodes get it sent like any other that a run reads. */
-enum tutti_err tutti_recovery_keep(struct tutti_recovery *recovery, const struct tutti_collector *collector)
+enum tutti_err tutti_recovery_keep(struct tutti_recovery *recovery, struct tutti_collector *collector)
 {
     struct tutti_bytes last = collector ? tutti_collector_last(collector) : (struct tutti_bytes){0};
     if (last.size == 0 || recovery->asked->recover == 0)

@@ -23,8 +23,7 @@ void tutti_recovery_init(struct tutti_recovery *recovery, const struct tutti_run
 void tutti_recovery_fini(struct tutti_recovery *recovery);
 
 /* At the end of an attempt: keeps the last checkpoint that was collected; NULL: none was asked for. IO, MEMORY. */
-TUTTI_CHECKED enum tutti_err tutti_recovery_keep(struct tutti_recovery *recovery,
-                                                 const struct tutti_collector *collector);
+TUTTI_CHECKED enum tutti_err tutti_recovery_keep(struct tutti_recovery *recovery, struct tutti_collector *collector);
 /* Is there another attempt, after one that came to this? Tells people that there is; or adds to the message why there is none. */
 bool tutti_recovery_goes_on(struct tutti_recovery *recovery, struct tutti_failure *failure);
 

@@ -32,6 +32,7 @@ static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
     struct tutti_execution *execution = checkpoints->execution;
     struct tutti_rank *rank = &execution->rank;
     bool first = rank->fabric->rank == 0;
+    tutti_pack_begin(execution);
     tutti_report_begin(&checkpoints->frame);
     tutti_parcel_put_u64(&checkpoints->frame, rank->stats->steps);
     tutti_parcel_put_double(&checkpoints->frame, rank->t);

@@ -128,6 +128,11 @@ static void pack_unit_counts(const struct tutti_rank *rank, uint32_t own, struct
     tutti_parcel_put_u64(parcel, own == 0 ? rank->own_events : 0);
 }
 
+void tutti_pack_begin(struct tutti_execution *execution)
+{
+    tutti_lane_count(&execution->master.lane);
+}
+
 enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution, uint32_t own,
                                struct tutti_parcel *parcel)
 {
@@ -138,7 +143,6 @@ enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_executi
         packer->saved = calloc((size_t)rank->own_count + 1, sizeof(struct tutti_unit_saved *));
     if (!packer->saved)
         return tutti_fail_memory();
-    tutti_lane_count(&execution->master.lane);
     pack_shared(execution, member, parcel);
     pack_inputs(execution, member, parcel);
     TRY(unit->kind->save(unit, &packer->saved[own]));

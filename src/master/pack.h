@@ -21,6 +21,8 @@ TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution)
 
 /* What is the same on every rank. MEMORY. */
 TUTTI_CHECKED enum tutti_err tutti_pack_common(struct tutti_execution *execution, struct tutti_parcel *parcel);
+/* Before units are packed: what the fast lane has counted is theirs. */
+void tutti_pack_begin(struct tutti_execution *execution);
 /* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
 TUTTI_CHECKED enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_execution *execution,
                                              uint32_t own, struct tutti_parcel *parcel);

@@ -50,13 +50,13 @@ static bool bring(struct tutti_collector *collector, uint64_t number, const char
 static struct tutti_collector *collector_in_memory(void)
 {
     struct tutti_collector *collector;
-    const struct tutti_collector_target target = {.identity = bytes_of("who"), .unit_count = UNITS};
+    const struct tutti_collector_target target = {.identity = bytes_of("who"), .unit_count = UNITS, .keeps = true};
     assert_ok(tutti_collector_new(&collector, &target));
     assert_int_equal(tutti_collector_last(collector).size, 0);
     return collector;
 }
 
-static void assert_collected(const struct tutti_collector *collector, uint64_t number, const char *payload)
+static void assert_collected(struct tutti_collector *collector, uint64_t number, const char *payload)
 {
     struct tutti_checkpoint *checkpoint;
     struct tutti_bytes last = tutti_collector_last(collector);
