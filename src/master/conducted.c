@@ -43,7 +43,11 @@ enum tutti_err tutti_rank_run(const struct tutti_job *job, struct tutti_fabric *
     struct tutti_rank_reporter *reporter;
     struct place place;
     struct tutti_failure failure;
-    TRY(tutti_rank_reporter_new(&reporter, fabric, level));
+    enum tutti_err silent = tutti_rank_reporter_new(&reporter, fabric, level);
+    if (silent) {
+        fabric->kind->stop(fabric, 0); /* its end is seen; that others wait for it is not */
+        return silent;
+    }
     const struct tutti_log *log = tutti_rank_reporter_log(reporter);
     struct tutti_execution execution = {.rank = {.job = job,
                                                  .stats = &stats,

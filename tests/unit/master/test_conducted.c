@@ -123,6 +123,36 @@ static void a_rank_that_fails_at_the_start_stops_all(void **state)
         }
 }
 
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+static bool memory_is_out;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return memory_is_out ? NULL : __real_calloc(n, size);
+}
+
+/* Before it can tell anything: those that wait for it hear of it all the same. */
+static void a_rank_without_memory_stops_all(void **state)
+{
+    (void)state;
+    const struct tutti_job job = {0};
+    struct tutti_shared *area;
+    struct tutti_fabric *fabrics[2];
+    double value = 1;
+    assert_ok(tutti_shared_new(&area, 2, "threads"));
+    for (int r = 0; r < 2; r++)
+        assert_ok(tutti_shared_join(area, r, &fabrics[r]));
+    memory_is_out = true;
+    enum tutti_err err = tutti_rank_run(&job, fabrics[0]);
+    memory_is_out = false;
+    assert_int_equal(err, TUTTI_ERR_MEMORY);
+    assert_int_equal(fabrics[1]->kind->reduce(fabrics[1], TUTTI_REDUCE_MAX, &value, 1), TUTTI_ERR_STOPPED);
+    for (int r = 0; r < 2; r++)
+        fabrics[r]->kind->close(fabrics[r]);
+    tutti_shared_free(area);
+}
+
 /* In a step: others come as far as it came, no further where they wait for it, and rows up to there are all told. */
 static void a_rank_that_fails_in_a_step_keeps_its_rows(void **state)
 {
@@ -348,6 +378,7 @@ int main(void)
         cmocka_unit_test_setup(ranks_tell_their_part_of_a_run, let_all_be_well),
         cmocka_unit_test_setup(a_rank_may_have_no_unit, let_all_be_well),
         cmocka_unit_test_setup(a_rank_that_fails_at_the_start_stops_all, let_all_be_well),
+        cmocka_unit_test(a_rank_without_memory_stops_all),
         cmocka_unit_test_setup(a_rank_that_fails_in_a_step_keeps_its_rows, let_all_be_well),
         cmocka_unit_test_setup(those_who_are_behind_come_up, let_all_be_well),
         cmocka_unit_test_setup(an_early_return_is_one_for_all, let_all_be_well),
