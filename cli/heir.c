@@ -48,9 +48,10 @@ static void *lend(void *unused)
     bool made = stack != MAP_FAILED && clone(inherit, stack + STACK, shared, NULL, &will.page->heir) > 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     sem_post(&will.written);
-    while (made)
+    if (!made)
+        return unused;
+    for (;;)
         pause();
-    return unused;
 }
 
 void heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status))

@@ -63,7 +63,7 @@ enum tutti_err tutti_http_listen(int *socket, const char *where, const char *opt
     TRY(tutti_node_address_read(&at, text, option, true));
     snprintf(port, sizeof port, "%d", at.port);
     int error = getaddrinfo(at.host, port, &hints, &found);
-    *socket = error ? -1 : listen_at(found);
+    *socket = error || !found ? -1 : listen_at(found);
     enum tutti_err err = TUTTI_OK;
     if (*socket < 0)
         err = tutti_fail(TUTTI_ERR_IO, "%s: cannot listen at %s: %s", option, text,
