@@ -121,6 +121,9 @@ class Injected(ShimTest):
         self.sweep(*RUN, "-o", "result.csv", "--processes", "2")
         self.sweep(*RUN, "-o", "result.csv", "--processes", "2", "--checkpoint", POINT, "--every", "0.07")
 
+    def test_recovery(self):
+        self.sweep(*RUN, "-o", "result.csv", "--processes", "2", "--recover", "1")
+
 
 if __name__ == "__main__":
     unittest.main()

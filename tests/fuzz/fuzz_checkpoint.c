@@ -11,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char magic[] = "Tutti checkpoint\n";
-enum { HASH = 32, HASH_AT = sizeof magic - 1 + 8, PAYLOAD_AT = HASH_AT + HASH, UNITS = 2 };
+#define MAGIC "Tutti checkpoint\n"
+enum { HASH = 32, HASH_AT = sizeof MAGIC - 1 + 8, PAYLOAD_AT = HASH_AT + HASH, UNITS = 2 };
 
 static void check(bool good)
 {
