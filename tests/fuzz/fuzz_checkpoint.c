@@ -73,13 +73,15 @@ static enum tutti_err take(struct tutti_collector *collector, const uint8_t *dat
     check(tutti_collector_write(collector, (struct tutti_bytes){2, (const uint8_t *)"at"}, (struct tutti_bytes){0}) ==
           TUTTI_OK);
     struct tutti_bytes last = tutti_collector_last(collector);
+    check(last.size > 0);
     parse((const char *)last.data, last.size);
     return TUTTI_OK;
 }
 
 static void collect(const uint8_t *data, size_t size)
 {
-    const struct tutti_collector_target target = {.identity = {3, (const uint8_t *)"who"}, .unit_count = UNITS};
+    const struct tutti_collector_target target = {
+        .identity = {3, (const uint8_t *)"who"}, .unit_count = UNITS, .keeps = true};
     struct tutti_collector *collector;
     check(tutti_collector_new(&collector, &target) == TUTTI_OK);
     while (size >= 2) {
