@@ -220,11 +220,32 @@ static const char *const harmless[] = {
 static const char *const networking[] = {"connect", "bind",   "listen",  "accept",
                                          "accept4", "sendto", "sendmsg", "sendmmsg"};
 
-/* What the supervisor judges by its arguments, if there is one; Landlock watches over these in any case. */
+/* What the supervisor judges by its arguments, if there is one; Landlock watches over these in any case. Threads of ZeroMQ set how they
+ * are scheduled, which may be after the filter is loaded, and end the process if they may not. */
 static const char *const judged[] = {
-    "accept",  "accept4",   "open",     "openat",     "openat2",  "creat",     "mkdir", "mkdirat",
-    "rmdir",   "unlink",    "unlinkat", "rename",     "renameat", "renameat2", "link",  "linkat",
-    "symlink", "symlinkat", "truncate", "truncate64", "mmap",     "mmap2",
+    "accept",
+    "accept4",
+    "open",
+    "openat",
+    "openat2",
+    "creat",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "truncate",
+    "truncate64",
+    "mmap",
+    "mmap2",
+    "sched_setscheduler",
 };
 
 /* Commands of fcntl but those that have signals sent to others. */

@@ -38,9 +38,10 @@ enum kind {
     REACHES,   /* a process, by its number */
     SIGNALS,   /* ... over which the kernel may watch, too */
     SIGNALS_THREAD,
-    IS_OURS,  /* needed where our own code has units forked */
-    CONTROLS, /* its process: prctl */
-    SHARES,   /* memory */
+    OF_THREAD, /* of its own */
+    IS_OURS,   /* needed where our own code has units forked */
+    CONTROLS,  /* its process: prctl */
+    SHARES,    /* memory */
     USES_NET,
     ACCEPTS, /* a connection, at a port */
 };
@@ -84,6 +85,7 @@ static const struct rule rules[] = {
     {"rt_tgsigqueueinfo", SIGNALS, 0, false},
     {"prlimit64", REACHES, 0, false},
     {"tkill", SIGNALS_THREAD, 0, false},
+    {"sched_setscheduler", OF_THREAD, 0, false},
     {"memfd_create", IS_OURS, 0, false},
     {"setpgid", IS_OURS, 0, false},
     {"prctl", CONTROLS, 0, false},
@@ -398,11 +400,21 @@ static int judge_reach(struct tutti_judge *judge, int32_t pid, bool is_scoped, c
     return EPERM;
 }
 
-static int judge_thread_signal(struct tutti_judge *judge, int32_t thread, const char *name)
+static bool is_thread(const struct tutti_judge *judge, int32_t thread)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d", (int)judge->worker, (int)thread);
-    return access(path, F_OK) == 0 ? 0 : judge_reach(judge, thread, judge->of.scopes_signals, name);
+    return access(path, F_OK) == 0;
+}
+
+static int judge_thread_signal(struct tutti_judge *judge, int32_t thread, const char *name)
+{
+    return is_thread(judge, thread) ? 0 : judge_reach(judge, thread, judge->of.scopes_signals, name);
+}
+
+static int judge_thread(struct tutti_judge *judge, int32_t thread, const char *name)
+{
+    return thread == 0 || is_thread(judge, thread) ? 0 : judge_reach(judge, thread, false, name);
 }
 
 static int judge_shared(struct tutti_judge *judge, uint64_t length)
@@ -458,6 +470,7 @@ static int judge_by(struct tutti_judge *judge, const struct seccomp_notif *call,
     case RUNS: return judge_run(judge, call, rule);
     case REACHES: return judge_reach(judge, (int32_t)argument, false, rule->name);
     case SIGNALS: return judge_reach(judge, (int32_t)argument, judge->of.scopes_signals, rule->name);
+    case OF_THREAD: return judge_thread(judge, (int32_t)argument, rule->name);
     case SIGNALS_THREAD: return judge_thread_signal(judge, (int32_t)argument, rule->name);
     case IS_OURS: return judge_ours(judge, true, rule->name);
     case CONTROLS: return judge_ours(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);

@@ -92,7 +92,9 @@ class Leaving(CommandTest):
                 message = process.stderr.read().decode()
                 self.assertRegex(message, r"^tutti: error: the program was ended by signal 9 \(Killed\).*; "
                                           "(everything recorded so far is kept|rows of the last .*)\n$")  # by chance, in the middle
-                self.assertEqual(self.result().times, TIMES)
+                times = self.result().times
+                least = len(TIMES) - bool(fabric)  # the other rank may be on its way to the point at which this one hangs
+                self.assertTrue(times == TIMES[:len(times)] and len(times) >= least, times)
                 self.assertTrue(wait_until(lambda: is_gone(process.pid)))
                 self.assertEqual(os.listdir(self.tmpdir), [])
 

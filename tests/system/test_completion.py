@@ -48,7 +48,7 @@ for word in "${COMPREPLY[@]}"; do [ -d "$word" ] && word+=/; printf '%s\\n' "$wo
 
 # compadd is what adds matches in the end; here it also writes them down.
 ZSH = """
-PS1='> '; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D
+PS1='> '; LISTMAX=10000; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D
 compadd() {
     if (( ! ${@[(I)-[OAD]]} )); then local -a found; builtin compadd -O found "$@"; print -rl -- $found >> found; fi
     builtin compadd "$@"
