@@ -53,8 +53,8 @@ def has_mpi(tutti):
 class Nodes:
     """`tutti node`, so many times, on ports of this machine that are free; with folders of their own for all that they keep."""
 
-    def __init__(self, tutti, count, **environment):
-        self.tutti, self.environment = str(tutti), environment
+    def __init__(self, tutti, count, options=(), **environment):
+        self.tutti, self.options, self.environment = str(tutti), options, environment
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tutti-nodes-"))
         self.tmpdir = self.folder / "tmp"
         self.tmpdir.mkdir()
@@ -69,7 +69,7 @@ class Nodes:
             with open(logs[-1], "wb") as log:
                 self.processes.append(subprocess.Popen(
                     [self.tutti, "node", "--listen", "127.0.0.1:0", "--cache", str(self.folder / "cache"),
-                     "--env", "*SAN_OPTIONS"], cwd=self.folder,
+                     "--env", "*SAN_OPTIONS", *self.options], cwd=self.folder,
                     env={**os.environ, **self.environment, "TMPDIR": str(self.tmpdir)}, stdin=subprocess.DEVNULL,
                     stdout=log, stderr=log, start_new_session=True))
         self.addresses += [self._address(log) for log in logs]

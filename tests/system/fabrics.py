@@ -6,7 +6,7 @@ import pathlib
 import sys
 import tempfile
 
-from command import ROOT, THREAD_SANITIZED, TUTTI
+from command import ROOT, THREAD_SANITIZED, TUTTI, can_confine
 from systems import CoupledTest
 
 sys.path.append(str(ROOT / "tools"))
@@ -56,7 +56,8 @@ class FabricTest(CoupledTest):
     def tcp(cls):
         if cls.nodes is None:
             cls.caches = tempfile.TemporaryDirectory(prefix="tutti-caches-")
-            cls.nodes = ranks.Nodes(TUTTI, 2, XDG_CACHE_HOME=cls.caches.name)
+            options = ("--confine", "none") if can_confine() else ()
+            cls.nodes = ranks.Nodes(TUTTI, 2, options, XDG_CACHE_HOME=cls.caches.name)
         return cls.nodes.fabric()
 
     def environment(self, **extra):
