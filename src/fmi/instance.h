@@ -96,7 +96,7 @@ TUTTI_CHECKED enum tutti_err tutti_instance_deserialize(struct tutti_instance *i
 /* The same in a parcel. */
 TUTTI_CHECKED enum tutti_err tutti_instance_pack(struct tutti_instance *instance, const struct tutti_saved *saved,
                                                  struct tutti_parcel *parcel);
-TUTTI_CHECKED enum tutti_err tutti_instance_unpack(struct tutti_instance *instance, struct tutti_unparcel *in,
+TUTTI_CHECKED enum tutti_err tutti_instance_unpack(struct tutti_instance *instance, struct tutti_unparcel *parcel,
                                                    struct tutti_saved *saved);
 
 TUTTI_CHECKED enum tutti_err tutti_instance_terminate(struct tutti_instance *instance);
