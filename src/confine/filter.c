@@ -18,6 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The macros of libseccomp leave the last field of a comparison to be zero, which clang warns of. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* from Linux 5.19 on */
 #endif
