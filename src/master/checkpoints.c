@@ -72,9 +72,9 @@ static enum tutti_err take(struct tutti_checkpoints *checkpoints)
     struct tutti_rank *rank = &checkpoints->execution->rank;
     enum tutti_err err = pack(checkpoints);
     double unfit = err == TUTTI_ERR_UNSUPPORTED;
-    if (err && !unfit)
+    if (err && err != TUTTI_ERR_UNSUPPORTED)
         return err;
-    if (unfit)
+    if (unfit > 0)
         tutti_log_printf(rank->unit_log, TUTTI_LOG_WARNING, NULL, "no further checkpoints are taken: %s",
                          tutti_err_message());
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MAX, &unfit, 1));
