@@ -132,7 +132,7 @@ enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct t
                                           .unit_count = collector->unit_count};
     for (uint32_t i = 0; i < collector->unit_count; i++)
         collector->pieces[i] = tutti_parcel_bytes(&collector->units[i].bytes);
-    tutti_checkpoint_lay_out(&collector->file, &checkpoint); /* sealed by whoever writes it */
+    tutti_checkpoint_lay_out(&collector->file, &checkpoint); /* sealed when it is written */
     if (collector->file.failed)
         return tutti_fail_memory();
     begin_anew(collector);

@@ -78,7 +78,7 @@ static void serve(struct tutti_judge *judge, int listener, int socket)
             break;
         if (waits[0].revents & (POLLHUP | POLLERR))
             break;
-        if (waits[1].revents) { /* a byte: the end. Else the worker's end is closed, by whom ever */
+        if (waits[1].revents) { /* a byte: the end. Else the worker's end is closed */
             char byte;
             if (recv(socket, &byte, 1, MSG_DONTWAIT) == 1)
                 break;
