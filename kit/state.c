@@ -262,12 +262,16 @@ enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool
 
 /* ---- serialised states ---- */
 
-/* FNV-1a, 64 bits. */
+/* As FNV-1a, by eight bytes at a time: states are saved often. The halves are folded, as high bits would not reach low ones. */
 static uint64_t sum_of(const unsigned char *bytes, size_t size)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < size; i += sizeof sum) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size - i < sizeof word ? size - i : sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x100000001b3);
+        sum ^= sum >> 32;
+    }
     return sum;
 }
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of `frames`. */
 struct piece {
-    struct tutti_parcel bytes;
+    size_t at, size;
     bool is_here;
 };
 
@@ -13,6 +14,7 @@ struct tutti_collector {
     uint8_t *identity;
     size_t identity_size;
     const struct tutti_log *log;
+    struct tutti_parcel frames; /* that have come, one after the other */
     struct piece common, *units;
     struct tutti_bytes *pieces; /* room for what is composed */
     uint32_t unit_count;
@@ -66,21 +68,18 @@ static enum tutti_err malformed(void)
     return tutti_fail(TUTTI_ERR_FORMAT, "what a rank brought for a checkpoint is malformed");
 }
 
+/* `frame` is in `frames`. */
 static enum tutti_err take_piece(struct tutti_collector *collector, struct tutti_unparcel *frame)
 {
     size_t size;
     uint32_t component = tutti_unparcel_u32(frame);
-    const void *bytes = tutti_unparcel_block(frame, &size);
+    const char *bytes = tutti_unparcel_block(frame, &size);
     if (frame->bad || (component != TUTTI_PIECE_OF_ALL && component >= collector->unit_count))
         return malformed();
     struct piece *piece = component == TUTTI_PIECE_OF_ALL ? &collector->common : &collector->units[component];
     if (piece->is_here)
         return malformed();
-    tutti_parcel_reset(&piece->bytes);
-    tutti_parcel_put_bytes(&piece->bytes, bytes, size);
-    if (piece->bytes.failed)
-        return tutti_fail_memory();
-    piece->is_here = true;
+    *piece = (struct piece){.at = (size_t)(bytes - collector->frames.bytes), .size = size, .is_here = true};
     collector->missing--;
     return TUTTI_OK;
 }
@@ -96,9 +95,15 @@ enum tutti_err tutti_collector_take(struct tutti_collector *collector, struct tu
     collector->has_number = true;
     collector->number = number;
     collector->t = t;
+    size_t begin = collector->frames.size;
+    tutti_parcel_put_bytes(&collector->frames, frame->at, (size_t)(frame->end - frame->at));
+    if (collector->frames.failed)
+        return tutti_fail_memory();
+    struct tutti_unparcel kept = tutti_unparcel_begin(tutti_parcel_bytes(&collector->frames));
+    kept.at += begin;
     for (uint32_t i = 0; i < count; i++)
-        TRY(take_piece(collector, frame));
-    if (frame->at != frame->end)
+        TRY(take_piece(collector, &kept));
+    if (kept.at != kept.end)
         return malformed();
     *complete = collector->missing == 0;
     return TUTTI_OK;
@@ -111,6 +116,7 @@ static void begin_anew(struct tutti_collector *collector)
     for (uint32_t i = 0; i < collector->unit_count; i++)
         collector->units[i].is_here = false;
     collector->missing = collector->unit_count + 1;
+    tutti_parcel_reset(&collector->frames);
 }
 
 static void warn(const struct tutti_collector *collector, enum tutti_err err)
@@ -120,6 +126,11 @@ static void warn(const struct tutti_collector *collector, enum tutti_err err)
                          tutti_err_message());
 }
 
+static struct tutti_bytes bytes_of(const struct tutti_collector *collector, const struct piece *piece)
+{
+    return (struct tutti_bytes){piece->size, (const uint8_t *)collector->frames.bytes + piece->at};
+}
+
 enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct tutti_bytes result,
                                      struct tutti_bytes step_log)
 {
@@ -127,11 +138,11 @@ enum tutti_err tutti_collector_write(struct tutti_collector *collector, struct t
                                           .identity = {collector->identity_size, collector->identity},
                                           .result = result,
                                           .step_log = step_log,
-                                          .common = tutti_parcel_bytes(&collector->common.bytes),
+                                          .common = bytes_of(collector, &collector->common),
                                           .units = collector->pieces,
                                           .unit_count = collector->unit_count};
     for (uint32_t i = 0; i < collector->unit_count; i++)
-        collector->pieces[i] = tutti_parcel_bytes(&collector->units[i].bytes);
+        collector->pieces[i] = bytes_of(collector, &collector->units[i]);
     tutti_checkpoint_lay_out(&collector->file, &checkpoint); /* sealed when it is written */
     if (collector->file.failed)
         return tutti_fail_memory();
@@ -171,9 +182,7 @@ void tutti_collector_free(struct tutti_collector *collector)
         return;
     tutti_collector_wait(collector);
     tutti_checkpoint_writer_free(collector->writer);
-    for (uint32_t i = 0; collector->units && i < collector->unit_count; i++)
-        tutti_parcel_fini(&collector->units[i].bytes);
-    tutti_parcel_fini(&collector->common.bytes);
+    tutti_parcel_fini(&collector->frames);
     tutti_parcel_fini(&collector->file);
     tutti_parcel_fini(&collector->last);
     free(collector->units);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/checkpoints.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/number.h"
@@ -17,35 +19,43 @@ enum { MOST_BLIND_STEPS = 1 << 20 };
 
 /* ---- taking one ---- */
 
-/* A piece goes into the frame with its length, which is known when it is packed. */
-static void put_piece(struct tutti_checkpoints *checkpoints, uint32_t component)
+/* A piece is a block of the frame, whose length is known when it is packed. Returns where it begins. */
+static size_t begin_piece(struct tutti_parcel *frame, uint32_t component)
 {
-    struct tutti_parcel *piece = &checkpoints->piece, *frame = &checkpoints->frame;
     tutti_parcel_put_u32(frame, component);
-    tutti_parcel_put_block(frame, piece->bytes, piece->size);
-    frame->failed = frame->failed || piece->failed;
-    tutti_parcel_reset(piece);
+    tutti_parcel_put_u64(frame, 0);
+    return frame->size;
+}
+
+static void end_piece(struct tutti_parcel *frame, size_t begin)
+{
+    uint64_t length = htole64(frame->size - begin);
+    if (!frame->failed)
+        memcpy(frame->bytes + begin - sizeof length, &length, sizeof length);
 }
 
 static enum tutti_err pack(struct tutti_checkpoints *checkpoints)
 {
     struct tutti_execution *execution = checkpoints->execution;
     struct tutti_rank *rank = &execution->rank;
+    struct tutti_parcel *frame = &checkpoints->frame;
     bool first = rank->fabric->rank == 0;
     tutti_pack_begin(execution);
-    tutti_report_begin(&checkpoints->frame);
-    tutti_parcel_put_u64(&checkpoints->frame, rank->stats->steps);
-    tutti_parcel_put_double(&checkpoints->frame, rank->t);
-    tutti_parcel_put_u32(&checkpoints->frame, rank->own_count + first);
+    tutti_report_begin(frame);
+    tutti_parcel_put_u64(frame, rank->stats->steps);
+    tutti_parcel_put_double(frame, rank->t);
+    tutti_parcel_put_u32(frame, rank->own_count + first);
     if (first) {
-        TRY(tutti_pack_common(execution, &checkpoints->piece));
-        put_piece(checkpoints, TUTTI_PIECE_OF_ALL);
+        size_t begin = begin_piece(frame, TUTTI_PIECE_OF_ALL);
+        TRY(tutti_pack_common(execution, frame));
+        end_piece(frame, begin);
     }
     for (uint32_t i = 0; i < rank->own_count; i++) {
-        TRY(tutti_pack_unit(&checkpoints->packer, execution, i, &checkpoints->piece));
-        put_piece(checkpoints, rank->own[i]->component);
+        size_t begin = begin_piece(frame, rank->own[i]->component);
+        TRY(tutti_pack_unit(&checkpoints->packer, execution, i, frame));
+        end_piece(frame, begin);
     }
-    return checkpoints->frame.failed ? tutti_fail_memory() : TUTTI_OK;
+    return frame->failed ? tutti_fail_memory() : TUTTI_OK;
 }
 
 /* A rank that writes its own result. */
@@ -216,7 +226,7 @@ void tutti_checkpoints_close(struct tutti_execution *execution)
         return;
     tutti_collector_free(checkpoints->collector);
     tutti_packer_fini(&checkpoints->packer, checkpoints->execution);
-    struct tutti_parcel *const parcels[] = {&checkpoints->frame, &checkpoints->piece, &checkpoints->result,
+    struct tutti_parcel *const parcels[] = {&checkpoints->frame, &checkpoints->result,
                                             &checkpoints->step_log};
     for (size_t i = 0; i < sizeof parcels / sizeof *parcels; i++)
         tutti_parcel_fini(parcels[i]);

@@ -17,7 +17,7 @@ struct tutti_checkpoints {
     unsigned long interval;            /* macro steps between looks */
     bool given_up;                     /* a unit could not be packed */
     struct tutti_packer packer;
-    struct tutti_parcel frame, piece, result, step_log;
+    struct tutti_parcel frame, result, step_log;
     struct tutti_collector *collector; /* NULL: there is a conductor */
 };
 
