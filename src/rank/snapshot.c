@@ -59,6 +59,18 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
     return TUTTI_OK;
 }
 
+static enum tutti_err restore_unit(const struct tutti_snapshot *snapshot, struct tutti_member *member)
+{
+    uint32_t m = member->component;
+    double before = tutti_clock_now();
+    TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
+    member->unit->counts.restore_seconds += tutti_clock_now() - before;
+    if (member->inputs)
+        member->inputs->now = snapshot->inputs[m];
+    member->wires->held_changed = snapshot->held_changed[m];
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank)
 {
     memcpy(rank->wires.signals, snapshot->signals, rank->wires.signal_size);
@@ -68,16 +80,8 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
         memcpy(rank->wires.gathered_slopes[o], snapshot->gathered_slopes[o], rank->wires.gather_count * sizeof(double));
     for (uint32_t m = 0; m < rank->member_count; m++)
         rank->members[m].now = snapshot->members[m];
-    for (uint32_t i = 0; i < rank->own_count; i++) {
-        struct tutti_member *member = rank->own[i];
-        uint32_t m = member->component;
-        double before = tutti_clock_now();
-        TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
-        member->unit->counts.restore_seconds += tutti_clock_now() - before;
-        if (member->inputs)
-            member->inputs->now = snapshot->inputs[m];
-        member->wires->held_changed = snapshot->held_changed[m];
-    }
+    for (uint32_t i = 0; i < rank->own_count; i++)
+        TRY(restore_unit(snapshot, rank->own[i]));
     TRY(tutti_wires_renew(&rank->wires, rank->units));
     if (rank->channels.texts) /* those of other ranks are pointers, too */
         TRY(tutti_channels_exchange(&rank->channels));
@@ -87,6 +91,38 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     rank->own_events = snapshot->own_events;
     rank->ended = NULL;
     return TUTTI_OK;
+}
+
+/* Texts are pointers: they are read again. */
+static enum tutti_err restore_outputs(const struct tutti_snapshot *snapshot, struct tutti_rank *rank,
+                                      const struct tutti_member *member)
+{
+    for (unsigned b = 0; b < member->wires->output_blocks; b++) {
+        struct tutti_block *block = &member->wires->outputs[b];
+        size_t offset = (size_t)((const char *)block->values - rank->wires.signals);
+        if (!block->owned) {
+            memcpy(block->values, snapshot->signals + offset, block->value_count * tutti_type_size(block->type));
+            continue;
+        }
+        TRY(member->unit->kind->get(member->unit, block));
+        TRY(tutti_signals_own(block));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_snapshot_restore_member(const struct tutti_snapshot *snapshot, struct tutti_rank *rank,
+                                             struct tutti_member *member)
+{
+    struct tutti_unit_wires *wires = member->wires;
+    size_t first = wires->gather_first, size = wires->gather_count * sizeof(double);
+    memcpy(rank->wires.gathered + first, snapshot->gathered + first, size);
+    for (unsigned o = 0; o < rank->wires.order; o++)
+        memcpy(rank->wires.gathered_slopes[o] + first, snapshot->gathered_slopes[o] + first, size);
+    member->now = snapshot->members[member->component];
+    TRY(restore_unit(snapshot, member));
+    /* What is staged may be newer than what the unit has. */
+    wires->held_changed = wires->held_changed || (wires->held_blocks > 0 && !member->unit->has_events);
+    return restore_outputs(snapshot, rank, member);
 }
 
 void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank)

@@ -30,6 +30,10 @@ struct tutti_snapshot {
 TUTTI_CHECKED enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti_rank *rank);
 /* Everything is as it was; any number of times. */
 TUTTI_CHECKED enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank);
+/* The same for one own unit: it, its inputs and its outputs in the signals; the clock and all other units stay where they are. Its
+ * discrete inputs are to be staged before its next step, and are set there again. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_restore_member(const struct tutti_snapshot *snapshot,
+                                                           struct tutti_rank *rank, struct tutti_member *member);
 /* While the units are alive. A zeroed one is fine. */
 void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank);
 
