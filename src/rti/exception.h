@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* exception.h - how the services of the RTI fail: by the exceptions of HLA, each with its standard name.
+ *
+ * A service returns 0 or an exception; what happened, where and what to do is this thread's message (tutti_err_message). A service that
+ * fails has changed nothing, unless memory is out (RTIinternalError). */
+#ifndef TUTTI_RTI_EXCEPTION_H
+#define TUTTI_RTI_EXCEPTION_H
+
+#include "base/err.h"
+
+/* The names of IEEE 1516.1-2025 that the core or a server in front of it raises. */
+#define TUTTI_HLA_EXCEPTIONS(X)                                                                                        \
+    X(AlreadyConnected)                                                                                                \
+    X(AsynchronousDeliveryAlreadyDisabled)                                                                             \
+    X(AsynchronousDeliveryAlreadyEnabled)                                                                              \
+    X(AttributeAcquisitionWasNotRequested)                                                                             \
+    X(AttributeAlreadyBeingAcquired)                                                                                   \
+    X(AttributeAlreadyBeingDivested)                                                                                   \
+    X(AttributeAlreadyOwned)                                                                                           \
+    X(AttributeDivestitureWasNotRequested)                                                                             \
+    X(AttributeNotDefined)                                                                                             \
+    X(AttributeNotOwned)                                                                                               \
+    X(AttributeNotPublished)                                                                                           \
+    X(CouldNotCreateLogicalTimeFactory)                                                                                \
+    X(CouldNotOpenFOM)                                                                                                 \
+    X(DeletePrivilegeNotHeld)                                                                                          \
+    X(ErrorReadingFOM)                                                                                                 \
+    X(FederateAlreadyExecutionMember)                                                                                  \
+    X(FederateHandleNotKnown)                                                                                          \
+    X(FederateIsExecutionMember)                                                                                       \
+    X(FederateNameAlreadyInUse)                                                                                        \
+    X(FederateNotExecutionMember)                                                                                      \
+    X(FederateOwnsAttributes)                                                                                          \
+    X(FederatesCurrentlyJoined)                                                                                        \
+    X(FederationExecutionAlreadyExists)                                                                                \
+    X(FederationExecutionDoesNotExist)                                                                                 \
+    X(IllegalName)                                                                                                     \
+    X(InTimeAdvancingState)                                                                                            \
+    X(InconsistentFOM)                                                                                                 \
+    X(InteractionClassNotDefined)                                                                                      \
+    X(InteractionClassNotPublished)                                                                                    \
+    X(InteractionParameterNotDefined)                                                                                  \
+    X(InvalidAttributeHandle)                                                                                          \
+    X(InvalidDimensionHandle)                                                                                          \
+    X(InvalidFOM)                                                                                                      \
+    X(InvalidFederateHandle)                                                                                           \
+    X(InvalidInteractionClassHandle)                                                                                   \
+    X(InvalidLogicalTime)                                                                                              \
+    X(InvalidLookahead)                                                                                                \
+    X(InvalidMessageRetractionHandle)                                                                                  \
+    X(InvalidObjectClassHandle)                                                                                        \
+    X(InvalidObjectInstanceHandle)                                                                                     \
+    X(InvalidOrderName)                                                                                                \
+    X(InvalidOrderType)                                                                                                \
+    X(InvalidParameterHandle)                                                                                          \
+    X(InvalidResignAction)                                                                                             \
+    X(InvalidServiceGroup)                                                                                             \
+    X(InvalidTransportationName)                                                                                       \
+    X(InvalidTransportationTypeHandle)                                                                                 \
+    X(InvalidUpdateRateDesignator)                                                                                     \
+    X(LogicalTimeAlreadyPassed)                                                                                        \
+    X(MessageCanNoLongerBeRetracted)                                                                                   \
+    X(NameNotFound)                                                                                                    \
+    X(NameSetWasEmpty)                                                                                                 \
+    X(NoAcquisitionPending)                                                                                            \
+    X(NotConnected)                                                                                                    \
+    X(ObjectClassNotDefined)                                                                                           \
+    X(ObjectClassNotPublished)                                                                                         \
+    X(ObjectInstanceNameInUse)                                                                                         \
+    X(ObjectInstanceNameNotReserved)                                                                                   \
+    X(ObjectInstanceNotKnown)                                                                                          \
+    X(OwnershipAcquisitionPending)                                                                                     \
+    X(RTIinternalError)                                                                                                \
+    X(RequestForTimeConstrainedPending)                                                                                \
+    X(RequestForTimeRegulationPending)                                                                                 \
+    X(SynchronizationPointLabelNotAnnounced)                                                                           \
+    X(TimeConstrainedAlreadyEnabled)                                                                                   \
+    X(TimeConstrainedIsNotEnabled)                                                                                     \
+    X(TimeRegulationAlreadyEnabled)                                                                                    \
+    X(TimeRegulationIsNotEnabled)
+
+enum tutti_hla {
+    TUTTI_HLA_OK,
+#define X(name) TUTTI_HLA_##name,
+    TUTTI_HLA_EXCEPTIONS(X)
+#undef X
+};
+
+/* "InvalidLookahead"; "" for TUTTI_HLA_OK. Static. */
+const char *tutti_hla_name(enum tutti_hla exception);
+
+/* Writes this thread's message; returns `exception`. RAISE(InvalidLookahead, "...") is the short form. */
+enum tutti_hla tutti_hla_raise(enum tutti_hla exception, const char *format, ...) TUTTI_PRINTF(2, 3);
+#define RAISE(name, ...) tutti_hla_raise(TUTTI_HLA_##name, __VA_ARGS__)
+
+/* Memory is out. */
+enum tutti_hla tutti_hla_raise_memory(void);
+
+/* Leave the calling function with the exception of `expr`, if it has one. */
+#define HLA_TRY(expr)                                                                                                  \
+    do {                                                                                                               \
+        enum tutti_hla try_hla_ = (expr);                                                                              \
+        if (__builtin_expect(try_hla_ != TUTTI_HLA_OK, 0))                                                             \
+            return try_hla_;                                                                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* fom_merge.h - modules become one object model.
+ *
+ * By the rules of IEEE 1516.2: a class that an earlier module declared may be named again, to hang subclasses below it; what is said twice
+ * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some; one of 2025 may.
+ * A module may repeat fewer attributes than the class has: that contradicts nothing. The first module that sets a switch decides. */
+#ifndef TUTTI_RTI_FOM_MERGE_H
+#define TUTTI_RTI_FOM_MERGE_H
+
+#include <stddef.h>
+
+#include "base/findings.h"
+#include "rti/exception.h"
+#include "rti/fom.h"
+#include "rti/fom_module.h"
+
+/* The standard's own module and then these, merged. InvalidFOM: a module that cannot be; InconsistentFOM: two that contradict each other.
+ * The message names both places. What is odd and harmless goes to `findings` (may be NULL). The modules are borrowed during the call;
+ * `*fom` is the caller's. */
+TUTTI_CHECKED enum tutti_hla tutti_fom_make(struct tutti_fom **fom, struct tutti_fom_module *const *modules,
+                                            size_t count, struct tutti_findings *findings);
+
+#endif
