@@ -18,7 +18,8 @@ static bool present(const struct tutti_option *of_run, struct option *out)
 {
     struct tutti_text name = {0};
     tutti_text_printf(&name, "--%s", of_run->name);
-    const char *otherwise = of_run->otherwise ? of_run->otherwise : of_run->words ? of_run->words->name : NULL;
+    bool has_first = of_run->words && of_run->kind != TUTTI_OPTION_CHOICE;
+    const char *otherwise = of_run->otherwise ? of_run->otherwise : has_first ? of_run->words->name : NULL;
     *out = (struct option){
         .name = name.text,
         .alternate = of_run->short_name,
@@ -152,6 +153,15 @@ static bool unknown_option(const struct command *command, const char *text)
     return false;
 }
 
+/* Of an option that may be given without a value: is the next argument one of its words, and so its value? */
+static bool is_word_of(const struct option *option, const char *text)
+{
+    for (const struct tutti_option_word *word = option->words; word->name; word++)
+        if (strcmp(word->name, text) == 0)
+            return true;
+    return false;
+}
+
 /* One option; *index moves over its value if that is a word of its own. */
 static bool parse_option(struct arguments *arguments, int argc, char **argv, int *index)
 {
@@ -160,7 +170,10 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
     if (!option)
         return unknown_option(arguments->command, text);
     const char *value = equals ? equals + 1 : "";
-    if (option->argument && !equals) {
+    if (option->of_run && option->of_run->kind == TUTTI_OPTION_CHOICE) {
+        if (!equals && *index + 1 < argc && is_word_of(option, argv[*index + 1]))
+            value = argv[++*index];
+    } else if (option->argument && !equals) {
         if (*index + 1 >= argc) {
             fprintf(stderr, "tutti %s: %s needs a value: %s %s\n", arguments->command->name, option->name, option->name,
                     option->argument);

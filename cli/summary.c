@@ -122,7 +122,8 @@ static void say_choices(const struct display *display, const struct tutti_run_st
     if (stats->coupling_reason) /* which says so if --correct belongs to the choice */
         say(display, "coupling", DISPLAY_PLAIN, "%s: %s", stats->coupling, stats->coupling_reason);
     else
-        say(display, "coupling", DISPLAY_PLAIN, "%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
+        say(display, "coupling", DISPLAY_PLAIN, "%s%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
+            stats->correct && strcmp(stats->correct_how, "solve") == 0 ? " solve" : "",
             stats->smooth ? " --smooth" : "", asked);
     say_control(display, stats);
     say(display, "extrapolate", DISPLAY_PLAIN, "%d: %s", stats->extrapolate,

@@ -89,6 +89,21 @@ def check_corrected(example, extrapolation, variant, limit):
                    f"about {extrapolation + 1}", "falls with H")
 
 
+def check_solved(example, extrapolation, limit):
+    """Alg. 4: what both halves answer is linear in what they are told, so that Newton's method takes one iteration a step."""
+    runs = [couple(example, extrapolation, step, "--correct", "solve", "--interface", "me", "--rtol", 1e-8) for step in STEPS]
+    found = [error(run) for run in runs]
+    orders = np.log2(np.array(found[:-1]) / found[1:])
+    iterations = max(run.stats["solve_iterations"] / run.stats["steps"] for run in runs)
+    what = f"{KINDS[extrapolation]} extrapolation, outputs solved for"
+    example.figure(f"{what}, H = 0.01: error of the angles",
+                   f"{found[0]:.1e}", found[0] <= limit, f"<= {limit:.0e}", "stable")
+    example.figure(f"{what}: order of the error; Newton iterations per step",
+                   ", ".join(f"{order:.2f}" for order in orders) + f"; {iterations:.1f}",
+                   min(orders) > 0.85 * (extrapolation + 1) and 0.5 < iterations < 1.5,
+                   f"about {extrapolation + 1}; about 1", "falls with H")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     expected = np.sqrt(M2 / M1) * abs(np.sin(START[2] - START[0]))
@@ -99,6 +114,7 @@ def main():
         check_unstable(example, extrapolation)
         for variant in VARIANTS:
             check_corrected(example, extrapolation, variant, (0.5, 0.05)[extrapolation])
+        check_solved(example, extrapolation, (0.5, 0.05)[extrapolation])
     example.end()
 
 

@@ -59,9 +59,9 @@ class Method:
     """A way to couple. `given`: slopes come from the models, else from the inputs before. `published`: what the thesis
     says of pairs with which the method is unstable."""
 
-    def __init__(self, name, source, order, given=False, correct=False, smooth=False, published="unstable"):
+    def __init__(self, name, source, order, given=False, correct=False, smooth=False, solve=False, published="unstable"):
         self.name, self.source, self.order, self.published = name, source, order, published
-        self.given, self.correct, self.smooth = given, correct, smooth
+        self.given, self.correct, self.smooth, self.solve = given, correct, smooth, solve
 
     def factor(self, d):
         """The largest factor by which outputs grow with a step when H goes to 0: Table 6.1. With smoothing, eq. 6.71
@@ -72,6 +72,7 @@ class Method:
 
     def options(self):
         return ("--coupling", "jacobi", "--extrapolate", self.order, *(["--correct"] if self.correct else []),
+                *(["solve", "--interface", "me", "--rtol", "1e-10"] if self.solve else []),
                 *(["--smooth"] if self.smooth else []), "--step", STEP, "--stop", STEPS * STEP)
 
     def slopes(self, h, u, inputs, derivatives):
@@ -91,11 +92,16 @@ class Method:
         x, inputs = X0, []
         rows = [loop @ C @ X0]
         u, first, second = L @ rows[0], np.zeros(2), np.zeros(2)
+        if self.solve and self.given:  # Model Exchange knows derivatives at the start
+            first = L @ loop @ C @ (B @ u - X0)
         for _ in range(STEPS):
             x = decay * x + B @ (integrals[0] * u + integrals[1] * first + integrals[2] / 2 * second)
             end, slope = u + h * first + h ** 2 / 2 * second, first + h * second
             y, dy = C @ x + feed @ end, C @ (B @ end - x) + feed @ slope
-            if self.correct:
+            if self.solve:
+                y = loop @ C @ x
+                dy = loop @ C @ (B @ L @ y - x)
+            elif self.correct:
                 y, dy = loop @ (y - feed @ end), loop @ (dy - feed @ slope)
             rows.append(y)
             inputs.insert(0, u)
@@ -119,6 +125,9 @@ METHODS = (
     Method("corrected quadratic extrapolation by differences", "Differences.ssd", 2, correct=True),
     Method("corrected and smoothed linear extrapolation by derivatives", "Derivatives.ssd", 1, given=True, correct=True,
            smooth=True),
+    Method("outputs solved for, constant extrapolation", "Differences.ssd", 0, correct=True, solve=True),
+    Method("outputs solved for, linear extrapolation by derivatives", "Differences.ssd", 1, given=True, correct=True,
+           solve=True),
 )
 
 
@@ -147,7 +156,7 @@ def check_table(example):
 def check_method(example, method):
     """All pairs: the outputs, and how large they become, relative to the first."""
     errors, stable, unstable = [], [], []
-    within = 1e-5 if method.order == 2 else 1e-8  # what grows there begins as small as H^3, not far above rounding
+    within = 1e-5 if method.order == 2 else 1e-6 if method.solve else 1e-8  # what grows there begins as small as H^3, not far above rounding
     for d in CASES:
         run = example.run_system(*setting(d), *method.options(), variant=method.source)
         measured = np.column_stack([run[name] for name in OUTPUTS])
@@ -164,6 +173,21 @@ def check_method(example, method):
                        f"{min(unstable):.1e} to {max(unstable):.1e}", min(unstable) > 1e3, "> 1e3", method.published)
 
 
+def check_first_step(example):
+    """The output of system1 after one step of 0.01: as the last inputs leave it, and as solved for (eq. 6.7, 6.17)."""
+    options = (*setting((0.5, 0.5)), "--coupling", "jacobi", "--extrapolate", 0, "--interface", "me", "--step", 0.01,
+               "--stop", 0.01)
+    plain, solved = (example.run_system(*options, *more, variant="Differences.ssd")
+                     for more in ((), ("--correct", "solve")))
+    x = np.exp(-0.01) * X0 + (1 - np.exp(-0.01)) * B @ L @ np.array([-2, -6])
+    exact = np.linalg.solve(np.eye(2) - 0.5 * L, C @ x)[0]
+    found = solved["system1.y"][-1]
+    example.figure("d1 = d2 = 0.5, H = 0.01: y1 after one step, explicit and solved for; Newton iterations",
+                   f"{plain['system1.y'][-1]:.3f}, {found:.3f}; {solved.stats['solve_iterations']}",
+                   abs(found - exact) <= 1e-5 and abs(plain["system1.y"][-1] - exact) > 0.2
+                   and solved.stats["solve_iterations"] == 1, f"{exact:.3f} solved for; 1", "inconsistent, consistent")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     assert all(growth(d) < 0 for d in CASES), "the equations themselves are not stable"
@@ -171,6 +195,7 @@ def main():
     example.figure(f"rho(DL) for {len(CASES)} pairs d1, d2: largest error", f"{error:.1e}", error <= 1e-6, "<= 1e-6",
                    "the root of abs(d1 d2)")
     check_table(example)
+    check_first_step(example)
     for method in METHODS:
         check_method(example, method)
     example.end()

@@ -132,8 +132,9 @@ static enum tutti_err show(const struct tutti_run_options *options, const struct
     *text = NULL;
     if (!tutti_option_is_given(options, option))
         return TUTTI_OK;
-    if (option->kind == TUTTI_OPTION_FLAG)
-        *text = "true";
+    const char *how = option->how ? *(const char *const *)(const void *)((const char *)options + option->how) : NULL;
+    if (option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_CHOICE)
+        *text = how ? how : "true";
     else if (option->kind == TUTTI_OPTION_TEXT)
         *text = *(const char *const *)value;
     else

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "master/control/control.h"
 #include "master/coupling/accelerate.h"
+#include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
 #include "rank/agree.h"
 #include "start/feedthrough.h"
@@ -386,7 +387,10 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
 {
     struct tutti_rank *rank = master->rank;
     const struct tutti_run_options *options = &rank->job->options;
+    int how;
+    TRY(tutti_option_choose("correct", options->correct_how, &how));
     master->chosen.corrects = options->correct;
+    master->chosen.solves = options->correct && how == TUTTI_CORRECT_SOLVE;
     master->chosen.smooths = options->smooth;
     if (!is_auto(options->coupling))
         return tutti_coupling_find(options->coupling, &master->chosen.coupling);

@@ -98,9 +98,10 @@ static bool name_choices(const struct tutti_master *master, struct tutti_run_sta
     stats->fabric = tutti_str_copy(rank->fabric ? rank->fabric->kind->name : "local");
     stats->extrapolate = chosen ? (int)master->chosen.order : 0;
     stats->correct = chosen && master->chosen.corrects;
+    stats->correct_how = stats->correct ? tutti_str_copy(master->chosen.solves ? "solve" : "linear") : NULL;
     stats->smooth = chosen && master->chosen.smooths;
-    return stats->coupling && stats->control && stats->events && stats->fabric &&
-           (!chosen || give_reasons(&master->chosen, stats));
+    return (stats->correct_how || !stats->correct) && stats->coupling && stats->control && stats->events &&
+           stats->fabric && (!chosen || give_reasons(&master->chosen, stats));
 }
 
 void tutti_count(struct tutti_master *master)

@@ -132,13 +132,16 @@ static enum tutti_err locate(struct tutti_master *master, double high, bool by_e
 
 /* ---- the macro step ---- */
 
-/* After a step that a unit refused: as far as it came, else half of it. */
+/* After a step that a unit refused: as far as it came, else half of it; likewise if outputs could not be solved for. */
 static enum tutti_err try_half(const struct tutti_master *master, const struct tutti_outcome *outcome, double *target)
 {
     const struct tutti_rank *rank = master->rank;
     const struct tutti_unit *unit = rank->units[outcome->who];
     double half = rank->t + (*target - rank->t) / 2;
-    if (half <= rank->t || half >= *target || half - rank->t < LEAST_STEP * rank->span)
+    bool shortest = half <= rank->t || half >= *target || half - rank->t < LEAST_STEP * rank->span;
+    if (shortest && tutti_correction_has_refused(master->correction))
+        return tutti_correction_explain(master->correction);
+    if (shortest)
         return tutti_fail(TUTTI_ERR_FMU,
                           "%s (%s): the FMU discards every step from t = %s on, however short; check its inputs and "
                           "parameters there",

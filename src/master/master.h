@@ -35,6 +35,7 @@ struct tutti_chosen {
     const struct tutti_detection *detection;
     unsigned order;         /* of extrapolation */
     bool corrects, smooths; /* with couplings that take it */
+    bool solves;            /* ... outputs are solved for where they are corrected */
     unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */
     bool per_time;          /* errors are bounded per unit of time: norm.h */
     bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */

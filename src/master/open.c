@@ -188,6 +188,17 @@ static enum tutti_err remember(struct tutti_master *master)
     return TUTTI_OK;
 }
 
+static enum tutti_err open_correction(struct tutti_master *master)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    struct tutti_correction_choice choice = {.correct = chosen->corrects,
+                                             .smooth = chosen->smooths,
+                                             .solve = chosen->solves,
+                                             .goes_back = chosen->goes_back};
+    return tutti_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm, &choice,
+                                 master->memory.stepper.first);
+}
+
 enum tutti_err tutti_master_open(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -210,8 +221,7 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
         tutti_norm_calibrate(&master->norm);
     TRY(open_coupling(master));
     if (chosen->corrects || chosen->smooths)
-        TRY(tutti_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm,
-                                  chosen->corrects, chosen->smooths, master->memory.stepper.first));
+        TRY(open_correction(master));
     if (chosen->detection->outputs)
         TRY(tutti_detector_open(&master->detector, rank));
     TRY(remember(master));

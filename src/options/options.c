@@ -30,6 +30,7 @@
 #define PLACES_TEXTS(field) .list = AT(field##s), .length = AT(field##_count)
 #define PLACES_STEP(field) PLACES_NUMBER(field), PLACES_TEXTS(unit_##field)
 #define PLACES_UNITS(field) .value = AT(field), PLACES_TEXTS(field##_unit)
+#define PLACES_CHOICE(field) .value = AT(field), .how = AT(field##_how)
 #define OPTION(kind_, name_, field, ...)                                                                               \
     {.name = name_, .kind = TUTTI_OPTION_##kind_, PLACES_##kind_(field), __VA_ARGS__},
 #define COUPLED                                                                                                        \
@@ -136,6 +137,25 @@ static enum tutti_err read_text(const char **out, const struct tutti_option *opt
     return TUTTI_OK;
 }
 
+static bool is_flag(const char *text)
+{
+    return !*text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+}
+
+static enum tutti_err read_choice(struct tutti_run_options *options, const struct tutti_option *option,
+                                  const char *text, struct tutti_arena *memory)
+{
+    bool *on = (bool *)((char *)options + option->value);
+    const char **how = (const char **)(void *)((char *)options + option->how);
+    if (!is_flag(text)) {
+        TRY(read_text(how, option, text, memory));
+        *on = true;
+        return TUTTI_OK;
+    }
+    *how = NULL;
+    return read_flag(on, option, text);
+}
+
 /* The list has room for as many texts as the next power of two. */
 static enum tutti_err add_text(struct tutti_run_options *options, const struct tutti_option *option, const char *text,
                                struct tutti_arena *memory)
@@ -170,10 +190,10 @@ enum tutti_err tutti_option_read(struct tutti_run_options *options, const struct
     case TUTTI_OPTION_TEXTS: return add_text(options, option, text, memory);
     case TUTTI_OPTION_STEP:
         return strchr(text, '=') ? add_text(options, option, text, memory) : read_number(options, option, text);
+    case TUTTI_OPTION_CHOICE: return read_choice(options, option, text, memory);
     case TUTTI_OPTION_UNITS: break;
     }
-    bool is_flag = !*text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
-    return is_flag ? read_flag(value, option, text) : add_text(options, option, text, memory);
+    return is_flag(text) ? read_flag(value, option, text) : add_text(options, option, text, memory);
 }
 
 /* ---- one option of a set ---- */
@@ -184,6 +204,7 @@ bool tutti_option_is_given(const struct tutti_run_options *options, const struct
     bool has_list = option->length && *(const size_t *)(const void *)(base + option->length) > 0;
     switch (option->kind) {
     case TUTTI_OPTION_FLAG:
+    case TUTTI_OPTION_CHOICE:
     case TUTTI_OPTION_UNITS: return has_list || *(const bool *)(base + option->value);
     case TUTTI_OPTION_COUNT: return *(const unsigned *)(const void *)(base + option->value) > 0;
     case TUTTI_OPTION_NUMBER:
@@ -208,10 +229,13 @@ void tutti_option_copy(struct tutti_run_options *to, const struct tutti_run_opti
         [TUTTI_OPTION_NUMBER] = sizeof(double), [TUTTI_OPTION_TIME] = sizeof(double),
         [TUTTI_OPTION_TEXT] = sizeof(char *),   [TUTTI_OPTION_TEXTS] = 0,
         [TUTTI_OPTION_STEP] = sizeof(double),   [TUTTI_OPTION_UNITS] = sizeof(bool),
+        [TUTTI_OPTION_CHOICE] = sizeof(bool),
     };
     copy_bytes(to, from, option->value, sizes[option->kind]);
     if (option->given)
         copy_bytes(to, from, option->given, sizeof(bool));
+    if (option->how)
+        copy_bytes(to, from, option->how, sizeof(char *));
     if (option->length) {
         copy_bytes(to, from, option->list, sizeof(char **));
         copy_bytes(to, from, option->length, sizeof(size_t));
@@ -229,6 +253,8 @@ static enum tutti_err check(const struct tutti_run_options *options, const struc
         return refuse_count(option, NUMBER((double)*(const unsigned *)value));
     if (option->kind == TUTTI_OPTION_TEXT)
         return check_word(option, *(const char *const *)value);
+    if (option->how && *(const char *const *)(const void *)((const char *)options + option->how))
+        return check_word(option, *(const char *const *)(const void *)((const char *)options + option->how));
     if (option->given && *(const bool *)((const char *)options + option->given))
         return check_number(option, *(const double *)value, NUMBER(*(const double *)value));
     return TUTTI_OK;

@@ -36,6 +36,9 @@ struct tutti_run_options {
 #define FIELDS_UNITS(field)                                                                                            \
     bool field;                                                                                                        \
     FIELDS_TEXTS(field##_unit)
+#define FIELDS_CHOICE(field)                                                                                           \
+    bool field;                                                                                                        \
+    const char *field##_how;
 #define OPTION(kind, name, field, ...) FIELDS_##kind(field)
 #include "options/options.def"
 #undef OPTION
@@ -70,6 +73,7 @@ enum tutti_option_kind {
     TUTTI_OPTION_TEXTS,
     TUTTI_OPTION_STEP,
     TUTTI_OPTION_UNITS,
+    TUTTI_OPTION_CHOICE,
 };
 
 /* Headings of --help; NONE: not on the command line. */
@@ -102,8 +106,8 @@ struct tutti_option {
     const char *name;
     enum tutti_option_kind kind;
     /* Offsets in struct tutti_run_options, as far as the kind has them: of the flag, count, number or text; of has_...; of the list of
-     * texts and of its length. */
-    size_t value, given, list, length;
+     * texts and of its length; of ..._how. */
+    size_t value, given, list, length, how;
     unsigned most; /* of a COUNT */
     bool travels;  /* to nodes and workers */
     enum tutti_option_annotation annotation;

@@ -19,6 +19,7 @@ void tutti_option_pack(const struct tutti_run_options *options, const struct tut
     const void *value = base + option->value;
     switch (option->kind) {
     case TUTTI_OPTION_FLAG:
+    case TUTTI_OPTION_CHOICE:
     case TUTTI_OPTION_UNITS: tutti_parcel_put_u8(parcel, *(const bool *)value); break;
     case TUTTI_OPTION_COUNT: tutti_parcel_put_u32(parcel, *(const unsigned *)value); break;
     case TUTTI_OPTION_NUMBER:
@@ -30,6 +31,8 @@ void tutti_option_pack(const struct tutti_run_options *options, const struct tut
     case TUTTI_OPTION_TEXT: tutti_parcel_put_text(parcel, *(const char *const *)value); break;
     case TUTTI_OPTION_TEXTS: break;
     }
+    if (option->how)
+        tutti_parcel_put_text(parcel, *(const char *const *)(const void *)(base + option->how));
     if (option->length)
         pack_texts(*(const char *const *const *)(const void *)(base + option->list),
                    *(const size_t *)(const void *)(base + option->length), parcel);
@@ -86,6 +89,7 @@ static bool unpack(struct tutti_run_options *options, const struct tutti_option 
     bool enough = true;
     switch (option->kind) {
     case TUTTI_OPTION_FLAG:
+    case TUTTI_OPTION_CHOICE:
     case TUTTI_OPTION_UNITS: *(bool *)value = tutti_unparcel_u8(in) != 0; break;
     case TUTTI_OPTION_COUNT: *(unsigned *)value = tutti_unparcel_u32(in); break;
     case TUTTI_OPTION_NUMBER:
@@ -97,6 +101,8 @@ static bool unpack(struct tutti_run_options *options, const struct tutti_option 
     case TUTTI_OPTION_TEXT: enough = copy_text(value, tutti_unparcel_text(in), arena); break;
     case TUTTI_OPTION_TEXTS: break;
     }
+    if (option->how)
+        enough = copy_text((const char **)(void *)(base + option->how), tutti_unparcel_text(in), arena);
     if (option->length)
         enough = unpack_texts((const char *const **)(void *)(base + option->list),
                               (size_t *)(void *)(base + option->length), in, arena);

@@ -98,6 +98,11 @@
     X(FMU, "fmu", "by its saved states only")                                                                          \
     X(FORK, "fork", "it runs in a process of its own, which forks where a state is to be saved")
 
+/* How outputs at the end of a step are made to fit together. */
+#define TUTTI_CORRECTIONS(X)                                                                                           \
+    X(LINEAR, "linear", "one Newton step; also if nothing is said")                                                    \
+    X(SOLVE, "solve", "units are read again until they fit")
+
 #define TUTTI_SWEEPS(X)                                                                                                \
     X(SEIDEL, "seidel", NULL)                                                                                          \
     X(JACOBI, "jacobi", NULL)

@@ -366,7 +366,7 @@ static enum tutti_err explain(struct newton *newton, int flag)
     if (flag == KIN_MEM_FAIL)
         return tutti_fail_memory();
     bool stuck = at_minimum(newton);
-    double distance = distance_to_singular(newton);
+    double distance = newton->counts.distance = distance_to_singular(newton);
     double noise = newton->problem->jacobian ? DBL_EPSILON : sqrt(DBL_EPSILON);
     if (flag == KIN_LSETUP_FAIL ? newton->ending == RUNNING : distance < 10 * noise)
         return tutti_fail(TUTTI_ERR_SOLVER,

@@ -29,13 +29,14 @@ struct block {
     struct tutti_wires *wires;
     uint32_t *reals, *others, *inputs; /* nodes: outputs that are unknowns, other outputs, inputs; ascending */
     uint32_t real_count, other_count, input_count;
-    size_t *first;       /* per real: its first unknown */
-    size_t n;            /* unknowns */
-    bool scalar;         /* one unknown per real, so that D can be had unit by unit */
-    const double *scale; /* of the unknowns; NULL: not known */
-    double *jacobian;    /* while it is being filled; column-major */
-    bool exact;          /* ... by directional derivatives */
-    bool spread;         /* over several ranks, all of which are here */
+    size_t *first;                     /* per real: its first unknown */
+    size_t n;                          /* unknowns */
+    bool scalar;                       /* one unknown per real, so that D can be had unit by unit */
+    const double *scale;               /* of the unknowns; NULL: not known */
+    double *jacobian;                  /* while it is being filled; column-major */
+    bool exact;                        /* ... by directional derivatives */
+    bool spread;                       /* over several ranks, all of which are here */
+    const struct tutti_block_run *run; /* NULL: at the start */
 };
 
 static struct tutti_unit *unit_of(const struct tutti_rank *rank, uint32_t node)
@@ -98,7 +99,7 @@ static enum tutti_err read_nodes(struct block *block, const uint32_t *nodes, uin
         struct tutti_unit *unit = unit_of(block->rank, nodes[i]);
         if (!is_own(block, nodes[i]))
             continue;
-        if (i == 0 || unit != unit_of(block->rank, nodes[i - 1]))
+        if (!block->run && (i == 0 || unit != unit_of(block->rank, nodes[i - 1])))
             unit->counts.init_evaluations++;
         TRY(tutti_node_read(block->rank, nodes[i]));
     }
@@ -199,6 +200,25 @@ static uint32_t same_unit(const struct block *block, const uint32_t *nodes, uint
     return end - at;
 }
 
+/* How the outputs of one unit follow its inputs. */
+static enum tutti_err fill_unit(struct block *block, const uint32_t *inputs, uint32_t input_count,
+                                const uint32_t *outputs, uint32_t output_count)
+{
+    struct tutti_feedthrough_question question = {.unit = unit_of(block->rank, outputs[0]),
+                                                  .inputs = inputs,
+                                                  .outputs = outputs,
+                                                  .input_count = input_count,
+                                                  .output_count = output_count,
+                                                  .entry = add_entry,
+                                                  .size = size_of,
+                                                  .context = block};
+    unsigned long evaluations;
+    enum tutti_err err = tutti_feedthrough(block->wires, &question, &block->exact, &evaluations);
+    if (!block->run)
+        question.unit->counts.init_evaluations += evaluations;
+    return err;
+}
+
 /* The rows of own units. */
 static enum tutti_err fill_own(struct block *block)
 {
@@ -213,8 +233,7 @@ static enum tutti_err fill_own(struct block *block)
         while (input + inputs < block->input_count && unit_of(block->rank, block->inputs[input + inputs]) == unit)
             inputs++;
         if (is_own(block, block->reals[at]))
-            TRY(tutti_feedthrough(block->wires, unit, block->inputs + input, inputs, block->reals + at, outputs,
-                                  add_entry, size_of, block, &block->exact));
+            TRY(fill_unit(block, block->inputs + input, inputs, block->reals + at, outputs));
         at += outputs;
     }
     return TUTTI_OK;
@@ -291,6 +310,52 @@ static void name_unknowns(const struct block *block, const double *x, const doub
         tutti_text_printf(text, " and %zu more", named - MOST_NAMED);
 }
 
+/* "a.y to b.u 0.5, ...": by how much what a connection brings differs from what the unit makes of it. */
+static void name_connections(const struct block *block, const double *residuals, struct tutti_text *text)
+{
+    const struct tutti_system *system = block->rank->job->system;
+    size_t named = 0;
+    for (uint32_t i = 0; i < block->input_count; i++) {
+        const struct tutti_slot *slot = &block->wires->slots[block->inputs[i]];
+        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+            const struct tutti_connection *connection = block->wires->wires[w].connection;
+            uint32_t source = tutti_structure_find(block->wires->structure, connection->from.component,
+                                                   connection->from.variable, true);
+            ptrdiff_t unknown = unknown_of(block, source);
+            char from[256], to[256];
+            if (unknown < 0 || ++named > MOST_NAMED)
+                continue;
+            double residual = 0;
+            for (uint32_t e = 0; e < block->wires->slots[source].count; e++)
+                residual = fmax(residual, fabs(residuals[(size_t)unknown + e]));
+            tutti_text_printf(text, "%s%s to %s %.3g", named > 1 ? ", " : "",
+                              tutti_system_name(system, &connection->from, from, sizeof from),
+                              tutti_system_name(system, &connection->to, to, sizeof to), residual);
+        }
+    }
+    if (named > MOST_NAMED)
+        tutti_text_printf(text, " and %zu more", named - MOST_NAMED);
+}
+
+static enum tutti_err not_solved_in_run(const struct block *block, const double *residuals, double distance)
+{
+    char why[1024], condition[64] = "not known";
+    snprintf(why, sizeof why, "%s", tutti_err_message());
+    if (distance > 0)
+        snprintf(condition, sizeof condition, "about %.1e", 1 / distance);
+    struct tutti_text text = {0};
+    name_connections(block, residuals, &text);
+    enum tutti_err err = tutti_fail(
+        TUTTI_ERR_SOLVER,
+        "--correct solve: no outputs were found that fit together in the algebraic loop at the end of the step from t "
+        "= "
+        "%s: %s. Residuals of its connections: %s. Condition of I - D L: %s. Try a shorter --step, --rtol instead of "
+        "--step, --correct linear or --coupling relax; `tutti graph` shows the loop",
+        TIME(block->run->t), why, text.text ? text.text : "", condition);
+    tutti_text_fini(&text);
+    return err;
+}
+
 static enum tutti_err not_solved(const struct block *block, const double *x, const double *residuals)
 {
     char why[1024];
@@ -307,6 +372,18 @@ static enum tutti_err not_solved(const struct block *block, const double *x, con
     return err;
 }
 
+/* In a run an unknown may well pass through 0: it is as large as it was so far. */
+static double size_in_run(const struct block *block, uint32_t node, uint32_t element)
+{
+    const struct tutti_wires *wires = block->wires;
+    uint32_t component = block->rank->job->structure.nodes[node].component;
+    size_t place = (size_t)((const double *)wires->slots[node].values - (const double *)(void *)wires->signals);
+    for (uint32_t r = wires->real_first[component]; r < wires->real_first[component + 1]; r++)
+        if (wires->reals[r].place == place + element)
+            return block->run->sizes[r];
+    return 0;
+}
+
 /* Typical sizes from the values at hand, x and what the units make of it; true if one is far smaller than it was taken
  * for. */
 static bool measure(const struct block *block, const double *x, const double *g, double *scale)
@@ -315,15 +392,25 @@ static bool measure(const struct block *block, const double *x, const double *g,
     for (uint32_t i = 0; i < block->real_count; i++)
         for (uint32_t e = 0; e < block->wires->slots[block->reals[i]].count; e++) {
             size_t k = block->first[i] + e;
-            double now = scale_of(block, block->reals[i], isfinite(g[k]) ? fmax(fabs(x[k]), fabs(g[k])) : x[k]);
+            double here = isfinite(g[k]) ? fmax(fabs(x[k]), fabs(g[k])) : x[k];
+            if (block->run)
+                here = fmax(fabs(here), size_in_run(block, block->reals[i], e));
+            double now = scale_of(block, block->reals[i], here);
             smaller = smaller || now < 0.01 * scale[k];
             scale[k] = now;
         }
     return smaller;
 }
 
+static void count(struct block *block, unsigned long iterations)
+{
+    struct tutti_run_stats *stats = block->rank->stats;
+    if (!block->spread || block->rank->fabric->rank == 0) /* once */
+        *(block->run ? &stats->solve_iterations : &stats->init_iterations) += iterations;
+}
+
 static enum tutti_err run_newton(struct block *block, const double *scale, double *x, double *residuals,
-                                 double *residual)
+                                 struct tutti_newton_counts *counts)
 {
     struct tutti_fixed_point problem = {
         .n = block->n,
@@ -332,12 +419,9 @@ static enum tutti_err run_newton(struct block *block, const double *scale, doubl
         .jacobian = block->scalar ? fill_jacobian : NULL,
         .scale = scale,
     };
-    struct tutti_newton_counts counts = {0};
     block->scale = scale;
-    enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, &counts);
-    if (!block->spread || block->rank->fabric->rank == 0) /* once */
-        block->rank->stats->init_iterations += counts.iterations;
-    *residual = counts.residual;
+    enum tutti_err err = tutti_newton(&problem, &(struct tutti_newton_options){0}, x, residuals, counts);
+    count(block, counts->iterations);
     return err;
 }
 
@@ -345,11 +429,11 @@ static enum tutti_err run_newton(struct block *block, const double *scale, doubl
  * not, and is only a solution because everything is. */
 static enum tutti_err refine(struct block *block, double *scale, double *x, double *residuals, double *first)
 {
-    double residual;
-    if (!measure(block, x, x, scale))
+    struct tutti_newton_counts counts;
+    if (block->run || !measure(block, x, x, scale))
         return TUTTI_OK;
     memcpy(first, x, block->n * sizeof *x);
-    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
+    enum tutti_err err = run_newton(block, scale, x, residuals, &counts);
     if (err == TUTTI_ERR_SOLVER)
         memcpy(x, first, block->n * sizeof *x); /* no more digits to be had */
     return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
@@ -357,20 +441,22 @@ static enum tutti_err refine(struct block *block, double *scale, double *x, doub
 
 static enum tutti_err solve_reals(struct block *block, double *work)
 {
-    double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n, residual;
+    double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n;
+    struct tutti_newton_counts counts;
     TRY(take(block, x));
     mend_guess(block, x);
     bool outside = false;
     TRY(evaluate(block, x, residuals, &outside));
     (void)measure(block, x, residuals, scale);
-    enum tutti_err err = run_newton(block, scale, x, residuals, &residual);
-    if (err == TUTTI_ERR_SOLVER && !(residual <= GOOD_ENOUGH))
-        return not_solved(block, x, residuals);
-    if (err == TUTTI_ERR_SOLVER) /* a loop of this rank alone is known to no other rank */
-        tutti_log_printf(
-            block->spread ? block->rank->log : block->rank->unit_log, TUTTI_LOG_WARNING, block->rank->job->system->name,
-            "an algebraic loop at the start is solved to %.1e only; going on (%s)", residual, tutti_err_message());
-    else
+    enum tutti_err err = run_newton(block, scale, x, residuals, &counts);
+    if (err == TUTTI_ERR_SOLVER && !(counts.residual <= GOOD_ENOUGH))
+        return block->run ? not_solved_in_run(block, residuals, counts.distance) : not_solved(block, x, residuals);
+    if (err == TUTTI_ERR_SOLVER && !block->run) /* a loop of this rank alone is known to no other rank */
+        tutti_log_printf(block->spread ? block->rank->log : block->rank->unit_log, TUTTI_LOG_WARNING,
+                         block->rank->job->system->name,
+                         "an algebraic loop at the start is solved to %.1e only; going on (%s)", counts.residual,
+                         tutti_err_message());
+    else if (err != TUTTI_ERR_SOLVER)
         TRY(err ? err : refine(block, scale, x, residuals, work + 3 * block->n));
     put(block, x);
     return write_inputs(block, NULL); /* the inputs that belong to the solution, whatever was tried last */
@@ -486,11 +572,13 @@ static enum tutti_err make(struct block *block, struct tutti_rank *rank, struct 
     return sort_nodes(block, nodes, count);
 }
 
-enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
+enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
+                                 const struct tutti_block_run *run)
 {
     struct block block;
     struct tutti_arena arena = {0};
     enum tutti_err err = make(&block, rank, &arena, nodes, count);
+    block.run = run;
     double *work = err ? NULL : tutti_arena_array(&arena, block.n, 4 * sizeof *work);
     if (!err)
         err = work ? solve(&block, work) : tutti_fail_memory();

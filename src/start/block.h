@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h - an algebraic loop between units at the start, solved as one (Andersson 2016 section 5.1; Galtier 2015
- * "Co-initialization"). */
+/* block.h - an algebraic loop between units, solved as one: at the start (Andersson 2016 section 5.1; Galtier 2015
+ * "Co-initialization"), and where units stand at the end of a step (Andersson 2016 eq. 6.18). */
 #ifndef TUTTI_START_BLOCK_H
 #define TUTTI_START_BLOCK_H
 
 #include "rank/rank.h"
 
-/* Solves for the outputs among `nodes` (inputs and outputs of units in initialisation mode, sorted by component), so that
- * they are what the units make of them: continuous ones by Newton's method, others by repetition until they rest.
- * SOLVER, naming the variables with their last values and residuals. UNSUPPORTED for units that cannot be read there. */
-TUTTI_CHECKED enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count);
+/* Of a loop in a run, where continuous values only are solved for. */
+struct tutti_block_run {
+    double t;            /* for messages */
+    const double *sizes; /* per real (wires.reals): how large it was so far */
+};
+
+/* Solves for the outputs among `nodes` (inputs and outputs of units where reading after setting is allowed, ascending), so
+ * that they are what the units make of them: continuous ones by Newton's method, others by repetition until they rest.
+ * `run`: NULL at the start. Collective for the ranks whose units these are. SOLVER, naming the variables with their last
+ * values and residuals; in a run: connections with their residuals, and how far from singular the equations are.
+ * UNSUPPORTED for units that cannot be read there. */
+TUTTI_CHECKED enum tutti_err tutti_block_solve(struct tutti_rank *rank, const uint32_t *nodes, uint32_t count,
+                                               const struct tutti_block_run *run);
 
 /* DL of a loop (Andersson 2016 eq. 5.8) where its units are: n times n, column-major, in the arena; row and column i belong
  * to output i among `nodes`. UNSUPPORTED for loops with arrays or discrete values, and for those that are too large for

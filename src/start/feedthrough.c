@@ -16,43 +16,39 @@ bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node)
 
 struct probe {
     struct tutti_wires *wires;
-    struct tutti_unit *unit;
+    const struct tutti_feedthrough_question *asked;
     uint32_t *references; /* of the outputs */
     double *base, *moved;
-    const uint32_t *outputs;
-    size_t output_count;
-    tutti_feedthrough_entry *entry;
-    tutti_feedthrough_size *size;
-    void *context;
+    unsigned long evaluations;
 };
 
 static enum tutti_err set_input(const struct probe *probe, uint32_t node, double value)
 {
     struct tutti_slot *slot = &probe->wires->slots[node];
     struct tutti_block block = {TUTTI_TYPE_FLOAT64, 1, 1, &slot->reference, &value, NULL};
-    return probe->unit->kind->set(probe->unit, &block);
+    return probe->asked->unit->kind->set(probe->asked->unit, &block);
 }
 
-static enum tutti_err get_outputs(const struct probe *probe, double *values)
+static enum tutti_err get_outputs(struct probe *probe, double *values)
 {
-    struct tutti_block block = {
-        TUTTI_TYPE_FLOAT64, probe->output_count, probe->output_count, probe->references, values, NULL};
-    probe->unit->counts.init_evaluations++;
-    return probe->unit->kind->get(probe->unit, &block);
+    size_t count = probe->asked->output_count;
+    struct tutti_block block = {TUTTI_TYPE_FLOAT64, count, count, probe->references, values, NULL};
+    probe->evaluations++;
+    return probe->asked->unit->kind->get(probe->asked->unit, &block);
 }
 
 static double difference_step(const struct probe *probe, uint32_t node, double value)
 {
     const struct tutti_structure_node *n = &probe->wires->structure->nodes[node];
-    const struct tutti_bounds *bounds = probe->unit->fmu->desc->vars[n->variable].bounds;
+    const struct tutti_bounds *bounds = probe->asked->unit->fmu->desc->vars[n->variable].bounds;
     bool has_nominal = bounds && bounds->has_nominal && bounds->nominal > 0;
-    double known = has_nominal ? bounds->nominal : probe->size(probe->context, node);
+    double known = has_nominal ? bounds->nominal : probe->asked->size(probe->asked->context, node);
     double step = sqrt(DBL_EPSILON) * fmax(fabs(value), known > 0 ? known : 1);
     return value + step - value; /* exactly what the input moves by */
 }
 
 /* The quotients with the input moved by `step`; *good: all are numbers. *steep: an output follows steeply. */
-static enum tutti_err quotients(const struct probe *probe, uint32_t input, double step, double *column, bool *steep,
+static enum tutti_err quotients(struct probe *probe, uint32_t input, double step, double *column, bool *steep,
                                 bool *good)
 {
     double value = *(const double *)probe->wires->slots[input].values;
@@ -62,7 +58,7 @@ static enum tutti_err quotients(const struct probe *probe, uint32_t input, doubl
     *steep = false;
     if (*good)
         TRY(err);
-    for (size_t i = 0; i < probe->output_count; i++) {
+    for (size_t i = 0; i < probe->asked->output_count; i++) {
         column[i] = *good ? (probe->moved[i] - probe->base[i]) / step : NAN;
         *steep = *steep || tutti_difference_is_steep(probe->base[i], probe->moved[i]);
         *good = *good && isfinite(column[i]);
@@ -70,20 +66,19 @@ static enum tutti_err quotients(const struct probe *probe, uint32_t input, doubl
     return TUTTI_OK;
 }
 
-static enum tutti_err is_derivative(const struct probe *probe, uint32_t input, double step, const double *column,
-                                    bool *good)
+static enum tutti_err is_derivative(struct probe *probe, uint32_t input, double step, const double *column, bool *good)
 {
-    double *again = probe->moved + 2 * probe->output_count;
+    double *again = probe->moved + 2 * probe->asked->output_count;
     bool unused;
     TRY(quotients(probe, input, 2 * step, again, &unused, good));
-    for (size_t i = 0; i < probe->output_count && *good; i++)
+    for (size_t i = 0; i < probe->asked->output_count && *good; i++)
         *good = tutti_difference_agrees(column[i], again[i]);
     return TUTTI_OK;
 }
 
 /* One column by a forward difference; backward where that leads out of the domain, or over a jump. Where there is a jump on
  * both sides, it is what it is. */
-static enum tutti_err difference(const struct probe *probe, uint32_t input, double *column)
+static enum tutti_err difference(struct probe *probe, uint32_t input, double *column)
 {
     double value = *(const double *)probe->wires->slots[input].values;
     double size = difference_step(probe, input, value);
@@ -97,17 +92,18 @@ static enum tutti_err difference(const struct probe *probe, uint32_t input, doub
     return set_input(probe, input, value);
 }
 
-static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs, size_t input_count, bool *exact)
+static enum tutti_err columns(struct probe *probe, bool *exact)
 {
-    struct tutti_unit *unit = probe->unit;
+    const uint32_t *inputs = probe->asked->inputs;
+    struct tutti_unit *unit = probe->asked->unit;
     bool directional = unit->can & TUTTI_CAN_DIRECTIONAL;
-    for (size_t i = 0; i < probe->output_count; i++)
-        probe->base[i] = *(const double *)probe->wires->slots[probe->outputs[i]].values;
-    for (size_t j = 0; j < input_count; j++) {
+    for (size_t i = 0; i < probe->asked->output_count; i++)
+        probe->base[i] = *(const double *)probe->wires->slots[probe->asked->outputs[i]].values;
+    for (size_t j = 0; j < probe->asked->input_count; j++) {
         double seed = 1;
-        double *column = probe->moved + probe->output_count;
+        double *column = probe->moved + probe->asked->output_count;
         if (directional) {
-            enum tutti_err err = unit->kind->get_directional(unit, probe->references, probe->output_count,
+            enum tutti_err err = unit->kind->get_directional(unit, probe->references, probe->asked->output_count,
                                                              &probe->wires->slots[inputs[j]].reference, 1, &seed,
                                                              column);
             if (err != TUTTI_OK && err != TUTTI_ERR_UNSUPPORTED)
@@ -117,35 +113,31 @@ static enum tutti_err columns(const struct probe *probe, const uint32_t *inputs,
         if (!directional)
             TRY(difference(probe, inputs[j], column));
         *exact = *exact && directional;
-        for (size_t i = 0; i < probe->output_count; i++)
-            TRY(probe->entry(probe->context, probe->outputs[i], inputs[j], column[i]));
+        for (size_t i = 0; i < probe->asked->output_count; i++)
+            TRY(probe->asked->entry(probe->asked->context, probe->asked->outputs[i], inputs[j], column[i]));
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit, const uint32_t *inputs,
-                                 size_t input_count, const uint32_t *outputs, size_t output_count,
-                                 tutti_feedthrough_entry *entry, tutti_feedthrough_size *size, void *context,
-                                 bool *exact)
+enum tutti_err tutti_feedthrough(struct tutti_wires *wires, const struct tutti_feedthrough_question *question,
+                                 bool *exact, unsigned long *evaluations)
 {
-    if (input_count == 0 || output_count == 0)
+    size_t outputs = question->output_count;
+    struct probe probe = {.wires = wires, .asked = question};
+    *evaluations = 0;
+    if (question->input_count == 0 || outputs == 0)
         return TUTTI_OK;
-    struct probe probe = {.wires = wires,
-                          .unit = unit,
-                          .outputs = outputs,
-                          .output_count = output_count,
-                          .entry = entry,
-                          .size = size,
-                          .context = context};
-    probe.references = calloc(output_count, sizeof *probe.references);
-    probe.base = calloc(4 * output_count, sizeof *probe.base);
-    enum tutti_err err = probe.references && probe.base ? TUTTI_OK : tutti_fail_memory();
-    if (!err) {
-        probe.moved = probe.base + output_count;
-        for (size_t i = 0; i < output_count; i++)
-            probe.references[i] = wires->slots[outputs[i]].reference;
-        err = columns(&probe, inputs, input_count, exact);
-    }
+    probe.references = calloc(outputs, sizeof *probe.references);
+    probe.base = calloc(4 * outputs, sizeof *probe.base);
+    enum tutti_err err = TUTTI_OK;
+    if (probe.references && probe.base) {
+        probe.moved = probe.base + outputs;
+        for (size_t i = 0; i < outputs; i++)
+            probe.references[i] = wires->slots[question->outputs[i]].reference;
+        err = columns(&probe, exact);
+    } else
+        err = tutti_fail_memory();
+    *evaluations = probe.evaluations;
     free(probe.references);
     free(probe.base);
     return err;

@@ -14,14 +14,23 @@ typedef double tutti_feedthrough_size(const void *context, uint32_t input_node);
 /* Can a node take part: a continuous Float64 with one value? */
 bool tutti_feedthrough_is_real(const struct tutti_wires *wires, uint32_t node);
 
-/* Calls `entry` for every pair of the given inputs and outputs of one unit (nodes; reals with one value each), by
- * directional derivatives where the FMU has them, else by differences: the inputs are moved one by one and put back. The
- * unit must be where reading after setting is allowed (initialisation mode). On return its outputs in the signals are
- * those from before. *exact becomes false where differences were used. */
-TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires, struct tutti_unit *unit,
-                                               const uint32_t *inputs, size_t input_count, const uint32_t *outputs,
-                                               size_t output_count, tutti_feedthrough_entry *entry,
-                                               tutti_feedthrough_size *size, void *context, bool *exact);
+/* What is asked of one unit. */
+struct tutti_feedthrough_question {
+    struct tutti_unit *unit;
+    const uint32_t *inputs, *outputs; /* nodes; reals with one value each */
+    size_t input_count, output_count;
+    tutti_feedthrough_entry *entry;
+    tutti_feedthrough_size *size;
+    void *context; /* of both */
+};
+
+/* Calls `entry` for every pair of the given inputs and outputs, by directional derivatives where the FMU has them, else by
+ * differences: the inputs are moved one by one and put back. The unit must be where reading after setting is allowed
+ * (initialisation or event mode; Model Exchange). On return its outputs in the signals are those from before. *exact becomes
+ * false where differences were used; *evaluations is how many it took. */
+TUTTI_CHECKED enum tutti_err tutti_feedthrough(struct tutti_wires *wires,
+                                               const struct tutti_feedthrough_question *question, bool *exact,
+                                               unsigned long *evaluations);
 /* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
  * tests them there (unit/cs.c). The same place. */
 TUTTI_CHECKED enum tutti_err tutti_feedthrough_test(struct tutti_wires *wires, struct tutti_unit *unit,

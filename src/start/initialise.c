@@ -5,7 +5,6 @@
  * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by
  * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
  * so that it may be part of a loop. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "rank/agree.h"
@@ -15,6 +14,7 @@
 #include "start/rehearse.h"
 #include "start/members.h"
 #include "start/parameters.h"
+#include "start/spread.h"
 #include "plan/order.h"
 
 static bool reads_late(const struct tutti_member *member)
@@ -160,72 +160,19 @@ static enum tutti_err solve(struct tutti_rank *rank, const uint32_t *nodes, uint
         if (reads_late(member) && member->unit->kind->interface == TUTTI_ME)
             TRY(leave(member));
     }
-    return tutti_block_solve(rank, nodes, count);
+    return tutti_block_solve(rank, nodes, count, NULL);
 }
 
-/* ---- who does what, and when ranks have to hear of each other ---- */
-
-/* All ranks go through the same list of actions, each does those of its own units. Outputs are sent when a rank is about to
- * read one that is news to it, which all ranks know: the exchange is collective. Actions between two exchanges, whole loops
- * among them, are done on several ranks at once. A loop whose units are on several ranks is solved by all of them, each with
- * the same iteration (block.c). */
-struct spread {
-    struct tutti_rank *rank;
-    bool *news; /* per node: computed since the last exchange */
-};
-
-static int32_t rank_of(const struct tutti_rank *rank, uint32_t node)
-{
-    return rank->place ? rank->place[rank->job->structure.nodes[node].component] : 0;
-}
-
-/* The rank whose units the nodes are, all of them; -1: of several. */
-static int32_t only_rank(const struct tutti_rank *rank, const uint32_t *nodes, uint32_t count)
-{
-    int32_t only = rank_of(rank, nodes[0]);
-    for (uint32_t i = 1; i < count; i++)
-        if (rank_of(rank, nodes[i]) != only)
-            return -1;
-    return only;
-}
-
-/* Does an input among the nodes come from what its rank has not heard yet? */
-static bool reads_news(const struct spread *spread, const uint32_t *nodes, uint32_t count)
-{
-    const struct tutti_rank *rank = spread->rank;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tutti_slot *slot = &rank->wires.slots[nodes[i]];
-        if (rank->job->structure.nodes[nodes[i]].output)
-            continue;
-        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
-            const struct tutti_end *from = &rank->wires.wires[w].connection->from;
-            uint32_t source = tutti_structure_find(&rank->job->structure, from->component, from->variable, true);
-            if (spread->news[source] && rank_of(rank, source) != rank_of(rank, nodes[i]))
-                return true;
-        }
-    }
-    return false;
-}
-
-static enum tutti_err hear(struct spread *spread)
-{
-    memset(spread->news, 0, spread->rank->job->structure.node_count * sizeof *spread->news);
-    return tutti_channels_exchange_start(&spread->rank->channels);
-}
-
-static enum tutti_err act(struct spread *spread, const struct tutti_order *order, const struct tutti_action *action)
+static enum tutti_err act(struct tutti_spread *spread, const struct tutti_order *order,
+                          const struct tutti_action *action)
 {
     struct tutti_rank *rank = spread->rank;
     const uint32_t *nodes = order->nodes + action->first;
-    int32_t only = only_rank(rank, nodes, action->count);
-    bool elsewhere = only >= 0 && only != rank->fabric->rank;
-    if (reads_news(spread, nodes, action->count))
-        TRY(hear(spread));
-    for (uint32_t i = 0; i < action->count && only >= 0; i++)
-        spread->news[nodes[i]] = rank->job->structure.nodes[nodes[i]].output;
+    bool here;
+    TRY(tutti_spread_begin(spread, nodes, action->count, &here));
     if (action->kind == TUTTI_ACTION_SOLVE)
-        rank->stats->init_loops += elsewhere; /* counted by all alike */
-    if (elsewhere)
+        rank->stats->init_loops += !here; /* counted by all alike */
+    if (!here)
         return TUTTI_OK;
     switch (action->kind) {
     case TUTTI_ACTION_SET: return set_inputs(rank, member_of(rank, action->component), nodes, action->count);
@@ -235,20 +182,24 @@ static enum tutti_err act(struct spread *spread, const struct tutti_order *order
     return solve(rank, nodes, action->count);
 }
 
+static enum tutti_err compute_in_order(struct tutti_rank *rank, const struct tutti_order *order,
+                                       struct tutti_arena *arena)
+{
+    struct tutti_spread spread;
+    TRY(tutti_spread_init(&spread, rank, arena));
+    for (uint32_t a = 0; a < order->action_count; a++)
+        TRY(act(&spread, order, &order->actions[a]));
+    return tutti_spread_hear(&spread);
+}
+
 static enum tutti_err compute(struct tutti_rank *rank)
 {
     struct tutti_order order;
-    struct spread spread = {.rank = rank,
-                            .news = calloc((size_t)rank->job->structure.node_count + 1, sizeof *spread.news)};
-    if (!spread.news)
-        return tutti_fail_memory();
-    enum tutti_err err = tutti_order_init(&order, &rank->job->structure, true);
-    for (uint32_t a = 0; !err && a < order.action_count; a++)
-        err = act(&spread, &order, &order.actions[a]);
-    if (!err)
-        err = hear(&spread);
+    struct tutti_arena arena = {0};
+    TRY(tutti_order_init(&order, &rank->job->structure, true));
+    enum tutti_err err = compute_in_order(rank, &order, &arena);
     tutti_order_fini(&order);
-    free(spread.news);
+    tutti_arena_fini(&arena);
     return err;
 }
 

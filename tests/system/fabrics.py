@@ -15,8 +15,8 @@ from ranks import LOCAL, mpi, processes, threads  # noqa: E402,F401
 
 RESULT, LOG, STATS = "result.csv", "steps.csv", "stats.json"
 # What a run did is the same wherever its units are. (How often ranks exchanged, and how long it took, is not.)
-SAME = ("system", "coupling", "control", "extrapolate", "events", "correct", "smooth", "start", "stop", "steps", "rejected",
-        "iterations", "events_located", "init_loops", "init_iterations", "not_converged", "forced")
+SAME = ("system", "coupling", "control", "extrapolate", "events", "correct", "correct_how", "smooth", "start", "stop", "steps", "rejected",
+        "iterations", "events_located", "init_loops", "init_iterations", "solve_iterations", "not_converged", "forced")
 SAME_UNIT = ("name", "fmu", "fmi", "interface", "do_steps", "accepted", "rejected", "auxiliary", "rollbacks", "solver",
              "solver_steps", "rhs_evaluations")
 

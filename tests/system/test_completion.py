@@ -171,7 +171,7 @@ class Words(CommandTest):
                               "--interface", "--filter", "--mode", "--sweeps", "--accelerate", "--log-level"}, set(offered))
         fmu = kit_fmu("VanDerPol", "1me")
         for option, words in offered.items():
-            outcome = self.refused("run", f"a={fmu}", f"b={fmu}", option, "nonsense", status=2, says="'nonsense'")
+            outcome = self.refused("run", f"a={fmu}", f"b={fmu}", f"{option}=nonsense", status=2, says="'nonsense'")
             taken = re.search(r"(?:takes|there are) (.*?)(?:, not |$)", outcome.err.strip())[1]
             self.assertEqual(set(re.split(r", | or ", taken)), set(words), outcome.err)
 

@@ -21,7 +21,7 @@ SYSTEMS = (  # short, with something of everything in it
     (example("linear_coupling"), "--stop", "0.2", "--h-min", "1e-3"),  # not stable with each
     (example("smoothing"), "--stop", "0.2"),
 )
-COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
+COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--correct", "solve", "--interface", "me"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
              ("relax", "--sweeps", "jacobi"), ("relax", "--accelerate", "aitken"),
              ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"))
 CONTROLS = (("fixed",), ("richardson",), ("slope",), ("embedded",), ("quantum", "--quantum", "0.01"))

@@ -47,6 +47,12 @@ class Refusals(MasterTest):
                 self.refuse(flag, "--coupling", coupling, says=f"{flag} goes with --coupling jacobi, not with {coupling}")
         self.refuse("--smooth", "--coupling", "jacobi", "--extrapolate", "0", says="--smooth needs .*--extrapolate 1 or 2")
 
+    def test_correct_solve(self):
+        units = f"a={test_fmu('Mixer', '2')}", f"b={test_fmu('Mixer', '2')}", *connect("a.y1=b.u1", "b.y1=a.u1"), "--stop", "1"
+        self.refuse("--correct", "solve", units=units, status=1,
+                    says=["reads units in an algebraic loop again", r"'a' \(.*Mixer_fmi2.fmu\)", "use --interface me"])
+        self.refuse("--correct=nonsense", units=units, says="--correct takes linear or solve, not 'nonsense'")
+
     def test_a_quantum(self):
         self.refuse("--control", "quantum", says="--control quantum needs --quantum Q")
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "master/coupling/consistent.h"
 #include "rank/agree.h"
 #include "master/coupling/feedback.h"
 
@@ -35,7 +36,9 @@ struct tutti_correction {
     struct tutti_staging *staging;
     struct tutti_extrapolation *extrapolation;
     const struct tutti_norm *norm;
-    bool corrects, smooths;
+    struct tutti_correction_choice choice;
+    struct tutti_consistent *consistent; /* NULL: outputs are corrected linearly */
+    bool refused;                        /* the last step: there was no solution */
     struct tutti_sensitivity sensitivity;
     struct moment accepted, tried; /* C1 */
     struct tutti_feedback feedback;
@@ -267,18 +270,29 @@ static void warn_of_limit(struct tutti_correction *c, uint32_t real)
     c->limited = true;
 }
 
+/* How large outputs are. */
+static void see(struct tutti_correction *c)
+{
+    const struct tutti_wires *wires = &c->rank->wires;
+    const double *signals = (const void *)wires->signals;
+    for (uint32_t i = 0; i < wires->real_count; i++) {
+        double size = fabs(signals[wires->reals[i].place]);
+        if (isfinite(size))
+            c->tried.seen[i] = fmax(c->tried.seen[i], size);
+    }
+}
+
 /* A linear correction of something that is not linear may lead anywhere. One that leads a hundred times as far as the output
  * ever was is shortened to that, all of it: the next steps go on from there. */
 static void limit(struct tutti_correction *c, double *correction)
 {
     struct tutti_rank *rank = c->rank;
     struct moment *now = &c->tried;
-    const double *signals = (const void *)rank->wires.signals;
     double share = 1;
     uint32_t worst = 0;
+    see(c);
     for (uint32_t i = 0; i < rank->wires.real_count; i++) {
         const struct tutti_real *real = &rank->wires.reals[i];
-        now->seen[i] = fmax(now->seen[i], fabs(signals[real->place]));
         double most = 100 * fmax(now->seen[i], real->nominal);
         if (fabs(correction[i]) * share > most) {
             share = most / fabs(correction[i]);
@@ -318,10 +332,47 @@ static enum tutti_err correct(struct tutti_correction *c)
     return TUTTI_OK;
 }
 
+/* D is wanted for what is corrected linearly: all, or derivatives, and outputs where an event waits. */
+static bool wants_d(const struct tutti_correction *c)
+{
+    return !c->consistent || c->extrapolation->order > 0 || tutti_consistent_enters_events(c->consistent);
+}
+
+/* Alg. 4: the units are read again. */
+static enum tutti_err solve_outputs(struct tutti_correction *c, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = c->rank;
+    bool solved;
+    see(c);
+    TRY(tutti_consistent_solve(c->consistent, rank->t, c->tried.seen, outcome, &solved));
+    c->refused = !solved;
+    if (!solved)
+        return c->choice.goes_back ? TUTTI_OK : tutti_consistent_explain(c->consistent);
+    for (uint32_t k = 0; k < c->sensitivity.column_count; k++)
+        TRY(brought(rank, &c->sensitivity.columns[k], &c->tried.inputs[k]));
+    return wants_d(c) ? measure(c, false) : TUTTI_OK;
+}
+
+static enum tutti_err can_be_solved(struct tutti_correction *c, bool *can)
+{
+    *can = false;
+    return c->consistent ? tutti_consistent_is_possible(c->consistent, can) : TUTTI_OK;
+}
+
+bool tutti_correction_has_refused(const struct tutti_correction *c)
+{
+    return c && c->refused;
+}
+
+enum tutti_err tutti_correction_explain(const struct tutti_correction *c)
+{
+    return tutti_consistent_explain(c->consistent);
+}
+
 static bool has_nothing_to_correct(const struct tutti_correction *c)
 {
     const struct tutti_rank *rank = c->rank;
-    return !c->corrects || c->sensitivity.entry_count == 0 || rank->ended;
+    return !c->choice.correct || c->sensitivity.entry_count == 0 || rank->ended;
 }
 
 /* ---- derivatives ---- */
@@ -411,21 +462,26 @@ enum tutti_err tutti_correction_before(struct tutti_correction *c, double target
     begin_here(c);
     c->tried.at = target;
     c->h = target - rank->t;
-    for (uint32_t i = 0; c->smooths && i < rank->wires.gather_count; i++)
+    for (uint32_t i = 0; c->choice.smooth && i < rank->wires.gather_count; i++)
         if (c->sensitivity.moves[i])
             smooth_input(&rank->wires, &c->tried, i, c->h);
-    c->tried.goes_on = c->smooths;
+    c->tried.goes_on = c->choice.smooth;
     return TUTTI_OK;
 }
 
-enum tutti_err tutti_correction_after(struct tutti_correction *c, const struct tutti_outcome *outcome)
+enum tutti_err tutti_correction_after(struct tutti_correction *c, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = c->rank;
     const struct tutti_sensitivity *s = &c->sensitivity;
+    bool solve_them;
+    c->refused = false;
     if (has_nothing_to_correct(c) || outcome->why != TUTTI_REACHED)
         return TUTTI_OK;
     for (uint32_t u = 0; u < s->unit_count; u++)
         c->tried.ages[u].steps++;
+    TRY(can_be_solved(c, &solve_them));
+    if (solve_them)
+        return solve_outputs(c, outcome);
     TRY(measure(c, false));
     for (uint32_t k = 0; k < s->column_count; k++) {
         const struct tutti_member *member = s->units[s->columns[k].unit].member;
@@ -442,22 +498,44 @@ void tutti_correction_accept(struct tutti_correction *c)
 }
 
 /* Units that crossed an event got their inputs there; to others belongs what was corrected last. */
+static enum tutti_err correct_here(struct tutti_correction *c)
+{
+    const struct tutti_rank *rank = c->rank;
+    const struct tutti_sensitivity *s = &c->sensitivity;
+    TRY(measure(c, true));
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        const struct tutti_member *member = s->units[s->columns[k].unit].member;
+        if (member && member->now.staged_at == rank->t)
+            c->tried.inputs[k] = rank->wires.gathered[s->columns[k].place];
+    }
+    return correct(c);
+}
+
+static enum tutti_err solve_here(struct tutti_correction *c)
+{
+    struct tutti_rank *rank = c->rank;
+    struct tutti_outcome outcome = tutti_outcome_begin();
+    struct tutti_at_point here = {0};
+    for (uint32_t u = 0; u < c->sensitivity.unit_count; u++)
+        c->tried.ages[u].known = false;
+    TRY(solve_outputs(c, &outcome));
+    if (c->refused)
+        return tutti_consistent_explain(c->consistent);
+    if (outcome.why == TUTTI_ENDED)
+        rank->ended = &rank->members[outcome.who];
+    return tutti_agree_point(rank, &here);
+}
+
 enum tutti_err tutti_correction_restart(struct tutti_correction *c)
 {
+    bool solve_them;
     if (!c)
         return TUTTI_OK;
-    const struct tutti_rank *rank = c->rank;
     begin_here(c);
     c->tried.goes_on = false;
     if (!has_nothing_to_correct(c)) {
-        const struct tutti_sensitivity *s = &c->sensitivity;
-        TRY(measure(c, true));
-        for (uint32_t k = 0; k < s->column_count; k++) {
-            const struct tutti_member *member = s->units[s->columns[k].unit].member;
-            if (member && member->now.staged_at == rank->t)
-                c->tried.inputs[k] = rank->wires.gathered[s->columns[k].place];
-        }
-        TRY(correct(c));
+        TRY(can_be_solved(c, &solve_them));
+        TRY(solve_them ? solve_here(c) : correct_here(c));
     }
     tutti_correction_accept(c);
     return TUTTI_OK;
@@ -522,7 +600,8 @@ static enum tutti_err begin(struct tutti_correction *c)
     for (uint32_t m = 0; m < rank->member_count; m++)
         rank->members[m].now.staged_at = rank->t;
     TRY(tutti_wires_gather_all(&rank->wires));
-    TRY(measure(c, true));
+    if (wants_d(c))
+        TRY(measure(c, true));
     for (uint32_t k = 0; k < s->column_count; k++)
         TRY(brought(rank, &s->columns[k], &c->tried.inputs[k]));
     tutti_correction_accept(c);
@@ -531,21 +610,19 @@ static enum tutti_err begin(struct tutti_correction *c)
 
 enum tutti_err tutti_correction_open(struct tutti_correction **out, struct tutti_staging *staging,
                                      struct tutti_extrapolation *extrapolation, const struct tutti_norm *norm,
-                                     bool correct_outputs, bool smooth_inputs, double h)
+                                     const struct tutti_correction_choice *choice, double h)
 {
     struct tutti_rank *rank = staging->rank;
-    TRY(check_members(rank, correct_outputs ? "--correct" : "--smooth", correct_outputs));
+    TRY(check_members(rank, choice->correct ? "--correct" : "--smooth", choice->correct));
     struct tutti_correction *c = *out = calloc(1, sizeof *c);
     if (!c)
         return tutti_fail_memory();
-    *c = (struct tutti_correction){.rank = rank,
-                                   .staging = staging,
-                                   .extrapolation = extrapolation,
-                                   .norm = norm,
-                                   .corrects = correct_outputs,
-                                   .smooths = smooth_inputs,
-                                   .h = h};
-    TRY(tutti_sensitivity_init(&c->sensitivity, rank, staging->running, correct_outputs));
+    *c = (struct tutti_correction){
+        .rank = rank, .staging = staging, .extrapolation = extrapolation, .norm = norm, .choice = *choice, .h = h};
+    struct tutti_sensitivity_scope scope = {.entries = choice->correct, .may_miss = choice->solve};
+    if (choice->solve)
+        TRY(tutti_consistent_open(&c->consistent, rank, staging->running));
+    TRY(tutti_sensitivity_init(&c->sensitivity, rank, staging->running, scope));
     if (c->sensitivity.entry_count > 0)
         TRY(make_room(c));
     TRY(make_moment(c, &c->arena, &c->accepted));
@@ -561,6 +638,7 @@ void tutti_correction_close(struct tutti_correction *c)
         return;
     tutti_sensitivity_fini(&c->sensitivity);
     tutti_feedback_fini(&c->feedback);
+    tutti_consistent_close(c->consistent);
     tutti_arena_fini(&c->arena);
     free(c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* correct.h - linear correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016
- * Alg. 5, 6, 7).
+/* correct.h - correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016 Alg. 5, 6, 7;
+ * Alg. 4, where units can be read again: consistent.h).
  *
  * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit coupling
  * unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) mends that (eq. 6.54, 6.64):
@@ -22,8 +22,16 @@
 #include "master/control/norm.h"
 #include "master/coupling/staging.h"
 #include "master/outcome.h"
+#include "options/words.h"
 
 struct tutti_correction;
+
+/* How outputs are corrected, as options say it. */
+enum tutti_correction_how {
+#define TUTTI_LISTED(name, word, meaning) TUTTI_CORRECT_##name,
+    TUTTI_CORRECTIONS(TUTTI_LISTED)
+#undef TUTTI_LISTED
+};
 
 /* What it took so far. */
 struct tutti_correction_counts {
@@ -31,20 +39,31 @@ struct tutti_correction_counts {
     unsigned long measured;       /* D of a unit, by short steps */
 };
 
-/* With the units at the first point; `correct` and `smooth` say which of both (one at least), `h` is the size of the first
- * step. Smoothing needs extrapolation of order 1 or 2, whose derivatives are corrected, too. ARGUMENT where units have steps of
- * their own; UNSUPPORTED where D cannot be had, naming the unit. Close also after a failure, while the units are alive. What it
+/* What it is to do: correct or smooth at least. */
+struct tutti_correction_choice {
+    bool correct, smooth;
+    bool solve;     /* outputs are solved for where units can be read again; else corrected once */
+    bool goes_back; /* a step whose outputs cannot be solved for may be refused */
+};
+
+/* With the units at the first point; `h` is the size of the first step. Smoothing needs extrapolation of order 1 or 2, whose derivatives are corrected, too. ARGUMENT where units have steps of
+ * their own; UNSUPPORTED where D cannot be had, or a unit not be read again, naming it. Close also after a failure, while the units are alive. What it
  * is given is borrowed. */
 TUTTI_CHECKED enum tutti_err tutti_correction_open(struct tutti_correction **out, struct tutti_staging *staging,
                                                    struct tutti_extrapolation *extrapolation,
-                                                   const struct tutti_norm *norm, bool correct, bool smooth, double h);
+                                                   const struct tutti_norm *norm,
+                                                   const struct tutti_correction_choice *choice, double h);
 void tutti_correction_close(struct tutti_correction *correction); /* NULL is fine */
 
 /* Between staging and stepping, from the rank's time to `target`: smoothing moves the staged inputs. */
 TUTTI_CHECKED enum tutti_err tutti_correction_before(struct tutti_correction *correction, double target);
-/* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. */
-TUTTI_CHECKED enum tutti_err tutti_correction_after(struct tutti_correction *correction,
-                                                    const struct tutti_outcome *outcome);
+/* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. Where they cannot be
+ * solved for, the step is refused, or SOLVER. */
+TUTTI_CHECKED enum tutti_err tutti_correction_after(struct tutti_correction *correction, struct tutti_outcome *outcome);
+/* Was the last step refused for that? */
+bool tutti_correction_has_refused(const struct tutti_correction *correction);
+/* ... its error. */
+enum tutti_err tutti_correction_explain(const struct tutti_correction *correction);
 
 /* The step made last is accepted. NULL is fine, here and in what follows: there is no correction. */
 void tutti_correction_accept(struct tutti_correction *correction);

@@ -17,6 +17,7 @@ struct builder {
     struct tutti_sensitivity *sensitivity;
     struct tutti_rank *rank;
     const struct tutti_structure *running;
+    bool may_miss;
     uint32_t *real_of; /* per node of the run's structure: its first real; TUTTI_NONE: it has none */
     struct pair *pairs;
     size_t pair_count, room;
@@ -172,9 +173,11 @@ static struct tutti_member *member_of(struct tutti_rank *rank, uint32_t componen
 static enum tutti_err do_without(const struct builder *builder, struct tutti_sensitivity_unit *unit)
 {
     const struct tutti_unit *own = unit->member->unit;
+    unit->unknown = true;
+    if (builder->may_miss)
+        return TUTTI_OK;
     if (tutti_structure_is_in_loop(builder->running, unit->member->component))
         return no_way(own);
-    unit->unknown = true;
     tutti_log_printf(
         builder->rank->unit_log, TUTTI_LOG_INFO, own->name,
         "--correct leaves its outputs as they are: the FMU gives no directional derivatives, and cannot go "
@@ -304,12 +307,12 @@ static enum tutti_err find_moving(const struct builder *builder)
 }
 
 enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct tutti_rank *rank,
-                                      const struct tutti_structure *running, bool entries)
+                                      const struct tutti_structure *running, struct tutti_sensitivity_scope scope)
 {
     *sensitivity = (struct tutti_sensitivity){0};
-    struct builder builder = {.sensitivity = sensitivity, .rank = rank, .running = running};
+    struct builder builder = {.sensitivity = sensitivity, .rank = rank, .running = running, .may_miss = scope.may_miss};
     TRY(find_moving(&builder));
-    if (!entries)
+    if (!scope.entries)
         return TUTTI_OK;
     builder.real_of = calloc((size_t)rank->job->structure.node_count + 1, sizeof *builder.real_of);
     enum tutti_err err = builder.real_of ? build(&builder) : tutti_fail_memory();

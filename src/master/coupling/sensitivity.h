@@ -49,11 +49,18 @@ struct tutti_sensitivity {
     struct tutti_arena arena;
 };
 
-/* The pattern, from the dependencies that the running system's model structures tell; without `entries` only which inputs
- * move. UNSUPPORTED, naming the unit, where there is no way to the values of a unit in an algebraic loop. A zeroed one is
+/* What is wanted of it. */
+struct tutti_sensitivity_scope {
+    bool entries;  /* else only which inputs move */
+    bool may_miss; /* units whose values cannot be had, also in an algebraic loop */
+};
+
+/* The pattern, from the dependencies that the running system's model structures tell. UNSUPPORTED, naming the unit, where there is
+ * no way to the values of a unit in an algebraic loop. A zeroed one is
  * fine for fini, which units must still be alive for. */
 TUTTI_CHECKED enum tutti_err tutti_sensitivity_init(struct tutti_sensitivity *sensitivity, struct tutti_rank *rank,
-                                                    const struct tutti_structure *running, bool entries);
+                                                    const struct tutti_structure *running,
+                                                    struct tutti_sensitivity_scope scope);
 void tutti_sensitivity_fini(struct tutti_sensitivity *sensitivity);
 
 /* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done is

@@ -12,7 +12,7 @@
 struct mixer {
     double x, der_x, u1, u2, y1, y2, y3;
     double a, b1, b2, c1, c2, c3, d11, d12, d21, d22, d31;
-    double base, bend, switch_at, scale;
+    double base, bend, switch_at, scale, cube;
 };
 #define KIT_SELF struct mixer
 
@@ -63,6 +63,7 @@ static const struct kit_var variables[] = {
     KIT_PARAMETER(base, .start = "273.15", .description = "y2 where all is 0"),
     KIT_PARAMETER(bend, .start = "0", .description = "y1 has bend x u1"),
     KIT_PARAMETER(switch_at, .start = "1e9"),
+    KIT_PARAMETER(cube, .start = "0", .description = "y1 has cube u1^3"),
 };
 
 static enum kit_status initialise(struct kit *kit, void *self, double t)
@@ -82,6 +83,7 @@ static enum kit_status outputs(struct kit *kit, void *self, double t)
 {
     struct mixer *m = self;
     m->y1 = m->c1 * m->x + m->scale * (m->d11 * m->u1 + m->d12 * m->u2) + m->bend * m->x * m->u1;
+    m->y1 += m->cube * m->u1 * m->u1 * m->u1;
     m->y2 = m->base + m->c2 * m->x + m->scale * (m->d21 * m->u1 + m->d22 * m->u2);
     m->y3 = m->c3 * m->x + m->scale * m->d31 * m->u1;
     return KIT_OK;
@@ -106,7 +108,8 @@ static enum kit_status partial(struct kit *kit, void *self, double t, const doub
 {
     struct mixer *m = self;
     const double by_x[] = {-m->a, m->c1 + m->bend * m->u1, m->c2, m->c3};
-    const double by_u1[] = {m->b1, m->scale * m->d11 + m->bend * m->x, m->scale * m->d21, m->scale * m->d31};
+    const double by_u1[] = {m->b1, m->scale * m->d11 + m->bend * m->x + 3 * m->cube * m->u1 * m->u1, m->scale * m->d21,
+                            m->scale * m->d31};
     const double by_u2[] = {m->b2, m->scale * m->d12, m->scale * m->d22, 0};
     const double *const rows[] = {&m->der_x, &m->y1, &m->y2, &m->y3};
     for (int i = 0; i < 4; i++)

@@ -132,9 +132,10 @@ static void steps_taken_back_leave_no_trace(void **state)
 {
     (void)state;
     static const char *const bend[] = {"a.bend=0.02", "b.bend=-0.01"};
-    static const char *const fmus[][2] = {{"Mixer_fmi2", "cs"},      {"MixerRates_fmi2", "cs"},
-                                          {"PlainMixer_fmi2", "cs"}, {"PlainMixer_fmi3", "cs"},
-                                          {"Mixer_fmi3", "me"},      {"PlainMixer_fmi2", "me"}};
+    static const char *const fmus[][3] = {{"Mixer_fmi2", "cs"},          {"MixerRates_fmi2", "cs"},
+                                          {"PlainMixer_fmi2", "cs"},     {"PlainMixer_fmi3", "cs"},
+                                          {"Mixer_fmi3", "me"},          {"PlainMixer_fmi2", "me"},
+                                          {"Mixer_fmi2", "me", "solve"}, {"PlainMixer_fmi3", "cs", "solve"}};
     for (size_t f = 0; f < LENGTH(fmus); f++)
         for (int order = 0; order <= 2; order++)
             for (int smooth = 0; smooth <= (order > 0); smooth++) {
@@ -144,6 +145,7 @@ static void steps_taken_back_leave_no_trace(void **state)
                 struct experiment e;
                 prepare(&e, fmus[f][0], fmus[f][1], orders[order], 0.01, bend, LENGTH(bend));
                 e.options.control = "richardson";
+                e.options.correct_how = fmus[f][2];
                 e.options.smooth = smooth;
                 e.options.output = NULL;
                 e.options.rtol = e.options.atol = 0.01; /* so that a D that is tried is used for some steps */
@@ -266,11 +268,13 @@ static void a_loop_without_a_solution_is_an_error(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static const char *const fmus[] = {"Mixer_fmi2", "PlainMixer_fmi2"};
+    static const char *const fmus[][3] = {
+        {"Mixer_fmi2", "cs"}, {"PlainMixer_fmi2", "cs"}, {"PlainMixer_fmi3", "cs", "solve"}};
     for (size_t f = 0; f < LENGTH(fmus); f++) {
         struct experiment e;
         enum tutti_err err = TUTTI_ERR_MEMORY;
-        prepare(&e, fmus[f], "cs", "1", 0.01, NULL, 0);
+        prepare(&e, fmus[f][0], fmus[f][1], "1", 0.01, NULL, 0);
+        e.options.correct_how = fmus[f][2];
         e.options.smooth = true;
         e.options.output = NULL;
         for (unsigned long failing = 1; err; failing++) {

@@ -18,6 +18,7 @@ static inline const char *value_of(const struct tutti_option *option, char text[
     case TUTTI_OPTION_NUMBER: snprintf(text, 32, "%zu", number); break;
     case TUTTI_OPTION_TIME: snprintf(text, 32, "-%zu.5", number); break;
     case TUTTI_OPTION_TEXT:
+    case TUTTI_OPTION_CHOICE:
     case TUTTI_OPTION_TEXTS: snprintf(text, 32, "text %zu", number); break;
     }
     return option->words ? option->words[1].name : text;
@@ -44,7 +45,7 @@ static inline void assert_same_option(const struct tutti_run_options *a, const s
 {
     const char *left = (const char *)a, *right = (const char *)b;
     assert_int_equal(tutti_option_is_given(a, option), tutti_option_is_given(b, option));
-    if (option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_UNITS)
+    if (option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_UNITS || option->kind == TUTTI_OPTION_CHOICE)
         assert_int_equal(*(const bool *)(left + option->value), *(const bool *)(right + option->value));
     else if (option->kind == TUTTI_OPTION_COUNT)
         assert_memory_equal(left + option->value, right + option->value, sizeof(unsigned));
@@ -53,6 +54,11 @@ static inline void assert_same_option(const struct tutti_run_options *a, const s
     else if (option->kind == TUTTI_OPTION_TEXT && tutti_option_is_given(a, option))
         assert_string_equal(*(const char *const *)(const void *)(left + option->value),
                             *(const char *const *)(const void *)(right + option->value));
+    if (option->how) {
+        const char *how = *(const char *const *)(const void *)(left + option->how);
+        const char *other = *(const char *const *)(const void *)(right + option->how);
+        assert_true(!how == !other && (!how || strcmp(how, other) == 0));
+    }
     if (!option->length)
         return;
     size_t count = *(const size_t *)(const void *)(left + option->length);

@@ -42,7 +42,14 @@ static void test_texts_are_copied(void **state)
     assert_ok(tutti_options_set_number(options, "stop", 0.1));
     assert_same_double(options->stop, 0.1);
     assert_ok(tutti_options_set(options, "correct", "true"));
+    assert_ok(tutti_options_set(options, "correct", "solve"));
+    assert_true(options->correct);
+    assert_string_equal(options->correct_how, "solve");
+    assert_ok(tutti_options_set(options, "correct", "")); /* nothing said: the first of its words */
+    assert_true(options->correct && !options->correct_how);
+    assert_ok(tutti_options_set(options, "correct", "linear"));
     assert_ok(tutti_options_set(options, "correct", "false"));
+    assert_null(options->correct_how);
     assert_false(options->correct);
     tutti_options_free(options);
 }
@@ -63,7 +70,7 @@ static void test_refused(void **state)
         {"threads", "0", "threads takes a whole number from 1 to 1024, not '0'"},
         {"threads", "1.5", "threads takes a whole number"},
         {"max-iterations", "1000001", "from 1 to 1000000"},
-        {"correct", "maybe", "correct takes true or false, not 'maybe'"},
+        {"correct", "maybe", "correct takes linear or solve, not 'maybe'"},
         {"coupling", "Jacobi", "coupling takes auto, jacobi, seidel or relax, not 'Jacobi'"},
         {"extrapolate", "3", "extrapolate takes auto, 0, 1 or 2, not '3'"},
     };

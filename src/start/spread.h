@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* spread.h - who does what where inputs and outputs are computed in the order of their dependencies, and when ranks have to hear
+ * of each other.
+ *
+ * All ranks go through the same list of actions (plan/order.h), each does those of its own units. Outputs are sent when a rank is
+ * about to read one that is news to it, which all ranks know: the exchange is collective. Actions between two exchanges, whole
+ * loops among them, are done on several ranks at once. A loop whose units are on several ranks is solved by all of them, each with
+ * the same iteration (block.h). */
+#ifndef TUTTI_START_SPREAD_H
+#define TUTTI_START_SPREAD_H
+
+#include "rank/rank.h"
+
+struct tutti_spread {
+    struct tutti_rank *rank;
+    bool *news; /* per node: computed since the last exchange; of the arena */
+};
+
+TUTTI_CHECKED enum tutti_err tutti_spread_init(struct tutti_spread *spread, struct tutti_rank *rank,
+                                               struct tutti_arena *arena);
+/* Collective: before an action on these nodes. *here: this rank takes part in it. */
+TUTTI_CHECKED enum tutti_err tutti_spread_begin(struct tutti_spread *spread, const uint32_t *nodes, uint32_t count,
+                                                bool *here);
+/* Collective: all that was computed is known where it is read. */
+TUTTI_CHECKED enum tutti_err tutti_spread_hear(struct tutti_spread *spread);
+/* ... by another exchange. */
+void tutti_spread_heard(struct tutti_spread *spread);
+
+#endif
