@@ -44,6 +44,11 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     if (!records_nothing(options) && (standard || tutti_fs_is_same(stats, options->output)))
         return "-o";
     const char *read = tutti_job_reads(options, stats);
+    for (size_t i = 0; !read && stats && i < options->final_state_count; i++) {
+        const char *text = options->final_states[i], *equals = strchr(text, '=');
+        if (tutti_fs_is_same(stats, text) || (equals && tutti_fs_is_same(stats, equals + 1)))
+            read = "--final-state";
+    }
     return read ? read : tutti_fs_is_same(stats, options->step_log) ? "--step-log" : NULL;
 }
 

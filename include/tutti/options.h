@@ -101,7 +101,7 @@ TUTTI_API void tutti_options_set_finished(struct tutti_run_options *options,
                                           void *context);
 /* A file that a run reads. */
 struct tutti_used_file {
-    const char *role; /* "system", "fmu", "input", or "resource": what a system refers to besides FMUs */
+    const char *role; /* "system", "fmu", "input", "state", or "resource": what a system refers to besides FMUs */
     const char *name; /* as messages show it: "car.ssp/resources/wheel.fmu" */
     const char *path; /* where it lies as long as the run lasts; a folder, if it is one */
 };

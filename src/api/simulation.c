@@ -20,6 +20,10 @@ static enum tutti_err check_options(const struct tutti_run_options *options)
     if (options->threads > 1 || options->processes > 0 || options->nodes || options->mpi)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a simulation that is stepped runs in the thread that calls: threads, "
                                                  "processes, nodes and mpi are for tutti_run");
+    if (options->initial_state_count > 0 || options->final_state_count > 0)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                          "initial-state and final-state are for tutti_run; a simulation that is "
+                          "stepped has tutti_simulation_save_file and restore_file");
     if (options->checkpoint || options->resume || options->recover > 0)
         return tutti_fail(TUTTI_ERR_UNSUPPORTED,
                           "checkpoint, resume and recover are for tutti_run; a simulation that is "

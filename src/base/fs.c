@@ -215,6 +215,90 @@ static const char *folder_of(const char *path, char *folder, size_t size)
     return folder;
 }
 
+bool tutti_fs_sync_folder(const char *path)
+{
+    char folder[4096];
+    int fd = open(folder_of(path, folder, sizeof folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    int number = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = number;
+    return synced;
+}
+
+static bool write_whole(const char *path, const void *data, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return false;
+    bool written = tutti_fs_write(fd, data, n, -1) == n && fsync(fd) == 0;
+    int number = errno;
+    bool closed = close(fd) == 0;
+    if (!written)
+        errno = number;
+    return written && closed;
+}
+
+bool tutti_fs_replace(const char *path, const void *data, size_t n)
+{
+    char *beside;
+    if (asprintf(&beside, "%s.part", path) < 0) {
+        errno = ENOMEM;
+        return false;
+    }
+    bool replaced = write_whole(beside, data, n) && rename(beside, path) == 0 && tutti_fs_sync_folder(path);
+    int number = errno;
+    if (!replaced)
+        (void)unlink(beside);
+    free(beside);
+    errno = number;
+    return replaced;
+}
+
+static bool read_all(int fd, char *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t n = read(fd, bytes + at, size - at);
+        if (n == 0)
+            errno = EIO; /* it has become shorter */
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    bytes[size] = '\0';
+    return true;
+}
+
+static char *read_open(int fd, size_t *size)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return NULL;
+    if (!S_ISREG(status.st_mode)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    *size = (size_t)status.st_size;
+    char *bytes = malloc(*size + 1);
+    if (!bytes || read_all(fd, bytes, *size))
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+char *tutti_fs_read_whole(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe without a writer would wait for one */
+    if (fd < 0)
+        return NULL;
+    char *bytes = read_open(fd, size);
+    int number = errno;
+    close(fd);
+    errno = number;
+    return bytes;
+}
+
 bool tutti_fs_make_folder(const char *path)
 {
     char *copy = strdup(path);

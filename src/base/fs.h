@@ -38,6 +38,15 @@ int tutti_fs_remove_tree(const char *path);
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
 char *tutti_fs_absolute(const char *path);
 
+/* Forces the name of a file to the disk, which is there only once its folder is. False: errno. File systems that know no such thing do not
+ * fail. */
+bool tutti_fs_sync_folder(const char *path);
+/* `path` holds these bytes, or what it held before: they are written beside it ("PATH.part", for this user alone), forced to the disk, and
+ * renamed. False: errno. */
+bool tutti_fs_replace(const char *path, const void *data, size_t n);
+/* All of a regular file; the caller's (free), with a NUL after it. NULL: errno, EINVAL if it is no regular file. */
+char *tutti_fs_read_whole(const char *path, size_t *size);
+
 /* Makes a folder, for this user alone, and those above it. One that is there already will do if it can be used. False: errno. */
 bool tutti_fs_make_folder(const char *path);
 /* Do both lead to the same file, there already or not yet? NULL and "-" are no file. */

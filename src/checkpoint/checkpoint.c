@@ -2,13 +2,11 @@
 #include "checkpoint/checkpoint.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 
 #define MAGIC "Tutti checkpoint\n"
@@ -154,43 +152,15 @@ void tutti_checkpoint_free(struct tutti_checkpoint *checkpoint)
     free(owned);
 }
 
-static enum tutti_err read_all(int fd, char *bytes, size_t size, const char *path)
-{
-    for (size_t at = 0; at < size;) {
-        ssize_t n = read(fd, bytes + at, size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return tutti_fail(TUTTI_ERR_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (n == 0)
-            return tutti_fail(TUTTI_ERR_FORMAT, "'%s' is damaged: it ends too early", path);
-        at += (size_t)n;
-    }
-    return TUTTI_OK;
-}
-
 static enum tutti_err read_bytes(char **bytes, size_t *size, const char *path)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *bytes = NULL;
-    if (fd < 0)
-        return tutti_fail(TUTTI_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
-    enum tutti_err err = TUTTI_OK;
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-        err = tutti_fail(TUTTI_ERR_FORMAT, "'%s' is no checkpoint of Tutti", path);
-    *size = err ? 0 : (size_t)status.st_size;
-    *bytes = err ? NULL : malloc(*size + 1);
-    if (!err && !*bytes)
-        err = tutti_fail_memory();
-    if (!err)
-        err = read_all(fd, *bytes, *size, path);
-    close(fd);
-    if (err) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    return err;
+    *bytes = tutti_fs_read_whole(path, size);
+    if (*bytes)
+        return TUTTI_OK;
+    if (errno == ENOMEM)
+        return tutti_fail_memory();
+    return errno == EINVAL ? tutti_fail(TUTTI_ERR_FORMAT, "'%s' is no checkpoint of Tutti", path)
+                           : tutti_fail(TUTTI_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
 static enum tutti_err read_one(struct tutti_checkpoint **out, const char *path)

@@ -35,20 +35,6 @@ static enum tutti_err write_beside(const char *beside, const void *bytes, size_t
     return err;
 }
 
-/* Names are on the disk only once their folder is. */
-static enum tutti_err sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash && slash > path ? strndup(path, (size_t)(slash - path)) : strdup(slash ? "/" : ".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool failed = fd < 0 || (fsync(fd) && errno != EINVAL); /* some file systems know no such thing */
-    enum tutti_err err = failed ? cannot("forced to the disk", path) : TUTTI_OK;
-    if (fd >= 0)
-        close(fd);
-    free(folder);
-    return err;
-}
-
 /* What is there is another checkpoint, or nothing: a folder or a device with this name stays. */
 static enum tutti_err check_place(const char *path)
 {
@@ -64,7 +50,9 @@ static enum tutti_err replace(const char *path, const char *beside, const char *
     (void)unlink(previous);
     if (link(path, previous) && errno != ENOENT && rename(path, previous))
         return cannot("replaced", path);
-    return rename(beside, path) ? cannot("replaced", path) : sync_folder(path);
+    if (rename(beside, path))
+        return cannot("replaced", path);
+    return tutti_fs_sync_folder(path) ? TUTTI_OK : cannot("forced to the disk", path);
 }
 
 enum tutti_err tutti_checkpoint_write(const char *path, const void *bytes, size_t size)

@@ -43,6 +43,8 @@ struct tutti_conductor {
     struct tutti_bytes step_log_mark;
     struct tutti_collector *collector; /* of checkpoints; NULL: none are taken */
     struct tutti_parcel result_at, step_log_at;
+    const struct tutti_states *states; /* that are to be written; NULL: none ... */
+    struct tutti_bytes *final;         /* ... and those that ranks have told, per component; owned */
     double last_progress, last_flush;
     bool progressed;        /* since the last time that it was shown */
     enum tutti_err err;     /* of the rank that failed first */
@@ -64,6 +66,9 @@ static void release(struct tutti_conductor *conductor)
             free(conductor->ranks[r].lines[i]);
     }
     free(conductor->ranks);
+    for (uint32_t c = 0; conductor->final && c < conductor->states->count; c++)
+        free((void *)conductor->final[c].data);
+    free(conductor->final);
     tutti_parcel_fini(&conductor->result_at);
     tutti_parcel_fini(&conductor->step_log_at);
     free(conductor->step_log_path);
@@ -127,6 +132,13 @@ enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tu
 void tutti_conductor_collect(struct tutti_conductor *conductor, struct tutti_collector *collector)
 {
     conductor->collector = collector;
+}
+
+enum tutti_err tutti_conductor_keep_states(struct tutti_conductor *conductor, const struct tutti_states *states)
+{
+    conductor->states = states;
+    conductor->final = calloc((size_t)states->count + 1, sizeof *conductor->final);
+    return conductor->final ? TUTTI_OK : tutti_fail_memory();
 }
 
 enum tutti_err tutti_conductor_sync(struct tutti_conductor *conductor)
@@ -250,6 +262,31 @@ static enum tutti_err take_checkpoint(struct tutti_conductor *conductor, int r, 
     return tutti_collector_write(conductor->collector, tutti_parcel_bytes(result), tutti_parcel_bytes(step_log));
 }
 
+/* Kept until the end: of a run that failed no state is written. */
+static enum tutti_err take_state(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
+{
+    size_t size;
+    uint32_t component = tutti_unparcel_u32(in);
+    const void *bytes = tutti_unparcel_block(in, &size);
+    if (!is_read(in) || !conductor->final || component >= conductor->states->count ||
+        !tutti_states_final(conductor->states, component) || conductor->final[component].data)
+        return malformed("a final state", r);
+    void *copy = malloc(size + 1);
+    if (!copy)
+        return tutti_fail_memory();
+    memcpy(copy, bytes, size);
+    conductor->final[component] = (struct tutti_bytes){size, copy};
+    return TUTTI_OK;
+}
+
+static enum tutti_err write_states(struct tutti_conductor *conductor)
+{
+    for (uint32_t c = 0; conductor->final && c < conductor->states->count; c++)
+        if (conductor->final[c].data)
+            TRY(tutti_states_write(conductor->states, c, conductor->final[c].data, conductor->final[c].size));
+    return TUTTI_OK;
+}
+
 /* Has the frame to wait for those of other ranks? */
 static bool must_wait(const struct tutti_conductor *conductor, int rank, enum tutti_report_kind kind,
                       const struct tutti_unparcel *in)
@@ -336,6 +373,7 @@ static enum tutti_err take_frame(struct tutti_conductor *conductor, int r, enum 
     case TUTTI_REPORT_PROGRESS: return take_progress(conductor, r, in);
     case TUTTI_REPORT_STEP: return take_step(conductor, r, in);
     case TUTTI_REPORT_CHECKPOINT: return take_checkpoint(conductor, r, in);
+    case TUTTI_REPORT_STATE: return take_state(conductor, r, in);
     case TUTTI_REPORT_TALLY: return take_tally(conductor, r, in);
     case TUTTI_REPORT_END: return take_end(conductor, r, in);
     case TUTTI_REPORT_KINDS: break;
@@ -562,6 +600,8 @@ enum tutti_err tutti_conductor_finish(struct tutti_conductor *conductor, struct 
     (void)keep_own(conductor, close_step_log(conductor));
     if (stats)
         (void)keep_own(conductor, sum(conductor, rows, stats));
+    if (!conductor->err && !conductor->own_err)
+        (void)keep_own(conductor, write_states(conductor));
     bool own = conductor->own_err && (!conductor->err || conductor->err == TUTTI_ERR_STOPPED);
     enum tutti_err err = own ? conductor->own_err : conductor->err;
     const char *message = own ? conductor->own_message : conductor->message;

@@ -12,6 +12,7 @@
 #include "checkpoint/collector.h"
 #include "description/type.h"
 #include "fabric/report.h"
+#include "job/states.h"
 #include "options/options.h"
 
 struct tutti_conductor;
@@ -26,6 +27,10 @@ TUTTI_CHECKED enum tutti_err tutti_conductor_new(struct tutti_conductor **out, c
 void tutti_conductor_resume(struct tutti_conductor *conductor, struct tutti_bytes result, struct tutti_bytes step_log);
 /* Checkpoints that ranks report are collected there, which is borrowed until the end; before anything is taken. */
 void tutti_conductor_collect(struct tutti_conductor *conductor, struct tutti_collector *collector);
+/* Final states that ranks report are written at the end of a run that goes well. `states` is borrowed until then; before anything is taken.
+ * MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_conductor_keep_states(struct tutti_conductor *conductor,
+                                                         const struct tutti_states *states);
 /* Where the files are now: as tutti_output_mark and tutti_step_log_mark put it on a run of one rank. Nothing for a file that has not
  * been opened. IO, MEMORY. */
 TUTTI_CHECKED enum tutti_err tutti_conductor_mark(struct tutti_conductor *conductor, struct tutti_parcel *result,

@@ -28,7 +28,9 @@ static bool matters(const struct tutti_option *option)
 {
     bool of_run = option->group == TUTTI_GROUP_MODEL || option->group == TUTTI_GROUP_TIMES ||
                   option->group == TUTTI_GROUP_ACCURACY || option->group == TUTTI_GROUP_COUPLING;
-    return of_run && option->travels && strcmp(option->name, "input") != 0 && strcmp(option->name, "realtime") != 0;
+    bool is_file = strcmp(option->name, "input") == 0 ||
+                   strcmp(option->name, "initial-state") == 0; /* by their content */
+    return of_run && option->travels && !is_file && strcmp(option->name, "realtime") != 0;
 }
 
 static enum tutti_err put_all(const struct tutti_job *job, struct tutti_parcel *parcel)
@@ -41,6 +43,13 @@ static enum tutti_err put_all(const struct tutti_job *job, struct tutti_parcel *
         TRY(put_file(parcel, system->files[i].name, system->files[i].path));
     for (size_t i = 0; i < options->input_count; i++)
         TRY(put_file(parcel, options->inputs[i], options->inputs[i]));
+    for (uint32_t c = 0; c < job->states.count; c++) {
+        const struct tutti_initial_state *state = tutti_states_initial(&job->states, c);
+        if (state) {
+            tutti_parcel_put_text(parcel, state->path);
+            tutti_parcel_put_block(parcel, state->bytes, state->size);
+        }
+    }
     for (const struct tutti_option *option = tutti_options; option->name; option++) {
         if (!matters(option))
             continue;

@@ -134,6 +134,10 @@ static enum tutti_err open_and_go(const struct tutti_launch *launch, struct tutt
         err = tutti_conductor_new(&conductor, &launch->job->options, launch->job->result, launch->ranks);
     if (!err && conductor)
         err = collect(conductor, launch->job, &collector);
+    if (!err && conductor)
+        err = tutti_conductor_keep_states(conductor, &launch->job->states);
+    if (!err && (conductor || !launcher->has_conductor)) /* where files are written */
+        err = tutti_states_check_places(&launch->job->states);
     if (!err && launcher->open)
         err = launcher->open(launch->self, launch->job, launch->ranks);
     struct tutti_failure failure;
@@ -203,6 +207,11 @@ static void tell_files(const struct tutti_job *job)
     for (size_t i = 0; i < options->input_count; i++)
         options->used(options->used_context,
                       &(struct tutti_used_file){"input", options->inputs[i], options->inputs[i]});
+    for (uint32_t c = 0; c < job->states.count; c++) {
+        const struct tutti_initial_state *state = tutti_states_initial(&job->states, c);
+        if (state)
+            options->used(options->used_context, &(struct tutti_used_file){"state", state->path, state->path});
+    }
 }
 
 static enum tutti_err run(struct tutti_launch *launch, struct tutti_run_stats *stats, struct tutti_recovery *recovery)

@@ -360,6 +360,7 @@ static const char *const call_names[TUTTI_CALL_COUNT] = {
     [TUTTI_CALL_SET_STATE] = "fmi2SetFMUstate",
     [TUTTI_CALL_FREE_STATE] = "fmi2FreeFMUstate",
     [TUTTI_CALL_SERIALIZE] = "fmi2SerializeFMUstate",
+    [TUTTI_CALL_DESERIALIZE] = "fmi2DeSerializeFMUstate",
     [TUTTI_CALL_TERMINATE] = "fmi2Terminate",
     [TUTTI_CALL_RESET] = "fmi2Reset",
 };

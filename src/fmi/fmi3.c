@@ -336,8 +336,8 @@ static const char *type_word(enum tutti_type type)
     [TUTTI_CALL_GET_NOMINALS] = "fmi3GetNominalsOfContinuousStates",                                                   \
     [TUTTI_CALL_COMPLETED_STEP] = "fmi3CompletedIntegratorStep", [TUTTI_CALL_GET_STATE] = "fmi3GetFMUState",           \
     [TUTTI_CALL_SET_STATE] = "fmi3SetFMUState", [TUTTI_CALL_FREE_STATE] = "fmi3FreeFMUState",                          \
-    [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState", [TUTTI_CALL_TERMINATE] = "fmi3Terminate",                        \
-    [TUTTI_CALL_RESET] = "fmi3Reset"
+    [TUTTI_CALL_SERIALIZE] = "fmi3SerializeFMUState", [TUTTI_CALL_DESERIALIZE] = "fmi3DeserializeFMUState",            \
+    [TUTTI_CALL_TERMINATE] = "fmi3Terminate", [TUTTI_CALL_RESET] = "fmi3Reset"
 
 static const char *const cs_names[TUTTI_CALL_COUNT] = {
     COMMON_NAMES,

@@ -99,6 +99,14 @@ TUTTI_CHECKED enum tutti_err tutti_instance_pack(struct tutti_instance *instance
 TUTTI_CHECKED enum tutti_err tutti_instance_unpack(struct tutti_instance *instance, struct tutti_unparcel *parcel,
                                                    struct tutti_saved *saved);
 
+/* The present state as the FMU's own bytes and nothing else, as importers write them to files; *bytes is the caller's (free). */
+TUTTI_CHECKED enum tutti_err tutti_instance_export(struct tutti_instance *instance, unsigned char **bytes,
+                                                   size_t *size);
+/* A new instance, whose experiment is set up, stands where such bytes say, at the start of its experiment, without an initialisation: between
+ * two steps, of Model Exchange in continuous-time mode. Whether they are such bytes, only the FMU can tell. */
+TUTTI_CHECKED enum tutti_err tutti_instance_adopt(struct tutti_instance *instance, const unsigned char *bytes,
+                                                  size_t size);
+
 TUTTI_CHECKED enum tutti_err tutti_instance_terminate(struct tutti_instance *instance);
 TUTTI_CHECKED enum tutti_err tutti_instance_reset(struct tutti_instance *instance);
 

@@ -44,21 +44,19 @@ struct saved_header {
     double time;
 };
 
-enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct tutti_saved *saved,
-                                        unsigned char **bytes, size_t *size)
+/* The FMU's own bytes, with room for `ahead` bytes in front of them. */
+static enum tutti_err serialize(struct tutti_instance *in, const struct tutti_saved *saved, size_t ahead,
+                                unsigned char **bytes, size_t *size)
 {
     *bytes = NULL;
     TRY(tutti_call_need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
     size_t own = 0;
     CALL(in, TUTTI_CALL_SERIALIZE, serialized_size, in, saved->handle, &own);
-    struct saved_header header = {(int32_t)saved->state, (int16_t)in->binding->fmi, (int16_t)in->library->kind,
-                                  saved->time};
-    unsigned char *all = own < SIZE_MAX / 2 ? malloc(sizeof header + own) : NULL;
+    unsigned char *all = own < SIZE_MAX / 2 ? malloc(ahead + own + 1) : NULL;
     if (!all)
         return tutti_fail_memory();
-    memcpy(all, &header, sizeof header);
     struct tutti_frame frame = tutti_call_enter(in);
-    enum tutti_status status = in->binding->serialize(in, saved->handle, all + sizeof header, own);
+    enum tutti_status status = in->binding->serialize(in, saved->handle, all + ahead, own);
     tutti_call_leave(frame);
     enum tutti_err err = tutti_call_conclude(in, TUTTI_CALL_SERIALIZE, status);
     if (err) {
@@ -66,7 +64,17 @@ enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct 
         return err;
     }
     *bytes = all;
-    *size = sizeof header + own;
+    *size = ahead + own;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_instance_serialize(struct tutti_instance *in, const struct tutti_saved *saved,
+                                        unsigned char **bytes, size_t *size)
+{
+    struct saved_header header = {(int32_t)saved->state, (int16_t)in->binding->fmi, (int16_t)in->library->kind,
+                                  saved->time};
+    TRY(serialize(in, saved, sizeof header, bytes, size));
+    memcpy(*bytes, &header, sizeof header);
     return TUTTI_OK;
 }
 
@@ -81,7 +89,7 @@ enum tutti_err tutti_instance_deserialize(struct tutti_instance *in, const unsig
         header.state <= (int32_t)TUTTI_STATE_NONE || header.state >= (int32_t)TUTTI_STATE_ERROR)
         return tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of an FMI %s FMU for %s",
                           in->options.name, in->binding->version, tutti_interface_name(in->library->kind));
-    CALL(in, TUTTI_CALL_SERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
+    CALL(in, TUTTI_CALL_DESERIALIZE, deserialize, in, bytes + sizeof header, size - sizeof header, &saved->handle);
     saved->state = (enum tutti_state)header.state;
     saved->time = header.time;
     return TUTTI_OK;
@@ -104,4 +112,29 @@ enum tutti_err tutti_instance_unpack(struct tutti_instance *in, struct tutti_unp
     size_t size;
     const void *bytes = tutti_unparcel_block(parcel, &size);
     return tutti_instance_deserialize(in, bytes, size, saved);
+}
+
+/* ---- files that other importers write and read, too: nothing but the FMU's bytes ---- */
+
+enum tutti_err tutti_instance_export(struct tutti_instance *in, unsigned char **bytes, size_t *size)
+{
+    struct tutti_saved saved = {0};
+    struct tutti_failure failure;
+    *bytes = NULL;
+    TRY(tutti_instance_save(in, &saved));
+    tutti_failure_keep(&failure, serialize(in, &saved, 0, bytes, size));
+    tutti_instance_discard_saved(in, &saved);
+    return tutti_failure_return(&failure);
+}
+
+enum tutti_err tutti_instance_adopt(struct tutti_instance *in, const unsigned char *bytes, size_t size)
+{
+    struct tutti_saved saved = {.state = in->library->kind == TUTTI_ME ? TUTTI_STATE_CONTINUOUS : TUTTI_STATE_STEP,
+                                .time = in->setup.start};
+    struct tutti_failure failure;
+    TRY(tutti_call_need(in, TUTTI_CAN_SERIALIZE, "serialised states (canSerializeFMUstate)"));
+    CALL(in, TUTTI_CALL_DESERIALIZE, deserialize, in, bytes, size, &saved.handle);
+    tutti_failure_keep(&failure, tutti_instance_restore(in, &saved));
+    tutti_instance_discard_saved(in, &saved);
+    return tutti_failure_return(&failure);
 }

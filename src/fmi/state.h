@@ -89,6 +89,7 @@ enum tutti_state {
     X(SET_STATE, "restore the state")                                                                                  \
     X(FREE_STATE, "free a saved state")                                                                                \
     X(SERIALIZE, "serialise a saved state")                                                                            \
+    X(DESERIALIZE, "read a serialised state")                                                                          \
     X(TERMINATE, "terminate")                                                                                          \
     X(RESET, "reset")
 

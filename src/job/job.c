@@ -144,6 +144,7 @@ static enum tutti_err settle(struct tutti_job *job)
                             job->options.log));
     TRY(place_visit(job));
     TRY(read_tables(job));
+    TRY(tutti_states_open(&job->states, &job->options, job->system, where_is));
     return tutti_structure_init(&job->structure, job->system, TUTTI_PHASE_INITIAL);
 }
 
@@ -190,6 +191,8 @@ static bool is_model(const char *model, const char *path)
     return same;
 }
 
+static const char INITIAL_STATE[] = "--initial-state";
+
 const char *tutti_job_reads(const struct tutti_run_options *options, const char *path)
 {
     for (size_t i = 0; i < options->file_count; i++)
@@ -198,6 +201,11 @@ const char *tutti_job_reads(const struct tutti_run_options *options, const char 
     for (size_t i = 0; i < options->input_count; i++)
         if (tutti_fs_is_same(path, options->inputs[i]))
             return "--input";
+    for (size_t i = 0; i < options->initial_state_count; i++) {
+        const char *text = options->initial_states[i], *equals = strchr(text, '=');
+        if (tutti_fs_is_same(path, text) || (equals && tutti_fs_is_same(path, equals + 1)))
+            return INITIAL_STATE;
+    }
     return tutti_fs_is_same(path, options->nodes) ? "--nodes" : tutti_fs_is_same(path, options->key) ? "--key" : NULL;
 }
 
@@ -229,6 +237,32 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log takes the name of a file, not - (-o - is for results)");
     if (tutti_fs_is_same(options->step_log, options->output))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--step-log '%s' is the file of -o; name another", options->step_log);
+    return TUTTI_OK;
+}
+
+/* What a file is that is not to be overwritten; NULL: none that is known. */
+static const char *what_is(const struct tutti_job *job, const char *path)
+{
+    const struct tutti_run_options *options = &job->options;
+    const char *const written[][2] = {
+        {"-o", options->output}, {"--step-log", options->step_log}, {"--checkpoint", options->checkpoint}};
+    const char *read = tutti_job_reads(options, path);
+    if (read == INITIAL_STATE) /* it has been read: the final state may take its place */
+        read = NULL;
+    for (size_t i = 0; !read && i < sizeof written / sizeof *written; i++)
+        read = tutti_fs_is_same(path, written[i][1]) ? written[i][0] : NULL;
+    for (uint32_t f = 0; !read && f < job->system->fmu_count; f++)
+        read = tutti_fs_is_same(path, job->system->fmus[f]->path) ? "an FMU of the system" : NULL;
+    return read;
+}
+
+static enum tutti_err check_states(const struct tutti_job *job)
+{
+    for (uint32_t c = 0; c < job->states.count; c++) {
+        const char *path = tutti_states_final(&job->states, c), *other = path ? what_is(job, path) : NULL;
+        if (other)
+            return tutti_fail(TUTTI_ERR_ARGUMENT, "--final-state '%s' is the file of %s; name another", path, other);
+    }
     return TUTTI_OK;
 }
 
@@ -302,7 +336,9 @@ enum tutti_err tutti_job_open(struct tutti_job *job, const struct tutti_run_opti
         err = read_checkpoint(job);
     if (!err)
         err = settle(job);
-    return close_failed(job, err ? err : check_fmus(job));
+    if (!err)
+        err = check_fmus(job);
+    return close_failed(job, err ? err : check_states(job));
 }
 
 enum tutti_err tutti_job_unpack(const struct tutti_job *job)
@@ -318,6 +354,7 @@ void tutti_job_close(struct tutti_job *job)
     for (size_t i = 0; i < job->table_count && i < job->options.input_count; i++) /* others are the system's */
         tutti_table_free(job->tables[i].table);
     free(job->tables);
+    tutti_states_fini(&job->states);
     tutti_system_free(job->system);
     free(job->result);
     free(job->checkpoint);

@@ -15,6 +15,7 @@
 #include "master/pace.h"
 #include "master/pack.h"
 #include "options/options.h"
+#include "report/final_states.h"
 #include "start/initialise.h"
 #include "start/open.h"
 #include "start/rows.h"
@@ -86,6 +87,8 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
         TRY(tutti_unpack(execution, rank->job->resume));
     else if (!crossed)
         TRY(tutti_observer_row(master->observer, rank->t));
+    if (!rank->job->resume)
+        TRY(tutti_start_apply_late(rank));
     execution->observer.muted = false;
     return tutti_checkpoints_open(execution);
 }
@@ -123,6 +126,8 @@ enum tutti_err tutti_execution_go(struct tutti_execution *execution)
         err = tutti_norm_estimate_run(&execution->master.norm);
     if (!err)
         err = tutti_growth_tell(&execution->loop.growth, rank);
+    if (!err)
+        err = tutti_final_states_tell(rank);
     if (!err)
         err = tutti_rank_terminate(rank);
     rank->stats->loop_seconds = tutti_clock_now() - execution->loop.watch.loop_start;

@@ -230,7 +230,8 @@ static enum tutti_err add_component(struct build *build, uint32_t component)
     for (uint32_t input = first; input < outputs; input++)
         build->input_at[structure->nodes[input].variable] = input;
     enum tutti_err err = TUTTI_OK;
-    for (uint32_t node = outputs; node < end && err == TUTTI_OK; node++)
+    bool begun = build->phase == TUTTI_PHASE_INITIAL && build->system->components[component].has_state;
+    for (uint32_t node = outputs; node < end && err == TUTTI_OK && !begun; node++)
         err = add_output(build, node, first, outputs);
     for (uint32_t input = first; input < outputs; input++)
         build->input_at[structure->nodes[input].variable] = TUTTI_NONE;

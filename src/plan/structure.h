@@ -5,7 +5,8 @@
  * A node is a connected variable of a component: an input (or parameter) that is a destination, or an output (local,
  * calculated parameter) that is a source. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output
  * the inputs of its component that it depends on (Andersson 2016 eq. 5.4), as the model structure says; where that says
- * nothing, all of them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs.
+ * nothing, all of them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs; what a
+ * component gives that begins in a saved state needs nothing.
  *
  * A connection from or to a port of the system itself makes no node: what comes in is known before anything is computed,
  * and no unit waits for what goes out. */

@@ -541,6 +541,13 @@ static enum tutti_err sort_nodes(struct block *block, const uint32_t *nodes, uin
                               "what its outputs are before it is initialised; export it for FMI 2.0 or 3.0, or take it "
                               "out of the loop",
                               unit->name, unit->fmu->path);
+        if (block->rank->job->system->components[block->rank->job->structure.nodes[nodes[i]].component].has_state &&
+            !unit->has_events)
+            return tutti_fail(
+                TUTTI_ERR_UNSUPPORTED,
+                "%s begins in a saved state, in which Co-Simulation without event mode does not tell how its "
+                "outputs depend on inputs",
+                unit->name);
         bool output = block->rank->job->structure.nodes[nodes[i]].output;
         block->spread = block->spread || !is_own(block, nodes[i]);
         if (!output) {

@@ -41,7 +41,8 @@ static bool put_known(struct tutti_rank *rank, uint32_t node)
             values = component->settings[i].element.count == 0 ? component->settings[i].values : NULL;
             count = component->settings[i].count;
         }
-    if (!values || var->negated || tutti_type_is_text(var->type) || (count != 1 && count != slot->count))
+    if (!values || component->has_state || var->negated || tutti_type_is_text(var->type) ||
+        (count != 1 && count != slot->count))
         return false;
     for (uint32_t i = 0; i < slot->count; i++)
         memcpy((char *)slot->values + i * size, values + (count == 1 ? 0 : i) * size, size);
@@ -99,40 +100,67 @@ static enum tutti_err enter_mode(struct tutti_rank *rank, struct tutti_member *m
     return kind->enter_init(member->unit);
 }
 
+/* Discrete inputs are set with the first step. (With event mode it would take an event.) */
+static void hold_for_step(struct tutti_member *member)
+{
+    if (member->unit->has_events)
+        return;
+    member->wires->held_changed = true;
+    if (member->inputs)
+        member->inputs->now.held_changed = true;
+}
+
+/* A unit that begins in a saved state is initialised. In event mode it is told its inputs at once; without, what it would be asked for then
+ * is its state's, so that they come with the first step (tutti_start_apply_late). */
+static enum tutti_err adopt(struct tutti_rank *rank, struct tutti_member *member,
+                            const struct tutti_initial_state *state)
+{
+    const struct tutti_component *component = &rank->job->system->components[member->component];
+    struct tutti_unit *unit = member->unit;
+    TRY(tutti_fail_context(unit->kind->adopt(unit, state->bytes, state->size), "--initial-state '%s'", state->path));
+    member->ready = true;
+    hold_for_step(member);
+    if (!unit->has_events)
+        return TUTTI_OK;
+    TRY(tutti_unit_apply_tunable(unit, component->settings, component->setting_count));
+    return member->inputs ? tutti_inputs_set_all(member->inputs, unit) : TUTTI_OK;
+}
+
 static enum tutti_err enter(struct tutti_rank *rank, struct tutti_member *member)
 {
     const struct tutti_component *component = &rank->job->system->components[member->component];
+    const struct tutti_initial_state *state = tutti_states_initial(&rank->job->states, member->component);
     tutti_rank_tell_unit(rank, member->component);
     if (member->inputs) {
         member->inputs->now.time = rank->times.start;
         tutti_inputs_sample(member->inputs, rank->times.start, true);
     }
+    if (state)
+        return adopt(rank, member, state);
     TRY(enter_mode(rank, member));
     TRY(tutti_unit_apply_inputs(member->unit, component->settings, component->setting_count));
     return member->inputs ? tutti_inputs_set_all(member->inputs, member->unit) : TUTTI_OK;
 }
 
-/* Some FMUs put their inputs back at the end of the initialisation: discrete ones are set once more with the first step, though
- * nothing changed since. (With event mode it would take an event.) */
+/* Some FMUs put their inputs back at the end of the initialisation, though nothing changed since. */
 static enum tutti_err leave(struct tutti_member *member)
 {
     if (member->ready)
         return TUTTI_OK;
     member->ready = true;
-    if (!member->unit->has_events) {
-        member->wires->held_changed = true;
-        if (member->inputs)
-            member->inputs->now.held_changed = true;
-    }
+    hold_for_step(member);
     return member->unit->kind->exit_init(member->unit);
 }
 
+/* A unit that is initialised gets its inputs with the first step. FMI 1.0 has no other way to read what follows them: Model Exchange can be told
+ * them at once; but in a saved state its outputs are those of the inputs that it had. */
 static enum tutti_err set_inputs(struct tutti_rank *rank, struct tutti_member *member, const uint32_t *nodes,
                                  uint32_t count)
 {
+    bool begun = rank->job->system->components[member->component].has_state;
     for (uint32_t i = 0; i < count; i++) {
         TRY(tutti_wires_gather_node(&rank->wires, nodes[i]));
-        if (!member->ready || member->unit->kind->interface == TUTTI_ME)
+        if (!member->ready || (member->unit->kind->interface == TUTTI_ME && !begun))
             TRY(tutti_node_write(rank, nodes[i]));
         else
             member->wires->held_changed = true;
@@ -239,10 +267,8 @@ static enum tutti_err begin_anew(struct tutti_rank *rank, struct tutti_member *m
     member->ready = false;
     TRY(enter(rank, member));
     for (uint32_t n = rank->job->structure.component_first[c]; n < rank->job->structure.component_first[c + 1]; n++)
-        if (!rank->job->structure.nodes[n].output) {
-            TRY(tutti_wires_gather_node(&rank->wires, n));
-            TRY(tutti_node_write(rank, n));
-        }
+        if (!rank->job->structure.nodes[n].output)
+            TRY(set_inputs(rank, member, &n, 1));
     TRY(leave(member));
     TRY(settle_member(rank, member));
     member->unit->counts = counts;
@@ -351,4 +377,14 @@ enum tutti_err tutti_start_leave(struct tutti_rank *rank)
     }
     TRY(settle(rank));
     return compare_parameters(rank);
+}
+
+enum tutti_err tutti_start_apply_late(struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        const struct tutti_component *component = &rank->job->system->components[rank->own[m]->component];
+        if (component->has_state && !rank->own[m]->unit->has_events)
+            TRY(tutti_unit_apply_tunable(rank->own[m]->unit, component->settings, component->setting_count));
+    }
+    return TUTTI_OK;
 }

@@ -201,7 +201,8 @@ enum tutti_err tutti_member_configure(struct tutti_rank *rank, uint32_t c)
     struct tutti_experiment_setup setup = {
         .start = rank->times.start,
         .stop = rank->times.stop,
-        .has_stop = true,
+        .has_stop =
+            !tutti_states_final(&rank->job->states, c), /* it is part of the state, which is to go on from there */
         .tolerance = member->setup.tolerance * (member->setup.share > 0 ? member->setup.share : 1),
         .has_tolerance = member->setup.tolerance > 0,
     };
@@ -407,6 +408,24 @@ static enum tutti_err share_traits(struct tutti_rank *rank)
     return err;
 }
 
+/* All ranks know what units can. */
+static enum tutti_err check_states(const struct tutti_rank *rank)
+{
+    const struct tutti_states *states = &rank->job->states;
+    for (uint32_t c = 0; c < states->count; c++) {
+        const char *option = tutti_states_initial(states, c) ? "--initial-state"
+                             : tutti_states_final(states, c) ? "--final-state"
+                                                             : NULL;
+        if (option && !(rank->units[c]->can & TUTTI_CAN_SERIALIZE))
+            return tutti_fail(
+                TUTTI_ERR_UNSUPPORTED,
+                "%s: the FMU of '%s' (%s) cannot serialise its state, as it takes to read or write one: export it "
+                "with canSerializeFMUstate, and run it without --rollback fork",
+                option, rank->units[c]->name, rank->units[c]->fmu->path);
+    }
+    return TUTTI_OK;
+}
+
 static enum tutti_err make_members(struct tutti_rank *rank)
 {
     struct tutti_drive drive = {0};
@@ -435,6 +454,7 @@ static enum tutti_err make_members(struct tutti_rank *rank)
     }
     TRY(share_traits(rank));
     TRY(check_used(rank, used));
+    TRY(check_states(rank));
     TRY(tutti_rows_fit_step(rank));
     TRY(give_grids(rank));
     return is_alone(rank) ? TUTTI_OK : check_options(rank);

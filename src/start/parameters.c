@@ -10,21 +10,29 @@ struct place {
     const struct tutti_member *member;
 };
 
-/* A connection or an input file has the say. */
-static bool comes_from_elsewhere(const void *context, uint32_t variable)
-{
-    const struct place *place = context;
-    const struct tutti_inputs *inputs = place->member->inputs;
-    return (inputs && inputs->signal_of[variable] > 0) ||
-           tutti_structure_find(&place->rank->job->structure, place->member->component, variable, false) != TUTTI_NONE;
-}
-
 static bool is_set(const struct tutti_component *component, uint32_t variable)
 {
     for (size_t i = 0; i < component->setting_count; i++)
         if (component->settings[i].variable == variable)
             return true;
     return false;
+}
+
+/* A saved state has its own parameters; tunable ones that are set come later, or have come (tutti_start_apply_late). */
+static bool comes_from_state(const struct place *place, uint32_t variable)
+{
+    const struct tutti_component *component = &place->rank->job->system->components[place->member->component];
+    return component->has_state &&
+           (!is_set(component, variable) || tutti_unit_takes_late(place->member->unit, variable));
+}
+
+/* A connection, an input file or a saved state has the say. */
+static bool comes_from_elsewhere(const void *context, uint32_t variable)
+{
+    const struct place *place = context;
+    const struct tutti_inputs *inputs = place->member->inputs;
+    return (inputs && inputs->signal_of[variable] > 0) || comes_from_state(place, variable) ||
+           tutti_structure_find(&place->rank->job->structure, place->member->component, variable, false) != TUTTI_NONE;
 }
 
 static enum tutti_err warn(const struct tutti_rank *rank, const struct tutti_member *member,
@@ -41,7 +49,12 @@ static enum tutti_err warn(const struct tutti_rank *rank, const struct tutti_mem
     bool told = !expected.failed && !found.failed;
     if (count > 1)
         snprintf(more, sizeof more, " (and %zu more parameters have other values, too)", count - 1);
-    if (told && is_set(component, first->variable))
+    if (told && component->has_state)
+        tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                         "the initial state has another parameter: '%s' was set to %s, and is %s in the state of "
+                         "--initial-state%s; the run goes on with what the state has",
+                         var->name, expected.text, found.text, more);
+    else if (told && is_set(component, first->variable))
         tutti_log_insist(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
                          "the FMU does not take a parameter: '%s' was set to %s, and is %s after the initialisation%s; "
                          "the run goes on with what the FMU has",

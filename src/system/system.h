@@ -37,6 +37,7 @@ struct tutti_component {
     const struct tutti_word *words; /* its annotation */
     size_t word_count;
     double step_hint; /* of another tool's annotation; 0: none */
+    bool has_state;   /* it begins in a state of a file (job/states.h): its first outputs do not depend on its inputs */
     const char *file; /* where it is declared; NULL: the command line */
     unsigned line;
 };

@@ -106,6 +106,18 @@ static enum tutti_err exit_init(struct tutti_unit *unit)
     return tutti_instance_exit_initialization(((struct cs *)unit)->instance);
 }
 
+static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes, size_t size)
+{
+    struct cs *cs = (struct cs *)unit;
+    TRY(tutti_unit_adopt(unit, cs->instance, cs->options.log, bytes, size));
+    return unit->has_events ? tutti_instance_enter_event(cs->instance) : TUTTI_OK;
+}
+
+static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **bytes, size_t *size)
+{
+    return tutti_instance_export(((struct cs *)unit)->instance, bytes, size);
+}
+
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
 {
     unit->counts.sets++;
@@ -273,6 +285,8 @@ const struct tutti_unit_kind tutti_unit_cs = {
     .enter_init = enter_init,
     .reset = reset,
     .exit_init = exit_init,
+    .adopt = adopt,
+    .export_state = export_state,
     .set = set,
     .get = get,
     .offer = offer,

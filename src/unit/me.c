@@ -113,12 +113,11 @@ static enum tutti_err reset(struct tutti_unit *unit)
     return tutti_instance_reset(((struct me *)unit)->instance);
 }
 
-static enum tutti_err exit_init(struct tutti_unit *unit)
+/* The FMU is in event mode for the first time. */
+static enum tutti_err prepare(struct me *me)
 {
-    struct me *me = (struct me *)unit;
     const struct tutti_extra *extra = me->options.integration.extra;
     size_t indicators = 0, extra_states = extra ? extra->count : 0;
-    TRY(tutti_instance_exit_initialization(me->instance));
     TRY(tutti_instance_count_states(me->instance, &me->model.states, &indicators));
     TRY(tutti_me_events_init(&me->events, &me->solution, indicators));
     TRY(tutti_me_model_init(&me->model, extra_states));
@@ -130,6 +129,32 @@ static enum tutti_err exit_init(struct tutti_unit *unit)
     if (extra)
         TRY(tutti_me_extra_init(&me->extra, extra, &me->linear));
     return tutti_me_solution_init(&me->solution, &me->model, extra_states > 0 ? &me->extra.ode : &me->model.ode);
+}
+
+static enum tutti_err exit_init(struct tutti_unit *unit)
+{
+    struct me *me = (struct me *)unit;
+    TRY(tutti_instance_exit_initialization(me->instance));
+    return prepare(me);
+}
+
+/* An event follows, as it does after an initialisation: only there FMUs tell when their next one is. */
+static enum tutti_err adopt(struct tutti_unit *unit, const unsigned char *bytes, size_t size)
+{
+    struct me *me = (struct me *)unit;
+    bool discarded = false;
+    TRY(tutti_unit_adopt(unit, me->instance, me->options.log, bytes, size));
+    TRY(tutti_instance_set_time(me->instance, me->solution.t, &discarded));
+    if (discarded)
+        return tutti_fail(TUTTI_ERR_FMU, "%s (%s): the FMU does not take the time t = %s in its initial state",
+                          unit->name, unit->fmu->path, TIME(me->solution.t));
+    TRY(tutti_instance_enter_event(me->instance));
+    return prepare(me);
+}
+
+static enum tutti_err export_state(struct tutti_unit *unit, unsigned char **bytes, size_t *size)
+{
+    return tutti_instance_export(((struct me *)unit)->instance, bytes, size);
 }
 
 static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *block)
@@ -716,6 +741,8 @@ const struct tutti_unit_kind tutti_unit_me = {
     .enter_init = enter_init,
     .reset = reset,
     .exit_init = exit_init,
+    .adopt = adopt,
+    .export_state = export_state,
     .set = set,
     .get = get,
     .offer = offer,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/str.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
@@ -270,6 +271,36 @@ static enum tutti_causality causality_of(const struct tutti_unit *unit, const st
     return unit->fmu->desc->vars[setting->variable].causality;
 }
 
+/* FMUs that add up their steps are off by rounding errors, relative to the time. */
+static const double MOST_APART = 1e-6;
+
+/* The variable that is the FMU's time; TUTTI_NONE: it has none, or one of another type. */
+static uint32_t find_time(const struct tutti_desc *desc)
+{
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].causality == TUTTI_INDEPENDENT)
+            return desc->vars[v].type == TUTTI_TYPE_FLOAT64 && desc->vars[v].dimension_count == 0 ? v : TUTTI_NONE;
+    return TUTTI_NONE;
+}
+
+enum tutti_err tutti_unit_adopt(struct tutti_unit *unit, struct tutti_instance *instance, const struct tutti_log *log,
+                                const unsigned char *bytes, size_t size)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    uint32_t variable = find_time(desc);
+    TRY(tutti_instance_adopt(instance, bytes, size));
+    double start = tutti_instance_time(instance), own = start;
+    bool refused = variable == TUTTI_NONE;
+    if (!refused)
+        TRY(tutti_instance_ask(instance, TUTTI_TYPE_FLOAT64, &desc->vars[variable].reference, 1, &own, 1, &refused));
+    if (!refused && fabs(own - start) > MOST_APART * fmax(fabs(own), fabs(start)))
+        tutti_log_printf(
+            log, TUTTI_LOG_WARNING, unit->name,
+            "the initial state is one at t = %s, and the run begins at t = %s: --start %s goes on from there",
+            TIME(own), TIME(start), NUMBER(own));
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
 {
     TRY(unit->kind->configure(unit, settings, count));
@@ -285,6 +316,20 @@ enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tut
 {
     for (size_t i = 0; i < count; i++)
         if (causality_of(unit, &settings[i]) == TUTTI_INPUT)
+            TRY(apply_one(unit, &settings[i], settings, NULL));
+    return TUTTI_OK;
+}
+
+bool tutti_unit_takes_late(const struct tutti_unit *unit, uint32_t variable)
+{
+    const struct tutti_var *var = &unit->fmu->desc->vars[variable];
+    return var->causality == TUTTI_INPUT || (var->causality == TUTTI_PARAMETER && var->variability == TUTTI_TUNABLE);
+}
+
+enum tutti_err tutti_unit_apply_tunable(struct tutti_unit *unit, const struct tutti_setting *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tutti_unit_takes_late(unit, settings[i].variable))
             TRY(apply_one(unit, &settings[i], settings, NULL));
     return TUTTI_OK;
 }

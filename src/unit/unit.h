@@ -6,7 +6,7 @@
  * unit.c, run `ctest -L unit`.
  *
  * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
- * free. Between steps: save, and restore any number of times. */
+ * free. Between steps: save, and restore any number of times. In place of enter_init ... exit_init: adopt. */
 #ifndef TUTTI_UNIT_UNIT_H
 #define TUTTI_UNIT_UNIT_H
 
@@ -113,6 +113,12 @@ struct tutti_unit_kind {
     enum tutti_err (*reset)(struct tutti_unit *unit);
     enum tutti_err (*exit_init)(struct tutti_unit *unit);
 
+    /* In place of both: the FMU is where a state that was exported from it says, at the start of the experiment. As after exit_init, a unit
+     * with events is in event mode. */
+    enum tutti_err (*adopt)(struct tutti_unit *unit, const unsigned char *bytes, size_t size);
+    /* The FMU's state between steps as its own bytes; the caller's (free). */
+    enum tutti_err (*export_state)(struct tutti_unit *unit, unsigned char **bytes, size_t *size);
+
     /* One FMI call each. */
     enum tutti_err (*set)(struct tutti_unit *unit, const struct tutti_block *block);
     enum tutti_err (*get)(struct tutti_unit *unit, struct tutti_block *block);
@@ -203,6 +209,11 @@ TUTTI_CHECKED enum tutti_err tutti_unit_apply(struct tutti_unit *unit, const str
 /* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
 TUTTI_CHECKED enum tutti_err tutti_unit_apply_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
                                                      size_t count);
+/* Can the variable be set while the unit runs: is it an input, or a tunable parameter? */
+bool tutti_unit_takes_late(const struct tutti_unit *unit, uint32_t variable);
+/* Those among `settings`, of a unit that has adopted a state. */
+TUTTI_CHECKED enum tutti_err tutti_unit_apply_tunable(struct tutti_unit *unit, const struct tutti_setting *settings,
+                                                      size_t count);
 /* ... before it, to an FMU that may refuse them: some compute their initial values in enter_init. */
 TUTTI_CHECKED enum tutti_err tutti_unit_offer_inputs(struct tutti_unit *unit, const struct tutti_setting *settings,
                                                      size_t count, bool *refused);
@@ -220,6 +231,9 @@ TUTTI_CHECKED enum tutti_err tutti_unit_get_start(struct tutti_unit *unit, uint3
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
 TUTTI_CHECKED enum tutti_err tutti_unit_configure(struct tutti_unit *unit, struct tutti_instance *instance,
                                                   const struct tutti_setting *settings, size_t count);
+/* For kinds: tutti_instance_adopt. The user is warned of a state whose own time is not the start of the experiment, if the FMU tells it. */
+TUTTI_CHECKED enum tutti_err tutti_unit_adopt(struct tutti_unit *unit, struct tutti_instance *instance,
+                                              const struct tutti_log *log, const unsigned char *bytes, size_t size);
 /* For kinds: lets an instance in event mode update its discrete states until they rest. */
 TUTTI_CHECKED enum tutti_err tutti_unit_update_discrete(const struct tutti_unit *unit, struct tutti_instance *instance,
                                                         struct tutti_discrete *discrete);

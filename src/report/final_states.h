@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* final_states.h - the states that units have at the end of a run (job/states.h): to the conductor, which writes them once all ranks
+ * have come to their end, or, on one rank, to their files. */
+#ifndef TUTTI_REPORT_FINAL_STATES_H
+#define TUTTI_REPORT_FINAL_STATES_H
+
+#include "rank/rank.h"
+
+/* Of own units, before they are terminated. Of a run that an FMU has ended before its stop time none is written, with a warning. */
+TUTTI_CHECKED enum tutti_err tutti_final_states_tell(struct tutti_rank *rank);
+
+#endif
