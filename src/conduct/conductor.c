@@ -241,13 +241,15 @@ static enum tutti_err take_step(struct tutti_conductor *conductor, int r, struct
 }
 
 /* The first rank has written all steps up to here. Once all have brought their parts, every row that came before is written, and
- * none that comes after. */
+ * none that comes after. Where the conductor itself has failed, there is nothing to go on from: the run ends. */
 static enum tutti_err take_checkpoint(struct tutti_conductor *conductor, int r, struct tutti_unparcel *in)
 {
     struct tutti_parcel *result = &conductor->result_at, *step_log = &conductor->step_log_at;
     bool complete;
     if (!conductor->collector)
         return malformed("a checkpoint", r);
+    if (conductor->own_err)
+        return TUTTI_OK;
     if (r == 0) {
         tutti_parcel_reset(step_log);
         TRY(mark_step_log(conductor, step_log));
@@ -292,7 +294,7 @@ static bool must_wait(const struct tutti_conductor *conductor, int rank, enum tu
                       const struct tutti_unparcel *in)
 {
     return (kind == TUTTI_REPORT_ROW && tutti_rows_must_wait(conductor->rows, rank)) ||
-           (kind == TUTTI_REPORT_CHECKPOINT && conductor->collector &&
+           (kind == TUTTI_REPORT_CHECKPOINT && conductor->collector && !conductor->own_err &&
             tutti_collector_must_wait(conductor->collector, *in));
 }
 

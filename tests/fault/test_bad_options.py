@@ -14,6 +14,7 @@ import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import CommandTest, kit_fmu  # noqa: E402
+from systems import connect  # noqa: E402
 
 DAHLQUIST = kit_fmu("Dahlquist", "2")
 FEEDTHROUGH = kit_fmu("Feedthrough", "3")
@@ -236,11 +237,11 @@ class Results(CommandTest):
         self.refused("run", *system, "--stats", "b.fmu", status=2, says="--stats 'b.fmu' is there")
         self.assertEqual(pathlib.Path(self.path("b.fmu")).read_bytes(), pathlib.Path(b).read_bytes())
 
-    def unpacked(self):
+    def unpacked(self, fmu=DAHLQUIST, name="model"):
         """A folder: nothing has to be written to read it."""
-        with zipfile.ZipFile(DAHLQUIST) as archive:
-            archive.extractall(self.path("model"))
-        return self.path("model")
+        with zipfile.ZipFile(fmu) as archive:
+            archive.extractall(self.path(name))
+        return self.path(name)
 
     def test_names(self):
         self.refused("run", DAHLQUIST, "-o", "no/where.csv", status=1, says=[r"no/where\.csv", "no folder .*/no;"])
@@ -283,6 +284,15 @@ class Results(CommandTest):
         times = self.result().times
         self.assertEqual(times, [n * 1e-5 for n in range(len(times))])
         self.assertGreater(len(times), 5000)
+
+    def test_disk_full_between_checkpoints(self):
+        """Ranks bring parts of the next one, which nobody waits for any more."""
+        run = (f"a={self.unpacked(kit_fmu('ChainMass', '2'), 'a')}", f"b={self.unpacked(kit_fmu('ChainMass', '3'), 'b')}", *connect(
+            "a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--step", "0.01", "--stop", "2", "--place", "a=0", "--place", "b=1")
+        for fabric in ("--processes", "--threads"):
+            outcome = self.tutti("run", *run, fabric, "2", "--checkpoint", "point", "--every", "0.01", "-o", "result.jsonl", status=1,
+                                 **self.limited(8192))
+            self.assertRegex(outcome.lines("error")[-1], r"result\.jsonl: File too large.*rows before are kept")
 
     def test_no_room_to_unpack(self):
         self.refused("run", DAHLQUIST, status=1, says=["TMPDIR|unpack|write", "File too large"], **self.limited(4096))
