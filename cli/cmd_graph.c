@@ -178,15 +178,18 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
 {
     const char **connect = calloc(arguments->given_count + 1, sizeof *connect);
     const char **set = calloc(arguments->given_count + 1, sizeof *set);
+    const char **tlms = calloc(arguments->given_count + 1, sizeof *tlms);
     struct tutti_findings findings = {.report = print_finding};
     struct tutti_system *system = NULL;
     struct graph graph = {.phase = phase};
-    enum tutti_err err = connect && set ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = connect && set && tlms ? TUTTI_OK : tutti_fail_memory();
     if (err == TUTTI_OK) {
         struct tutti_system_source source = {.files = arguments->operands,
                                              .file_count = arguments->operand_count,
                                              .connect = connect,
                                              .connect_count = arguments_values(arguments, "--connect", connect),
+                                             .tlms = tlms,
+                                             .tlm_count = arguments_values(arguments, "--tlm", tlms),
                                              .convert = arguments_value(arguments, "--convert") != NULL,
                                              .set = set,
                                              .set_count = arguments_values(arguments, "--set", set)};
@@ -202,6 +205,7 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
         status = EXIT_FAILED;
     graph_fini(&graph);
     tutti_system_free(system);
+    free(tlms);
     free(set);
     free(connect);
     return status;

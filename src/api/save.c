@@ -162,6 +162,22 @@ static enum tutti_err check_options(const struct saver *saver)
     return tutti_integration_refuse(&saver->job.options, tutti_system_is_coupled(saver->job.system));
 }
 
+/* What adds to what the annotation says, and does not replace it. */
+static enum tutti_err add_to_old(struct saver *saver, struct tutti_word *word)
+{
+    const struct tutti_system *system = saver->job.system;
+    struct tutti_text both = {0};
+    if (tutti_option_find(word->name)->kind != TUTTI_OPTION_TEXTS)
+        return TUTTI_OK;
+    for (size_t i = 0; i < system->word_count; i++)
+        if (strcmp(system->words[i].name, word->name) == 0)
+            tutti_text_printf(&both, "%s%s", system->words[i].value, TUTTI_ANNOTATION_AND);
+    tutti_text_append(&both, word->value);
+    word->value = both.failed ? NULL : tutti_arena_text(&saver->arena, both.text, both.length);
+    tutti_text_fini(&both);
+    return word->value ? TUTTI_OK : tutti_fail_memory();
+}
+
 static enum tutti_err prepare(struct saver *saver, bool is_new)
 {
     const struct tutti_run_options *options = saver->options;
@@ -173,6 +189,8 @@ static enum tutti_err prepare(struct saver *saver, bool is_new)
     TRY(check_options(saver));
     saver->write.words = saver->words;
     TRY(tutti_annotation_given(options, &saver->arena, saver->words, &saver->write.word_count));
+    for (size_t i = 0; i < saver->write.word_count; i++)
+        TRY(add_to_old(saver, &saver->words[i]));
     TRY(read_unit_words(saver));
     choose_times(saver, is_new);
     return TUTTI_OK;

@@ -46,7 +46,8 @@ static struct tutti_option without_units(const struct tutti_option *option)
     own.kind = option->kind == TUTTI_OPTION_STEP    ? TUTTI_OPTION_NUMBER
                : option->kind == TUTTI_OPTION_UNITS ? TUTTI_OPTION_FLAG
                                                     : option->kind;
-    own.list = own.length = 0;
+    if (own.kind != TUTTI_OPTION_TEXTS)
+        own.list = own.length = 0;
     return own;
 }
 
@@ -60,6 +61,8 @@ static enum tutti_err fill(struct tutti_run_options *options, const struct tutti
     const struct tutti_option *known = tutti_option_find(given->name);
     if (!known || !is_for(known, per_unit))
         return unknown(given, per_unit);
+    if (known->kind == TUTTI_OPTION_TEXTS)
+        return TUTTI_OK; /* adds to what is given: read with the system (system/joints.c) */
     struct tutti_option option = without_units(known);
     TRY(tutti_option_read(&said, &option, given->value, NULL));
     if (!tutti_option_is_given(options, &option))
@@ -123,6 +126,20 @@ enum tutti_err tutti_annotation_rank(const struct tutti_component *component, in
     return TUTTI_OK;
 }
 
+/* Of an option that may be given again: all that it was given, in one text. */
+static enum tutti_err show_all(const struct tutti_run_options *options, const struct tutti_option *option,
+                               struct tutti_arena *arena, const char **text)
+{
+    const char *const *list = *(const char *const *const *)(const void *)((const char *)options + option->list);
+    size_t count = *(const size_t *)(const void *)((const char *)options + option->length);
+    struct tutti_text all = {0};
+    for (size_t i = 0; i < count; i++)
+        tutti_text_printf(&all, "%s%s", i > 0 ? TUTTI_ANNOTATION_AND : "", list[i]);
+    *text = all.failed ? NULL : tutti_arena_text(arena, all.text, all.length);
+    tutti_text_fini(&all);
+    return *text ? TUTTI_OK : tutti_fail_memory();
+}
+
 /* The text of an option's value; *text is NULL if it is not given. */
 static enum tutti_err show(const struct tutti_run_options *options, const struct tutti_option *option,
                            struct tutti_arena *arena, const char **text)
@@ -132,6 +149,8 @@ static enum tutti_err show(const struct tutti_run_options *options, const struct
     *text = NULL;
     if (!tutti_option_is_given(options, option))
         return TUTTI_OK;
+    if (option->kind == TUTTI_OPTION_TEXTS)
+        return show_all(options, option, arena, text);
     const char *how = option->how ? *(const char *const *)(const void *)((const char *)options + option->how) : NULL;
     if (option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_CHOICE)
         *text = how ? how : "true";

@@ -6,7 +6,10 @@
 #include "options/options.h"
 #include "system/system.h"
 
-/* Fills in what `options` leaves open. Texts stay the system's. FORMAT with file and line for a word that is none, or one
+/* Between the values of an option that may be given again, in one word of an annotation: " | ". */
+#define TUTTI_ANNOTATION_AND " | "
+
+/* Fills in what `options` leaves open; words that add to what is given (--tlm, --constrain) are read with the system. Texts stay the system's. FORMAT with file and line for a word that is none, or one
  * that a component cannot have. */
 TUTTI_CHECKED enum tutti_err tutti_annotation_of_system(struct tutti_run_options *options,
                                                         const struct tutti_system *system);

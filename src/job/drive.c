@@ -31,7 +31,7 @@ static enum tutti_err check_free(const struct assignment *a, const char *name, c
     const struct tutti_connection *connections =
         tutti_system_connections_to(a->system, end->component, end->variable, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (connections[i].from.component == TUTTI_NONE)
+        if (connections[i].from.component == TUTTI_NONE || connections[i].of_line)
             continue;
         char from[256];
         return tutti_fail(TUTTI_ERR_ARGUMENT,
@@ -40,6 +40,13 @@ static enum tutti_err check_free(const struct assignment *a, const char *name, c
                           tutti_system_name(a->system, &connections[i].from, from, sizeof from),
                           end->element.count ? " (an array is driven or connected, not both)" : "");
     }
+    for (uint32_t i = 0; i < a->system->fed_count; i++)
+        if (a->system->fed[i].component == end->component && a->system->fed[i].variable == end->variable)
+            return tutti_fail(
+                TUTTI_ERR_ARGUMENT,
+                "%s: column '%s' drives an input that a joint (--tlm, --constrain) feeds as well; leave out one "
+                "of them",
+                a->files[a->file].name, name);
     return TUTTI_OK;
 }
 

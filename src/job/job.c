@@ -48,6 +48,8 @@ static enum tutti_err load(struct tutti_job *job)
         .file_count = options->file_count,
         .connect = options->connects,
         .connect_count = options->connect_count,
+        .tlms = options->tlms,
+        .tlm_count = options->tlm_count,
         .convert = options->convert,
         .set = options->sets,
         .set_count = options->set_count,

@@ -741,6 +741,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.goes_back = master->chosen.coupling->iterates || master->chosen.control->rejects ||
                                master->chosen.detection->early;
     master->chosen.by_attempts = master->chosen.goes_back || master->chosen.control->varies ||
-                                 master->chosen.order > 0 || rank->job->options.step_log;
+                                 master->chosen.order > 0 || rank->job->options.step_log ||
+                                 rank->job->system->fed_count > 0;
     return TUTTI_OK;
 }

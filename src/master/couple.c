@@ -59,6 +59,7 @@ enum tutti_err tutti_couple(struct tutti_master *master, double target, struct t
     const struct tutti_coupling *coupling = master->chosen.coupling;
     *outcome = tutti_outcome_begin();
     tutti_extrapolation_lay(&master->extrapolation);
+    tutti_tlm_lay(master->tlm, target);
     tutti_outputs_forget(&master->outputs);
     TRY(tutti_couple_send(master));
     TRY(coupling->step(master, master->coupling, target, outcome));

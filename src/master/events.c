@@ -131,6 +131,7 @@ enum tutti_err tutti_events_begin_anew(struct tutti_master *master)
     tutti_outputs_forget(&master->outputs);
     tutti_detector_forget(&master->detector);
     tutti_stepper_restart(&master->memory.stepper);
+    tutti_tlm_note(master->tlm);
     return tutti_extrapolation_restart(&master->extrapolation);
 }
 

@@ -86,6 +86,7 @@ static enum tutti_err accept(struct tutti_master *master, const struct tutti_att
         rank->members[memory->pending_event_of].now.event = true;
         memory->passed_event_at = attempt->target;
     }
+    tutti_tlm_note(master->tlm);
     tutti_correction_accept(master->correction);
     return tutti_extrapolation_accept(&master->extrapolation);
 }
@@ -184,6 +185,7 @@ static enum tutti_err cross_here(struct tutti_master *master, uint32_t component
     tutti_outputs_forget(&master->outputs);
     tutti_detector_forget(&master->detector);
     tutti_stepper_restart(&master->memory.stepper);
+    tutti_tlm_note(master->tlm);
     TRY(tutti_extrapolation_restart(&master->extrapolation));
     return begin_step(master);
 }

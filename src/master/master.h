@@ -10,6 +10,7 @@
 #include "master/detect.h"
 #include "master/extrapolation.h"
 #include "master/lane.h"
+#include "master/coupling/tlm.h"
 #include "master/member.h"
 #include "master/outputs.h"
 #include "plan/sequence.h"
@@ -106,6 +107,7 @@ struct tutti_master {
     struct tutti_extrapolation extrapolation;
     struct tutti_staging staging;
     struct tutti_correction *correction; /* NULL: none */
+    struct tutti_tlm *tlm;               /* NULL: none */
     bool defers_exchange;                /* signals are sent once the step is known to be good (Galtier 2015) */
     bool exchange_deferred;              /* ... and those of the last step were not sent yet */
     /* How steps are judged. */

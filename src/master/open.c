@@ -30,7 +30,8 @@ static void set_numbers(struct tutti_master *master)
     const struct tutti_run_options *options = &rank->job->options;
     struct tutti_memory *memory = &master->memory;
     double tolerance = rank->times.tolerance > 0 ? rank->times.tolerance : TUTTI_DEFAULT_RTOL;
-    double h_max = options->has_h_max ? options->h_max : fmax(rank->span / 10, rank->times.step);
+    double h_max = fmin(options->has_h_max ? options->h_max : fmax(rank->span / 10, rank->times.step),
+                        tutti_tlm_shortest(rank->job->system));
     double h_min = options->has_h_min ? options->h_min : 1e-8 * rank->span;
     master->norm.rtol = options->has_rtol ? options->rtol : tolerance;
     master->norm.atol = options->has_atol ? options->atol : master->norm.rtol / 100;
@@ -64,7 +65,7 @@ static bool defers_exchange(const struct tutti_master *master)
            !chosen->corrects && !chosen->smooths;
 }
 
-/* Iterations and corrections are computed by every rank alike, from the same values: all of them. */
+/* Iterations, corrections and what the master feeds are computed by every rank alike, from the same values: all of them. */
 enum tutti_err tutti_master_connect(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
@@ -80,7 +81,7 @@ enum tutti_err tutti_master_connect(struct tutti_master *master)
             positions[master->sequence.components[i]] = i;
         master->positions = positions;
     }
-    bool all = master->chosen.coupling->iterates || master->chosen.corrects;
+    bool all = master->chosen.coupling->iterates || master->chosen.corrects || rank->job->system->read_count > 0;
     TRY(tutti_channels_open(&rank->channels, all, waves ? &master->sequence : NULL));
     return all ? tutti_channels_exchange(&rank->channels)
                : TUTTI_OK; /* at the start, ranks heard what they read only */
@@ -180,6 +181,7 @@ static enum tutti_err remember(struct tutti_master *master)
     TRY(tutti_norm_remember(&master->norm, remembered));
     TRY(tutti_extrapolation_remember(&master->extrapolation, remembered));
     TRY(tutti_correction_remember(master->correction, remembered));
+    TRY(tutti_tlm_remember(master->tlm, remembered));
     TRY(tutti_detector_remember(&master->detector, remembered));
     for (uint32_t m = 0; m < rank->member_count; m++) {
         TRY(tutti_remember_of(remembered, m, &rank->members[m].learned, sizeof rank->members[m].learned));
@@ -217,6 +219,8 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     TRY(make_room(master));
     unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
     TRY(open_signals(master, order));
+    TRY(tutti_tlm_check(rank, chosen->control->varies));
+    TRY(tutti_tlm_open(&master->tlm, rank));
     if (tutti_attempt_full_order(master) > 2)
         tutti_norm_calibrate(&master->norm);
     TRY(open_coupling(master));
@@ -240,6 +244,7 @@ enum tutti_err tutti_master_close(struct tutti_master *master)
         coupling->close(master, master->coupling);
     free(master->coupling);
     tutti_correction_close(master->correction);
+    tutti_tlm_close(master->tlm);
     tutti_detector_close(&master->detector);
     tutti_outputs_close(&master->outputs);
     tutti_extrapolation_close(&master->extrapolation);

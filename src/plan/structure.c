@@ -49,7 +49,7 @@ static const struct tutti_desc *desc_of(const struct tutti_system *system, uint3
 static bool counts(const struct build *build, const struct tutti_connection *connection)
 {
     return connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&
-           (build->phase == TUTTI_PHASE_INITIAL || !connection->at_start_only);
+           !(build->phase == TUTTI_PHASE_INITIAL ? connection->of_line : connection->at_start_only);
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -67,7 +67,8 @@ static int compare_nodes(const void *a, const void *b)
     return compare_numbers(node_key(a), node_key(b));
 }
 
-/* Puts both ends of each connection to the nodes of their component. `next` holds, per component, where. */
+/* Puts both ends of each connection, and what the master feeds and reads, to the nodes of their component. `next` holds, per
+ * component, where. */
 static void place_ends(struct build *build, uint32_t *next)
 {
     struct tutti_structure_node *nodes = build->structure->nodes;
@@ -78,6 +79,14 @@ static void place_ends(struct build *build, uint32_t *next)
         const struct tutti_end *from = &connection->from, *to = &connection->to;
         nodes[next[from->component]++] = (struct tutti_structure_node){from->component, from->variable, true};
         nodes[next[to->component]++] = (struct tutti_structure_node){to->component, to->variable, false};
+    }
+    for (uint32_t i = 0; i < build->system->fed_count; i++) {
+        const struct tutti_end *to = &build->system->fed[i];
+        nodes[next[to->component]++] = (struct tutti_structure_node){to->component, to->variable, false};
+    }
+    for (uint32_t i = 0; i < build->system->read_count; i++) {
+        const struct tutti_end *from = &build->system->read[i];
+        nodes[next[from->component]++] = (struct tutti_structure_node){from->component, from->variable, true};
     }
 }
 
@@ -106,7 +115,8 @@ static enum tutti_err make_nodes(struct build *build)
         return tutti_fail(TUTTI_ERR_LIMIT, "%u connections; the limit is %u", system->connection_count,
                           UINT32_MAX / 2 - 1);
     structure->component_first = calloc((size_t)system->component_count + 2, sizeof *structure->component_first);
-    structure->nodes = calloc(2 * (size_t)system->connection_count + 1, sizeof *structure->nodes);
+    size_t joined = (size_t)system->fed_count + system->read_count;
+    structure->nodes = calloc(2 * (size_t)system->connection_count + joined + 1, sizeof *structure->nodes);
     if (!structure->component_first || !structure->nodes)
         return tutti_fail_memory();
     /* Counted two places too far: placing moves each start to where it belongs. */
@@ -118,6 +128,10 @@ static enum tutti_err make_nodes(struct build *build)
         next[connection->from.component + 1]++;
         next[connection->to.component + 1]++;
     }
+    for (uint32_t i = 0; i < system->fed_count; i++)
+        next[system->fed[i].component + 1]++;
+    for (uint32_t i = 0; i < system->read_count; i++)
+        next[system->read[i].component + 1]++;
     for (uint32_t c = 0; c < system->component_count; c++)
         next[c + 1] += next[c];
     place_ends(build, next);

@@ -3,7 +3,8 @@
  * `tutti graph` and `tutti analyze`.
  *
  * A node is a connected variable of a component: an input (or parameter) that is a destination, or an output (local,
- * calculated parameter) that is a source. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output
+ * calculated parameter) that is a source; or one that the master itself feeds or reads (system/joint.h), which it does without an
+ * edge: what it feeds comes from the past. An input needs the sources of its connections (Andersson 2016 eq. 5.5), an output
  * the inputs of its component that it depends on (Andersson 2016 eq. 5.4), as the model structure says; where that says
  * nothing, all of them. In initialisation mode the dependencies of InitialUnknowns hold instead of those of Outputs; what a
  * component gives that begins in a saved state needs nothing.

@@ -13,7 +13,7 @@ static enum tutti_err make(struct tutti_snapshot *snapshot, const struct tutti_r
     snapshot->saved = tutti_arena_array(arena, count, sizeof(struct tutti_unit_saved *));
     snapshot->members = tutti_arena_array(arena, count, sizeof *snapshot->members);
     snapshot->inputs = rank->job->table_count > 0 ? tutti_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
-    snapshot->signals = tutti_arena_alloc(arena, rank->wires.signal_size);
+    snapshot->signals = tutti_arena_alloc(arena, rank->wires.unit_size);
     snapshot->staged = tutti_arena_alloc(arena, rank->wires.staged_size);
     snapshot->gathered = tutti_arena_array(arena, rank->wires.gather_count, sizeof *snapshot->gathered);
     snapshot->held_changed = tutti_arena_array(arena, count, sizeof *snapshot->held_changed);
@@ -47,7 +47,7 @@ enum tutti_err tutti_snapshot_take(struct tutti_snapshot *snapshot, struct tutti
     }
     for (uint32_t m = 0; m < rank->member_count; m++)
         snapshot->members[m] = rank->members[m].now;
-    memcpy(snapshot->signals, rank->wires.signals, rank->wires.signal_size);
+    memcpy(snapshot->signals, rank->wires.signals, rank->wires.unit_size);
     memcpy(snapshot->staged, rank->wires.staged, rank->wires.staged_size);
     memcpy(snapshot->gathered, rank->wires.gathered, rank->wires.gather_count * sizeof(double));
     for (unsigned o = 0; o < rank->wires.order; o++)
@@ -73,7 +73,7 @@ static enum tutti_err restore_unit(const struct tutti_snapshot *snapshot, struct
 
 enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, struct tutti_rank *rank)
 {
-    memcpy(rank->wires.signals, snapshot->signals, rank->wires.signal_size);
+    memcpy(rank->wires.signals, snapshot->signals, rank->wires.unit_size);
     memcpy(rank->wires.staged, snapshot->staged, rank->wires.staged_size);
     memcpy(rank->wires.gathered, snapshot->gathered, rank->wires.gather_count * sizeof(double));
     for (unsigned o = 0; o < rank->wires.order; o++)

@@ -25,6 +25,7 @@ struct layout {
     uint32_t *connection_first, *connection_count;
     uint8_t *groups; /* per node */
     bool *plain;     /* per node: a MOVING Float64 whose connections copy */
+    uint32_t *fed;   /* per node: 1 + its place in system->fed; 0: the master does not feed it */
     size_t reference_count, block_count, staged_size, owned_count;
     size_t value_count; /* of all nodes */
     uint32_t constants; /* doubles after the signals, for elements that are not connected */
@@ -80,6 +81,8 @@ static enum group group_of(const struct layout *layout, uint32_t node)
     const struct tutti_var *var = var_of(layout, node);
     if (layout->structure->nodes[node].output)
         return OUTPUT;
+    if (layout->fed[node])
+        return MOVING;
     if (connection_of(layout, node, 0)->at_start_only)
         return START;
     return tutti_type_is_float(var->type) && var->variability == TUTTI_CONTINUOUS ? MOVING : HELD;
@@ -162,6 +165,8 @@ static enum tutti_err allocate(struct layout *layout)
     layout->first_constant = wires->signal_size / sizeof(double);
     wires->signal_size += ((size_t)layout->constants + 1) * sizeof(double); /* the value of the first is not used */
     layout->constant_at = (uint32_t)layout->first_constant + 1;
+    wires->unit_size = wires->signal_size;
+    wires->signal_size += layout->system->fed_count * sizeof(double);
     wires->signals = tutti_arena_alloc(arena, wires->signal_size);
     wires->gathered = tutti_arena_array(arena, wires->gather_count, sizeof *wires->gathered);
     wires->gather = tutti_arena_array(arena, wires->gather_count, sizeof *wires->gather);
@@ -174,12 +179,15 @@ static enum tutti_err allocate(struct layout *layout)
     wires->source = wires->signals;
     wires->parts = tutti_arena_alloc(arena, sizeof *wires->parts);
     wires->part_count = wires->gather_count > 0;
+    wires->fed = tutti_arena_array(arena, layout->system->fed_count, sizeof *wires->fed);
     layout->owned = tutti_owned_array(arena, layout->owned_count);
-    bool all = wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
+    bool all = wires->fed && wires->signals && wires->gathered && wires->gather && wires->wires && wires->units &&
                layout->references && layout->blocks && layout->staged && layout->owned && wires->parts;
     if (!all)
         return tutti_fail_memory();
     *wires->parts = (struct tutti_part){0, wires->gather_count};
+    for (uint32_t i = 0; i < layout->system->fed_count; i++)
+        wires->fed[i] = (uint32_t)(wires->unit_size / sizeof(double)) + i;
     return TUTTI_OK;
 }
 
@@ -223,6 +231,7 @@ static void place_type(struct layout *layout, uint32_t component, enum group gro
             continue;
         *layout->references++ = slot->reference = var_of(layout, n)->reference;
         slot->type = (uint8_t)type;
+        slot->fed = layout->fed[n] > 0;
         slot->values = (char *)made.values + at * size;
         slot->owned = made.owned ? tutti_owned_at(made.owned, at) : NULL;
         at += slot->count;
@@ -399,6 +408,10 @@ static void gather_from(struct layout *layout, uint32_t node)
     const struct tutti_slot *slot = &wires->slots[node];
     uint32_t first = (uint32_t)((const double *)slot->values - wires->gathered);
     bool array = var_of(layout, node)->dimension_count > 0;
+    if (layout->fed[node]) {
+        wires->gather[first] = wires->fed[layout->fed[node] - 1]; /* a scalar; what wires bring is added */
+        return;
+    }
     for (uint32_t e = 0; e < slot->count; e++) {
         wires->gather[first + e] = array ? layout->constant_at++ : (uint32_t)layout->first_constant;
         ((double *)(void *)wires->signals)[wires->gather[first + e]] = array ? ((const double *)slot->values)[e] : 0;
@@ -468,11 +481,16 @@ static enum tutti_err lay_out(struct layout *layout, struct tutti_arena *scratch
     layout->connection_count = tutti_arena_array(scratch, nodes, sizeof *layout->connection_count);
     layout->groups = tutti_arena_array(scratch, nodes, sizeof *layout->groups);
     layout->plain = tutti_arena_array(scratch, nodes, sizeof *layout->plain);
+    layout->fed = tutti_arena_array(scratch, nodes, sizeof *layout->fed);
     layout->wires->slots = tutti_arena_array(&layout->wires->arena, nodes, sizeof *layout->wires->slots);
     if (!layout->connections || !layout->connection_first || !layout->connection_count || !layout->groups ||
-        !layout->plain || !layout->wires->slots)
+        !layout->plain || !layout->fed || !layout->wires->slots)
         return tutti_fail_memory();
     find_connections(layout);
+    for (uint32_t i = 0; i < layout->system->fed_count; i++) {
+        const struct tutti_end *end = &layout->system->fed[i];
+        layout->fed[tutti_structure_find(layout->structure, end->component, end->variable, false)] = i + 1;
+    }
     TRY(count_all(layout));
     TRY(allocate(layout));
     for (uint32_t c = 0; c < layout->system->component_count; c++)

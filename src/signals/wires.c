@@ -178,7 +178,18 @@ enum tutti_err tutti_wires_gather_held(struct tutti_wires *wires, struct tutti_u
 
 enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node)
 {
-    return move_range(wires, wires->signals, wires->slots[node].wire_first, wires->slots[node].wire_count);
+    const struct tutti_slot *slot = &wires->slots[node];
+    if (!slot->fed)
+        return move_range(wires, wires->signals, slot->wire_first, slot->wire_count);
+    double *staged = slot->values;
+    *staged = ((const double *)(const void *)wires->signals)[wires->gather[staged - wires->gathered]];
+    return TUTTI_OK;
+}
+
+const double *tutti_wires_read(const struct tutti_wires *wires, uint32_t place)
+{
+    const struct tutti_end *end = &wires->structure->system->read[place];
+    return wires->slots[tutti_structure_find(wires->structure, end->component, end->variable, true)].values;
 }
 
 enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit)

@@ -8,7 +8,10 @@
  * Invariants:
  *  W1  One set and one get call per unit, type and step.
  *  W2  Moving values allocates nothing, except for Strings and Binaries that grow.
- *  W3  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`). */
+ *  W3  What the master feeds to inputs are signals, too, after those of units: each in a place of its own (`fed`), with derivatives
+ *      if signals move. A unit gets them as it gets outputs of others. The master lays them before a step; going back to its start
+ *      leaves them alone.
+ *  W4  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`). */
 #ifndef TUTTI_SIGNALS_WIRES_H
 #define TUTTI_SIGNALS_WIRES_H
 
@@ -49,6 +52,7 @@ struct tutti_slot {
     uint32_t reference, count;
     uint8_t type;                    /* enum tutti_type */
     uint32_t wire_first, wire_count; /* inputs: the connections that end here */
+    bool fed;                        /* by the master; at the start it gets nothing else */
 };
 
 enum { TUTTI_MOST_ORDER = 2 };
@@ -84,6 +88,8 @@ struct tutti_wires {
     const struct tutti_structure *structure; /* of the initial phase; borrowed */
     char *signals;
     size_t signal_size;
+    size_t
+        unit_size; /* of these: what a point to go back to has; what the master feeds follows, and it lays that by itself */
     struct tutti_slot *slots;       /* per node of the structure */
     struct tutti_unit_wires *units; /* per component */
     const char *source;             /* moving inputs come from here: signals, or another array with the same layout */
@@ -102,7 +108,8 @@ struct tutti_wires {
     struct tutti_real *reals; /* every Float64 output that is read, element by element; by component */
     uint32_t *real_first;     /* per component, and one more */
     uint32_t real_count;
-    bool plain; /* gathering is all there is to do in a step: no unit has moving inputs but those */
+    uint32_t *fed; /* per input that the master feeds (system->fed): index of a double in signals, which is its own */
+    bool plain;    /* gathering is all there is to do in a step: no unit has moving inputs but those */
     struct tutti_wire *wires;
     uint32_t wire_count;
     struct tutti_arena arena;
@@ -132,6 +139,8 @@ double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double e
 /* Hands the derivatives of the staged inputs to the unit; after their values. */
 TUTTI_CHECKED enum tutti_err tutti_wires_set_slopes(const struct tutti_wires *wires,
                                                     const struct tutti_unit_wires *wired, struct tutti_unit *unit);
+/* Where the output number `place` of system->read, which the master reads, is among the signals. */
+const double *tutti_wires_read(const struct tutti_wires *wires, uint32_t place);
 /* The size of a variable where it counts: its nominal value, or 1. */
 double tutti_wires_nominal(const struct tutti_var *var);
 /* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
@@ -145,7 +154,7 @@ void tutti_wires_put_slopes(struct tutti_wires *wires, unsigned order, const dou
  * are pointers. `units` is per component. */
 TUTTI_CHECKED enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units);
 
-/* Stages a single input. */
+/* Stages a single input, at the start. */
 TUTTI_CHECKED enum tutti_err tutti_wires_gather_node(struct tutti_wires *wires, uint32_t node);
 /* The unit's outputs, into signals. */
 TUTTI_CHECKED enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutti_unit *unit);

@@ -400,6 +400,11 @@ void tutti_value_report(struct flat *flat, const struct value *value, enum tutti
 /* Of each variable and element the best candidate becomes a setting. */
 TUTTI_CHECKED enum tutti_err tutti_values_settle(struct flat *flat);
 
+/* ---- joints.c ---- */
+
+/* Lines and constraints; after components and connections are the system's. */
+TUTTI_CHECKED enum tutti_err tutti_joints_make(struct flat *flat);
+
 /* ---- command_line.c ---- */
 
 TUTTI_CHECKED enum tutti_err tutti_command_line_open(struct flat *flat);

@@ -56,6 +56,7 @@ static enum tutti_err build(struct flat *flat)
     TRY(tutti_probes_make(flat));
     TRY(tutti_values_settle(flat));
     TRY(keep(flat));
+    TRY(tutti_joints_make(flat));
     TRY(tutti_files_keep(flat));
     return flat->err;
 }

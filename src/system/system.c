@@ -123,7 +123,7 @@ static bool is_destination(const struct tutti_system *system, const struct tutti
 
 bool tutti_system_is_coupled(const struct tutti_system *system)
 {
-    bool coupled = system->component_count > 1;
+    bool coupled = system->component_count > 1 || system->fed_count > 0;
     for (uint32_t i = 0; i < system->connection_count && !coupled; i++) {
         const struct tutti_connection *connection = &system->connections[i];
         coupled = connection->from.component != TUTTI_NONE && connection->to.component != TUTTI_NONE &&

@@ -19,6 +19,7 @@
 #include "options/options.h"
 #include "record/table.h"
 #include "system/conversion.h"
+#include "system/joint.h"
 #include "system/setting.h"
 
 /* A setting of Tutti's own, a word of the command line and its value: from the annotation org.tutti. */
@@ -55,7 +56,8 @@ struct tutti_connection {
     double factor, offset; /* that --connect gave, or the connection next to the destination; 1 and 0: none */
     bool at_start_only;    /* between parameters: handed over in the initialisation, constant after it */
     bool adds;             /* to what the connection before it brings to the same place */
-    const char *file;      /* of the connection next to the destination; NULL: the command line */
+    bool of_line;     /* made for a line, to one of its inputs: not at the start; it adds to what the master feeds */
+    const char *file; /* of the connection next to the destination; NULL: the command line */
     unsigned line;
 };
 
@@ -101,6 +103,12 @@ struct tutti_system {
     uint32_t component_count;
     struct tutti_connection *connections; /* sorted by destination (component, variable) */
     uint32_t connection_count;
+    struct tutti_end *fed;  /* inputs that the master itself feeds; scalars */
+    struct tutti_end *read; /* outputs that it reads for that */
+    uint32_t fed_count, read_count;
+    struct tutti_line *lines;
+    struct tutti_constraint *constraints; /* these have `fed` and `read` among them */
+    uint32_t line_count, constraint_count;
     struct tutti_port *inputs, *outputs; /* of the system itself; tables are inputs of it, too */
     uint32_t input_count, output_count;
     struct tutti_probe *probes; /* connectors that fit the source's patterns */
@@ -131,6 +139,10 @@ struct tutti_system_source {
     size_t file_count;
     const char *const *connect; /* "A.y=B.u", "A.y*2+1=B.u"; also with an SSP: added to its connections */
     size_t connect_count;
+    const char *const *tlms; /* "A.f,A.v=B.f,B.v; delay=D; impedance=Z": transmission lines; added to an annotation's */
+    size_t tlm_count;
+    const char *const *constrains; /* "A.x=B.x; A.v=B.v; A.f,B.f": constraints, likewise */
+    size_t constrain_count;
     bool convert;           /* connections may round */
     const char *const *set; /* "A.x=1"; above every binding of an SSP */
     size_t set_count;
@@ -157,7 +169,7 @@ TUTTI_CHECKED enum tutti_err tutti_system_find(const struct tutti_system *system
 /* The connections that end at a variable, or at elements of it: the first one, and how many there are. */
 const struct tutti_connection *tutti_system_connections_to(const struct tutti_system *system, uint32_t component,
                                                            uint32_t variable, uint32_t *count);
-/* Do units get values from each other, or one from itself? Several always count as coupled. */
+/* Do units get values from each other, one from itself, or one from the master? Several always count as coupled. */
 bool tutti_system_is_coupled(const struct tutti_system *system);
 /* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. An end of the
  * system itself is taken for an input unless it is the `to` of one of system->connections. */

@@ -93,6 +93,8 @@ static enum tutti_err collect(struct writer *writer)
         TRY(collect_of_component(writer, c));
     for (uint32_t i = 0; i < system->connection_count; i++) {
         char name[256];
+        if (system->connections[i].of_line)
+            continue; /* an annotation has the line */
         if (system->connections[i].adds)
             return tutti_fail(TUTTI_ERR_ARGUMENT, "'%s' is a sum of several outputs, which SSP has no words for",
                               tutti_system_name(system, &system->connections[i].to, name, sizeof name));
@@ -238,12 +240,14 @@ static void write_connections(struct writer *writer, struct tutti_node *system)
 {
     static const char *const start[] = {"startElement", "startConnector", "startIndices"};
     static const char *const end[] = {"endElement", "endConnector", "endIndices"};
-    if (writer->system->connection_count == 0)
-        return;
+    if (writer->system->connection_count == 2 * writer->system->line_count)
+        return; /* those of lines are all there are */
     struct tutti_node *connections = tutti_make(&writer->maker, system, TUTTI_SPACE_SSD, "Connections");
     for (uint32_t i = 0; i < writer->system->connection_count; i++) {
-        struct tutti_node *node = tutti_make(&writer->maker, connections, TUTTI_SPACE_SSD, "Connection");
         const struct tutti_connection *connection = &writer->system->connections[i];
+        if (connection->of_line)
+            continue;
+        struct tutti_node *node = tutti_make(&writer->maker, connections, TUTTI_SPACE_SSD, "Connection");
         write_end(writer, node, &connection->from, start);
         write_end(writer, node, &connection->to, end);
         tutti_write_scale(&writer->maker, node, connection->factor, connection->offset);
