@@ -532,9 +532,8 @@ static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_ru
     stats->control = take_text(first ? &first->control : NULL, "fixed");
     stats->events = take_text(first ? &first->events : NULL, "none");
     stats->fabric = take_text(first ? &first->fabric : NULL, "none");
-    if (first) /* which had its reasons, and has handed them on */
-        first->coupling_reason = first->control_reason = first->extrapolate_reason = first->events_reason =
-            first->estimated_in = NULL;
+    if (first) /* which has handed on all of its texts */
+        tutti_stats_forget_texts(first);
     for (int r = 0; r < ranks; r++)
         if (tallies[r])
             tutti_stats_combine(stats, tallies[r]);

@@ -47,6 +47,13 @@ void tutti_run_stats_fini(struct tutti_run_stats *stats)
     *stats = (struct tutti_run_stats){0};
 }
 
+void tutti_stats_forget_texts(struct tutti_run_stats *stats)
+{
+    for (const struct tutti_stat *stat = tutti_stats_of_run; stat->name; stat++)
+        if (stat->kind == TUTTI_STATISTIC_TEXT)
+            *(char **)(void *)((char *)stats + stat->offset) = NULL;
+}
+
 /* ---- several ranks ---- */
 
 void tutti_stats_begin_sum(struct tutti_run_stats *sum)

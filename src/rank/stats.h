@@ -47,6 +47,9 @@ extern const struct tutti_stat tutti_stats_of_run[], tutti_stats_of_unit[];
 /* Releases the texts and units, and zeroes. */
 void tutti_run_stats_fini(struct tutti_run_stats *stats);
 
+/* The texts of a run, not of its units, belong to a copy of it from now on. */
+void tutti_stats_forget_texts(struct tutti_run_stats *stats);
+
 /* What ranks count for themselves is 0 in `sum`; then each is combined with it. Texts are left alone. */
 void tutti_stats_begin_sum(struct tutti_run_stats *sum);
 void tutti_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);

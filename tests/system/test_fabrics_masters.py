@@ -7,9 +7,9 @@ import random
 import unittest
 
 import test_coupled_random as random_systems
-from command import JACOBI
+from command import JACOBI, test_fmu
 from fabrics import FabricTest, has_mpi, mpi, processes, threads
-from systems import component, ssd, system
+from systems import component, connect, ssd, system
 from test_fabrics import example
 
 SYSTEMS = (  # short, with something of everything in it
@@ -21,7 +21,7 @@ SYSTEMS = (  # short, with something of everything in it
     (example("linear_coupling"), "--stop", "0.2", "--h-min", "1e-3"),  # not stable with each
     (example("smoothing"), "--stop", "0.2"),
 )
-COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--correct", "solve", "--interface", "me"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
+COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--correct", "solve"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
              ("relax", "--sweeps", "jacobi"), ("relax", "--accelerate", "aitken"),
              ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"))
 CONTROLS = (("fixed",), ("richardson",), ("slope",), ("embedded",), ("quantum", "--quantum", "0.01"))
@@ -48,7 +48,7 @@ class Masters(FabricTest):
         plain = self.ran(*run, log=True)
         self.assertIn(plain.status, (0, 1, 2), plain.err)
         for fabric in fabrics:
-            names = [unit["name"] for unit in plain.stats["units"]] if plain.stats else []
+            names = [unit["name"] for unit in plain.stats.get("units", [])] if plain.stats else []
             place = self.placed(names, min(fabric.ranks, len(names)), numbers)
             self.same(*run, *place, plain=plain, status=None, log=True, fabrics=(fabric,))
         return plain.status == 0
@@ -64,6 +64,17 @@ class Masters(FabricTest):
                 total += 1
                 good += self.check((*SYSTEMS[which % len(SYSTEMS)], *master), numbers, fabrics)
         self.assertGreater(good, 0.7 * total, "too many are refused")
+
+    def test_outputs_solved_for(self):
+        """Loops across ranks, of Model Exchange and in event mode."""
+        mixers = [word for name in "ab" for word in (f"{name}={test_fmu('PlainMixer', '3')}", "--set", f"{name}.cube=1e-7", "--set",
+                                                     f"{name}.d11=0.012", "--set", f"{name}.b1=0.01")]
+        systems = ((example("double_pendulum"), "--interface", "me", "--stop", "0.2"),
+                   (*mixers, *connect("a.y1=b.u1", "b.y1=a.u1"), "--stop", "0.5"))
+        for n, (system, control) in enumerate(itertools.product(systems, (("fixed", "--step", "0.02"), ("embedded",)))):
+            run = (*system, "--coupling", "jacobi", "--correct", "solve", "--control", *control, "--extrapolate", str(n % 3), "--rtol", "1e-3")
+            fabrics = [threads(2), processes(2), self.tcp(), *([mpi(2)] if has_mpi() else [])]
+            self.assertTrue(self.check(run, random.Random(n), fabrics))
 
 
 class RandomSystems(FabricTest):
