@@ -61,6 +61,10 @@ check_spelling() {
     files '.' | grep -vE '^(tests/|LICENSE$)|\.(svg|png|fmu|csv)$' | xargs -r codespell
 }
 
+check_types() {
+    mypy --no-error-summary --cache-dir "$build/lint/mypy" --python-executable /usr/bin/python3
+}
+
 check_shell() {
     {
         files '\.sh$'
@@ -88,11 +92,11 @@ if [ "${1:-}" = --format ]; then
     exit
 fi
 checks=("$@")
-if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths spelling shell cppcheck tidy); fi
+if [ ${#checks[@]} -eq 0 ]; then checks=(format layers comments paths spelling shell types cppcheck tidy); fi
 failed=()
 for check in "${checks[@]}"; do
     if ! declare -F "check_$check" >/dev/null; then
-        echo "lint: unknown check '$check' (format layers comments paths spelling shell cppcheck tidy)" >&2
+        echo "lint: unknown check '$check' (format layers comments paths spelling shell types cppcheck tidy)" >&2
         exit 2
     fi
     start=$SECONDS

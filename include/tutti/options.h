@@ -72,6 +72,8 @@ struct tutti_progress {
 struct tutti_recorded {
     const char *name;               /* as in the header of a result: "unit.var" */
     const char *unit, *description; /* NULL: none */
+    const char *type;               /* "Float64", "Boolean", ...: as FMI 3.0 calls them; static */
+    bool is_text;                   /* a String or a Binary */
 };
 
 /* Functions of a program that see every row that is recorded, as it comes: whatever the units run on, in the process that called. */
@@ -80,7 +82,10 @@ struct tutti_watcher {
     /* Once, before the first row: what will be recorded; good during the call. NULL: not wanted. Whatever it returns but 0
      * ends the run with that error; call tutti_extra_fail for its message. */
     enum tutti_err (*columns)(void *context, const struct tutti_recorded *shown, size_t count);
-    /* values[i] is that of shown[i], numbers of all types as doubles; NaN for texts. Likewise. */
+    /* Before every row, for every text in it: that of shown[column], a Binary as pairs of hexadecimal digits; good during the call.
+     * NULL: not wanted. Likewise, as the next one. */
+    enum tutti_err (*text)(void *context, size_t column, const char *text);
+    /* values[i] is that of shown[i], numbers of all types as doubles; NaN for texts. */
     enum tutti_err (*row)(void *context, double t, const double *values);
 };
 

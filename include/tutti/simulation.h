@@ -82,6 +82,9 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_advance(struct tutti_sim
  * at every point has a watcher (tutti_options_set_watcher). ARGUMENT. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t variable,
                                                             double *values, size_t count);
+/* Many at once: each of the variables has one value. */
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get_many(struct tutti_simulation *simulation,
+                                                                 const size_t *variables, size_t count, double *values);
 /* The first value of a String; of a Binary as pairs of hexadecimal digits. Good until the next call for this variable. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get_text(struct tutti_simulation *simulation, size_t variable,
                                                                  const char **text);
@@ -91,6 +94,10 @@ TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_get_text(struct tutti_si
  * value that is out of its bounds or not of its type (1.5 for an integer). */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_put(struct tutti_simulation *simulation, size_t variable,
                                                             const double *values, size_t count);
+
+TUTTI_API TUTTI_CHECKED enum tutti_err tutti_simulation_put_many(struct tutti_simulation *simulation,
+                                                                 const size_t *variables, size_t count,
+                                                                 const double *values);
 
 /* ---- ways back ---- */
 

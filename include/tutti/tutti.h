@@ -8,6 +8,8 @@
 #include <tutti/linearize.h>
 #include <tutti/log.h>
 #include <tutti/options.h>
+#include <tutti/result.h>
+#include <tutti/recording.h>
 #include <tutti/run.h>
 #include <tutti/simulation.h>
 #include <tutti/stats.h>

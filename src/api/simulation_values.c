@@ -241,6 +241,14 @@ enum tutti_err tutti_simulation_get(struct tutti_simulation *simulation, size_t 
     return TUTTI_OK;
 }
 
+enum tutti_err tutti_simulation_get_many(struct tutti_simulation *simulation, const size_t *variables, size_t count,
+                                         double *values)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(tutti_simulation_get(simulation, variables[i], &values[i], 1));
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_simulation_get_text(struct tutti_simulation *simulation, size_t variable, const char **text)
 {
     struct tutti_handle *handle;
@@ -475,4 +483,12 @@ enum tutti_err tutti_simulation_set(struct tutti_simulation *simulation, const c
                                                     : put_text(simulation, &end, &setting);
     tutti_arena_fini(&arena);
     return err;
+}
+
+enum tutti_err tutti_simulation_put_many(struct tutti_simulation *simulation, const size_t *variables, size_t count,
+                                         const double *values)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(tutti_simulation_put(simulation, variables[i], &values[i], 1));
+    return TUTTI_OK;
 }

@@ -226,8 +226,7 @@ void tutti_checkpoints_close(struct tutti_execution *execution)
         return;
     tutti_collector_free(checkpoints->collector);
     tutti_packer_fini(&checkpoints->packer, checkpoints->execution);
-    struct tutti_parcel *const parcels[] = {&checkpoints->frame, &checkpoints->result,
-                                            &checkpoints->step_log};
+    struct tutti_parcel *const parcels[] = {&checkpoints->frame, &checkpoints->result, &checkpoints->step_log};
     for (size_t i = 0; i < sizeof parcels / sizeof *parcels; i++)
         tutti_parcel_fini(parcels[i]);
     free(checkpoints);

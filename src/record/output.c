@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/number.h"
+#include "record/cell.h"
 #include "record/file.h"
 #include "record/flusher.h"
 
@@ -196,18 +197,45 @@ static enum tutti_err tell_columns(const struct tutti_output *output)
     if (!shown)
         return tutti_fail_memory();
     for (size_t i = 0; i < output->count; i++)
-        shown[i] =
-            (struct tutti_recorded){output->columns[i].name, output->columns[i].unit, output->columns[i].description};
+        shown[i] = (struct tutti_recorded){.name = output->columns[i].name,
+                                           .unit = output->columns[i].unit,
+                                           .description = output->columns[i].description,
+                                           .type = tutti_type_name(output->columns[i].type),
+                                           .is_text = tutti_type_is_text(output->columns[i].type)};
     unsigned long before = tutti_fail_count();
     enum tutti_err err = conclude(watcher->columns(watcher->context, shown, output->count), before);
     free(shown);
     return err;
 }
 
-static enum tutti_err tell_row(const struct tutti_output *output, double t)
+static enum tutti_err tell_text(struct tutti_output *output, size_t column)
 {
-    for (size_t i = 0; i < output->count; i++)
-        output->values[i] = tutti_column_number(&output->columns[i]);
+    const struct tutti_column *shown = &output->columns[column];
+    struct tutti_cell cell = {.value = shown->value};
+    const char *text = shown->type == TUTTI_TYPE_STRING ? *(const char *const *)shown->value : NULL;
+    if (shown->type == TUTTI_TYPE_BINARY) {
+        tutti_cell_measure(&cell, shown->type);
+        tutti_parcel_reset(&output->hexadecimal);
+        char *at = tutti_parcel_extend(&output->hexadecimal, 2 * cell.length + 1);
+        if (!at)
+            return tutti_fail_memory();
+        *tutti_cell_put_binary(at, &cell) = '\0';
+        text = at;
+    }
+    unsigned long before = tutti_fail_count();
+    return conclude(output->target.watcher->text(output->target.watcher->context, column, text ? text : ""), before);
+}
+
+static enum tutti_err tell_row(struct tutti_output *output, double t)
+{
+    for (size_t i = 0; i < output->count; i++) {
+        const struct tutti_column *column = &output->columns[i];
+        output->values[i] = column->type == TUTTI_TYPE_FLOAT64 && !column->negated ? *(const double *)column->value
+                                                                                   : tutti_column_number(column);
+    }
+    for (size_t i = 0; output->tells_texts && i < output->count; i++)
+        if (tutti_type_is_text(output->columns[i].type))
+            TRY(tell_text(output, i));
     unsigned long before = tutti_fail_count();
     return conclude(output->target.watcher->row(output->target.watcher->context, t, output->values), before);
 }
@@ -217,6 +245,8 @@ static enum tutti_err open_watch(struct tutti_output *output)
     output->values = calloc(output->count + 1, sizeof *output->values);
     if (!output->values)
         return tutti_fail_memory();
+    for (size_t i = 0; output->target.watcher->text && i < output->count; i++)
+        output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type);
     return output->target.watcher->columns ? tell_columns(output) : TUTTI_OK;
 }
 
@@ -377,6 +407,7 @@ enum tutti_err tutti_output_close(struct tutti_output *output)
     enum tutti_err err = output->format ? close_file(output) : TUTTI_OK;
     free(output->fixed);
     free(output->values);
+    tutti_parcel_fini(&output->hexadecimal);
     free(output->rises);
     *output = (struct tutti_output){0};
     return err;

@@ -31,9 +31,11 @@ struct tutti_output {
     struct tutti_recorder *recorder;
     struct tutti_flusher *flusher; /* NULL: none */
     int64_t flushed;               /* tutti_clock_tick when rows were last flushed */
-    double *fixed;            /* the first row's values, where the format keeps what is fixed but once; else NULL */
-    bool begun;               /* there is a first row */
-    double *values;           /* for the watcher */
+    double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
+    bool begun;       /* there is a first row */
+    double *values;   /* for the watcher ... */
+    bool tells_texts; /* ... which also wants texts, of which there are some */
+    struct tutti_parcel hexadecimal;
     bool watches_nan;         /* until there is one */
     struct tutti_rise *rises; /* how columns have grown; NULL: not looked at, or not any more */
     double first_row, last_row;

@@ -133,3 +133,31 @@ void tutti_result_free(struct tutti_result *result)
     free(result->times);
     free(result);
 }
+
+size_t tutti_result_count(const struct tutti_result *result)
+{
+    return result->count;
+}
+
+bool tutti_result_describe(const struct tutti_result *result, size_t variable, struct tutti_result_variable *out)
+{
+    if (variable >= result->count)
+        return false;
+    *out = result->variables[variable];
+    return true;
+}
+
+size_t tutti_result_rows(const struct tutti_result *result)
+{
+    return result->rows;
+}
+
+const double *tutti_result_times(const struct tutti_result *result)
+{
+    return result->times;
+}
+
+const char *tutti_result_time_unit(const struct tutti_result *result)
+{
+    return result->time_unit;
+}

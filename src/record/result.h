@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* result.h - a result file, of Tutti or another tool, to be read: names, units, times, and values variable by variable.
+/* result.h - the formats of result files that <tutti/result.h> reads.
  *
- * A format is one file that exports one const struct; to add one: copy result_csv.c, list it in result.c. Files are hostile:
- * whatever their bytes are, reading ends with a result or with an error that names the file and what is wrong. A file that
- * ends too early (its run was aborted, or is still going on) is read up to its last whole row. */
+ * A format is one file that exports one const struct; to add one: copy result_csv.c, list it in result.c. */
 #ifndef TUTTI_RECORD_RESULT_H
 #define TUTTI_RECORD_RESULT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <tutti/result.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/map.h"
-
-struct tutti_result_variable {
-    const char *name;        /* "unit.var", unique in its file */
-    const char *unit;        /* NULL: not known */
-    const char *description; /* NULL: none */
-    /* These two are what the file says (`open` sets them), or what the values show once they were read. */
-    bool numeric; /* false: there are texts among its values */
-    bool held;    /* it does not move between rows: it is discrete, or all values are whole numbers and some repeat */
-};
 
 struct tutti_result {
     const struct tutti_result_format *format;
@@ -51,15 +39,5 @@ struct tutti_result_format {
 };
 
 extern const struct tutti_result_format tutti_result_csv, tutti_result_mat, tutti_result_hdf5, tutti_result_jsonl;
-
-/* Opens a result: its format is found by what is in it; standard input ("-") and pipes are CSV. IO, FORMAT, LIMIT. `path` is copied. */
-TUTTI_CHECKED enum tutti_err tutti_result_open(struct tutti_result **out, const char *path,
-                                               const struct tutti_log *log);
-/* As the format's: reading many variables at once is faster than one by one (a text file is gone through once per call). */
-TUTTI_CHECKED enum tutti_err tutti_result_read(struct tutti_result *result, const size_t *which, size_t count,
-                                               double *const *values);
-/* Place of the variable of this name, or `count` of the result. */
-size_t tutti_result_find(const struct tutti_result *result, const char *name);
-void tutti_result_free(struct tutti_result *result); /* NULL is fine */
 
 #endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""Tutti couples simulation models (FMUs) and runs them together as one simulation.
+
+    import tutti
+    result = tutti.simulate("car.ssp", stop=10, rtol=1e-6)
+    result["body.z"]
+"""
+from ._errors import (ArgumentError, Error, FileError, FMUError, FormatError, Interrupted, SolverError, UnsupportedError)
+from ._library import lib as _lib
+from ._linearize import LinearSystem, linearize
+from ._options import describe as options
+from ._result import Column, Result, Summary, read
+from ._simulate import simulate
+from ._simulation import Point, Simulation, Variable
+
+__version__: str = _lib.tutti_version().decode()
+__all__ = ["ArgumentError", "Column", "Error", "FMUError", "FileError", "FormatError", "Interrupted", "LinearSystem", "Point",
+           "Result", "Simulation", "SolverError", "Summary", "UnsupportedError", "Variable", "linearize", "options", "read",
+           "simulate"]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Input trajectories: paths, arrays, tables, functions of time."""
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._options import spell
+
+
+class Inputs:
+    """`paths` of CSV files; `functions` of time by the names of inputs."""
+
+    def __init__(self, given: Any, folder: str) -> None:
+        self.paths: list[str] = []
+        self.functions: dict[str, Callable[[float], float]] = {}
+        self._folder = folder
+        if given is None:
+            return
+        for item in given if isinstance(given, (list, tuple)) else [given]:
+            self._add(item)
+
+    def _add(self, item: Any) -> None:
+        if isinstance(item, (str, os.PathLike)):
+            self.paths.append(os.fspath(item))
+        elif hasattr(item, "columns") and hasattr(item, "index"):  # a DataFrame
+            table = {str(name): np.asarray(item[name]) for name in item.columns}
+            self._add_table(table if "time" in table else {"time": np.asarray(item.index), **table})
+        elif isinstance(item, Mapping):
+            functions = {name: value for name, value in item.items() if callable(value)}
+            self.functions.update(functions)
+            arrays = {name: value for name, value in item.items() if name not in functions}
+            if arrays:
+                self._add_table(arrays)
+        else:
+            raise TypeError("input: a path, a dict of arrays or functions, or a DataFrame is wanted, not a "
+                            f"{type(item).__name__}")
+
+    def _add_table(self, table: Mapping[str, Any]) -> None:
+        if "time" not in table:
+            raise ValueError('input: there is no "time" among ' + ", ".join(map(repr, table)))
+        columns = {name: np.asarray(values) for name, values in table.items()}
+        lengths = {name: len(values) if values.ndim else -1 for name, values in columns.items()}
+        wrong = [name for name, length in lengths.items() if length != lengths["time"]]
+        if wrong:
+            raise ValueError(f"input: 'time' has {lengths['time']} values, {wrong[0]!r} has {lengths[wrong[0]]}")
+        path = os.path.join(self._folder, f"input{len(self.paths)}.csv")
+        names = ["time"] + [name for name in columns if name != "time"]
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(*([spell(value) for value in columns[name].tolist()] for name in names)))
+        self.paths.append(path)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Runs from start to stop."""
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+from . import _library as c
+from ._errors import INTERRUPTED, Error, Interrupted
+from ._inputs import Inputs
+from ._options import Options
+from ._progress import progress_of
+from ._result import Result, Statistics, _Recording
+
+Files = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]], Mapping[str, Union[str, "os.PathLike[str]"]]]
+
+
+def files_of(files: Files) -> list[str]:
+    """"car.ssp", ["a.fmu", "b.fmu"], or {"name": "a.fmu"}."""
+    if isinstance(files, Mapping):
+        return [f"{name}={os.fspath(path)}" for name, path in files.items()]
+    if isinstance(files, (str, os.PathLike)):
+        return [os.fspath(files)]
+    return [os.fspath(path) for path in files]
+
+
+class _Run:
+    """A tutti_run in a thread of its own, so that the calling one hears Ctrl-C."""
+
+    def __init__(self, options: Options, statistics: Statistics) -> None:
+        self.options, self.statistics = options, statistics
+        self.error: BaseException | None = None
+
+    def _call(self) -> None:
+        try:
+            c.lib.tutti_run(self.options.handle, self.statistics.handle)
+        except BaseException as error:  # pylint: disable=broad-except
+            self.error = error
+
+    def make(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            self._call()
+            return
+        thread = threading.Thread(target=self._call, name="tutti.simulate", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            try:
+                thread.join()
+            except KeyboardInterrupt:
+                self.options.interrupt.value = 1
+                self.options.failure = self.options.failure or Interrupted("interrupted")
+
+
+def simulate(files: Files, *, input: Any = None, progress: bool | Callable[[float], None] = False,  # pylint: disable=redefined-builtin
+             **options: Any) -> Result:
+    """Simulates an FMU, a system (.ssp), or several FMUs, and returns what was recorded.
+
+    Every option of `tutti run` is one here, with _ for -: stop=10, rtol=1e-6, threads=2, output_step=0.1. `set` is a dict of values by
+    name, `connect` a dict or pairs of names, `record` a list of patterns. `input` is a path, a dict of arrays with "time" among them,
+    a DataFrame, or a dict of functions of time. `output` also writes a result file.
+    """
+    with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
+        inputs = Inputs(input, folder)
+        if inputs.functions:
+            return _stepwise(files, inputs, options)
+        given = Options(files_of(files), {**options, "input": inputs.paths})
+        recording, statistics = _Recording(), Statistics()
+        c.lib.tutti_options_set_recording(given.handle, recording.handle)
+        with progress_of(progress) as shown:
+            if shown:
+                given.set_progress(shown)
+            run = _Run(given, statistics)
+            run.make()
+        result = Result(recording.columns(), recording.block(), recording, statistics.read())
+        _conclude(run, result)
+        return result
+
+
+def _conclude(run: _Run, result: Result) -> None:
+    """Raises what ended the run, with what was recorded before."""
+    failure = run.options.failure or run.error
+    if failure is None:
+        return
+    if isinstance(failure, Error) and failure.code == INTERRUPTED:
+        failure = Interrupted(str(failure))
+    if isinstance(failure, Error):
+        failure.locate((unit["name"] for unit in result.statistics["units"] if unit["name"]), result)
+    if isinstance(failure, (Error, Interrupted)):
+        failure.result = result  # type: ignore[assignment]
+    raise failure
+
+
+def _stepwise(files: Files, inputs: Inputs, options: Mapping[str, Any]) -> Result:
+    """Functions of time are asked before every step; their values are held in it."""
+    from ._simulation import Simulation  # pylint: disable=import-outside-toplevel
+
+    with Simulation(files, input=inputs.paths, **options) as simulation:
+        names = list(inputs.functions)
+        simulation.set({name: inputs.functions[name](simulation.time) for name in names})
+        simulation.start()
+        places = simulation.find(names)
+        while not simulation.is_over:
+            simulation.put(places, [inputs.functions[name](simulation.time) for name in names])
+            simulation.step()
+        return simulation.finish()

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""Simulations that a program steps."""
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _library as c
+from ._errors import Error
+from ._inputs import Inputs
+from ._options import Options, spell
+from ._result import Floats, Result, Statistics, _Recording
+from ._simulate import Files, files_of
+
+
+class Variable:
+    """What is known of a variable of a system."""
+
+    def __init__(self, number: int, found: c.Variable) -> None:
+        self.number = number
+        self.name = c.text(found.name)
+        self.unit = c.text_or_none(found.unit)
+        self.description = c.text_or_none(found.description)
+        self.type = c.text(found.type)
+        self.causality = c.text(found.causality)
+        self.variability = c.text(found.variability)
+        self.is_text = bool(found.is_text)
+        self.count = found.count
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.causality} {self.type}{f' in {self.unit}' if self.unit else ''}>"
+
+
+class Point:
+    """A point of a simulation to go back to. It ends with its simulation."""
+
+    def __init__(self, simulation: Simulation, handle: ctypes.c_void_p) -> None:
+        self._simulation, self._handle = simulation, handle
+        self.time = simulation.time
+
+    def __del__(self) -> None:
+        simulation = getattr(self, "_simulation", None)
+        if simulation is not None and simulation._points_live:  # pylint: disable=protected-access
+            c.lib.tutti_point_free(simulation._alive(), self._handle)  # pylint: disable=protected-access
+
+
+class Simulation:
+    """A simulation step by step, with a look at everything between steps, and ways back.
+
+    Opening loads and checks the files; no code of an FMU runs before `start`. As a context manager it ends by itself; iterating makes
+    steps and gives their times.
+    """
+
+    def __init__(self, files: Files, *, input: Any = None, **options: Any) -> None:  # pylint: disable=redefined-builtin
+        self._handle: ctypes.c_void_p | None = None
+        self._points_live = False
+        self._started = False
+        self._result: Result | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="tutti-")  # pylint: disable=consider-using-with
+        inputs = Inputs(input, self._folder.name)
+        if inputs.functions:
+            raise ValueError("input: functions of time are for tutti.simulate; a simulation that is stepped has put()")
+        self._options = Options(files_of(files), {**options, "input": inputs.paths})
+        self._recording, self._statistics = _Recording(), Statistics()
+        c.lib.tutti_options_set_recording(self._options.handle, self._recording.handle)
+        self._handle = c.handle(c.lib.tutti_simulation_open, self._options.handle)
+
+    # ---- life ----
+
+    def _alive(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise ValueError("the simulation is closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Ends it, however far it came. Nothing happens if it is closed."""
+        handle, self._handle, self._points_live = self._handle, None, False
+        if handle:
+            c.lib.tutti_simulation_free(handle)
+            self._folder.cleanup()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self.close()
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def start(self) -> Simulation:
+        """Makes the units, initialises them, records the first row."""
+        self._call(c.lib.tutti_simulation_start)
+        self._started = self._points_live = True
+        return self
+
+    def finish(self) -> Result:
+        """Ends the units, and gives what was recorded."""
+        if self._result is None:
+            self._points_live = False
+            self._call(c.lib.tutti_simulation_finish, self._statistics.handle)
+            self._result = self.result
+            self.close()
+        return self._result
+
+    @property
+    def result(self) -> Result:
+        """A copy of what was recorded so far; `finish` gives all of it without one."""
+        if self._result is not None:
+            return self._result
+        block = self._recording.block()
+        over = not self._points_live and self._started
+        return Result(self._recording.columns(), block if over else block.copy(), self._recording,
+                      self._statistics.read() if over else None)
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        try:
+            function(self._alive(), *arguments)
+        except Error as error:
+            error.locate({name.split(".")[0] for name in self.variables if "." in name}, self.variables)
+            raise
+
+    # ---- time ----
+
+    @property
+    def time(self) -> float:
+        return float(c.lib.tutti_simulation_time(self._alive()))
+
+    @property
+    def is_over(self) -> bool:
+        """Is the stop time reached, or has an FMU ended the run?"""
+        return bool(c.lib.tutti_simulation_is_over(self._alive()))
+
+    def step(self) -> float:
+        """One macro step, as long as the master finds good; returns the time reached."""
+        self._call(c.lib.tutti_simulation_step)
+        return self.time
+
+    def advance(self, t: float) -> float:
+        """As many as it takes to get to t."""
+        self._call(c.lib.tutti_simulation_advance, float(t))
+        return self.time
+
+    def __iter__(self) -> Iterator[float]:
+        if not self._started:
+            self.start()
+        while not self.is_over:
+            yield self.step()
+
+    # ---- values ----
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """All variables of all units, by name."""
+        if not hasattr(self, "_variables"):
+            found, self._variables = c.Variable(), {}
+            for number in range(c.lib.tutti_simulation_variable_count(self._alive())):
+                c.lib.tutti_simulation_describe(self._alive(), number, ctypes.byref(found))
+                self._variables[c.text(found.name)] = Variable(number, found)
+        return self._variables
+
+    def find(self, names: str | Sequence[str]) -> Any:
+        """The number of a variable, or an array of those of several: quicker to `get` and `put` than names."""
+        if isinstance(names, str):
+            number = ctypes.c_size_t()
+            self._call(c.lib.tutti_simulation_find, names.encode(), ctypes.byref(number))
+            return number.value
+        return np.array([self.find(name) for name in names], dtype=np.uintp)
+
+    def _numbers(self, which: Any) -> Any:
+        if isinstance(which, np.ndarray) and which.dtype.kind in "ui":
+            return np.ascontiguousarray(which, dtype=np.uintp)
+        return self.find(list(which))
+
+    def get(self, which: Any) -> Any:
+        """The value of a variable, by name or number; an array of those of several. Arrays come whole, texts as str."""
+        if isinstance(which, (str, int, np.integer)):
+            return self._get_one(which if isinstance(which, str) else int(which))
+        numbers = self._numbers(which)
+        values = np.empty(len(numbers))
+        self._call(c.lib.tutti_simulation_get_many, _sizes(numbers), len(numbers), _doubles(values))
+        return values
+
+    def __getitem__(self, name: str) -> Any:
+        return self.get(name)
+
+    def _get_one(self, which: str | int) -> Any:
+        number = self.find(which) if isinstance(which, str) else which
+        found = c.Variable()
+        self._call(c.lib.tutti_simulation_describe, number, ctypes.byref(found))
+        if found.is_text:
+            text = ctypes.c_char_p()
+            self._call(c.lib.tutti_simulation_get_text, number, ctypes.byref(text))
+            return c.text(text.value)
+        values = np.empty(found.count)
+        self._call(c.lib.tutti_simulation_get, number, _doubles(values), found.count)
+        return float(values[0]) if found.count == 1 else values
+
+    def put(self, which: Any, values: Any) -> None:
+        """From now on: inputs that nothing else drives, and tunable parameters; by name, number, or many at once."""
+        if isinstance(which, (str, int, np.integer)):
+            number = self.find(which) if isinstance(which, str) else int(which)
+            array = np.ascontiguousarray(values, dtype=float).ravel()
+            self._call(c.lib.tutti_simulation_put, number, _doubles(array), len(array))
+            return
+        numbers = self._numbers(which)
+        array = np.ascontiguousarray(values, dtype=float).ravel()
+        if len(array) != len(numbers):
+            raise ValueError(f"{len(numbers)} variables, {len(array)} values")
+        self._call(c.lib.tutti_simulation_put_many, _sizes(numbers), len(numbers), _doubles(array))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if self._started:
+            self.put(name, value)
+        else:
+            self.set({name: value})
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Parameters and start values, before start; afterwards as `put`."""
+        for name, value in values.items():
+            self._call(c.lib.tutti_simulation_set, f"{name}={spell(value)}".encode())
+
+    # ---- ways back ----
+
+    def save(self, path: str | os.PathLike[str] | None = None) -> Point | None:
+        """The point that it is at, to go back to; with a path: into a file, from which another process can go on."""
+        if path is not None:
+            self._call(c.lib.tutti_simulation_save_file, os.fspath(path).encode())
+            return None
+        handle = ctypes.c_void_p()
+        self._call(c.lib.tutti_simulation_save, ctypes.byref(handle))
+        return Point(self, handle)
+
+    def restore(self, point: Point | str | os.PathLike[str]) -> None:
+        """Everything is as it was there, any number of times."""
+        if isinstance(point, Point):
+            if point._simulation is not self:  # pylint: disable=protected-access
+                raise ValueError("a point of another simulation")
+            self._call(c.lib.tutti_simulation_restore, point._handle)  # pylint: disable=protected-access
+        else:
+            self._call(c.lib.tutti_simulation_restore_file, os.fspath(point).encode())
+
+
+def _doubles(values: Floats) -> Any:
+    return values.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+def _sizes(values: Any) -> Any:
+    return values.ctypes.data_as(ctypes.POINTER(ctypes.c_size_t))

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include <tutti/recording.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/search.h"
+#include "base/vector.h"
+#include "record/recorder.h"
+
+/* From this row on. */
+struct text {
+    size_t row;
+    const char *text;
+};
+
+struct column {
+    struct tutti_recorded shown;
+    struct tutti_vector texts; /* of struct text, where they change */
+};
+
+struct tutti_recording {
+    struct column *columns;
+    size_t column_count;
+    double *values;
+    size_t room, count;        /* rows */
+    struct tutti_arena memory; /* holds columns and texts */
+};
+
+enum tutti_err tutti_recording_make(struct tutti_recording **out)
+{
+    struct tutti_recording *recording = calloc(1, sizeof *recording);
+    if (!recording)
+        return tutti_fail_memory();
+    *out = recording;
+    return TUTTI_OK;
+}
+
+static void forget(struct tutti_recording *recording)
+{
+    for (size_t i = 0; i < recording->column_count; i++)
+        tutti_vector_fini(&recording->columns[i].texts);
+    free(recording->values);
+    tutti_arena_fini(&recording->memory);
+    *recording = (struct tutti_recording){0};
+}
+
+void tutti_recording_free(struct tutti_recording *recording)
+{
+    if (recording)
+        forget(recording);
+    free(recording);
+}
+
+/* ---- as a watcher ---- */
+
+static bool copy(struct tutti_recording *recording, const char *text, const char **out)
+{
+    *out = text ? tutti_arena_text(&recording->memory, text, strlen(text)) : NULL;
+    return !text || *out;
+}
+
+static enum tutti_err take_columns(void *context, const struct tutti_recorded *shown, size_t count)
+{
+    struct tutti_recording *recording = context;
+    forget(recording);
+    recording->columns = tutti_arena_array(&recording->memory, count, sizeof *recording->columns);
+    if (!recording->columns)
+        return tutti_fail_memory();
+    memset(recording->columns, 0, count * sizeof *recording->columns);
+    recording->column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct tutti_recorded *own = &recording->columns[i].shown;
+        *own = shown[i]; /* types are static */
+        if (!copy(recording, shown[i].name, &own->name) || !copy(recording, shown[i].unit, &own->unit) ||
+            !copy(recording, shown[i].description, &own->description))
+            return tutti_fail_memory();
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_text(void *context, size_t number, const char *text)
+{
+    struct tutti_recording *recording = context;
+    struct tutti_vector *texts = &recording->columns[number].texts;
+    const struct text *last = texts->count > 0 ? (const struct text *)texts->items + texts->count - 1 : NULL;
+    if (last && strcmp(last->text, text) == 0)
+        return TUTTI_OK;
+    struct text next = {.row = recording->count};
+    struct text *place = copy(recording, text, &next.text) ? tutti_vector_push(texts, sizeof *place) : NULL;
+    if (!place)
+        return tutti_fail_memory();
+    *place = next;
+    return TUTTI_OK;
+}
+
+static enum tutti_err take_row(void *context, double t, const double *values)
+{
+    struct tutti_recording *recording = context;
+    size_t width = recording->column_count + 1;
+    if (!tutti_vector_reserve(&recording->values, &recording->room, recording->count + 1,
+                              width * sizeof *recording->values))
+        return tutti_fail_memory();
+    double *row = recording->values + recording->count * width;
+    row[0] = t;
+    memcpy(row + 1, values, recording->column_count * sizeof *values);
+    recording->count++;
+    return TUTTI_OK;
+}
+
+void tutti_options_set_recording(struct tutti_run_options *options, struct tutti_recording *recording)
+{
+    const struct tutti_watcher watcher = {
+        .context = recording, .columns = take_columns, .text = take_text, .row = take_row};
+    tutti_options_set_watcher(options, recording ? &watcher : NULL);
+}
+
+/* ---- looking ---- */
+
+size_t tutti_recording_column_count(const struct tutti_recording *recording)
+{
+    return recording->column_count;
+}
+
+bool tutti_recording_describe(const struct tutti_recording *recording, size_t column, struct tutti_recorded *out)
+{
+    if (column >= recording->column_count)
+        return false;
+    *out = recording->columns[column].shown;
+    return true;
+}
+
+size_t tutti_recording_rows(const struct tutti_recording *recording)
+{
+    return recording->count;
+}
+
+const double *tutti_recording_values(const struct tutti_recording *recording)
+{
+    return recording->count > 0 ? recording->values : NULL;
+}
+
+const char *tutti_recording_text(const struct tutti_recording *recording, size_t row, size_t column)
+{
+    if (column >= recording->column_count || row >= recording->count)
+        return NULL;
+    const struct tutti_vector *texts = &recording->columns[column].texts;
+    const struct text *first = texts->items;
+    size_t later; /* the first one that begins after the row */
+    TUTTI_SEARCH(later, texts->count, first[later].row <= row);
+    return later > 0 ? first[later - 1].text : NULL;
+}
+
+/* ---- as a file ---- */
+
+/* A row as a recorder wants it: every value in its own type. */
+struct typed_row {
+    struct tutti_column *columns;
+    union {
+        double number;
+        const char *text;
+        struct tutti_bytes bytes;
+    } * values;
+};
+
+static enum tutti_type type_of(const struct tutti_recorded *shown)
+{
+    int type = 0;
+    while (type < TUTTI_TYPE_COUNT - 1 && strcmp(tutti_type_name((enum tutti_type)type), shown->type) != 0)
+        type++;
+    return (enum tutti_type)type;
+}
+
+/* Binaries are kept as texts. */
+static enum tutti_err begin_row(const struct tutti_recording *recording, struct typed_row *row)
+{
+    size_t count = recording->column_count + 1;
+    row->columns = calloc(count, sizeof *row->columns);
+    row->values = calloc(count, sizeof *row->values);
+    if (!row->columns || !row->values)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < recording->column_count; i++) {
+        const struct tutti_recorded *shown = &recording->columns[i].shown;
+        row->columns[i] = (struct tutti_column){.name = shown->name,
+                                                .unit = shown->unit,
+                                                .description = shown->description,
+                                                .type = shown->is_text ? TUTTI_TYPE_STRING : type_of(shown),
+                                                .source = i,
+                                                .value = &row->values[i]};
+    }
+    return TUTTI_OK;
+}
+
+static void put_number(enum tutti_type type, double number, void *value)
+{
+    switch (type) {
+    case TUTTI_TYPE_FLOAT64: *(double *)value = number; break;
+    case TUTTI_TYPE_FLOAT32: *(float *)value = (float)number; break;
+    case TUTTI_TYPE_INT8: *(int8_t *)value = (int8_t)number; break;
+    case TUTTI_TYPE_UINT8: *(uint8_t *)value = (uint8_t)number; break;
+    case TUTTI_TYPE_INT16: *(int16_t *)value = (int16_t)number; break;
+    case TUTTI_TYPE_UINT16: *(uint16_t *)value = (uint16_t)number; break;
+    case TUTTI_TYPE_INT32: *(int32_t *)value = (int32_t)number; break;
+    case TUTTI_TYPE_UINT32: *(uint32_t *)value = (uint32_t)number; break;
+    case TUTTI_TYPE_INT64:
+    case TUTTI_TYPE_ENUMERATION: *(int64_t *)value = (int64_t)number; break;
+    case TUTTI_TYPE_UINT64: *(uint64_t *)value = (uint64_t)number; break;
+    case TUTTI_TYPE_BOOLEAN:
+    case TUTTI_TYPE_CLOCK: *(bool *)value = number != 0; break;
+    case TUTTI_TYPE_STRING:
+    case TUTTI_TYPE_BINARY: break;
+    }
+}
+
+static enum tutti_err write_rows(const struct tutti_recording *recording, const struct typed_row *row,
+                                 const struct tutti_record_format *format, struct tutti_recorder *recorder)
+{
+    const double *at = recording->values;
+    for (size_t r = 0; r < recording->count; r++, at += recording->column_count + 1) {
+        for (size_t i = 0; i < recording->column_count; i++)
+            if (recording->columns[i].shown.is_text)
+                row->values[i].text = tutti_recording_text(recording, r, i);
+            else
+                put_number(row->columns[i].type, at[i + 1], &row->values[i]);
+        TRY(format->row(recorder, at[0]));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_recording_save(const struct tutti_recording *recording, const char *path)
+{
+    const struct tutti_record_format *format;
+    struct tutti_recorder *recorder;
+    struct typed_row row = {0};
+    TRY(tutti_record_format_for(&format, path));
+    enum tutti_err err = begin_row(recording, &row);
+    if (!err)
+        err = format->open(&recorder, path, row.columns, recording->column_count);
+    if (!err) {
+        struct tutti_failure failure;
+        tutti_failure_keep(&failure, write_rows(recording, &row, format, recorder));
+        err = format->close(recorder);
+        if (failure.err)
+            err = tutti_failure_return(&failure);
+    }
+    free(row.columns);
+    free(row.values);
+    return err;
+}

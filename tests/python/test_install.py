@@ -1,0 +1,38 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A wheel, installed into an environment of its own, which knows nothing of this folder."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from common import ROOT, kit
+
+
+class Install(unittest.TestCase):
+    def test_wheel(self):
+        build = pathlib.Path(os.environ["TUTTI_LIBRARY"]).parents[1]
+        with tempfile.TemporaryDirectory() as folder:
+            source, env = pathlib.Path(folder) / "source", pathlib.Path(folder) / "env"
+            source.mkdir()
+            for name in ("setup.py", "pyproject.toml", "CMakeLists.txt", "python", "docs"):  # nothing is written into the clone
+                (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, source / name)
+            plain = {key: value for key, value in os.environ.items()
+                     if key not in ("TUTTI_LIBRARY", "PYTHONPATH", "LD_PRELOAD", "ASAN_OPTIONS")}
+            subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", env], check=True, env=plain)
+            python = env / "bin" / "python3"
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index", source], check=True,
+                           env={**plain, "TUTTI_BUILD": str(build)}, cwd=folder)
+            program = (f"import tutti; print(tutti.__file__); r = tutti.simulate({kit('BouncingBall')!r}); "
+                       "r.save('r.csv'); print(len(tutti.read('r.csv').time) == len(r.time))")
+            ended = subprocess.run([python, "-c", program], check=True, env=plain, cwd=folder, capture_output=True, text=True)
+            where, same = ended.stdout.split()
+            self.assertTrue(where.startswith(str(env)), where)
+            self.assertEqual(same, "True")
+
+
+if __name__ == "__main__":
+    unittest.main()

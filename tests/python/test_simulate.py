@@ -1,0 +1,247 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""tutti.simulate and its results: the numbers of the command, in arrays."""
+import csv
+import gc
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import unittest.mock
+
+import numpy as np
+
+from common import HAS_HDF5, JOINED, ROOT, TWO, command, kit
+
+import tutti
+
+
+def csv_of(text):
+    rows = list(csv.reader(io.StringIO(text)))
+    return rows[0], rows[1:]
+
+
+class Simulate(unittest.TestCase):
+    def test_numbers_are_those_of_the_command(self):
+        for model in ("BouncingBall", "VanDerPol", "Stair", "Feedthrough"):
+            names, rows = csv_of(command("run", kit(model), "-o", "-", "--quiet"))
+            result = tutti.simulate(kit(model))
+            self.assertEqual(names[1:], list(result))
+            for i, name in enumerate(names):
+                values = [row[i] for row in rows]
+                shown = result.time if name == "time" else result[name]
+                if shown.dtype == object:
+                    self.assertEqual(values, list(shown))
+                else:
+                    self.assertEqual([float(value) for value in values], shown.tolist(), name)
+
+    def test_options_by_name(self):
+        result = tutti.simulate(kit("Dahlquist"), stop=2, output_step=0.5, set={"k": 2}, interface="me", solver="dopri5",
+                                rtol=1e-9, record=["x"])
+        self.assertEqual(result.time.tolist(), [0, 0.5, 1, 1.5, 2])
+        np.testing.assert_allclose(result["x"], np.exp(-2 * result.time), rtol=1e-8)
+        self.assertEqual(result.statistics["units"][0]["solver"], "dopri5")
+
+    def test_systems(self):
+        ways = [JOINED, [f"{a}={b}" for a, b in JOINED], {a: b for a, b in JOINED}, {a: [b] for a, b in JOINED}]
+        results = [tutti.simulate(TWO, connect=way, set={"a.x_left": 0.1}, step=0.01, stop=1) for way in ways]
+        for result in results:
+            self.assertTrue(np.array_equal(result["b.x"], results[0]["b.x"]))
+        self.assertGreater(np.abs(results[0]["b.x"]).max(), 0)
+        on_two = tutti.simulate(TWO, connect=JOINED, set={"a.x_left": 0.1}, step=0.01, stop=1, threads=2)
+        self.assertTrue(np.array_equal(on_two["b.x"], results[0]["b.x"]))
+
+    def test_inputs(self):
+        time = np.array([0, 0.5, 0.5, 1])
+        table = {"time": time, "float64_in": [0.0, 1.0, 3.0, 4.0]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "u.csv")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("time,float64_in\n" +
+                           "".join(f"{t!r},{u!r}\n" for t, u in zip(time.tolist(), table["float64_in"])))
+            by_path, by_dict = (tutti.simulate(kit("Feedthrough"), input=given, stop=1, step=0.25) for given in (path, table))
+        name = "float64_out"
+        self.assertTrue(np.array_equal(by_path[name], by_dict[name]))
+        self.assertEqual(by_dict[name][-1], 4)
+
+    def test_functions_of_time(self):
+        result = tutti.simulate(kit("Feedthrough"), input={"float64_in": lambda t: 2 * t}, stop=1, step=0.25)
+        self.assertEqual(result["float64_out"].tolist()[:1], [0.0])
+        self.assertEqual(result["float64_out"][-1], 1.5)  # held since t = 0.75
+
+    def test_arrays_outlive_their_result(self):
+        before = tutti.simulate(kit("VanDerPol"), stop=20)["x0"]
+        kept = before.copy()
+        gc.collect()
+        others = [tutti.simulate(kit("VanDerPol"), stop=20)["x0"] for _ in range(5)]
+        self.assertTrue(np.array_equal(before, kept))
+        self.assertFalse(before.flags.writeable)
+        self.assertTrue(all(np.array_equal(other, kept) for other in others))
+
+    def test_texts_and_units(self):
+        result = tutti.simulate(kit("BouncingBall"))
+        self.assertEqual(result.units["h"], "m")
+        self.assertEqual(len(result), 3)
+        self.assertIn("h", result)
+        self.assertIn("BouncingBall", str(result.summary))
+        self.assertIn("<table>", result._repr_html_())
+        texts = tutti.simulate(kit("Feedthrough"), set={"string_in": "hällo <b>"}, stop=1, record="string_*")
+        self.assertEqual(set(texts["string_out"]), {"hällo <b>"})
+
+    def test_files(self):
+        result = tutti.simulate(kit("BouncingBall"))
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("csv", "mat", "jsonl", "h5"):
+                if ending == "h5" and not HAS_HDF5:
+                    continue
+                path = os.path.join(folder, "r." + ending)
+                result.save(path)
+                again = tutti.read(path)
+                self.assertEqual(list(again), list(result))
+                for name in result:
+                    np.testing.assert_array_equal(again[name], result[name])
+            told = os.path.join(folder, "told.csv")
+            command("run", kit("BouncingBall"), "-o", told, "--quiet")
+            result.save(os.path.join(folder, "r.csv"))
+            with open(told, "rb") as one, open(os.path.join(folder, "r.csv"), "rb") as two:
+                self.assertEqual(one.read(), two.read())
+
+    def test_other_forms(self):
+        result = tutti.simulate(kit("BouncingBall"))
+        try:
+            import matplotlib
+            import pandas
+        except ImportError as error:
+            self.skipTest(str(error))
+        frame = result.to_pandas()
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(frame["h"].tolist(), result["h"].tolist())
+        inputs = pandas.DataFrame({"float64_in": [0.0, 2.0]}, index=[0.0, 1.0])
+        moved = tutti.simulate(kit("Feedthrough"), input=inputs, stop=1)
+        self.assertEqual(moved["float64_out"][-1], 2)
+        matplotlib.use("agg")
+        axes = result.plot("h", "v")
+        self.assertEqual([place.get_ylabel() for place in axes.ravel()], ["m", "m/s"])
+
+    def test_other_forms_xarray(self):
+        try:
+            import xarray  # noqa: F401
+        except ImportError as error:
+            self.skipTest(str(error))
+        data = tutti.simulate(kit("BouncingBall")).to_xarray()
+        self.assertEqual(data["h"].attrs["units"], "m")
+
+    def test_logging(self):
+        with unittest.mock.patch.dict(os.environ, KIT_FAULT="warning DoStep 0.5"):
+            with self.assertLogs("tutti", logging.WARNING) as logs:
+                tutti.simulate(kit("Faulty"), stop=1)
+        self.assertIn("Warning", "".join(logs.output))
+        self.assertTrue(all(record.origin for record in logs.records))
+
+    def test_progress(self):
+        seen = []
+        tutti.simulate(kit("Worker", "2"), stop=0.3, step=0.001, progress=seen.append)
+        self.assertTrue(all(0 <= part <= 1 for part in seen))
+
+        def refuse(_part):
+            raise RuntimeError("enough")
+
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            tutti.simulate(kit("Worker", "2"), stop=1000, step=0.001, progress=refuse)
+
+    def test_threads_side_by_side(self):
+        results, errors = {}, []
+
+        def work(number):
+            try:
+                results[number] = tutti.simulate(kit("VanDerPol"), stop=10, set={"mu": number})["x0"]
+            except BaseException as error:  # pylint: disable=broad-except
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+        for number, values in results.items():
+            self.assertTrue(np.array_equal(values, tutti.simulate(kit("VanDerPol"), stop=10, set={"mu": number})["x0"]))
+
+    def test_interrupt_keeps_the_result(self):
+        program = f"""
+import sys, threading, os, signal
+sys.path.insert(0, {str(ROOT / 'python')!r})
+import tutti
+told = threading.Event()
+def progress(part):
+    told.set()
+def interrupt():
+    told.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    tutti.simulate({kit('Worker', '2')!r}, stop=1e6, step=0.001, progress=progress)
+except KeyboardInterrupt as error:
+    print(type(error).__name__, len(error.result.time) > 0)
+"""
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(ended.stdout, "Interrupted True\n", ended.stderr)
+
+
+class Wrong(unittest.TestCase):
+    def check(self, kind, words, *arguments, **options):
+        with self.assertRaisesRegex(kind, words) as caught:
+            tutti.simulate(*arguments, **options)
+        return caught.exception
+
+    def test_arguments(self):
+        ball = kit("BouncingBall")
+        self.check(tutti.FileError, "no-such", "no-such.fmu")
+        self.check(tutti.ArgumentError, "no option.*nonsense|nonsense", ball, nonsense=1)
+        self.check(tutti.ArgumentError, "stop", ball, stop="soon")
+        self.check(tutti.ArgumentError, "rtol", ball, rtol=float("nan"))
+        self.check(tutti.ArgumentError, "rtol", ball, rtol=-1)
+        self.check(TypeError, "complex", ball, stop=1j)
+        self.check(tutti.ArgumentError, "zero character", ball, set={"h": "1\0"})
+        self.check(tutti.Error, "no variable|nothing", ball, set={"nothing": 1})
+        self.check(ValueError, "has 3 values, 'u' has 2", kit("Feedthrough"), input={"time": [0, 1, 2], "u": [1, 2]})
+        self.check(ValueError, 'no "time"', kit("Feedthrough"), input={"u": [1, 2]})
+        self.check(TypeError, "input", kit("Feedthrough"), input=3)
+        self.check(TypeError, "", 3)
+
+    def test_functions_that_raise(self):
+        def broken(_t):
+            raise ZeroDivisionError("of mine")
+
+        self.check(ZeroDivisionError, "of mine", kit("Feedthrough"), input={"float64_in": broken})
+
+    def test_where(self):
+        with unittest.mock.patch.dict(os.environ, KIT_FAULT="error DoStep 0.5 @a"):
+            error = self.check(tutti.FMUError, "", {"a": kit("Faulty"), "b": kit("Dahlquist")}, stop=1, step=0.1)
+        self.assertEqual(error.unit, "a")
+        self.assertEqual(error.time, 0.5)
+        self.assertGreater(len(error.result.time), 4)
+
+
+class Children(unittest.TestCase):
+    def test_fork(self):
+        tutti.simulate(kit("Dahlquist"), stop=1)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                status = 0 if len(tutti.simulate(kit("Dahlquist"), stop=1).time) > 1 else 2
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        self.assertEqual(status, 0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    unittest.main()

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""tutti.Simulation: steps, values, ways back; and linearisations."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+from common import JOINED, TWO, kit
+
+import tutti
+
+
+class Simulation(unittest.TestCase):
+    def test_steps(self):
+        with tutti.Simulation(kit("Dahlquist"), step=0.1, stop=1) as simulation:
+            times = list(simulation)
+            self.assertEqual(times[-1], 1)
+            self.assertTrue(simulation.is_over)
+            result = simulation.finish()
+        whole = tutti.simulate(kit("Dahlquist"), step=0.1, stop=1)
+        self.assertTrue(np.array_equal(result["x"], whole["x"]))
+        self.assertEqual(result.statistics["steps"], whole.statistics["steps"])
+
+    def test_values(self):
+        with tutti.Simulation(TWO, connect=JOINED, step=0.01, stop=1) as simulation:
+            self.assertEqual(simulation.variables["a.x"].causality, "output")
+            simulation["a.x_left"] = 0.1
+            simulation.start()
+            simulation.advance(0.5)
+            places = simulation.find(["a.x", "b.x"])
+            self.assertEqual(simulation.get(places).tolist(), [simulation["a.x"], simulation["b.x"]])
+            simulation.put("a.x_left", 0.2)
+            simulation.put(simulation.find(["a.x_left"]), [0.3])
+            simulation.step()
+            self.assertEqual(simulation["a.x_left"], 0.3)
+
+    def test_ways_back(self):
+        with tutti.Simulation(kit("VanDerPol"), interface="me", solver="bdf", stop=2) as simulation:
+            simulation.start()
+            simulation.advance(1)
+            point = simulation.save()
+            simulation.advance(2)
+            first = simulation["x0"]
+            simulation.restore(point)
+            self.assertEqual(simulation.time, 1)
+            simulation.advance(2)
+            self.assertEqual(simulation["x0"], first)
+
+    def test_points_in_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "point")
+            with tutti.Simulation(kit("VanDerPol"), step=0.01, stop=2, record="none") as one:
+                one.start().advance(1)
+                one.save(path)
+                one.advance(2)
+                expected = one["x0"]
+            with tutti.Simulation(kit("VanDerPol"), step=0.01, stop=2, record="none") as two:
+                two.start().restore(path)
+                two.advance(2)
+                self.assertEqual(two["x0"], expected)
+
+    def test_wrong_use(self):
+        simulation = tutti.Simulation(kit("Dahlquist"))
+        with self.assertRaises(tutti.Error):
+            simulation.step()
+        simulation.start()
+        with self.assertRaises(tutti.Error):
+            simulation.get("nothing")
+        with self.assertRaises(tutti.Error):
+            simulation.get(10**6)
+        with self.assertRaises(ValueError):
+            simulation.put(simulation.find(["x"]), [1, 2])
+        point = simulation.save()
+        simulation.close()
+        simulation.close()
+        for call in (simulation.step, lambda: simulation.get("x"), lambda: simulation.restore(point), simulation.start):
+            with self.assertRaisesRegex(ValueError, "closed"):
+                call()
+        with tutti.Simulation(kit("Dahlquist")) as other:
+            other.start()
+            with self.assertRaisesRegex(ValueError, "another"):
+                other.restore(point)
+        del point
+
+    def test_linearize(self):
+        system = tutti.linearize(kit("Dahlquist"), set={"k": 3})
+        self.assertEqual(system.states, ["x"])
+        np.testing.assert_allclose(system.A, [[-3]], rtol=1e-6)
+        np.testing.assert_allclose(system.eigenvalues, [-3], rtol=1e-6)
+        self.assertIn("stable", system.stability)
+
+
+if __name__ == "__main__":
+    unittest.main()
