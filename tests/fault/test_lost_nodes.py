@@ -93,6 +93,16 @@ class Lost(NodesTest):
                             r"rank 1 at .* is lost: .*nothing has come from it")
         self.assert_alive(a, b)
 
+    def test_stopped_at_its_beginning(self):
+        """Before it is ready, as often as this test is fast enough."""
+        node = self.node("a")
+        process = self.start("run", f"b={FAULTY}", *ENDLESS[:6], *self.on(node), "--quiet", "--timeout", "1")
+        self.assertTrue(wait_until(node.workers))
+        os.kill(node.workers()[0], signal.SIGSTOP)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 1, outcome.err)
+        self.assertRegex(outcome.err, "has given no sign of life for 1 s|is lost: .*nothing has come from it")
+
     def test_hanging_fmu(self):
         """Who waits for it lives: the one that hangs is named."""
         a, b = self.node("a"), self.node("b", env={"KIT_FAULT": "hang DoStep 0.5"})

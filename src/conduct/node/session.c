@@ -389,6 +389,7 @@ static enum tutti_err go(struct tutti_session *session, const struct tutti_unpar
 
 static const uint64_t LARGEST_FILE = (uint64_t)1 << 36;
 static const double LAST_WORDS = 0.5; /* seconds */
+static const double BEGINNING = 5.0;  /* seconds that a program may take to be loaded, at least */
 
 static void answer(struct tutti_daemon *node, struct tutti_session *session)
 {
@@ -711,12 +712,12 @@ static void bury(struct tutti_daemon *node, struct tutti_session *session, struc
 /* A worker that computes, or waits, moves its beat. One that does not is given the time to send what it has reported. */
 static void check_beat(const struct tutti_session *session, struct tutti_watched *worker)
 {
-    double now = tutti_clock_now();
+    double now = tutti_clock_now(), limit = worker->running ? session->timeout : fmax(session->timeout, BEGINNING);
     uint64_t beat = tutti_heartbeat_sign(&worker->page->where);
     if (beat != worker->beat) {
         worker->beat = beat;
         worker->beat_time = now;
-    } else if (now - worker->beat_time > session->timeout) {
+    } else if (now - worker->beat_time > limit) {
         if (worker->hangs_since == 0)
             kill(worker->pid, SIGQUIT);
         else if (now - worker->hangs_since > LAST_WORDS)
@@ -818,7 +819,7 @@ void tutti_session_watch(struct tutti_daemon *node, struct tutti_session *sessio
             tell_denials(node, session, worker);
             bury(node, session, worker, status);
         }
-        if (worker->pid > 0 && worker->running && !worker->done && session->timeout > 0)
+        if (worker->pid > 0 && !worker->done && session->timeout > 0)
             check_beat(session, worker);
     }
     check_run(node, session);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@
 #include "master/conducted.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
+enum { TICK = 100000 };           /* microseconds */
 enum { LAST_SECONDS = 10 };       /* to come to its end, once an FMU has crashed when it was freed */
 
 struct worker {
@@ -76,6 +78,32 @@ static void on_crash(int number)
         tutti_tcp_hurry(fabric_in_use);
     nanosleep(&(struct timespec){.tv_nsec = LAST_MOMENT}, NULL);
     die(number);
+}
+
+/* ---- signs of life before the rank has its own ---- */
+
+static struct tutti_worker_page *page_of_ticks;
+
+static void tick(int number)
+{
+    (void)number;
+    atomic_fetch_add_explicit(&page_of_ticks->where.beat, 1, memory_order_relaxed);
+}
+
+/* While files are unpacked, and while others do so: how long that takes tells nothing, but whoever is stopped does not tick. */
+static void begin_ticks(struct tutti_worker_page *page)
+{
+    const struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
+    const struct itimerval often = {.it_interval = {.tv_usec = TICK}, .it_value = {.tv_usec = TICK}};
+    page_of_ticks = page;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void end_ticks(void)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    signal(SIGALRM, SIG_DFL);
 }
 
 /* All of a memory file. */
@@ -201,11 +229,13 @@ static enum tutti_err confine_calls(struct worker *worker, struct tutti_fabric *
 static enum tutti_err work(struct worker *worker)
 {
     struct tutti_fabric *fabric = NULL;
+    begin_ticks(worker->page);
     TRY(read_setup(worker));
     TRY(open_job(worker));
     TRY(confine_files(worker));
     TRY(get_ready(worker));
     TRY(meet_peers(worker));
+    end_ticks();
     struct tutti_tcp *tcp = worker->tcp;
     worker->tcp = NULL;
     TRY(tutti_tcp_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
