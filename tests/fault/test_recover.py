@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """--recover: workers that are killed, stand still or are cut off at any moment are replaced, and the run ends with the bytes of one that
 nothing happened to; or, with a message, if it cannot be. Nothing is left over. (At random: test_chaos.py.)"""
+import contextlib
 import os
 import pathlib
 import signal
+import socket
 import sys
 import unittest
 
@@ -104,6 +106,24 @@ class Nodes(NodesTest):
         outcome = self.finish(process)
         self.assertEqual(outcome.status, 0, outcome.err)
         self.assertRegex(outcome.err, "warning: .*the run does without it")
+        self.assertEqual(path.read_bytes(), files)
+
+    def test_what_comes_in_its_place(self):
+        """Something that is no node: it is the one that is done without."""
+        files = self.result_bytes(*CHAIN)
+        a, b = self.node("a"), self.node("b")
+        process = self.start("run", *CHAIN, *STEADY, *self.on(a, b), "--recover", "3", "-o", "result.csv")
+        path = pathlib.Path(self.path("result.csv"))
+        self.assertTrue(wait_until(lambda: path.exists() and path.stat().st_size > 300))
+        b.end(signal.SIGKILL)
+        with socket.create_server(("127.0.0.1", int(b.address.rpartition(":")[2]))) as server:
+            server.settimeout(0.01)
+            while process.poll() is None:
+                with contextlib.suppress(OSError):
+                    server.accept()[0].close()
+        outcome = self.finish(process)
+        self.assertEqual(outcome.status, 0, outcome.err)
+        self.assertRegex(outcome.err, f"warning: .*{b.address}.*the run does without it")
         self.assertEqual(path.read_bytes(), files)
 
     def test_a_worker_that_goes(self):

@@ -83,9 +83,9 @@ static enum tutti_err greet_all(struct tutti_nodes *nodes)
         met = 0;
         for (size_t i = 0; i < nodes->list.count; i++) {
             struct tutti_node_client *client = &nodes->clients[i];
+            nodes->silent = i;
             if (!client->welcome)
                 TRY(greet(client));
-            nodes->silent = i;
             if (!client->welcome && tutti_clock_now() > deadline)
                 return tutti_node_client_fail_late(client);
             met += client->welcome;
