@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* newton.c - KINSOL (Hindmarsh et al., User Documentation for KINSOL; line search of Dennis and Schnabel, Numerical
- * Methods for Unconstrained Optimization and Nonlinear Equations, section 6.3), with two things done here:
+ * Methods for Unconstrained Optimization and Nonlinear Equations, section 6.3), with three things done here:
  *
  * Convergence. KINSOL's test has fixed weights, ours knows |x|. KINSOL asks for a Jacobian once per iteration, at the
  * iterate it accepted: there the residual is looked at, and a refusal ends KINSOL. Its own test is left the exact zero.
+ *
+ * Krylov. GMRES asks for products with the Jacobian instead; the first one of an iteration is where the residual is looked at. The
+ * step is taken whole: a line search would need one more product.
  *
  * Walls. Where the equations have no value KINSOL halves its first trial step five times and gives up; it gives up at
  * once if a later trial of a line search meets a wall. Then it is called again with a shorter longest step. */
@@ -18,7 +21,10 @@
 #include <kinsol/kinsol.h>
 #include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
+#include <sunlinsol/sunlinsol_klu.h>
+#include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
+#include <sunmatrix/sunmatrix_sparse.h>
 
 #include "solve/sundials.h"
 
@@ -33,6 +39,9 @@ static const double LONGEST_STEP = 1e15;
 static const double LARGEST_RESIDUAL = 1e100;
 /* How much the longest step changes: what KINSOL's five halvings come to. */
 static const double STEP_FACTOR = 32;
+/* GMRES solves so exactly that a linear problem takes one iteration, at the tolerances of co-simulation; with so many directions. */
+static const double KRYLOV_RESIDUAL = 1e-4;
+enum { MOST_DIRECTIONS = 50, MOST_DENSE = 2000 };
 
 void dgetrf_(const int *rows, const int *columns, double *matrix, const int *leading, int *pivots, int *info);
 void dgecon_(const char *norm, const int *count, const double *factors, const int *leading, const double *matrix_norm,
@@ -41,17 +50,19 @@ void dgecon_(const char *norm, const int *count, const double *factors, const in
 /* Why KINSOL was told to end. */
 enum ending { RUNNING, SOLVED, TIRED, NO_DERIVATIVE, FAILED };
 
-struct newton {
+struct tutti_newton {
     const struct tutti_fixed_point *problem;
     struct tutti_newton_options options;
     size_t n;
     struct tutti_newton_counts counts;
-    double *typical;   /* max(scale, |guess|) */
-    double *point;     /* evaluated last, with a value */
-    double *residuals; /* ... its x - g(x) */
-    double *accepted;  /* x - g(x) where the last iteration began */
-    double *shifted;   /* of differences */
-    double *jacobian;  /* of the residual, scaled: D J D^-1, D = diag(1 / typical) */
+    double *typical;       /* max(scale, |guess|) */
+    double *point;         /* evaluated last, with a value */
+    double *residuals;     /* ... its x - g(x) */
+    double *accepted;      /* x - g(x) where the last iteration began */
+    double *shifted_point; /* of differences */
+    double *jacobian;      /* of the residual, scaled: D J D^-1, D = diag(1 / typical); NULL unless it is dense */
+    double *entries;       /* of dg/dx, if it has a pattern */
+    struct tutti_shifted_pattern shifted; /* ... that of the matrix */
     enum ending ending;
     enum tutti_err err;  /* of FAILED */
     size_t unknown;      /* of NO_DERIVATIVE */
@@ -65,13 +76,19 @@ struct newton {
     void *kinsol;
 };
 
+static enum tutti_err check_size(const struct tutti_fixed_point *problem)
+{
+    const size_t limit = problem->pattern || problem->krylov ? INT32_MAX : 20000; /* two matrices of 3 GB */
+    size_t n = problem->n;
+    return n == 0 || n > limit
+               ? tutti_fail(TUTTI_ERR_LIMIT, "%zu equations at once; Newton's method takes 1 to %zu", n, limit)
+               : TUTTI_OK;
+}
+
 static enum tutti_err check_arguments(const struct tutti_fixed_point *problem,
                                       const struct tutti_newton_options *options, const double *x)
 {
-    const size_t limit = 20000; /* two matrices of 3 GB */
     size_t n = problem->n;
-    if (n == 0 || n > limit)
-        return tutti_fail(TUTTI_ERR_LIMIT, "%zu equations at once; Newton's method takes 1 to %zu", n, limit);
     if (!(options->tolerance >= 0))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "a tolerance of %g for Newton's method; it must be positive",
                           options->tolerance);
@@ -85,13 +102,13 @@ static enum tutti_err check_arguments(const struct tutti_fixed_point *problem,
     return TUTTI_OK;
 }
 
-static double scale_of(const struct newton *newton, size_t i)
+static double scale_of(const struct tutti_newton *newton, size_t i)
 {
     return newton->problem->scale ? newton->problem->scale[i] : 1;
 }
 
 /* The largest residual, each relative to its variable. */
-static double scaled_residual(const struct newton *newton, const double *x, const double *residuals)
+static double scaled_residual(const struct tutti_newton *newton, const double *x, const double *residuals)
 {
     double largest = 0;
     for (size_t i = 0; i < newton->n; i++) {
@@ -103,7 +120,7 @@ static double scaled_residual(const struct newton *newton, const double *x, cons
 }
 
 /* x - g(x). */
-static enum tutti_err evaluate(struct newton *newton, const double *x, double *residuals, bool *outside)
+static enum tutti_err evaluate(struct tutti_newton *newton, const double *x, double *residuals, bool *outside)
 {
     const struct tutti_fixed_point *problem = newton->problem;
     *outside = false;
@@ -116,13 +133,13 @@ static enum tutti_err evaluate(struct newton *newton, const double *x, double *r
     return TUTTI_OK;
 }
 
-static int end(struct newton *newton, enum ending ending)
+static int end(struct tutti_newton *newton, enum ending ending)
 {
     newton->ending = ending;
     return -1;
 }
 
-static int fail(struct newton *newton, enum tutti_err err)
+static int fail(struct tutti_newton *newton, enum tutti_err err)
 {
     newton->err = err;
     return end(newton, FAILED);
@@ -130,7 +147,7 @@ static int fail(struct newton *newton, enum tutti_err err)
 
 static int on_residual(N_Vector u, N_Vector f, void *data)
 {
-    struct newton *newton = data;
+    struct tutti_newton *newton = data;
     const double *x = N_VGetArrayPointer(u);
     double *residuals = N_VGetArrayPointer(f);
     bool outside;
@@ -144,29 +161,34 @@ static int on_residual(N_Vector u, N_Vector f, void *data)
     return 0;
 }
 
+static double distance_of(const struct tutti_newton *newton)
+{
+    return newton->problem->distance > 0 ? newton->problem->distance : sqrt(DBL_EPSILON);
+}
+
 /* One column of the residual's Jacobian by a one-sided difference with the step sqrt(U) max(|x_j|, typical size), away
  * from zero (Dennis and Schnabel, section 5.4, algorithm A5.4.1); if that leads outside, towards it. */
-static enum tutti_err difference(struct newton *newton, const double *x, size_t j, double *column, bool *outside)
+static enum tutti_err difference(struct tutti_newton *newton, const double *x, size_t j, double *column, bool *outside)
 {
     double size = fmax(fabs(x[j]), scale_of(newton, j));
-    double step = copysign(sqrt(DBL_EPSILON) * size, x[j]);
+    double step = copysign(distance_of(newton) * size, x[j]);
     *outside = true;
     for (int side = 0; side < 2 && *outside; side++) {
         volatile double moved = x[j] + step; /* what the step is once rounded */
-        newton->shifted[j] = moved;
-        TRY(evaluate(newton, newton->shifted, column, outside));
+        newton->shifted_point[j] = moved;
+        TRY(evaluate(newton, newton->shifted_point, column, outside));
         double distance = moved - x[j];
         step = -step;
         for (size_t i = 0; i < newton->n && !*outside; i++)
             column[i] = (column[i] - newton->accepted[i]) / distance;
     }
-    newton->shifted[j] = x[j];
+    newton->shifted_point[j] = x[j];
     return TUTTI_OK;
 }
 
-static int differences(struct newton *newton, const double *x, double *values)
+static int differences(struct tutti_newton *newton, const double *x, double *values)
 {
-    memcpy(newton->shifted, x, newton->n * sizeof *x);
+    memcpy(newton->shifted_point, x, newton->n * sizeof *x);
     for (size_t j = 0; j < newton->n; j++) {
         bool outside;
         enum tutti_err err = difference(newton, x, j, values + j * newton->n, &outside);
@@ -180,7 +202,7 @@ static int differences(struct newton *newton, const double *x, double *values)
 }
 
 /* I - dg/dx. */
-static int derivatives(struct newton *newton, const double *x, double *values)
+static int derivatives(struct tutti_newton *newton, const double *x, double *values)
 {
     const struct tutti_fixed_point *problem = newton->problem;
     size_t n = newton->n;
@@ -196,22 +218,60 @@ static int derivatives(struct newton *newton, const double *x, double *values)
     return 0;
 }
 
-/* Called at the beginning of each iteration, at what the last one accepted. */
-static int on_jacobian(N_Vector u, N_Vector f, SUNMatrix matrix, void *data, N_Vector scratch, N_Vector more_scratch)
+/* The same where it has a pattern. */
+static int sparse_derivatives(struct tutti_newton *newton, const double *x, double *values)
 {
-    struct newton *newton = data;
-    const double *x = N_VGetArrayPointer(u);
-    size_t n = newton->n;
-    (void)scratch, (void)more_scratch;
-    memcpy(newton->accepted, N_VGetArrayPointer(f), n * sizeof *newton->accepted);
+    const struct tutti_fixed_point *problem = newton->problem;
+    const struct tutti_pattern *pattern = problem->pattern;
+    size_t entries = tutti_pattern_entries(pattern);
+    memset(newton->entries, 0, entries * sizeof *newton->entries);
+    enum tutti_err err = problem->jacobian(problem->context, x, newton->entries);
+    if (err)
+        return fail(newton, err);
+    memset(values, 0, tutti_pattern_entries(&newton->shifted.pattern) * sizeof *values);
+    for (size_t j = 0; j < newton->n; j++) {
+        newton->unknown = j;
+        values[newton->shifted.diagonal[j]] = 1;
+        for (int32_t k = pattern->starts[j]; k < pattern->starts[j + 1]; k++) {
+            if (!isfinite(newton->entries[k]))
+                return end(newton, NO_DERIVATIVE);
+            values[newton->shifted.places[k]] -= newton->entries[k];
+        }
+    }
+    return 0;
+}
+
+/* At the beginning of each iteration, at what the last one accepted: is that all? */
+static int begin_iteration(struct tutti_newton *newton, const double *x, const double *residuals)
+{
+    memcpy(newton->accepted, residuals, newton->n * sizeof *newton->accepted);
     if (scaled_residual(newton, x, newton->accepted) <= newton->options.tolerance)
         return end(newton, SOLVED);
     if (newton->counts.iterations == newton->options.iterations)
         return end(newton, TIRED);
     newton->counts.iterations++;
+    return 0;
+}
+
+static int on_jacobian(N_Vector u, N_Vector f, SUNMatrix matrix, void *data, N_Vector scratch, N_Vector more_scratch)
+{
+    struct tutti_newton *newton = data;
+    const double *x = N_VGetArrayPointer(u);
+    size_t n = newton->n;
+    (void)scratch, (void)more_scratch;
+    int status = begin_iteration(newton, x, N_VGetArrayPointer(f));
+    if (status)
+        return status;
     newton->counts.jacobians++;
+    if (newton->problem->pattern) {
+        for (size_t c = 0; c <= n; c++) /* KINSOL zeroes the matrix, and with it its pattern */
+            SM_INDEXPTRS_S(matrix)[c] = newton->shifted.pattern.starts[c];
+        for (size_t k = 0; k < tutti_pattern_entries(&newton->shifted.pattern); k++)
+            SM_INDEXVALS_S(matrix)[k] = newton->shifted.pattern.rows[k];
+        return sparse_derivatives(newton, x, SM_DATA_S(matrix));
+    }
     double *values = SUNDenseMatrix_Data(matrix);
-    int status = newton->problem->jacobian ? derivatives(newton, x, values) : differences(newton, x, values);
+    status = newton->problem->jacobian ? derivatives(newton, x, values) : differences(newton, x, values);
     if (status)
         return status;
     for (size_t j = 0; j < n; j++)
@@ -220,33 +280,106 @@ static int on_jacobian(N_Vector u, N_Vector f, SUNMatrix matrix, void *data, N_V
     return 0;
 }
 
-static enum tutti_err allocate(struct newton *newton, double *x)
+/* J v by a difference along v; if that leads outside, by one to the other side. */
+static int on_product(N_Vector direction, N_Vector product, N_Vector u, booleantype *is_new, void *data)
+{
+    struct tutti_newton *newton = data;
+    const double *v = N_VGetArrayPointer(direction), *x = N_VGetArrayPointer(u);
+    double *out = N_VGetArrayPointer(product), largest = 0;
+    bool outside = true;
+    if (*is_new) { /* x was evaluated last */
+        int status = begin_iteration(newton, x, newton->residuals);
+        if (status)
+            return status;
+        *is_new = SUNFALSE;
+    }
+    for (size_t i = 0; i < newton->n; i++)
+        largest = fmax(largest, fabs(v[i]) / newton->typical[i]);
+    double step = largest > 0 ? distance_of(newton) / largest : 0;
+    for (int side = 0; side < 2 && outside; side++, step = -step) {
+        for (size_t i = 0; i < newton->n; i++)
+            newton->shifted_point[i] = x[i] + step * v[i];
+        enum tutti_err err = evaluate(newton, newton->shifted_point, out, &outside);
+        if (err)
+            return fail(newton, err);
+        for (size_t i = 0; i < newton->n && !outside; i++)
+            out[i] = step == 0 ? 0 : (out[i] - newton->accepted[i]) / step;
+    }
+    newton->unknown = 0;
+    return outside ? end(newton, NO_DERIVATIVE) : 0;
+}
+
+static enum tutti_err make_sparse(struct tutti_newton *newton)
+{
+    sunindextype n = (sunindextype)newton->n;
+    newton->entries = calloc(tutti_pattern_entries(newton->problem->pattern) + 1, sizeof *newton->entries);
+    if (!newton->entries)
+        return tutti_fail_memory();
+    TRY(tutti_shifted_pattern_init(&newton->shifted, newton->problem->pattern));
+    sunindextype entries = (sunindextype)tutti_pattern_entries(&newton->shifted.pattern);
+    newton->matrix = SUNSparseMatrix(n, n, entries, CSC_MAT, newton->context);
+    if (newton->matrix)
+        newton->linear = SUNLinSol_KLU(newton->x, newton->matrix, newton->context);
+    return newton->linear ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err make_dense(struct tutti_newton *newton)
+{
+    sunindextype n = (sunindextype)newton->n;
+    newton->jacobian = calloc(newton->n * newton->n, sizeof *newton->jacobian);
+    newton->matrix = newton->jacobian ? SUNDenseMatrix(n, n, newton->context) : NULL;
+    if (newton->matrix)
+        newton->linear = SUNLinSol_Dense(newton->x, newton->matrix, newton->context);
+    return newton->linear ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err make_krylov(struct tutti_newton *newton)
+{
+    int directions = newton->n < MOST_DIRECTIONS ? (int)newton->n : MOST_DIRECTIONS;
+    newton->linear = SUNLinSol_SPGMR(newton->x, SUN_PREC_NONE, directions, newton->context);
+    return newton->linear ? TUTTI_OK : tutti_fail_memory();
+}
+
+static enum tutti_err allocate(struct tutti_newton *newton)
 {
     size_t n = newton->n;
     sunindextype size = (sunindextype)n;
     newton->typical = malloc(5 * n * sizeof *newton->typical);
-    newton->jacobian = calloc(n * n, sizeof *newton->jacobian);
-    if (!newton->typical || !newton->jacobian || SUNContext_Create(NULL, &newton->context) != 0)
+    if (!newton->typical || SUNContext_Create(NULL, &newton->context) != 0)
         return tutti_fail_memory();
     newton->point = newton->typical + n;
     newton->residuals = newton->point + n;
     newton->accepted = newton->residuals + n;
-    newton->shifted = newton->accepted + n;
-    for (size_t i = 0; i < n; i++)
-        newton->point[i] = newton->accepted[i] = NAN;
-    newton->x = N_VMake_Serial(size, x, newton->context);
+    newton->shifted_point = newton->accepted + n;
+    newton->x = N_VMake_Serial(size, newton->point, newton->context); /* each solution has its own */
     newton->x_weights = N_VNew_Serial(size, newton->context);
     newton->residual_weights = N_VNew_Serial(size, newton->context);
-    newton->matrix = SUNDenseMatrix(size, size, newton->context);
     newton->kinsol = KINCreate(newton->context);
-    if (!newton->x || !newton->x_weights || !newton->residual_weights || !newton->matrix || !newton->kinsol)
+    if (!newton->x || !newton->x_weights || !newton->residual_weights || !newton->kinsol)
         return tutti_fail_memory();
-    newton->linear = SUNLinSol_Dense(newton->x, newton->matrix, newton->context);
-    return newton->linear ? TUTTI_OK : tutti_fail_memory();
+    return newton->problem->krylov    ? make_krylov(newton)
+           : newton->problem->pattern ? make_sparse(newton)
+                                      : make_dense(newton);
 }
 
-static void release(struct newton *newton)
+static bool set_up(struct tutti_newton *newton)
 {
+    void *kinsol = newton->kinsol;
+    if (KINSetErrHandlerFn(kinsol, tutti_sundials_silent, NULL) || KINInit(kinsol, on_residual, newton->x) ||
+        KINSetUserData(kinsol, newton) || KINSetLinearSolver(kinsol, newton->linear, newton->matrix) ||
+        KINSetMaxSetupCalls(kinsol, 1) || KINSetNumMaxIters(kinsol, LONG_MAX) || KINSetMaxBetaFails(kinsol, LONG_MAX) ||
+        KINSetFuncNormTol(kinsol, DBL_MIN) || KINSetScaledStepTol(kinsol, 4 * DBL_EPSILON))
+        return false;
+    if (newton->problem->krylov)
+        return !KINSetJacTimesVecFn(kinsol, on_product) && !KINSetEtaForm(kinsol, KIN_ETACONSTANT) &&
+               !KINSetEtaConstValue(kinsol, KRYLOV_RESIDUAL);
+    return !KINSetJacFn(kinsol, on_jacobian);
+}
+
+void tutti_newton_free(struct tutti_newton *newton)
+{
+    if (!newton)
+        return;
     KINFree(&newton->kinsol);
     SUNLinSolFree(newton->linear);
     SUNMatDestroy(newton->matrix);
@@ -254,32 +387,56 @@ static void release(struct newton *newton)
     N_VDestroy(newton->x_weights);
     N_VDestroy(newton->residual_weights);
     SUNContext_Free(&newton->context);
+    tutti_shifted_pattern_fini(&newton->shifted);
     free(newton->typical);
     free(newton->jacobian);
+    free(newton->entries);
+    free(newton);
 }
 
-static enum tutti_err start(struct newton *newton, double *x)
+enum tutti_err tutti_newton_new(struct tutti_newton **out, const struct tutti_fixed_point *problem)
 {
-    TRY(allocate(newton, x));
+    *out = NULL;
+    TRY(check_size(problem));
+    struct tutti_newton *newton = calloc(1, sizeof *newton);
+    if (!newton)
+        return tutti_fail_memory();
+    newton->problem = problem;
+    newton->n = problem->n;
+    enum tutti_err err = allocate(newton);
+    if (!err && !set_up(newton))
+        err = tutti_fail_memory(); /* the only reason there can be */
+    if (err) {
+        tutti_newton_free(newton);
+        return err;
+    }
+    *out = newton;
+    return TUTTI_OK;
+}
+
+/* As new. */
+static enum tutti_err start(struct tutti_newton *newton, double *x)
+{
     double *weights = N_VGetArrayPointer(newton->residual_weights);
+    newton->counts = (struct tutti_newton_counts){0};
+    newton->ending = RUNNING;
     for (size_t i = 0; i < newton->n; i++) {
+        newton->point[i] = newton->accepted[i] = NAN;
         newton->typical[i] = fmax(scale_of(newton, i), fabs(x[i]));
         weights[i] = 1 / newton->typical[i];
     }
     newton->longest_step = LONGEST_STEP * sqrt((double)newton->n);
-    void *kinsol = newton->kinsol;
-    if (KINSetErrHandlerFn(kinsol, tutti_sundials_silent, NULL) || KINInit(kinsol, on_residual, newton->x) ||
-        KINSetUserData(kinsol, newton) || KINSetLinearSolver(kinsol, newton->linear, newton->matrix) ||
-        KINSetJacFn(kinsol, on_jacobian) || KINSetMaxSetupCalls(kinsol, 1) || KINSetNumMaxIters(kinsol, LONG_MAX) ||
-        KINSetMaxBetaFails(kinsol, LONG_MAX) || KINSetFuncNormTol(kinsol, DBL_MIN) ||
-        KINSetScaledStepTol(kinsol, 4 * DBL_EPSILON))
-        return tutti_fail_memory(); /* the only reason there can be */
+    N_VSetArrayPointer(x, newton->x);
+    /* KLU would keep the order of rows from one matrix to the next, and rounding errors depend on it. */
+    if (newton->problem->pattern &&
+        SUNLinSol_KLUReInit(newton->linear, newton->matrix, SM_NNZ_S(newton->matrix), SUNKLU_REINIT_PARTIAL))
+        return tutti_fail_memory();
     return TUTTI_OK;
 }
 
 /* KINSOL takes no longest step below 1 in the norm of its weights: so those change. Returns what they are
  * multiplied by. */
-static double set_longest_step(struct newton *newton)
+static double set_longest_step(struct tutti_newton *newton)
 {
     double factor = fmax(1, 1 / newton->longest_step);
     N_VScale(factor, newton->residual_weights, newton->x_weights);
@@ -288,12 +445,13 @@ static double set_longest_step(struct newton *newton)
 }
 
 /* Runs KINSOL as often as it takes; returns its last word. */
-static int solve(struct newton *newton)
+static int solve(struct tutti_newton *newton)
 {
     double most = newton->longest_step;
     for (;;) {
         double factor = set_longest_step(newton), length = 0;
-        int flag = KINSol(newton->kinsol, newton->x, KIN_LINESEARCH, newton->x_weights, newton->residual_weights);
+        int flag = KINSol(newton->kinsol, newton->x, newton->problem->krylov ? KIN_NONE : KIN_LINESEARCH,
+                          newton->x_weights, newton->residual_weights);
         (void)KINGetStepLength(newton->kinsol, &length);
         if (newton->ending != RUNNING)
             return flag;
@@ -310,12 +468,29 @@ static int solve(struct newton *newton)
     }
 }
 
+/* What is to be said of a sparse Jacobian is said of it as a dense one, if that is not too large. */
+static void fill_dense(struct tutti_newton *newton)
+{
+    size_t n = newton->n;
+    if (!newton->problem->pattern || n > MOST_DENSE)
+        return;
+    free(newton->jacobian);
+    newton->jacobian = calloc(n * n, sizeof *newton->jacobian);
+    for (size_t j = 0; newton->jacobian && j < n; j++)
+        for (int32_t k = newton->shifted.pattern.starts[j]; k < newton->shifted.pattern.starts[j + 1]; k++) {
+            size_t i = (size_t)newton->shifted.pattern.rows[k];
+            newton->jacobian[j * n + i] = SM_DATA_S(newton->matrix)[k] * (newton->typical[j] / newton->typical[i]);
+        }
+}
+
 /* How far the Jacobian of the last iteration is from a singular one, relative to it or to the I in I - DL: its
  * reciprocal condition number, estimated, less if it is small itself. Scaled, so that units do not matter; destroys it. */
-static double distance_to_singular(struct newton *newton)
+static double distance_to_singular(struct tutti_newton *newton)
 {
     int n = (int)newton->n, info = 0;
     size_t size = newton->n;
+    if (!newton->jacobian)
+        return NAN;
     double norm = 0, rcond = 0, *work = malloc(4 * size * sizeof *work);
     int *integers = malloc(2 * size * sizeof *integers);
     for (size_t j = 0; j < size; j++) {
@@ -336,10 +511,12 @@ static double distance_to_singular(struct newton *newton)
 
 /* Is the gradient of the sum of squares zero, or nearly, relative to that sum and to the unknowns' sizes? (Dennis and
  * Schnabel, section 7.2, algorithm A7.2.3, which asks for 1e-3; the Jacobian may be of the iterate before.) */
-static bool at_minimum(const struct newton *newton)
+static bool at_minimum(const struct tutti_newton *newton)
 {
     double sum = 0, steepest = 0;
     size_t n = newton->n;
+    if (!newton->jacobian)
+        return false;
     for (size_t i = 0; i < n; i++)
         sum += pow(newton->accepted[i] / newton->typical[i], 2) / 2;
     for (size_t j = 0; j < n; j++) {
@@ -352,7 +529,7 @@ static bool at_minimum(const struct newton *newton)
 }
 
 /* Not solved, for no error of the equations' own. */
-static enum tutti_err explain(struct newton *newton, int flag)
+static enum tutti_err explain(struct tutti_newton *newton, int flag)
 {
     const struct tutti_newton_counts *counts = &newton->counts;
     double allowed = newton->options.tolerance;
@@ -365,9 +542,13 @@ static enum tutti_err explain(struct newton *newton, int flag)
         return tutti_fail(TUTTI_ERR_SOLVER, "Newton's method: the equations have no value at the start values");
     if (flag == KIN_MEM_FAIL)
         return tutti_fail_memory();
+    fill_dense(newton);
     bool stuck = at_minimum(newton);
-    double distance = newton->counts.distance = distance_to_singular(newton);
-    double noise = newton->problem->jacobian ? DBL_EPSILON : sqrt(DBL_EPSILON);
+    double distance = distance_to_singular(newton);
+    newton->counts.distance = isnan(distance) ? 0 : distance;
+    double noise = newton->problem->distance > 0 ? newton->problem->distance
+                   : newton->problem->jacobian   ? DBL_EPSILON
+                                                 : sqrt(DBL_EPSILON);
     if (flag == KIN_LSETUP_FAIL ? newton->ending == RUNNING : distance < 10 * noise)
         return tutti_fail(TUTTI_ERR_SOLVER,
                           "Newton's method: the Jacobian is singular, up to a relative change of %.0e, at the last "
@@ -397,7 +578,7 @@ static enum tutti_err explain(struct newton *newton, int flag)
 }
 
 /* After KINSOL's last word: x is what was evaluated last, or what the last iteration began with. */
-static enum tutti_err finish(struct newton *newton, int flag, const double *x, double *residuals)
+static enum tutti_err finish(struct tutti_newton *newton, int flag, const double *x, double *residuals)
 {
     size_t bytes = newton->n * sizeof *x;
     const double *found = memcmp(newton->point, x, bytes) == 0 ? newton->residuals : newton->accepted;
@@ -409,20 +590,31 @@ static enum tutti_err finish(struct newton *newton, int flag, const double *x, d
     return newton->counts.residual <= newton->options.tolerance ? TUTTI_OK : explain(newton, flag);
 }
 
+enum tutti_err tutti_newton_solve(struct tutti_newton *newton, const struct tutti_newton_options *options, double *x,
+                                  double *residuals, struct tutti_newton_counts *counts)
+{
+    if (counts)
+        *counts = (struct tutti_newton_counts){0};
+    TRY(check_arguments(newton->problem, options, x));
+    newton->options.tolerance = options->tolerance > 0 ? options->tolerance : DEFAULT_TOLERANCE;
+    newton->options.iterations = options->iterations ? options->iterations : DEFAULT_ITERATIONS;
+    enum tutti_err err = start(newton, x);
+    if (!err)
+        err = finish(newton, solve(newton), x, residuals);
+    if (counts)
+        *counts = newton->counts;
+    N_VSetArrayPointer(newton->point, newton->x);
+    return err;
+}
+
 enum tutti_err tutti_newton(const struct tutti_fixed_point *problem, const struct tutti_newton_options *options,
                             double *x, double *residuals, struct tutti_newton_counts *counts)
 {
-    struct newton newton = {.problem = problem, .n = problem->n};
+    struct tutti_newton *newton;
     if (counts)
-        *counts = newton.counts;
-    TRY(check_arguments(problem, options, x));
-    newton.options.tolerance = options->tolerance > 0 ? options->tolerance : DEFAULT_TOLERANCE;
-    newton.options.iterations = options->iterations ? options->iterations : DEFAULT_ITERATIONS;
-    enum tutti_err err = start(&newton, x);
-    if (!err)
-        err = finish(&newton, solve(&newton), x, residuals);
-    if (counts)
-        *counts = newton.counts;
-    release(&newton);
+        *counts = (struct tutti_newton_counts){0};
+    TRY(tutti_newton_new(&newton, problem));
+    enum tutti_err err = tutti_newton_solve(newton, options, x, residuals, counts);
+    tutti_newton_free(newton);
     return err;
 }

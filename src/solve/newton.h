@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "solve/pattern.h"
 
 struct tutti_fixed_point {
     size_t n;
@@ -17,9 +18,15 @@ struct tutti_fixed_point {
     /* g(x). An error ends the solution and is what tutti_newton returns; *outside: g cannot be computed at x (it is outside
      * of a model's domain, or not a number), try nearer. */
     enum tutti_err (*evaluate)(void *context, const double *x, double *g, bool *outside);
-    /* dg/dx at x, column-major, n * n, zeroed before the call; NULL: by differences. x was evaluated last. */
+    /* dg/dx at x, column-major, n * n, or, with a pattern, its entries; zeroed before the call; NULL: by differences. x was
+     * evaluated last. Called once per iteration. */
     enum tutti_err (*jacobian)(void *context, const double *x, double *jacobian);
     const double *scale; /* typical sizes, > 0; NULL: all 1 */
+    /* Where dg/dx is not zero, if that is worth it: the linear systems are solved by KLU. NULL: they are dense. Needs `jacobian`. */
+    const struct tutti_pattern *pattern;
+    /* The linear systems are solved by GMRES with differences of g along directions; no `jacobian`, no `pattern`. */
+    bool krylov;
+    double distance; /* of differences, relative; 0: the root of the machine precision */
 };
 
 struct tutti_newton_options {
@@ -40,5 +47,13 @@ struct tutti_newton_counts {
 TUTTI_CHECKED enum tutti_err tutti_newton(const struct tutti_fixed_point *problem,
                                           const struct tutti_newton_options *options, double *x, double *residuals,
                                           struct tutti_newton_counts *counts);
+
+/* The same for one problem again and again, which allocates nothing while all goes well, unless there is a pattern. What comes out
+ * does not depend on what was solved before. `problem`, `scale` and `pattern` are borrowed; `scale` may change between solutions. */
+struct tutti_newton;
+TUTTI_CHECKED enum tutti_err tutti_newton_new(struct tutti_newton **out, const struct tutti_fixed_point *problem);
+void tutti_newton_free(struct tutti_newton *newton); /* NULL is fine */
+TUTTI_CHECKED enum tutti_err tutti_newton_solve(struct tutti_newton *newton, const struct tutti_newton_options *options,
+                                                double *x, double *residuals, struct tutti_newton_counts *counts);
 
 #endif

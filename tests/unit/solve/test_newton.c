@@ -454,7 +454,8 @@ static void test_too_few_iterations(void **state)
     struct scalar scalar = {.g = heron, .slope = heron_slope, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 1000, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {1, &scalar, scalar_evaluate, scalar_jacobian, NULL};
+    struct tutti_fixed_point problem = {
+        .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = NULL};
     struct tutti_newton_options three = {.iterations = 3};
     struct tutti_newton_counts counts;
     assert_fails(tutti_newton(&problem, &three, &x, &residual, &counts), TUTTI_ERR_SOLVER,
@@ -483,7 +484,8 @@ static void test_noise(void **state)
     struct scalar scalar = {.g = noisy, .slope = half, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 0, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {1, &scalar, scalar_evaluate, scalar_jacobian, NULL};
+    struct tutti_fixed_point problem = {
+        .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = NULL};
     struct tutti_newton_options strict = {.tolerance = 1e-14};
     assert_fails(tutti_newton(&problem, &strict, &x, &residual, NULL), TUTTI_ERR_SOLVER, "more digits");
     assert_near(x, 2, 1e-7);
@@ -524,7 +526,8 @@ static void test_jacobian_error_passes(void **state)
     struct scalar scalar = {.g = heron, .low = -INFINITY, .high = INFINITY};
     double evaluated, x = 1, residual;
     scalar.seen = (struct seen){.n = 1, .evaluated = &evaluated};
-    struct tutti_fixed_point problem = {1, &scalar, scalar_evaluate, refusing_jacobian, NULL};
+    struct tutti_fixed_point problem = {
+        .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = refusing_jacobian, .scale = NULL};
     assert_fails(tutti_newton(&problem, &defaults, &x, &residual, NULL), TUTTI_ERR_UNSUPPORTED, "no derivatives today");
     assert_true(x == 1 && residual == -1);
 }
@@ -536,7 +539,8 @@ static void test_bad_arguments(void **state)
     double x = NAN, scale = 0;
     assert_fails(solve_scalar(&scalar, true, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "unknown 0 is nan");
     assert_int_equal(scalar.seen.evaluations, 0);
-    struct tutti_fixed_point problem = {1, &scalar, scalar_evaluate, scalar_jacobian, &scale};
+    struct tutti_fixed_point problem = {
+        .n = 1, .context = &scalar, .evaluate = scalar_evaluate, .jacobian = scalar_jacobian, .scale = &scale};
     x = 1;
     assert_fails(tutti_newton(&problem, &defaults, &x, NULL, NULL), TUTTI_ERR_ARGUMENT, "typical size");
     struct tutti_newton_options negative = {.tolerance = -1};
@@ -571,7 +575,8 @@ static void test_large_nonlinear(void **state)
     (void)state;
     struct ladder ladder = {200};
     double x[200];
-    struct tutti_fixed_point problem = {ladder.n, &ladder, ladder_evaluate, NULL, NULL};
+    struct tutti_fixed_point problem = {
+        .n = ladder.n, .context = &ladder, .evaluate = ladder_evaluate, .jacobian = NULL, .scale = NULL};
     struct tutti_newton_counts counts;
     for (size_t i = 0; i < ladder.n; i++)
         x[i] = 2;
@@ -580,6 +585,86 @@ static void test_large_nonlinear(void **state)
         assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
     assert_true(x[0] > x[1] && x[0] < 1);
     assert_true(counts.iterations < 100);
+}
+
+/* ---- other ways to solve the linear systems ---- */
+
+static enum tutti_err ladder_entries(void *context, const double *x, double *entries)
+{
+    const struct ladder *ladder = context;
+    for (size_t j = 0; j < ladder->n; j++) {
+        if (j > 0)
+            *entries++ = 1;
+        *entries++ = 1 - 2 - 1e-3 / 0.05 * exp(x[j] / 0.05);
+        if (j + 1 < ladder->n)
+            *entries++ = 1;
+    }
+    return TUTTI_OK;
+}
+
+/* One object, solved again and again: the same bits each time, and what a new one gives. */
+static void test_sparse(void **state)
+{
+    (void)state;
+    struct ladder ladder = {200};
+    struct tutti_pattern_place places[600];
+    struct tutti_pattern pattern;
+    struct tutti_newton *newton;
+    struct tutti_newton_counts counts;
+    size_t count = 0;
+    double x[200], first[200];
+    for (int32_t j = 0; j < 200; j++)
+        for (int32_t i = j - 1; i <= j + 1; i++)
+            if (i >= 0 && i < 200)
+                places[count++] = (struct tutti_pattern_place){i, j};
+    assert_ok(tutti_pattern_init(&pattern, 200, 200, places, count));
+    struct tutti_fixed_point problem = {
+        .n = 200, .context = &ladder, .evaluate = ladder_evaluate, .jacobian = ladder_entries, .pattern = &pattern};
+    assert_ok(tutti_newton_new(&newton, &problem));
+    for (int again = 0; again < 3; again++) {
+        for (size_t i = 0; i < ladder.n; i++)
+            x[i] = again == 1 ? 0.1 : 2;
+        assert_ok(tutti_newton_solve(newton, &defaults, x, NULL, &counts));
+        for (size_t i = 0; i < ladder.n; i++)
+            assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
+        assert_true(counts.jacobians == counts.iterations && counts.iterations < 100);
+        if (again == 0)
+            memcpy(first, x, sizeof x);
+    }
+    assert_memory_equal(first, x, sizeof x);
+    tutti_newton_free(newton);
+    tutti_pattern_fini(&pattern);
+}
+
+/* No Jacobian: products with it, as many as there are unknowns at the most. A linear problem takes one iteration, if the tolerance
+ * is one of co-simulation. */
+static void test_krylov(void **state)
+{
+    (void)state;
+    struct ladder ladder = {30};
+    double x[30], residuals[30];
+    struct tutti_fixed_point problem = {.n = ladder.n, .context = &ladder, .evaluate = ladder_evaluate, .krylov = true};
+    struct tutti_newton_counts counts;
+    for (size_t i = 0; i < ladder.n; i++)
+        x[i] = 0.2;
+    assert_ok(tutti_newton(&problem, &defaults, x, residuals, &counts));
+    for (size_t i = 0; i < ladder.n; i++) {
+        assert_near(ladder_flow(&ladder, x, i), 0, 2e-10);
+        assert_near(ladder_flow(&ladder, x, i), -residuals[i], 1e-14);
+    }
+    assert_int_equal(counts.jacobians, 0);
+    assert_true(counts.evaluations > counts.iterations);
+
+    double a[] = {0.5, 0.25, 0.125, 0.25}, b[] = {1, 2}, evaluated[2];
+    struct linear linear = {.seen = {.n = 2, .evaluated = evaluated}, .a = a, .b = b};
+    struct tutti_newton_options loose = {.tolerance = 1e-3};
+    struct tutti_fixed_point two = linear_problem(&linear, false);
+    two.krylov = true;
+    two.distance = 1e-4;
+    double y[] = {0, 0};
+    assert_ok(tutti_newton(&two, &loose, y, NULL, &counts));
+    assert_int_equal(counts.iterations, 1);
+    assert_int_equal(counts.evaluations, 4); /* at both ends, and two products */
 }
 
 /* Problems that solvers are known to have trouble with (More, Garbow, Hillstrom, ACM TOMS 7, 1981, problems 1, 3, 7, 13
@@ -647,7 +732,8 @@ static void test_known_problems(void **state)
     };
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         struct known known = problems[k];
-        struct tutti_fixed_point problem = {known.n, &known, known_evaluate, NULL, NULL};
+        struct tutti_fixed_point problem = {
+            .n = known.n, .context = &known, .evaluate = known_evaluate, .jacobian = NULL, .scale = NULL};
         double x[10], residuals[10];
         memcpy(x, known.guess, sizeof x);
         assert_ok(tutti_newton(&problem, &defaults, x, residuals, NULL));
@@ -690,6 +776,8 @@ int main(void)
         cmocka_unit_test(test_jacobian_error_passes),
         cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_large_nonlinear),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_krylov),
         cmocka_unit_test(test_known_problems),
         cmocka_unit_test(test_memory),
     };
