@@ -116,6 +116,11 @@ static bool does_iterate(const struct tutti_coupling *coupling)
     return coupling->iterates;
 }
 
+static bool does_sweep(const struct tutti_coupling *coupling)
+{
+    return coupling->sweeps;
+}
+
 static bool does_wave(const struct tutti_coupling *coupling)
 {
     return coupling->waves;
@@ -597,6 +602,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
         {options->max_iterations > 0, "--max-iterations"},
         {options->sweeps != NULL, "--sweeps"},
         {options->accelerate != NULL, "--accelerate"},
+        {options->newton != NULL, "--newton"},
         {options->mode != NULL, "--mode"},
         {!controlled && options->has_quantum, "--quantum"},
         {options->has_divergence, "--divergence"},
@@ -630,15 +636,16 @@ static void warn_of_idle(const struct tutti_master *master)
 {
     const struct tutti_rank *rank = master->rank;
     const struct tutti_run_options *options = &rank->job->options;
-    bool iterates = master->chosen.coupling->iterates;
-    const struct words iterating = couplings_that(does_iterate), waving = couplings_that(does_wave),
-                       bounding = controls_that_bound_the_run();
+    bool iterates = master->chosen.coupling->iterates, sweeps = master->chosen.coupling->sweeps;
+    const struct words iterating = couplings_that(does_iterate), sweeping = couplings_that(does_sweep),
+                       waving = couplings_that(does_wave), bounding = controls_that_bound_the_run();
     const struct {
         bool idle;
         const char *option, *with;
     } all[] = {
-        {options->sweeps && !iterates, "--sweeps", iterating.text},
-        {options->accelerate && !iterates, "--accelerate", iterating.text},
+        {options->sweeps && !sweeps, "--sweeps", sweeping.text},
+        {options->accelerate && !sweeps, "--accelerate", sweeping.text},
+        {options->newton && master->chosen.coupling != &tutti_coupling_newton, "--newton", "--coupling newton"},
         {options->max_iterations > 0 && !iterates, "--max-iterations", iterating.text},
         {options->order && !master->chosen.coupling->waves, "--order", waving.text},
         {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},

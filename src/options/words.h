@@ -60,7 +60,8 @@
 #define TUTTI_COUPLINGS(X)                                                                                             \
     X(jacobi, "jacobi", "all at once")                                                                                 \
     X(seidel, "seidel", "one after the other")                                                                         \
-    X(relax, "relax", "repeated until it rests")
+    X(relax, "relax", "repeated until it rests")                                                                       \
+    X(newton, "newton", "repeated by Newton's method")
 
 /* Kinds of master/control/: tutti_control_NAME. */
 #define TUTTI_CONTROLS(X)                                                                                              \
@@ -69,8 +70,8 @@
     X(slope, "slope", "and a test of slopes")                                                                          \
     X(embedded, "embedded", "against a prediction")                                                                    \
     X(quantum, "quantum", "by how far outputs move")                                                                   \
-    X(converge, "converge", "for relax")                                                                               \
-    X(diverge, "diverge", "for relax")
+    X(converge, "converge", "for relax, newton")                                                                       \
+    X(diverge, "diverge", "for relax, newton")
 
 /* Kinds of master/detect.c: tutti_detection_NAME. */
 #define TUTTI_DETECTIONS(X)                                                                                            \
@@ -111,6 +112,13 @@
     X(NONE, "none", NULL)                                                                                              \
     X(AITKEN, "aitken", NULL)                                                                                          \
     X(ANDERSON, "anderson", NULL)
+
+/* What is done about the Jacobian of a step. */
+#define TUTTI_NEWTONS(X)                                                                                               \
+    X(KEPT, "kept", "made anew only where it does not serve any more")                                                 \
+    X(FULL, "full", "made anew in every iteration")                                                                    \
+    X(BROYDEN, "broyden", "updated by what each iteration shows")                                                      \
+    X(KRYLOV, "krylov", "none: products with it, for GMRES")
 
 /* What code of FMUs may do. */
 #define TUTTI_CONFINEMENTS(X)                                                                                          \

@@ -202,6 +202,19 @@ enum tutti_err tutti_wires_get(const struct tutti_unit_wires *wires, struct tutt
     return TUTTI_OK;
 }
 
+uint32_t tutti_wires_real_at(const struct tutti_wires *wires, size_t place)
+{
+    uint32_t low = 0, high = wires->real_count;
+    while (low < high) { /* they are sorted by it */
+        uint32_t middle = low + (high - low) / 2;
+        if (wires->reals[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < wires->real_count && wires->reals[low].place == place ? low : TUTTI_NONE;
+}
+
 enum tutti_err tutti_wires_renew(struct tutti_wires *wires, struct tutti_unit *const *units)
 {
     uint32_t count = wires->structure->system->component_count;

@@ -145,6 +145,8 @@ const double *tutti_wires_read(const struct tutti_wires *wires, uint32_t place);
 double tutti_wires_nominal(const struct tutti_var *var);
 /* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
 void tutti_wires_take_reals(const struct tutti_wires *wires, const char *signals, double *out);
+/* The real at a place in signals, the index of a double; TUTTI_NONE: there is none. */
+uint32_t tutti_wires_real_at(const struct tutti_wires *wires, size_t place);
 /* A vector with a value per real is remembered, each with the unit whose output it is. */
 TUTTI_CHECKED enum tutti_err tutti_wires_remember(const struct tutti_wires *wires, struct tutti_remembered *remembered,
                                                   double *values);

@@ -296,7 +296,8 @@ static int on_product(N_Vector direction, N_Vector product, N_Vector u, booleant
     for (size_t i = 0; i < newton->n; i++)
         largest = fmax(largest, fabs(v[i]) / newton->typical[i]);
     double step = largest > 0 ? distance_of(newton) / largest : 0;
-    for (int side = 0; side < 2 && outside; side++, step = -step) {
+    for (int side = 0; side < 2 && outside; side++) {
+        step = side == 0 ? step : -step;
         for (size_t i = 0; i < newton->n; i++)
             newton->shifted_point[i] = x[i] + step * v[i];
         enum tutti_err err = evaluate(newton, newton->shifted_point, out, &outside);
@@ -610,11 +611,13 @@ enum tutti_err tutti_newton_solve(struct tutti_newton *newton, const struct tutt
 enum tutti_err tutti_newton(const struct tutti_fixed_point *problem, const struct tutti_newton_options *options,
                             double *x, double *residuals, struct tutti_newton_counts *counts)
 {
-    struct tutti_newton *newton;
+    struct tutti_newton *newton = NULL;
     if (counts)
         *counts = (struct tutti_newton_counts){0};
-    TRY(tutti_newton_new(&newton, problem));
-    enum tutti_err err = tutti_newton_solve(newton, options, x, residuals, counts);
+    enum tutti_err err = tutti_newton_new(&newton, problem);
+    if (!newton)
+        return err;
+    err = tutti_newton_solve(newton, options, x, residuals, counts);
     tutti_newton_free(newton);
     return err;
 }

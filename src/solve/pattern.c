@@ -142,6 +142,19 @@ void tutti_pattern_fini(struct tutti_pattern *pattern)
     *pattern = (struct tutti_pattern){0};
 }
 
+size_t tutti_pattern_find(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry)
+{
+    int32_t low = pattern->starts[entry->column], high = pattern->starts[entry->column + 1] - 1;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (pattern->rows[middle] < entry->row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (size_t)low;
+}
+
 bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern)
 {
     /* Measured with a factorisation and ten solutions, KLU against the reference LAPACK: of 20 % full, banded matrices

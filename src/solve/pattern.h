@@ -24,6 +24,9 @@ static inline size_t tutti_pattern_entries(const struct tutti_pattern *pattern)
     return (size_t)pattern->starts[pattern->column_count];
 }
 
+/* The place of an entry that it has. */
+size_t tutti_pattern_find(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry);
+
 /* Sparse storage and factorisation are worth it: the matrix is large enough and empty enough. */
 bool tutti_pattern_is_worth_sparse(const struct tutti_pattern *pattern);
 

@@ -23,7 +23,8 @@ SYSTEMS = (  # short, with something of everything in it
 )
 COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--correct", "solve"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
              ("relax", "--sweeps", "jacobi"), ("relax", "--accelerate", "aitken"),
-             ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"))
+             ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"), ("newton",), ("newton", "--newton", "full"),
+             ("newton", "--newton", "broyden"), ("newton", "--newton", "krylov"))
 CONTROLS = (("fixed",), ("richardson",), ("slope",), ("embedded",), ("quantum", "--quantum", "0.01"))
 ITERATED = (("converge",), ("diverge",))
 EVENTS = ("none", "early", "output")
@@ -33,7 +34,7 @@ RANDOM_SYSTEMS = 24
 def masters():
     """Every coupling with every control; extrapolation and events go round."""
     pairs = [*itertools.product(COUPLINGS, CONTROLS),
-             *itertools.product((coupling for coupling in COUPLINGS if coupling[0] == "relax"), ITERATED)]
+             *itertools.product((coupling for coupling in COUPLINGS if coupling[0] in ("relax", "newton")), ITERATED)]
     for n, (coupling, control) in enumerate(pairs):
         order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % 3
         yield ("--coupling", *coupling, "--control", *control, "--extrapolate", str(order), "--events",

@@ -12,20 +12,6 @@ double tutti_feedback_factor(const struct tutti_sensitivity_column *column)
 
 /* ---- getting ready ---- */
 
-/* The place of an entry in a pattern that has it. */
-static size_t find_place(const struct tutti_pattern *pattern, const struct tutti_pattern_place *entry)
-{
-    int32_t low = pattern->starts[entry->column], high = pattern->starts[entry->column + 1] - 1;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (pattern->rows[middle] < entry->row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (size_t)low;
-}
-
 static enum tutti_err make_factors(struct tutti_feedback *f, const struct tutti_pattern *pattern,
                                    struct tutti_feedback_factors *factors)
 {
@@ -49,7 +35,8 @@ static enum tutti_err place_products(struct tutti_feedback *f, uint32_t reals, s
     count = 0;
     for (uint32_t k = 0; k < s->column_count; k++)
         for (uint32_t e = s->columns[k].first; e < s->columns[k + 1].first; e++)
-            f->product_at[e] = s->columns[k].source == TUTTI_NONE ? SIZE_MAX : find_place(&pattern, &places[count++]);
+            f->product_at[e] = s->columns[k].source == TUTTI_NONE ? SIZE_MAX
+                                                                  : tutti_pattern_find(&pattern, &places[count++]);
     enum tutti_err err = make_factors(f, &pattern, &f->main);
     if (!err)
         err = make_factors(f, &pattern, &f->aside);

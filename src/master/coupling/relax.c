@@ -230,6 +230,7 @@ static unsigned order(unsigned extrapolation)
 
 const struct tutti_coupling tutti_coupling_relax = {.name = "relax",
                                                     .iterates = true,
+                                                    .sweeps = true,
                                                     .waves = true,
                                                     .size = sizeof(struct relaxation),
                                                     .open = open_relax,

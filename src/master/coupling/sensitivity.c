@@ -102,20 +102,6 @@ static enum tutti_err collect(struct builder *builder)
     return TUTTI_OK;
 }
 
-/* The real at a place in the signals; they are sorted by it. */
-static uint32_t real_at(const struct tutti_wires *wires, size_t place)
-{
-    uint32_t low = 0, high = wires->real_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (wires->reals[middle].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < wires->real_count && wires->reals[low].place == place ? low : TUTTI_NONE;
-}
-
 /* The wire that ends at the column's place, and the real that it begins at. */
 static void find_source(const struct tutti_wires *wires, const struct tutti_slot *slot,
                         struct tutti_sensitivity_column *column)
@@ -131,7 +117,7 @@ static void find_source(const struct tutti_wires *wires, const struct tutti_slot
         column->wire = wire;
         column->element = column->place - (uint32_t)to;
         if (wire->conversion->from == TUTTI_TYPE_FLOAT64)
-            column->source = real_at(wires, wire->from / sizeof(double) + column->element);
+            column->source = tutti_wires_real_at(wires, wire->from / sizeof(double) + column->element);
     }
 }
 

@@ -96,10 +96,12 @@ static bool is_steep(const struct trial *trial, double distance)
 {
     const struct tutti_step_column *column = &trial->jacobian->columns[trial->column];
     double share = STEEP * fabs(distance) / fmax(fabs(column->value), column->size);
+    const double *sizes = trial->jacobian->row_sizes;
+    uint32_t first = trial->jacobian->row_first[trial->member->component];
     bool steep = false;
     for (uint32_t i = 0; i < trial->rows; i++) {
-        double before = trial->base[i], after = trial->jacobian->ahead[i];
-        steep = steep || fabs(after - before) > share * fmax(fabs(before), fabs(after));
+        double before = trial->base[i], after = trial->jacobian->ahead[i], size = sizes ? sizes[first + i] : 1;
+        steep = steep || fabs(after - before) > share * fmax(size, fmax(fabs(before), fabs(after)));
     }
     return steep;
 }

@@ -35,7 +35,8 @@ struct tutti_step_jacobian {
     struct tutti_rank *rank;           /* these two are borrowed */
     struct tutti_step_column *columns; /* by component */
     uint32_t column_count;
-    uint32_t *row_first; /* per component, and one more: of its rows, one unit after the other */
+    uint32_t *row_first;     /* per component, and one more: of its rows, one unit after the other */
+    const double *row_sizes; /* of the rows' values where they count; NULL: 1. The caller's, borrowed */
     size_t entry_count;
     double *entries; /* column by column */
     double *ahead, *again;

@@ -166,7 +166,7 @@ static void what_does_not_go_together_is_refused(void **state)
     world->options.smooth = true;
     world->options.extrapolate = "0";
     refuse(world, TUTTI_ERR_ARGUMENT, "smooth", "extrapolate 1 or 2");
-    refuse(new_asking("gauss", "fixed", "none"), TUTTI_ERR_ARGUMENT, "gauss", "jacobi, seidel or relax");
+    refuse(new_asking("gauss", "fixed", "none"), TUTTI_ERR_ARGUMENT, "gauss", "jacobi, seidel, relax");
 }
 
 int main(void)

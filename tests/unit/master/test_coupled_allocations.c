@@ -66,6 +66,7 @@ struct system {
     size_t connection_count;
     const char *interface; /* NULL: "cs" */
     const char *solver;
+    const char *coupling;
     const char *const *unit_steps;
     size_t unit_step_count;
 };
@@ -100,6 +101,7 @@ static unsigned long allocations_of(const struct system *system, int steps, cons
         .unit_step_count = system->unit_step_count,
         .interface = system->interface,
         .solver = system->solver,
+        .coupling = system->coupling,
         .output = output,
     };
     struct tutti_run_stats stats;
@@ -149,6 +151,14 @@ static void test_model_exchange(void **state)
         check(&(struct system){"ChainMass_fmi2", 4, CONNECTIONS(chain), .interface = "me", .solver = solvers[i]});
 }
 
+static void test_iterations(void **state)
+{
+    (void)state;
+    const char *const couplings[] = {"relax", "newton"};
+    for (size_t i = 0; i < 2; i++)
+        check(&(struct system){"ChainMass_fmi2", 4, CONNECTIONS(chain), .coupling = couplings[i]});
+}
+
 /* Discrete inputs are compared at every step, and set if they change; some are converted. */
 static void test_all_types(void **state)
 {
@@ -165,10 +175,8 @@ static void test_all_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_version),
-        cmocka_unit_test(test_own_steps),
-        cmocka_unit_test(test_model_exchange),
-        cmocka_unit_test(test_all_types),
+        cmocka_unit_test(test_each_version), cmocka_unit_test(test_own_steps), cmocka_unit_test(test_model_exchange),
+        cmocka_unit_test(test_iterations),   cmocka_unit_test(test_all_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

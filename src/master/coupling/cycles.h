@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* cycles.h - what the units of each cycle of connections read of each other: for couplings that repeat steps cycle by cycle. */
+#ifndef TUTTI_MASTER_COUPLING_CYCLES_H
+#define TUTTI_MASTER_COUPLING_CYCLES_H
+
+#include "plan/stages.h"
+#include "rank/rank.h"
+
+/* A unit of a cycle reads an unknown of it. */
+struct tutti_cycle_column {
+    uint32_t component, unknown;
+};
+
+/* Values that cannot be unknowns of equations, in the signals, and go to inputs that are set in every step: discrete Reals, and what is
+ * of another type. (What goes to discrete inputs is not listed.) */
+struct tutti_cycle_piece {
+    size_t offset, size;
+};
+
+struct tutti_cycle {
+    const struct tutti_stage *stage;
+    uint32_t
+        *reals; /* its unknowns, in ascending order (wires.reals): continuous Float64 outputs that its own units read */
+    uint32_t n;
+    struct tutti_cycle_column *columns; /* by component */
+    uint32_t column_count;
+    struct tutti_cycle_piece *pieces;
+    uint32_t piece_count;
+};
+
+struct tutti_cycles {
+    struct tutti_stages stages; /* of all units */
+    struct tutti_cycle *items;  /* in the order of the stages that are cyclic */
+    uint32_t count;
+    struct tutti_arena arena;
+};
+
+/* `running` is of the running phase; the rank's wires are laid out. The same on all ranks. */
+TUTTI_CHECKED enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti_rank *rank,
+                                               const struct tutti_structure *running);
+void tutti_cycles_fini(struct tutti_cycles *cycles); /* a zeroed one is fine */
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* stages.h - the order in which units step for couplings that repeat steps: what lies in no cycle steps once, each cycle is repeated
+ * by itself.
+ *
+ * Units are nodes, connections edges; a strongly connected component with more than one unit, or with a unit that feeds itself, is a
+ * cycle. A stage is one cycle, or units in none that do not wait for each other; it comes after all stages that feed it. The stages do
+ * not depend on the order in which units are listed, except for that of stages that do not wait for each other. */
+#ifndef TUTTI_PLAN_STAGES_H
+#define TUTTI_PLAN_STAGES_H
+
+#include "plan/structure.h"
+
+struct tutti_stage {
+    uint32_t first, count; /* of its units, in tutti_stages.components, in ascending order */
+    bool cyclic;
+};
+
+struct tutti_stages {
+    uint32_t count;
+    struct tutti_stage *items; /* in order */
+    uint32_t *components;
+    uint32_t *of; /* per component: its stage */
+};
+
+/* `structure` is of the running phase. */
+TUTTI_CHECKED enum tutti_err tutti_stages_init(struct tutti_stages *stages, const struct tutti_structure *structure);
+void tutti_stages_fini(struct tutti_stages *stages); /* a zeroed one is fine */
+
+#endif
