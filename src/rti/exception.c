@@ -16,19 +16,12 @@ const char *tutti_hla_name(enum tutti_hla exception)
     return names[exception];
 }
 
-enum tutti_hla tutti_hla_raise(enum tutti_hla exception, const char *format, ...)
+void tutti_hla_say(const char *format, ...)
 {
     char message[LONGEST];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
     (void)tutti_fail(TUTTI_ERR_STATE, "%s", message);
-    return exception;
-}
-
-enum tutti_hla tutti_hla_raise_memory(void)
-{
-    (void)tutti_fail_memory();
-    return TUTTI_HLA_RTIinternalError;
 }

@@ -89,12 +89,16 @@ enum tutti_hla {
 /* "InvalidLookahead"; "" for TUTTI_HLA_OK. Static. */
 const char *tutti_hla_name(enum tutti_hla exception);
 
-/* Writes this thread's message; returns `exception`. RAISE(InvalidLookahead, "...") is the short form. */
-enum tutti_hla tutti_hla_raise(enum tutti_hla exception, const char *format, ...) TUTTI_PRINTF(2, 3);
-#define RAISE(name, ...) tutti_hla_raise(TUTTI_HLA_##name, __VA_ARGS__)
+/* Writes this thread's message. RAISE(InvalidLookahead, "...") also is the exception. */
+void tutti_hla_say(const char *format, ...) TUTTI_PRINTF(1, 2);
+#define RAISE(name, ...) (tutti_hla_say(__VA_ARGS__), TUTTI_HLA_##name)
 
 /* Memory is out. */
-enum tutti_hla tutti_hla_raise_memory(void);
+static inline enum tutti_hla tutti_hla_raise_memory(void)
+{
+    (void)tutti_fail_memory();
+    return TUTTI_HLA_RTIinternalError;
+}
 
 /* Leave the calling function with the exception of `expr`, if it has one. */
 #define HLA_TRY(expr)                                                                                                  \

@@ -2,7 +2,7 @@
 /* Object models: classes, handles, modules that are merged, and modules that contradict each other. */
 #include <stdlib.h>
 
-#include "rti/fom_merge.h"
+#include "rti/fom/merge.h"
 #include "test.h"
 
 #define V2010 "<objectModel xmlns=\"http://standards.ieee.org/IEEE1516-2010\">\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rti/fom_merge.h"
+#include "rti/fom/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rti/fom_standard.h"
+#include "rti/fom/standard.h"
 
 #define BASIC(name, size, endian)                                                                                      \
     "<basicData><name>" #name "</name><size>" #size "</size><endian>" #endian "</endian></basicData>"

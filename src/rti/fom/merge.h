@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fom_merge.h - modules become one object model.
+/* merge.h - modules become one object model.
  *
  * By the rules of IEEE 1516.2: a class that an earlier module declared may be named again, to hang subclasses below it; what is said twice
  * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some; one of 2025 may.
@@ -11,8 +11,8 @@
 
 #include "base/findings.h"
 #include "rti/exception.h"
-#include "rti/fom.h"
-#include "rti/fom_module.h"
+#include "rti/fom/fom.h"
+#include "rti/fom/module.h"
 
 /* The standard's own module and then these, merged. InvalidFOM: a module that cannot be; InconsistentFOM: two that contradict each other.
  * The message names both places. What is odd and harmless goes to `findings` (may be NULL). The modules are borrowed during the call;

@@ -107,7 +107,7 @@ struct tutti_fom {
     struct tutti_arena arena;
 };
 
-/* NULL is fine. Made by tutti_fom_make (rti/fom_merge.h). */
+/* NULL is fine. Made by tutti_fom_make (rti/fom/merge.h). */
 void tutti_fom_free(struct tutti_fom *fom);
 
 /* A class by its name, with or without the root's; 0: none. */

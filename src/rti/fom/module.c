@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "rti/fom_module.h"
+#include "rti/fom/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "rti/fom_standard.h"
+#include "rti/fom/standard.h"
 
 struct block {
     const char *bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fom_module.h - one module of an object model, IEEE 1516.2-2010 or -2025, as written: a tree of XML. */
+/* module.h - one module of an object model, IEEE 1516.2-2010 or -2025, as written: a tree of XML. */
 #ifndef TUTTI_RTI_FOM_MODULE_H
 #define TUTTI_RTI_FOM_MODULE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "rti/fom.h"
+#include "rti/fom/fom.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,13 +27,9 @@ uint32_t tutti_fom_find_class(const struct tutti_fom_tree *tree, const char *nam
     if (handle)
         return handle;
     char full[TUTTI_FOM_NAME_MAX];
-    const char *root = tree->classes[0].name;
-    size_t before = strlen(root), length = strlen(name);
-    if (before + 1 + length >= sizeof full)
+    int length = snprintf(full, sizeof full, "%s.%s", tree->classes[0].name, name);
+    if (length < 0 || (size_t)length >= sizeof full)
         return 0;
-    memcpy(full, root, before);
-    full[before] = '.';
-    memcpy(full + before + 1, name, length + 1);
     return handle_of(&tree->names, full);
 }
 

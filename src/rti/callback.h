@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* callback.h - what the RTI tells a federate, one after another. */
+#ifndef TUTTI_RTI_CALLBACK_H
+#define TUTTI_RTI_CALLBACK_H
+
+#include "rti/message.h"
+
+/* The names of IEEE 1516.1-2025. Those that the standard has with and without a time are one, with `timed`. */
+#define TUTTI_CALLBACKS(X)                                                                                             \
+    X(ReportFederationExecutions)                                                                                      \
+    X(ReportFederationExecutionMembers)                                                                                \
+    X(ReportFederationExecutionDoesNotExist)                                                                           \
+    X(FederateResigned)                                                                                                \
+    X(SynchronizationPointRegistrationSucceeded)                                                                       \
+    X(SynchronizationPointRegistrationFailed)                                                                          \
+    X(AnnounceSynchronizationPoint)                                                                                    \
+    X(FederationSynchronized)                                                                                          \
+    X(StartRegistrationForObjectClass)                                                                                 \
+    X(StopRegistrationForObjectClass)                                                                                  \
+    X(TurnInteractionsOn)                                                                                              \
+    X(TurnInteractionsOff)                                                                                             \
+    X(ObjectInstanceNameReservationSucceeded)                                                                          \
+    X(ObjectInstanceNameReservationFailed)                                                                             \
+    X(MultipleObjectInstanceNameReservationSucceeded)                                                                  \
+    X(MultipleObjectInstanceNameReservationFailed)                                                                     \
+    X(DiscoverObjectInstance)                                                                                          \
+    X(ReflectAttributeValues)                                                                                          \
+    X(ReceiveInteraction)                                                                                              \
+    X(ReceiveDirectedInteraction)                                                                                      \
+    X(RemoveObjectInstance)                                                                                            \
+    X(ProvideAttributeValueUpdate)                                                                                     \
+    X(RequestAttributeOwnershipAssumption)                                                                             \
+    X(RequestDivestitureConfirmation)                                                                                  \
+    X(AttributeOwnershipAcquisitionNotification)                                                                       \
+    X(AttributeOwnershipUnavailable)                                                                                   \
+    X(RequestAttributeOwnershipRelease)                                                                                \
+    X(ConfirmAttributeOwnershipAcquisitionCancellation)                                                                \
+    X(InformAttributeOwnership)                                                                                        \
+    X(AttributeIsNotOwned)                                                                                             \
+    X(TimeRegulationEnabled)                                                                                           \
+    X(TimeConstrainedEnabled)                                                                                          \
+    X(FlushQueueGrant)                                                                                                 \
+    X(TimeAdvanceGrant)                                                                                                \
+    X(RequestRetraction)
+
+enum tutti_callback_kind {
+#define X(name) TUTTI_CALLBACK_##name,
+    TUTTI_CALLBACKS(X)
+#undef X
+};
+
+/* "ReflectAttributeValues". Static. */
+const char *tutti_callback_name(enum tutti_callback_kind kind);
+
+/* A federation with its kind of time, or a federate with its type. */
+struct tutti_report {
+    const char *name, *type;
+};
+
+/* Fields that a kind does not have are 0. */
+struct tutti_callback {
+    enum tutti_callback_kind kind;
+    uint32_t object, object_class, interaction_class;
+    uint32_t federate; /* that produced it, or owns the attributes */
+    uint32_t transportation;
+    int reason;       /* of a failure; 1: a member of the synchronization set is not joined */
+    const char *text; /* a label, the name of an object or a federation, a reason in words */
+    struct tutti_bytes tag;
+    const uint32_t *handles; /* attributes; federates that failed to synchronize */
+    size_t handle_count;
+    const struct tutti_value *values;
+    size_t value_count;
+    const struct tutti_report *reports;
+    size_t report_count;
+    const char *const *names; /* of several objects */
+    size_t name_count;
+    bool timed;
+    int64_t time, optimistic_time;
+    enum tutti_order sent, received;
+    uint64_t retraction; /* 0: it cannot be retracted */
+
+    /* Of the queue. */
+    struct tutti_message *message; /* that values and tag lie in */
+    struct tutti_callback *next;
+    size_t size;
+};
+
+/* A copy of the callback and all that it points to, in one block, except for what lies in its message, which it shares. NULL when memory is
+ * out. */
+struct tutti_callback *tutti_callback_copy(const struct tutti_callback *callback);
+void tutti_callback_free(struct tutti_callback *callback);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* interactions.h - the services of chapter 6 about interactions: to all who subscribe, or directed to an object. */
+#ifndef TUTTI_RTI_INTERACTIONS_H
+#define TUTTI_RTI_INTERACTIONS_H
+
+#include "rti/sending.h"
+
+/* *retraction (may be NULL) is 0 if the message cannot be taken back: it is not sent in time order. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_send_interaction(struct tutti_ambassador *ambassador, uint32_t class,
+                                                        const struct tutti_value *values, size_t count,
+                                                        struct tutti_send send, uint64_t *retraction);
+TUTTI_CHECKED enum tutti_hla tutti_rti_send_directed(struct tutti_ambassador *ambassador, uint32_t class,
+                                                     uint32_t object, const struct tutti_value *values, size_t count,
+                                                     struct tutti_send send, uint64_t *retraction);
+
+#endif

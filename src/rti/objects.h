@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* objects.h - the services of chapter 6 about objects: names, registration, values, deletion. */
+#ifndef TUTTI_RTI_OBJECTS_H
+#define TUTTI_RTI_OBJECTS_H
+
+#include "rti/ownership.h"
+#include "rti/sending.h"
+
+/* The result comes as a callback. A name that begins with HLA is illegal. Several are reserved together or not at all. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_reserve_name(struct tutti_ambassador *ambassador, const char *name);
+TUTTI_CHECKED enum tutti_hla tutti_rti_release_name(struct tutti_ambassador *ambassador, const char *name);
+TUTTI_CHECKED enum tutti_hla tutti_rti_reserve_names(struct tutti_ambassador *ambassador, const char *const *names,
+                                                     size_t count);
+TUTTI_CHECKED enum tutti_hla tutti_rti_release_names(struct tutti_ambassador *ambassador, const char *const *names,
+                                                     size_t count);
+
+/* `name` NULL: one is made. The federate owns the attributes that it publishes, and the privilege to delete the object. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_register(struct tutti_ambassador *ambassador, uint32_t class, const char *name,
+                                                uint32_t *object);
+/* *retraction (may be NULL) is 0 if the message cannot be taken back: it is not sent in time order. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_update(struct tutti_ambassador *ambassador, uint32_t object,
+                                              const struct tutti_value *values, size_t count, struct tutti_send send,
+                                              uint64_t *retraction);
+TUTTI_CHECKED enum tutti_hla tutti_rti_delete(struct tutti_ambassador *ambassador, uint32_t object,
+                                              struct tutti_send send, uint64_t *retraction);
+/* Forgets the object; it is discovered again at once if the federate still subscribes to its attributes, perhaps as another class. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_local_delete(struct tutti_ambassador *ambassador, uint32_t object);
+/* Owners are asked for values of an object, or of all objects of a class. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_request_update(struct tutti_ambassador *ambassador,
+                                                      struct tutti_attribute_set set, struct tutti_bytes tag);
+TUTTI_CHECKED enum tutti_hla tutti_rti_request_class_update(struct tutti_ambassador *ambassador, uint32_t class,
+                                                            const uint32_t *attributes, size_t count,
+                                                            struct tutti_bytes tag);
+TUTTI_CHECKED enum tutti_hla tutti_rti_change_attribute_order(struct tutti_ambassador *ambassador,
+                                                              struct tutti_attribute_set set, enum tutti_order order);
+
+/* For the other modules: an object by its name, or NULL. */
+struct tutti_object *tutti_objects_find(const struct tutti_federation *federation, const char *name);
+/* A federate leaves: its objects are deleted where it may (`delete`), what it owns else is taken from it, it knows none any more, and
+ * the names that it reserved are free. */
+void tutti_objects_leave(struct tutti_federate *federate, bool delete);
+
+#endif

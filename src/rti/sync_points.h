@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* sync_points.h - points of synchronization: federates wait for each other by a label. */
+#ifndef TUTTI_RTI_SYNC_POINTS_H
+#define TUTTI_RTI_SYNC_POINTS_H
+
+#include "rti/federation.h"
+
+/* For these federates; none: for all, and for those that join before it is reached. Whether it was registered comes as a callback. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_register_sync_point(struct tutti_ambassador *ambassador, const char *label,
+                                                           struct tutti_bytes tag, const uint32_t *federates,
+                                                           size_t count);
+TUTTI_CHECKED enum tutti_hla tutti_rti_sync_point_achieved(struct tutti_ambassador *ambassador, const char *label,
+                                                           bool successfully);
+
+/* For the other modules: a federate has joined; false when memory is out. A federate leaves. */
+bool tutti_sync_points_join(struct tutti_federate *federate);
+void tutti_sync_points_leave(struct tutti_federate *federate);
+
+#endif

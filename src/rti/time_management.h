@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* time_management.h - the services of chapter 8: when a federate may go on.
+ *
+ * A federate that regulates promises not to send below a bound; one that is constrained advances only when no message of its past can come.
+ * All calls return at once; what they ask for comes as a callback, in the same call if it can be given. */
+#ifndef TUTTI_RTI_TIME_MANAGEMENT_H
+#define TUTTI_RTI_TIME_MANAGEMENT_H
+
+#include "base/str.h"
+#include "rti/federation.h"
+
+TUTTI_CHECKED enum tutti_hla tutti_rti_enable_time_regulation(struct tutti_ambassador *ambassador, int64_t lookahead);
+TUTTI_CHECKED enum tutti_hla tutti_rti_disable_time_regulation(struct tutti_ambassador *ambassador);
+TUTTI_CHECKED enum tutti_hla tutti_rti_enable_time_constrained(struct tutti_ambassador *ambassador);
+TUTTI_CHECKED enum tutti_hla tutti_rti_disable_time_constrained(struct tutti_ambassador *ambassador);
+
+/* The pending request ends with a TimeAdvanceGrant. `advance` is not NONE. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_advance(struct tutti_ambassador *ambassador, enum tutti_advance advance,
+                                               int64_t time);
+/* All that is queued comes at once, then a FlushQueueGrant. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_flush_queue_request(struct tutti_ambassador *ambassador, int64_t time);
+
+TUTTI_CHECKED enum tutti_hla tutti_rti_enable_asynchronous_delivery(struct tutti_ambassador *ambassador);
+TUTTI_CHECKED enum tutti_hla tutti_rti_disable_asynchronous_delivery(struct tutti_ambassador *ambassador);
+
+/* *valid is false where there is none: nothing regulates (GALT), and nothing is queued either (LITS). */
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_galt(struct tutti_ambassador *ambassador, bool *valid, int64_t *time);
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_lits(struct tutti_ambassador *ambassador, bool *valid, int64_t *time);
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_logical_time(struct tutti_ambassador *ambassador, int64_t *time);
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_lookahead(struct tutti_ambassador *ambassador, int64_t *lookahead);
+/* A shorter one takes effect as time advances. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_modify_lookahead(struct tutti_ambassador *ambassador, int64_t lookahead);
+
+/* For the other modules: may the federate send at this time? InvalidLogicalTime. */
+TUTTI_CHECKED enum tutti_hla tutti_time_check_stamp(struct tutti_federate *federate, int64_t time);
+/* Grants what can be granted, if something has changed (federation->unsettled). Every service that may have changed something ends with it. */
+void tutti_time_settle(struct tutti_federation *federation);
+
+/* How a federate stands, for people. */
+struct tutti_time_status {
+    bool has_galt, has_lits;
+    int64_t galt, lits;
+    uint32_t holder; /* the federate that its GALT is of; 0: none */
+};
+void tutti_time_status(struct tutti_federate *federate, struct tutti_time_status *status);
+/* A line for every federate that waits: what for, and which federate it waits for, with times. Nothing is written if none waits. */
+void tutti_time_explain(struct tutti_federation *federation, struct tutti_text *text);
+
+#endif
