@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "analysis/analyze.h"
+#include "master/coupling/coupling.h"
 #include "output.h"
 #include "placement.h"
 #include "run_options.h"
@@ -118,6 +119,40 @@ static json_t *table_json(const struct tutti_analysis *analysis)
     return list;
 }
 
+static const char *const step_names[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = "jacobi",
+                                                        [TUTTI_ROW_SMOOTH] = "smooth",
+                                                        [TUTTI_ROW_CORRECT] = "correct",
+                                                        [TUTTI_ROW_SEIDEL] = "seidel",
+                                                        [TUTTI_ROW_IMPLICIT] = "relax"};
+
+static json_t *step_cell_json(const struct tutti_step_cell *cell)
+{
+    if (!cell->known)
+        return json_null();
+    return json_pack("{s:b, s:f, s:o, s:o}", "stable", cell->stable, "radius", cell->radius, "largest",
+                     radius_json(true, cell->largest), "any_step",
+                     cell->searched ? json_boolean(cell->any_step) : json_null());
+}
+
+static json_t *step_json(const struct tutti_step_analysis *step)
+{
+    if (!step->asked)
+        return json_null();
+    json_t *json = json_pack("{s:f, s:o, s:o}", "h", step->h, "exact", radius_json(step->known, step->exact), "why_not",
+                             step->known ? json_null() : text_json(step->why_not));
+    for (int row = 0; step->known && row < TUTTI_STEP_ROWS; row++) {
+        json_t *cells = json_array();
+        for (int o = 0; o < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); o++)
+            json_array_append_new(cells, step_cell_json(&step->cells[row][o]));
+        json_object_set_new(json, step_names[row], cells);
+    }
+    if (step->known)
+        json_object_set_new(json, "sweeps",
+                            json_pack("{s:o, s:o}", "seidel", radius_json(true, step->sweeps[0]), "jacobi",
+                                      radius_json(true, step->sweeps[1])));
+    return json;
+}
+
 static json_t *choices_json(const struct tutti_analysis *analysis)
 {
     if (!analysis->chosen)
@@ -140,15 +175,15 @@ static json_t *analysis_json(const struct tutti_analysis *analysis, const struct
         json_array_append_new(assumed, text_json(analysis->system->components[analysis->initial->assumed[i]].name));
     for (size_t i = 0; i < analysis->pointless_count; i++)
         json_array_append_new(pointless, take_text(printable(analysis->system, &analysis->pointless[i])));
-    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "system",
+    return json_pack("{s:o, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "system",
                      text_json(analysis->system->name), "units", (json_int_t)analysis->system->component_count,
                      "connections", (json_int_t)analysis->system->connection_count, "assumed", assumed, "evaluations",
                      (json_int_t)analysis->order->evaluations, "ungrouped", (json_int_t)analysis->ungrouped, "order",
                      order_json(analysis), "loops", loops_json(analysis), "pointless", pointless, "rho",
                      radius_json(analysis->stability.known, analysis->stability.rho), "stability", table_json(analysis),
-                     "choices", choices_json(analysis), "initialised", analysis->initialised, "failure",
-                     analysis->chosen ? json_null() : text_json(analysis->failure), "placement",
-                     placement ? placement_json(placement) : json_null());
+                     "step", step_json(&analysis->step), "choices", choices_json(analysis), "initialised",
+                     analysis->initialised, "failure", analysis->chosen ? json_null() : text_json(analysis->failure),
+                     "placement", placement ? placement_json(placement) : json_null());
 }
 
 /* ---- for people ---- */
@@ -243,6 +278,77 @@ static void print_stability(const struct tutti_analysis *analysis)
     }
 }
 
+/* "unstable 1.118" */
+static void print_step_cell(const struct tutti_step_cell *cell, bool last)
+{
+    char text[40] = "-";
+    if (cell->known)
+        snprintf(text, sizeof text, "%s %.4g", cell->stable ? "stable" : "unstable", cell->radius);
+    fprintf(output_standard(), last ? " %s\n" : " %-17s", text);
+}
+
+/* "0.732": with shorter steps it is stable. */
+static void print_longest(const struct tutti_step_cell *cell, bool last)
+{
+    char text[40] = "-";
+    if (cell->known && !cell->searched)
+        snprintf(text, sizeof text, "not known");
+    else if (cell->known && cell->any_step)
+        snprintf(text, sizeof text, "all");
+    else if (cell->known && isfinite(cell->largest))
+        snprintf(text, sizeof text, "%.3g", cell->largest);
+    else if (cell->known)
+        snprintf(text, sizeof text, "none");
+    fprintf(output_standard(), last ? " %s\n" : " %-17s", text);
+}
+
+/* relax, and what solves the same equations in another way. */
+static const char *name_implicit(void)
+{
+    for (size_t i = 0; tutti_coupling_at(i); i++)
+        if (strcmp(tutti_coupling_at(i)->name, "newton") == 0)
+            return "relax, newton";
+    return "relax";
+}
+
+static void print_step_table(const struct tutti_step_analysis *step,
+                             void (*print)(const struct tutti_step_cell *cell, bool last))
+{
+    const char *const names[TUTTI_STEP_ROWS] = {[TUTTI_ROW_JACOBI] = "jacobi",
+                                                [TUTTI_ROW_SMOOTH] = "jacobi --smooth",
+                                                [TUTTI_ROW_CORRECT] = "jacobi --correct",
+                                                [TUTTI_ROW_SEIDEL] = "seidel",
+                                                [TUTTI_ROW_IMPLICIT] = name_implicit()};
+    for (int row = 0; row < TUTTI_STEP_ROWS; row++) {
+        int count = row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS;
+        fprintf(output_standard(), "%-12s %-18s", "", names[row]);
+        for (int o = 0; o < count; o++)
+            print(&step->cells[row][o], o + 1 == count);
+    }
+}
+
+static void print_step(const struct tutti_step_analysis *step)
+{
+    if (!step->asked)
+        return;
+    if (!step->known) {
+        fprintf(output_standard(), "%-12s what is stable with it is not known: %s\n", "step", step->why_not);
+        return;
+    }
+    fprintf(output_standard(), "%-12s %.6g multiplies errors by this; the equations themselves by %.4g\n", "step",
+            step->h, step->exact);
+    fprintf(output_standard(), "%-12s %-18s %-17s %-17s %s\n", "", "", "constant", "linear", "quadratic");
+    print_step_table(step, print_step_cell);
+    fprintf(output_standard(), "%-12s of %.3g to %.3g: the longest up to which all are stable\n", "steps", step->least,
+            step->most);
+    print_step_table(step, print_longest);
+    if (isfinite(step->sweeps[0]))
+        fprintf(output_standard(), "%-12s %-18s leaves %.3g of an error with each%s\n", "", "sweeps of relax",
+                step->sweeps[0], step->sweeps[0] < 1 ? "" : ": it does not converge by itself");
+    if (step->by_twins)
+        fprintf(output_standard(), "%-12s units for Co-Simulation are taken for exact solutions of their models\n", "");
+}
+
 static void print_choices(const struct tutti_analysis *analysis)
 {
     for (int i = 0; i < TUTTI_CHOICES && analysis->chosen; i++) {
@@ -280,6 +386,7 @@ static void print_words(const struct tutti_analysis *analysis, const struct plac
         free(name);
     }
     print_stability(analysis);
+    print_step(&analysis->step);
     if (placement)
         placement_print(placement);
     print_choices(analysis);

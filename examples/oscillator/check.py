@@ -64,8 +64,20 @@ def check_relax(example):
     example.compare("relax, H = 0.5: radius", result.radius, np.ones(len(result.radius)), 1e-8)
 
 
+def check_analysis(example):
+    """Before any run: eq. 4.7 of the thesis says that stability depends on the system and on the method."""
+    step = example.analyze("--step", 0.5)["step"]
+    factors = [step[name][0]["radius"] for name in ("jacobi", "seidel", "relax")]
+    longest = step["seidel"][0]["largest"]
+    example.figure("tutti analyze, H = 0.5: factor of a step with jacobi, seidel, relax; longest stable step of seidel",
+                   ", ".join(f"{factor:.3f}" for factor in factors) + f"; {longest:.3f}",
+                   np.max(np.abs(np.array(factors) - [np.sqrt(1.25), 1, 1])) < 1e-9 and abs(longest - 2) < 1e-3,
+                   "1.118, 1.000, 1.000; 2.000", "unstable, stable, stable (plots)")
+
+
 def main():
     example = Example(__doc__, GALLERY)
+    check_analysis(example)
     check_jacobi(example)
     check_seidel(example)
     check_relax(example)

@@ -181,6 +181,21 @@ static enum tutti_err start(struct analyst *analyst, struct tutti_master *master
     return look_around(analyst, master);
 }
 
+/* Beyond it: units have states then. What cannot be said is no failure of the system. */
+static void look_at_step(struct analyst *analyst, struct tutti_master *master)
+{
+    struct tutti_rank *rank = master->rank;
+    struct tutti_step_analysis *step = &analyst->analysis.step;
+    if (!rank->job->options.has_step || !analyst->analysis.initialised || !tutti_system_is_coupled(rank->job->system))
+        return;
+    enum tutti_err err = tutti_start_leave(rank);
+    if (!err)
+        err = tutti_finite_step(rank, &analyst->running, &master->sequence, rank->job->options.step, step);
+    step->asked = true;
+    if (err)
+        snprintf(step->why_not, sizeof step->why_not, "%s", tutti_err_message());
+}
+
 static void look_at_start(struct analyst *analyst, const struct tutti_job *job)
 {
     struct tutti_run_stats stats = {0};
@@ -194,6 +209,7 @@ static void look_at_start(struct analyst *analyst, const struct tutti_job *job)
         snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
         analyst->analysis.initialised = analyst->analysis.chosen = false;
     }
+    look_at_step(analyst, &master);
     analyst->analysis.failure = analyst->failure;
     sum_up(analyst);
     analyst->report(analyst->context, &analyst->analysis);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that no unit reads,
- * which couplings are stable (Andersson 2016 section 6.1), and what `auto` chooses. */
+ * which couplings are stable, for small steps (Andersson 2016 section 6.1) and with a given one, and what `auto` chooses. */
 #ifndef TUTTI_ANALYSIS_ANALYZE_H
 #define TUTTI_ANALYSIS_ANALYZE_H
 
+#include "analysis/finite_step.h"
 #include "options/options.h"
 #include "start/stability.h"
 #include "plan/order.h"
@@ -54,6 +55,7 @@ struct tutti_analysis {
     struct tutti_radii
         stability; /* of all loops; 0 where there is none: DL is nilpotent then (Andersson 2016 section 5.1) */
     struct tutti_stability_row rows[TUTTI_ORDERS];
+    struct tutti_step_analysis step;            /* with steps of the size that the options give */
     bool initialised;                           /* the system can be started; else `failure` says why not */
     bool chosen;                                /* ... and run, with the choices below; else `failure` */
     struct tutti_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */

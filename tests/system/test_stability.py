@@ -120,6 +120,79 @@ class Table(StabilityTest):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
 
+class FiniteStep(StabilityTest):
+    """--step H: what a step of this size multiplies errors by."""
+    OSCILLATOR = str(FMUS.parent / "examples" / "oscillator" / "oscillator.ssp")
+    WAYS = {"jacobi": (range(3), ()), "smooth": ((1, 2), ("--smooth",)), "correct": (range(3), ("--correct",)),
+            "seidel": (range(3), ())}
+
+    def test_an_oscillator(self):
+        for options in ((), ("--interface", "me")):
+            step = self.analyse(self.OSCILLATOR, "--step", "0.5", *options)["step"]
+            self.assertAlmostEqual(step["jacobi"][0]["radius"], math.sqrt(1.25), 6)
+            self.assertEqual((step["jacobi"][0]["stable"], step["jacobi"][0]["largest"]), (False, None))
+            self.assertAlmostEqual(step["seidel"][0]["largest"], 2, 3)
+            self.assertAlmostEqual(step["relax"][0]["radius"], 1, 6)
+            self.assertTrue(step["relax"][0]["any_step"])
+            self.assertAlmostEqual(step["exact"], 1, 6)
+            self.assertAlmostEqual(step["sweeps"]["seidel"], 0.0625, 6)
+
+    def growth(self, *run, step, steps):
+        """Per step, over the last third of a run."""
+        self.tutti("run", *run, "-o", "result.csv", "--quiet", "--control", "fixed", "--step", step, "--stop", step * steps)
+        table = self.result()
+        sizes = [max(map(abs, row)) for row in zip(table["a.y"], table["b.y"])]
+        part = len(sizes) // 3
+        return (max(sizes[-part:]) / max(sizes[-2 * part:-part])) ** (1 / part)
+
+    def test_runs_agree(self):
+        kinds = {"history": (subsystem("", 2), subsystem("", 2)), "held": (subsystem("Plain", 2), subsystem("Plain", 3)),
+                 "given": (subsystem("Derivatives", 2), subsystem("Derivatives", 2)),
+                 "mixed": (subsystem("Derivatives", 2), subsystem("Plain", 3)),
+                 "model exchange": (subsystem("", 3), subsystem("", 2), "--interface", "me", "--rtol", "1e-10")}
+        compared = 0
+        for (kind, (first, second, *options)), step in itertools.product(kinds.items(), (0.05, 0.3)):
+            system = (*coupled(first, second, 0.1, -0.1), *options)
+            told = self.analyse(*system, "--step", step)["step"]
+            for way, (orders, flags) in self.WAYS.items():
+                for order in orders:
+                    radius = told[way][order]["radius"]
+                    if not 0.9 < radius < 4:
+                        continue  # gone, or beyond the range of numbers, before one can see it
+                    steps = min(400, int(150 / abs(math.log(radius)))) if radius != 1 else 400
+                    found = self.growth(*system, "--coupling", "seidel" if way == "seidel" else "jacobi", *flags, "--extrapolate",
+                                        order, step=step, steps=steps)
+                    compared += 1
+                    with self.subTest(kind=kind, step=step, way=way, order=order, radius=radius):
+                        self.assertAlmostEqual(found / radius, 1, delta=0.04)
+        self.assertGreater(compared, 50)
+
+    def test_the_longest_stable_step(self):
+        """A little shorter is stable, a little longer is not."""
+        system = coupled(subsystem("", 2), subsystem("", 2), 0.1, -0.1)
+        told = self.analyse(*system, "--step", "0.1")["step"]
+        for way, order in (("jacobi", 0), ("jacobi", 1), ("seidel", 0)):
+            for factor in (0.97, 1.03):
+                again = self.analyse(*system, "--step", factor * told[way][order]["largest"])["step"]
+                self.assertEqual(again[way][order]["stable"], factor < 1, (way, order, factor))
+
+    def test_what_is_not_known(self):
+        tracker, signals = kit_fmu("Tracker", "2"), str(FMUS.parent / "examples" / "control_loop" / "control_loop.ssp")
+        self.assertIsNone(self.analyse(f"a={tracker}", f"b={tracker}", "--connect", "a.y=b.u")["step"])  # no step
+        self.assertIsNone(self.analyse(tracker, "--step", "0.1")["step"])  # not coupled
+        step = self.analyse(signals, "--step", "0.1")["step"]
+        self.assertRegex(step["why_not"], "'signals' .* is for Co-Simulation: its states cannot be seen")
+        self.assertNotIn("jacobi", step)
+
+    def test_for_people(self):
+        text = self.tutti("analyze", self.OSCILLATOR, "--step", "0.5").out
+        self.assertRegex(text, r"(?m)^step +0\.5 multiplies errors by this; the equations themselves by 1$")
+        self.assertRegex(text, r"(?m)^ +jacobi +unstable 1\.118 +stable 0\.989")
+        self.assertRegex(text, r"(?m)^ +jacobi +none +0\.73")
+        self.assertRegex(text, r"(?m)^ +seidel +2 +2 ")
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+
 class Choices(StabilityTest):
     def test_the_same_as_a_run(self):
         tracker = kit_fmu("Tracker", "2")

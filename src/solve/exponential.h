@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* exponential.h - exp(A) of a dense matrix: Pade's approximation with scaling and squaring (Golub, Van Loan, Matrix Computations,
+ * 4th ed., algorithm 9.3.1). */
+#ifndef TUTTI_SOLVE_EXPONENTIAL_H
+#define TUTTI_SOLVE_EXPONENTIAL_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* n times n, column-major; `out` is another matrix than `matrix`. SOLVER where the matrix, or what comes out, is not finite. */
+TUTTI_CHECKED enum tutti_err tutti_exponential(const double *matrix, size_t n, double *out);
+
+#endif
