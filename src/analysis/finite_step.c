@@ -149,7 +149,7 @@ static enum tutti_err take_matrices(struct collector *c, const struct tutti_unit
                                     const struct tutti_linear *linear)
 {
     struct tutti_linear_unit *own = &c->units[component];
-    size_t *inputs, *outputs;
+    size_t *inputs = NULL, *outputs = NULL;
     TRY(map_axis(c, unit, component, false, linear->input_count, &inputs));
     TRY(map_axis(c, unit, component, true, linear->output_count, &outputs));
     own->states = linear->state_count;
