@@ -10,7 +10,6 @@
     X(ReportFederationExecutions)                                                                                      \
     X(ReportFederationExecutionMembers)                                                                                \
     X(ReportFederationExecutionDoesNotExist)                                                                           \
-    X(FederateResigned)                                                                                                \
     X(SynchronizationPointRegistrationSucceeded)                                                                       \
     X(SynchronizationPointRegistrationFailed)                                                                          \
     X(AnnounceSynchronizationPoint)                                                                                    \
