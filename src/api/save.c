@@ -138,8 +138,7 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
     double step;
     TRY(tutti_annotation_of_component(&own, job->system, component, &step));
     TRY(tutti_interface_choose(&own, &choice));
-    bool solver = own.solver && component->fmu->desc->interfaces[TUTTI_ME].present;
-    if (tutti_unit_kind_for(component->fmu, choice, solver, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
+    if (tutti_interface_find(&own, component->fmu, false, &kind) != TUTTI_OK || kind->interface != TUTTI_ME)
         return TUTTI_OK;
     *exchange = true;
     uint32_t first = job->structure.component_first[c], end = job->structure.component_first[c + 1];

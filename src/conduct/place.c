@@ -97,15 +97,12 @@ static enum tutti_err find_interface(const struct tutti_system *system, const st
     const struct tutti_component *component = &system->components[c];
     struct tutti_run_options own = *options;
     const struct tutti_unit_kind *kind;
-    enum tutti_interface_choice choice;
     double step;
     TRY(tutti_annotation_of_component(&own, system, component, &step));
     /* In a system a solver is for those that need one. */
     if (!system->single && own.interface && strcmp(own.interface, "cs") == 0)
         own.solver = NULL;
-    TRY(tutti_interface_choose(&own, &choice));
-    bool solver = own.solver && (system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
-    TRY(tutti_unit_kind_for(component->fmu, choice, solver, &kind));
+    TRY(tutti_interface_find(&own, component->fmu, system->single, &kind));
     *interface = kind->interface;
     return TUTTI_OK;
 }

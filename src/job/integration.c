@@ -25,6 +25,22 @@ enum tutti_err tutti_interface_choose(const struct tutti_run_options *options, e
     return TUTTI_OK;
 }
 
+/* One solver has the states of all units. */
+static bool joins_units(const struct tutti_run_options *options)
+{
+    return options->coupling && strcmp(options->coupling, "strong") == 0;
+}
+
+enum tutti_err tutti_interface_find(const struct tutti_run_options *options, const struct tutti_fmu *fmu, bool single,
+                                    const struct tutti_unit_kind **kind)
+{
+    enum tutti_interface_choice choice;
+    TRY(tutti_interface_choose(options, &choice));
+    bool has = fmu->desc->interfaces[TUTTI_ME].present;
+    bool prefers = (options->solver && (single || has)) || (joins_units(options) && has && !single);
+    return tutti_unit_kind_for(fmu, choice, prefers, kind);
+}
+
 static enum tutti_err only_me(bool given, const char *option)
 {
     return given ? tutti_fail(TUTTI_ERR_ARGUMENT,
@@ -58,7 +74,7 @@ static enum tutti_err read_words(struct tutti_integration *integration, const st
      * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
      * would take it for an error of the coupling. So would a run show that goes on from a checkpoint. */
     bool goes_on = options->checkpoint || options->resume || options->recover > 0;
-    integration->solver = disturbed || goes_on ? &tutti_solver_bdf : tutti_solver_kinds[0];
+    integration->solver = disturbed || goes_on || joins_units(options) ? &tutti_solver_bdf : tutti_solver_kinds[0];
     if (options->solver)
         TRY(tutti_solver_find(options->solver, &integration->solver));
     TRY(tutti_option_choose("predictor", options->predictor, &place));

@@ -25,6 +25,9 @@ struct facts {
     const struct tutti_member *fragile;     /* cannot go back over an event; NULL: all can */
     const struct tutti_member *own_step;    /* has steps of its own, or cannot vary them; NULL: none */
     const struct tutti_member *stairs;      /* has a fixed internal step: outputs stand still in between; NULL: none */
+    const struct tutti_member *first_me;    /* of Model Exchange; NULL: none */
+    const struct tutti_member *other;       /* not of Model Exchange; NULL: none */
+    const struct tutti_member *own_step_me; /* of Model Exchange, with steps of its own; NULL: none */
     const struct tutti_member *opaque;      /* in a loop, and D cannot be had; NULL: none */
     bool takes_slopes, has_events, has_outputs, has_signals;
     struct tutti_radii stability; /* of the loops that are some */
@@ -33,6 +36,12 @@ struct facts {
 static bool is_auto(const char *word)
 {
     return !word || strcmp(word, "auto") == 0;
+}
+
+/* Is every unit one of those that the coupling has in its solver? */
+static bool joins_all(const struct tutti_master *master, const struct facts *facts)
+{
+    return master->chosen.coupling->joins && !facts->other;
 }
 
 static bool gives_tolerance(const struct tutti_run_options *options)
@@ -172,6 +181,10 @@ static bool comes_back(const struct tutti_unit *unit)
 static void look_at_member(struct facts *facts, const struct tutti_member *member)
 {
     const struct tutti_unit *unit = member->unit;
+    const struct tutti_member **sort = unit->kind->interface == TUTTI_ME ? &facts->first_me : &facts->other;
+    *sort = *sort ? *sort : member;
+    if (member->has_grid && unit->kind->interface == TUTTI_ME && !facts->own_step_me)
+        facts->own_step_me = member;
     if (!can_go_back(unit) && !facts->no_rollback)
         facts->no_rollback = member;
     bool crosses = unit->has_events && unit->fmu->desc->event_indicator_count > 0; /* in the middle of a step */
@@ -429,6 +442,8 @@ static enum tutti_err choose_control(struct tutti_master *master, const struct f
     master->chosen.control = &tutti_control_fixed;
     if (!master->chosen.general)
         because(master, TUTTI_CHOICE_CONTROL, "there is one unit");
+    else if (joins_all(master, facts))
+        because(master, TUTTI_CHOICE_CONTROL, "all units are in one solver, which controls the error");
     else if (options->has_step)
         because(master, TUTTI_CHOICE_CONTROL, "--step is given");
     else if (!wants_control(rank->job) && rank->job->system->foreign)
@@ -468,7 +483,9 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     } else if (master->chosen.coupling->iterates) {
         *order = 1;
         because(master, TUTTI_CHOICE_EXTRAPOLATE, "a good first guess for the iteration of each step");
-    } else if (facts->stability.loops > 0 && !master->chosen.corrects)
+    } else if (joins_all(master, facts))
+        because(master, TUTTI_CHOICE_EXTRAPOLATE, "all units are in one solver");
+    else if (facts->stability.loops > 0 && !master->chosen.corrects)
         because(master, TUTTI_CHOICE_EXTRAPOLATE,
                 "inputs are held: extrapolation could make the algebraic loop unstable");
     else if (!master->chosen.control->varies)
@@ -483,6 +500,14 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     return TUTTI_OK;
 }
 
+/* Does an option name a coupling that has all units there are in its solver? */
+static bool asks_to_join_all(const struct tutti_run_options *options, const struct facts *facts)
+{
+    const struct tutti_coupling *coupling = NULL;
+    return !is_auto(options->coupling) && tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK &&
+           coupling->joins && !facts->other;
+}
+
 static enum tutti_err choose_detection(struct tutti_master *master, const struct facts *facts)
 {
     struct tutti_rank *rank = master->rank;
@@ -491,7 +516,11 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
     master->chosen.detection = &tutti_detection_none;
     if (!master->chosen.general)
         because(master, TUTTI_CHOICE_EVENTS, "there is one unit, which crosses its own");
-    else if (facts->own_step)
+    else if (facts->has_events && asks_to_join_all(&rank->job->options, facts)) {
+        master->chosen.detection = &tutti_detection_early;
+        because(master, TUTTI_CHOICE_EVENTS,
+                "there are units with events, and all are in one solver, which locates them");
+    } else if (facts->own_step)
         because(master, TUTTI_CHOICE_EVENTS, "'%s' has steps of its own", name_of(facts->own_step));
     else if (facts->no_rollback && (facts->has_outputs || facts->has_events))
         because(master, TUTTI_CHOICE_EVENTS, "'%s' cannot repeat a step up to an event", name_of(facts->no_rollback));
@@ -540,20 +569,21 @@ static enum tutti_err check_going_back(const struct tutti_master *master, const 
         return refuse_no_rollback(facts->no_rollback, "--control", master->chosen.control->name,
                                   can_go_back(facts->no_rollback->unit) ? "--events early"
                                                                         : "--control fixed or quantum");
-    if (master->chosen.detection->early)
+    if (master->chosen.detection->early && !master->chosen.together)
         return refuse_no_rollback(facts->no_rollback, "--events", master->chosen.detection->name, "--events none");
     return TUTTI_OK;
 }
 
 static enum tutti_err check_own_steps(const struct tutti_master *master, const struct facts *facts)
 {
-    const char *option = master->chosen.coupling->iterates ? "--coupling"
+    bool coupling = master->chosen.coupling->iterates || (master->chosen.coupling->joins && facts->own_step_me);
+    const char *option = coupling                          ? "--coupling"
                          : master->chosen.control->varies  ? "--control"
                          : master->chosen.detection->early ? "--events"
                                                            : NULL;
-    const char *value = master->chosen.coupling->iterates ? master->chosen.coupling->name
-                        : master->chosen.control->varies  ? master->chosen.control->name
-                                                          : master->chosen.detection->name;
+    const char *value = coupling                         ? master->chosen.coupling->name
+                        : master->chosen.control->varies ? master->chosen.control->name
+                                                         : master->chosen.detection->name;
     if (!facts->own_step || !option)
         return TUTTI_OK;
     return tutti_fail(TUTTI_ERR_ARGUMENT,
@@ -726,7 +756,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     struct facts facts;
     TRY(find_facts(master, &facts));
     master->chosen.general = facts.coupled || facts.controlled;
-    master->chosen.goes_back = master->chosen.by_attempts = false;
+    master->chosen.goes_back = master->chosen.by_attempts = master->chosen.together = false;
     master->chosen.table_order = facts.table_order;
     TRY(choose_detection(master, &facts));
     if (!facts.no_rollback && !master->chosen.detection->early) /* then units cross events in the middle of a step */
@@ -744,11 +774,13 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
         note_blame(master, &facts);
     if (!master->chosen.general)
         return TUTTI_OK;
+    master->chosen.together = joins_all(master, &facts) && !master->chosen.control->rejects &&
+                              !master->chosen.detection->outputs;
     TRY(check_together(master, &facts, master->chosen.order));
     master->chosen.goes_back = master->chosen.coupling->iterates || master->chosen.control->rejects ||
-                               master->chosen.detection->early;
-    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.control->varies ||
-                                 master->chosen.order > 0 || rank->job->options.step_log ||
-                                 rank->job->system->fed_count > 0;
+                               (master->chosen.detection->early && !master->chosen.together);
+    master->chosen.by_attempts = master->chosen.goes_back || master->chosen.together ||
+                                 master->chosen.control->varies || master->chosen.order > 0 ||
+                                 rank->job->options.step_log || rank->job->system->fed_count > 0;
     return TUTTI_OK;
 }

@@ -45,30 +45,33 @@ static enum tutti_err cross(struct tutti_rank *rank, struct tutti_member *member
     return tutti_wires_get(wires, unit);
 }
 
-static bool is_pending(const struct tutti_rank *rank, const struct tutti_member *member)
+/* `among` (per component; NULL: all): others wait for the next point. */
+static bool is_pending(const struct tutti_rank *rank, const struct tutti_member *member, const bool *among)
 {
-    return member->now.event && tutti_member_present(rank, member);
+    return member->now.event && tutti_member_present(rank, member) && (!among || among[member->component]);
 }
 
 /* All inputs are staged before the first unit moves on, as in a step: what a unit sees must not depend on its place in the
  * list. */
-static enum tutti_err cross_all(struct tutti_rank *rank)
+static enum tutti_err cross_all(struct tutti_rank *rank, const bool *among)
 {
     for (uint32_t w = 0; w < rank->watched_count; w++)
-        if (is_pending(rank, rank->watched[w]))
+        if (is_pending(rank, rank->watched[w], among))
             TRY(tutti_wires_gather(&rank->wires, rank->watched[w]->wires));
     for (uint32_t w = 0; w < rank->watched_count; w++)
-        if (is_pending(rank, rank->watched[w]))
+        if (is_pending(rank, rank->watched[w], among)) {
             TRY(cross(rank, rank->watched[w]));
+            rank->own_events += among != NULL; /* in the middle of a step */
+        }
     return tutti_channels_exchange(&rank->channels);
 }
 
-enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point *here)
+static enum tutti_err look_among(struct tutti_rank *rank, struct tutti_at_point *here, const bool *among)
 {
     here->pending = false;
     for (uint32_t w = 0; w < rank->watched_count; w++) {
         struct tutti_member *member = rank->watched[w];
-        if (!tutti_member_present(rank, member))
+        if (!tutti_member_present(rank, member) || (among && !among[member->component]))
             continue;
         TRY(look_at_held(rank, member));
         here->pending = here->pending || member->now.event;
@@ -76,31 +79,42 @@ enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point 
     return rank->watches ? tutti_agree_point(rank, here) : TUTTI_OK;
 }
 
+enum tutti_err tutti_events_look(struct tutti_rank *rank, struct tutti_at_point *here)
+{
+    return look_among(rank, here, NULL);
+}
+
 /* Collective: names the first of those whose events do not come to rest. */
-static enum tutti_err do_not_rest(struct tutti_rank *rank)
+static enum tutti_err do_not_rest(struct tutti_rank *rank, const bool *among)
 {
     double first = INFINITY;
     for (uint32_t w = rank->watched_count; w-- > 0;)
-        if (is_pending(rank, rank->watched[w]))
+        if (is_pending(rank, rank->watched[w], among))
             first = rank->watched[w]->component;
     TRY(tutti_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
     return tutti_fail(TUTTI_ERR_FMU,
                       "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
                       "causes the next",
-                      rank->members[(uint32_t)first].unit->name, TIME(rank->t));
+                      rank->members[(uint32_t)first].unit->name, TIME(rank->members[(uint32_t)first].now.t));
+}
+
+enum tutti_err tutti_events_cross_among(struct tutti_rank *rank, const bool *among)
+{
+    struct tutti_at_point here = {.pending = true};
+    for (int round = 0; here.pending && !rank->ended; round++) { /* a unit that ended the run crosses nothing more */
+        if (round == MOST_ROUNDS)
+            return do_not_rest(rank, among);
+        TRY(cross_all(rank, among));
+        TRY(look_among(rank, &here, among));
+    }
+    return TUTTI_OK;
 }
 
 /* Where the row before is recorded. */
 static enum tutti_err cross_shown(struct tutti_master *master)
 {
     struct tutti_rank *rank = master->rank;
-    struct tutti_at_point here = {.pending = true};
-    for (int round = 0; here.pending && !rank->ended; round++) { /* a unit that ended the run crosses nothing more */
-        if (round == MOST_ROUNDS)
-            return do_not_rest(rank);
-        TRY(cross_all(rank));
-        TRY(tutti_events_look(rank, &here));
-    }
+    TRY(tutti_events_cross_among(rank, NULL));
     const struct tutti_memory *memory = &master->memory;
     bool follows = memory->located_in > 0 && memory->located_in == memory->steps; /* from an event that is counted */
     rank->stats->events_located += !follows;

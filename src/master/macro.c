@@ -436,6 +436,15 @@ static enum tutti_err end_there(struct tutti_master *master, const struct tutti_
     return TUTTI_OK;
 }
 
+/* All units stand where an event, or the end of the run, was met. */
+static enum tutti_err stop_there(struct tutti_master *master, struct tutti_attempt *attempt)
+{
+    attempt->target = attempt->outcome.at;
+    master->memory.event = true;
+    master->memory.at_once = 0;
+    return accept(master, attempt);
+}
+
 static const char *verdict_word(const struct tutti_attempt *attempt, enum tutti_verdict verdict)
 {
     if (verdict == TUTTI_REJECT)
@@ -486,6 +495,17 @@ enum tutti_err tutti_macro_step(struct tutti_master *master, double *target)
             TRY(end_there(master, &attempt, target));
             if (rank->ended)
                 return TUTTI_OK;
+            continue;
+        }
+        if (master->chosen.together && attempt.outcome.why != TUTTI_REACHED && attempt.outcome.at < *target) {
+            bool left = attempt.outcome.at > rank->t || ended;
+            TRY(log_attempt(master, &attempt, ended ? "ended" : "early"));
+            if (!left)
+                TRY(cross_here(master, attempt.outcome.who));
+            if (left || rank->ended) {
+                *target = fmax(attempt.outcome.at, rank->t);
+                return left ? stop_there(master, &attempt) : TUTTI_OK;
+            }
             continue;
         }
         bool restart = false;

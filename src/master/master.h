@@ -40,8 +40,9 @@ struct tutti_chosen {
     unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */
     bool per_time;          /* errors are bounded per unit of time: norm.h */
     bool goes_back;         /* steps may be taken back: every macro step begins with a snapshot */
-    bool by_attempts;       /* macro steps are made by macro.c; else by the coupling alone */
-    char reasons[4][160];   /* per choice, where `auto` made it; "": an option did */
+    bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
+    bool by_attempts; /* macro steps are made by macro.c; else by the coupling alone */
+    char reasons[4][160];             /* per choice, where `auto` made it; "": an option did */
     const struct tutti_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
     const char *blame_for;            /* ... which does this */
 };

@@ -81,7 +81,8 @@ enum tutti_err tutti_master_connect(struct tutti_master *master)
             positions[master->sequence.components[i]] = i;
         master->positions = positions;
     }
-    bool all = master->chosen.coupling->iterates || master->chosen.corrects || rank->job->system->read_count > 0;
+    bool all = master->chosen.coupling->iterates || master->chosen.coupling->joins || master->chosen.corrects ||
+               rank->job->system->read_count > 0;
     TRY(tutti_channels_open(&rank->channels, all, waves ? &master->sequence : NULL));
     return all ? tutti_channels_exchange(&rank->channels)
                : TUTTI_OK; /* at the start, ranks heard what they read only */
@@ -213,7 +214,8 @@ enum tutti_err tutti_master_open(struct tutti_master *master)
     }
     rank->single_unit = false; /* an event of the only unit does not end a step that is judged as a whole */
     master->rules = (struct tutti_step_rules){.goes_back = chosen->goes_back,
-                                              .stops_at_events = chosen->goes_back && chosen->detection->early};
+                                              .stops_at_events = (chosen->goes_back || chosen->together) &&
+                                                                 chosen->detection->early};
     TRY(tutti_outputs_open(&master->outputs, rank, chosen->control->estimates));
     TRY(tutti_norm_open(&master->norm, &master->outputs, &master->extrapolation));
     TRY(make_room(master));

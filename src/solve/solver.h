@@ -55,6 +55,13 @@ struct tutti_solver_counts {
     unsigned long iterations; /* of Newton's method */
 };
 
+/* What a solver has to do before its next step, because of what happened to the problem. Of several, the last counts. */
+enum tutti_solver_task {
+    TUTTI_SOLVER_GO_ON,
+    TUTTI_SOLVER_RESUME, /* the right-hand side has become another one, the states have not */
+    TUTTI_SOLVER_RESTART,
+};
+
 struct tutti_solver_kind {
     const char *name; /* the word of --solver */
     const char

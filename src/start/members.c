@@ -179,10 +179,7 @@ static enum tutti_err choose_kind(struct tutti_rank *rank, uint32_t c, const str
 {
     const struct tutti_component *component = &rank->job->system->components[c];
     struct tutti_member *member = &rank->members[c];
-    enum tutti_interface_choice choice;
-    TRY(tutti_interface_choose(options, &choice));
-    bool solver = options->solver && (rank->job->system->single || component->fmu->desc->interfaces[TUTTI_ME].present);
-    TRY(tutti_unit_kind_for(component->fmu, choice, solver, kind));
+    TRY(tutti_interface_find(options, component->fmu, rank->job->system->single, kind));
     if ((*kind)->interface != TUTTI_ME)
         return is_alone(rank) ? tutti_integration_refuse(options, false) : TUTTI_OK;
     bool disturbed = member->driven || has_wired_inputs(rank, c) || rank->estimates_errors;

@@ -169,8 +169,8 @@ static enum tutti_err set(struct tutti_unit *unit, const struct tutti_block *blo
     TRY(tutti_me_inputs_note(&model->inputs, solution->t, block, &news));
     if (news && tutti_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
         me->between.inputs_changed = true;
-    if (news && solution->task == ME_GO_ON)
-        solution->task = ME_RESUME;
+    if (news && solution->task == TUTTI_SOLVER_GO_ON)
+        solution->task = TUTTI_SOLVER_RESUME;
     return TUTTI_OK;
 }
 
@@ -182,8 +182,8 @@ static enum tutti_err set_input_derivatives(struct tutti_unit *unit, const uint3
     struct me_solution *solution = &me->solution;
     bool news = false;
     TRY(tutti_me_inputs_derivatives(&model->inputs, solution->t, references, elements, count, orders, values, &news));
-    if (news && solution->task == ME_GO_ON)
-        solution->task = ME_RESUME;
+    if (news && solution->task == TUTTI_SOLVER_GO_ON)
+        solution->task = TUTTI_SOLVER_RESUME;
     return TUTTI_OK;
 }
 
@@ -326,7 +326,7 @@ static enum tutti_err run_to(struct me *me, double end, struct tutti_step *out)
     struct me_model *model = &me->model;
     struct me_solution *solution = &me->solution;
     double span = model->setup.stop - model->setup.start;
-    if (solution->task != ME_GO_ON || me->between.inputs_changed)
+    if (solution->task != TUTTI_SOLVER_GO_ON || me->between.inputs_changed)
         TRY(prepare_solver(me, out));
     while (!out->event && !out->terminate) {
         double stop = fmin(solution->front, me->events.at);
@@ -404,7 +404,7 @@ static enum tutti_err slopes_before_event(struct me *me)
     bool undisturbed = me->between.own_event && solution->solver && solution->solver->started &&
                        solution->solver->before < solution->solver->t &&
                        tutti_time_same(solution->t, solution->solver->t, model->setup.stop - model->setup.start) &&
-                       solution->task == ME_GO_ON && !me->between.inputs_changed;
+                       solution->task == TUTTI_SOLVER_GO_ON && !me->between.inputs_changed;
     if (!undisturbed)
         return TUTTI_OK;
     enum tutti_eval eval = solution->ode->rhs(solution->ode->context, solution->t, solution->x, me->slopes_before);
@@ -438,12 +438,12 @@ static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed
     struct me_solution *solution = &me->solution;
     bool same = false, chosen = me->options.integration.predictor != TUTTI_PREDICTOR_AUTO;
     bool multistep = solution->solver && solution->solver->kind->multistep;
-    if (!changed && solution->solver && solution->task == ME_GO_ON && me->has_slopes_before)
+    if (!changed && solution->solver && solution->task == TUTTI_SOLVER_GO_ON && me->has_slopes_before)
         TRY(slopes_are_as_before(me, &same));
     if (changed || (claimed && !same) || (me->switches && multistep && !chosen && !same))
-        solution->task = ME_RESTART;
-    else if (solution->task == ME_GO_ON && !same)
-        solution->task = ME_RESUME;
+        solution->task = TUTTI_SOLVER_RESTART;
+    else if (solution->task == TUTTI_SOLVER_GO_ON && !same)
+        solution->task = TUTTI_SOLVER_RESUME;
     return TUTTI_OK;
 }
 
@@ -494,7 +494,7 @@ static enum tutti_err settle(struct tutti_unit *unit, struct tutti_unit_event *e
     model->calendar.next_event = event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     if (discrete.terminate)
         return TUTTI_OK;
-    bool first = solution->solver && !solution->solver->started, changed = false;
+    bool first = solution->solver && !solution->solver->started && !solution->led, changed = false;
     TRY(take_states(me, &changed));
     if (first || discrete.nominals_changed || unit->fmu->desc->fmi == 1) /* which has no way to say so */
         TRY(tutti_me_model_read_nominals(model, &changed));
@@ -657,10 +657,14 @@ static enum tutti_err begin_anew(struct me *me, const struct tutti_unit_saved *s
     return restore(&me->unit, saved);
 }
 
-static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel)
+static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_saved *from, struct tutti_parcel *parcel)
 {
     struct me *me = (struct me *)unit;
+    struct tutti_unit_saved here = *from;
+    const struct tutti_unit_saved *saved = &here;
     TRY(check_pack(me));
+    if (me->solution.led && !me->solution.led_back) /* here as there */
+        here.solution.task = me->solution.task = TUTTI_SOLVER_RESTART;
     bool serialises = saved->has_fmu && unit->can & TUTTI_CAN_SERIALIZE;
     tutti_parcel_put_u8(parcel, serialises);
     if (serialises)
@@ -673,7 +677,7 @@ static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_save
     tutti_parcel_put_double(parcel, saved->average.step_start);
     tutti_parcel_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
     pack_counts(me, parcel);
-    return me->solution.solver && !saved->solution.is_ahead ? begin_anew(me, saved) : TUTTI_OK;
+    return me->solution.solver && !me->solution.led && !saved->solution.is_ahead ? begin_anew(me, saved) : TUTTI_OK;
 }
 
 static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **out)
@@ -730,6 +734,133 @@ static enum tutti_err terminate(struct tutti_unit *unit)
     return tutti_instance_terminate(((struct me *)unit)->instance);
 }
 
+/* ---- led by a solver of several units ---- */
+
+static void lead(struct tutti_unit *unit, bool back)
+{
+    struct me_solution *solution = &((struct me *)unit)->solution;
+    solution->led = true;
+    solution->led_back = back;
+    solution->task = TUTTI_SOLVER_RESTART;
+    unit->output_order = 0; /* derivatives of its inputs are not known */
+}
+
+static void count_equations(const struct tutti_unit *unit, size_t *states, size_t *indicators)
+{
+    const struct me *me = (const struct me *)unit;
+    *states = me->model.states;
+    *indicators = me->events.count;
+}
+
+static void look(const struct tutti_unit *unit, struct tutti_unit_lead *lead)
+{
+    const struct me *me = (const struct me *)unit;
+    memcpy(lead->x, me->solution.x, me->model.states * sizeof *lead->x);
+    memcpy(lead->nominals, me->model.nominals, me->model.states * sizeof *lead->nominals);
+    lead->task = me->solution.task;
+    lead->next_event = me->model.calendar.next_event;
+    lead->near_zero = me->events.near_zero;
+}
+
+static void take(struct tutti_unit *unit)
+{
+    struct me *me = (struct me *)unit;
+    me->solution.task = TUTTI_SOLVER_GO_ON;
+    me->events.near_zero = false;
+    me->between = (struct between){0};
+}
+
+static enum tutti_err place(struct tutti_unit *unit, double t, const double *x, bool *discarded)
+{
+    return tutti_me_model_place(&((struct me *)unit)->model, t, x, discarded);
+}
+
+static enum tutti_err put(struct tutti_unit *unit, const struct tutti_block *block)
+{
+    return tutti_instance_set(((struct me *)unit)->instance, block->type, block->references, block->count,
+                              block->values, block->value_count);
+}
+
+static enum tutti_err get_derivatives(struct tutti_unit *unit, double *dx, size_t *bad, bool *discarded)
+{
+    struct me *me = (struct me *)unit;
+    me->unit.counts.solver.rhs++;
+    *bad = 0;
+    if (me->model.states > 0)
+        TRY(tutti_instance_get_derivatives(me->instance, dx, me->model.states, discarded));
+    while (*bad < me->model.states && !*discarded && isfinite(dx[*bad]))
+        ++*bad;
+    return TUTTI_OK;
+}
+
+static enum tutti_err get_excess(struct tutti_unit *unit, double *excess, size_t *bad)
+{
+    return tutti_me_events_excess(&((struct me *)unit)->events, excess, bad);
+}
+
+static enum tutti_err no_excess(struct tutti_unit *unit, double t, size_t bad)
+{
+    return tutti_me_events_no_value(&((struct me *)unit)->events, t, bad);
+}
+
+/* Inputs that follow other units are no news to the solver, which leads these, too. */
+static enum tutti_err arrive(struct tutti_unit *unit, double t, const double *x, const struct tutti_block *inputs,
+                             size_t input_blocks)
+{
+    struct me *me = (struct me *)unit;
+    struct me_solution *solution = &me->solution;
+    enum tutti_solver_task task = solution->task;
+    memcpy(solution->x, x, me->model.states * sizeof *x);
+    solution->t = solution->front = t;
+    TRY(tutti_me_solution_place_back(solution));
+    for (size_t b = 0; b < input_blocks; b++)
+        TRY(set(unit, &inputs[b]));
+    solution->task = task;
+    me->between.inputs_changed = false;
+    return TUTTI_OK;
+}
+
+static enum tutti_err complete(struct tutti_unit *unit, bool *event, bool *terminate)
+{
+    struct tutti_step out = {0};
+    TRY(complete_step((struct me *)unit, &out));
+    *event = out.event;
+    *terminate = out.terminate;
+    return TUTTI_OK;
+}
+
+static enum tutti_err meet(struct tutti_unit *unit, size_t indicator, bool own)
+{
+    struct me *me = (struct me *)unit;
+    me->between.own_event = me->between.own_event || own;
+    if (indicator == SIZE_MAX)
+        return TUTTI_OK;
+    me->between.state_event = true;
+    me->events.indicator = indicator;
+    return tutti_me_events_note(&me->events, me->solution.t);
+}
+
+static const char *state_name(struct tutti_unit *unit, size_t i)
+{
+    return tutti_me_model_state_name(&((struct me *)unit)->model, i);
+}
+
+static const struct tutti_unit_equations equations = {
+    .lead = lead,
+    .count = count_equations,
+    .look = look,
+    .take = take,
+    .place = place,
+    .put = put,
+    .get_derivatives = get_derivatives,
+    .get_excess = get_excess,
+    .no_excess = no_excess,
+    .arrive = arrive,
+    .complete = complete,
+    .meet = meet,
+    .state_name = state_name,
+};
+
 const struct tutti_unit_kind tutti_unit_me = {
     .name = "me",
     .interface = TUTTI_ME,
@@ -760,4 +891,5 @@ const struct tutti_unit_kind tutti_unit_me = {
     .pack = pack,
     .unpack = unpack,
     .terminate = terminate,
+    .equations = &equations,
 };

@@ -11,6 +11,7 @@
 #ifndef TUTTI_UNIT_ME_EVENTS_H
 #define TUTTI_UNIT_ME_EVENTS_H
 
+#include "solve/crossing.h"
 #include "unit/me_solution.h"
 
 enum { ME_CHATTER_EVENTS = 200 };
@@ -18,7 +19,8 @@ enum { ME_CHATTER_EVENTS = 200 };
 struct me_events {
     struct me_solution *solution; /* borrowed */
     size_t count;                 /* of indicators */
-    double *z, *z_left, *z_right, *z_scale;
+    double *z, *z_scale;
+    struct tutti_crossing crossing;
     bool *positive;   /* the domain that the FMU was told: z > 0 */
     bool near_zero;   /* one of them, at the last event; until the step after it is looked at */
     double at;        /* indicators were looked at up to solution->front: the first event after t, or INFINITY */
@@ -32,6 +34,11 @@ TUTTI_CHECKED enum tutti_err tutti_me_events_init(struct me_events *events, stru
 void tutti_me_events_fini(struct me_events *events);
 /* The domains where the FMU stands now. */
 TUTTI_CHECKED enum tutti_err tutti_me_events_reset(struct me_events *events);
+/* How far each is on the way out of its domain where the FMU stands (crossing.h); *bad is the first without a value, or
+ * `count`. */
+TUTTI_CHECKED enum tutti_err tutti_me_events_excess(struct me_events *events, double *excess, size_t *bad);
+/* The error for that one. */
+TUTTI_CHECKED enum tutti_err tutti_me_events_no_value(const struct me_events *events, double t, size_t bad);
 /* Did the indicators leave their domains where the FMU stands now (inputs changed)? */
 TUTTI_CHECKED enum tutti_err tutti_me_events_check_here(struct me_events *events, bool *event);
 /* Looks for the first event in (left, right] of the solver's last step: sets `at`. Moves the FMU. */

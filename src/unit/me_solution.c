@@ -66,7 +66,7 @@ enum tutti_err tutti_me_solution_begin(struct me_solution *solution)
 {
     struct tutti_solver *solver = solution->solver;
     enum tutti_err err = TUTTI_OK;
-    if (solver && solution->task == ME_RESTART)
+    if (solver && solution->task == TUTTI_SOLVER_RESTART)
         err = tutti_solver_restart(solver, solution->t, solution->x);
     else if (solver)
         err = tutti_solver_resume(solver, fmin(solution->t, solver->t), solution->x);
@@ -74,7 +74,7 @@ enum tutti_err tutti_me_solution_begin(struct me_solution *solution)
     if (solver)
         memcpy(solution->ahead, solution->x, solution->ode->count * sizeof *solution->x);
     solution->front = solution->t;
-    solution->task = ME_GO_ON;
+    solution->task = TUTTI_SOLVER_GO_ON;
     return TUTTI_OK;
 }
 
@@ -114,7 +114,7 @@ void tutti_me_solution_restore(struct me_solution *solution, const struct me_sol
 {
     size_t bytes = solution->ode->count * sizeof *saved->x;
     solution->t = solution->front = saved->t;
-    solution->task = ME_RESTART;
+    solution->task = solution->led ? saved->task : TUTTI_SOLVER_RESTART;
     solution->open = false;
     memcpy(solution->x, saved->x, bytes);
     memcpy(solution->ahead, saved->x, bytes);
@@ -157,8 +157,8 @@ void tutti_me_solution_unpack(const struct me_solution *solution, struct tutti_u
     saved->t = tutti_unparcel_double(in);
     (void)tutti_unparcel_into(in, saved->x, bytes);
     uint8_t task = tutti_unparcel_u8(in);
-    in->bad = in->bad || task > ME_RESTART;
-    saved->task = in->bad ? ME_RESTART : (enum me_solver_task)task;
+    in->bad = in->bad || task > TUTTI_SOLVER_RESTART;
+    saved->task = in->bad ? TUTTI_SOLVER_RESTART : (enum tutti_solver_task)task;
     saved->is_ahead = tutti_unparcel_u8(in) != 0;
     in->bad = in->bad || (saved->is_ahead && !saved->solver);
     if (in->bad || !saved->is_ahead)

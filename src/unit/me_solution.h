@@ -11,14 +11,13 @@
 #include "solve/solver.h"
 #include "unit/me_model.h"
 
-/* What the solver has to do before its next step. */
-enum me_solver_task { ME_GO_ON, ME_RESUME, ME_RESTART };
-
 struct me_solution {
     struct me_model *model;      /* borrowed */
     struct tutti_ode *ode;       /* what is solved: that of the model, or with extra equations; borrowed */
     struct tutti_solver *solver; /* NULL: there is nothing to integrate */
-    enum me_solver_task task;
+    enum tutti_solver_task task;
+    bool led;        /* by a solver that is not its own (unit.h, tutti_unit_equations), for which `task` is then ... */
+    bool led_back;   /* ... and which can go back to a point that another process saved */
     double t;        /* of the unit */
     double *x;       /* all states at t */
     double front;    /* up to here the solution is known: solver->t, if there is a solver */
@@ -42,7 +41,7 @@ TUTTI_CHECKED enum tutti_err tutti_me_solution_begin(struct me_solution *solutio
 
 struct me_solution_saved {
     double t, *x;
-    enum me_solver_task task;
+    enum tutti_solver_task task;
     void *solver;  /* the method's own memory; NULL: it keeps none that could be saved */
     bool is_ahead; /* ... and it was: what follows is good */
     double front, *ahead;

@@ -94,6 +94,45 @@ struct tutti_unit_event {
     double next_event; /* INFINITY: none announced */
 };
 
+/* Where a unit is, for a solver that leads it. */
+struct tutti_unit_lead {
+    double *x, *nominals;        /* room for the states is the caller's */
+    enum tutti_solver_task task; /* what has happened since `take` */
+    double next_event;           /* that the FMU announced; INFINITY: none */
+    bool near_zero;              /* its last event left an indicator near zero (solve/crossing.h) */
+};
+
+/* The equations of a unit for a solver that is not its own, which has the states of several units as one problem. From `lead` on
+ * the kind's `step` is not called any more: trial points are placed, in continuous-time mode, and `arrive` says where the unit
+ * is. Between a trial and the next `arrive` nothing else of the vtable but `get` may be called. */
+struct tutti_unit_equations {
+    /* Once, after the initialisation. `back`: the solver's memory can be brought to another process. */
+    void (*lead)(struct tutti_unit *unit, bool back);
+    void (*count)(const struct tutti_unit *unit, size_t *states, size_t *indicators);
+    void (*look)(const struct tutti_unit *unit, struct tutti_unit_lead *lead);
+    void (*take)(struct tutti_unit *unit); /* what `look` has told is done */
+
+    /* A trial point; inputs that a table moves follow. *discarded: the FMU has no values there. */
+    enum tutti_err (*place)(struct tutti_unit *unit, double t, const double *x, bool *discarded);
+    /* Inputs there: a set that leaves no trace. */
+    enum tutti_err (*put)(struct tutti_unit *unit, const struct tutti_block *block);
+    /* What the FMU says there, with its inputs set. *bad: the first derivative that is not finite, or their number. */
+    enum tutti_err (*get_derivatives)(struct tutti_unit *unit, double *dx, size_t *bad, bool *discarded);
+    /* How far event indicators are on the way out of their domains (solve/crossing.h); *bad as above. */
+    enum tutti_err (*get_excess)(struct tutti_unit *unit, double *excess, size_t *bad);
+    enum tutti_err (*no_excess)(struct tutti_unit *unit, double t, size_t bad); /* the error for that */
+
+    /* The unit is there, and gets these inputs. */
+    enum tutti_err (*arrive)(struct tutti_unit *unit, double t, const double *x, const struct tutti_block *inputs,
+                             size_t input_blocks);
+    /* A step of the solver ends where the unit is; *event: the FMU asks for event mode. */
+    enum tutti_err (*complete)(struct tutti_unit *unit, bool *event, bool *terminate);
+    /* What the event is that will be entered there: `indicator` has left its domain (SIZE_MAX: none has), or it is the FMU's own
+     * (announced, or asked for by `complete`). An error if state events come too thick. */
+    enum tutti_err (*meet)(struct tutti_unit *unit, size_t indicator, bool own);
+    const char *(*state_name)(struct tutti_unit *unit, size_t i); /* good until the next call */
+};
+
 struct tutti_unit_kind {
     const char *name; /* "cs" */
     enum tutti_interface_kind interface;
@@ -166,6 +205,7 @@ struct tutti_unit_kind {
     enum tutti_err (*unpack)(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved);
     /* The end of a run that went well; called at most once, nothing but finish follows. */
     enum tutti_err (*terminate)(struct tutti_unit *unit);
+    const struct tutti_unit_equations *equations; /* NULL: the FMU solves its own */
 };
 
 extern const struct tutti_unit_kind tutti_unit_cs, tutti_unit_me;

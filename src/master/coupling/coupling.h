@@ -21,6 +21,9 @@ struct tutti_coupling {
     /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (master/lane.h)
      * makes them without calling `step`. False for every other kind. */
     bool by_lane;
+    /* It has all Model Exchange units in one solver, on every rank: they stand at one point at any time. Where there are no others, an
+     * event ends a step for all where it is, and nothing has to be taken back for that. */
+    bool joins;
     bool takes_correction;   /* its outputs can be corrected, its inputs smoothed (correct.h) */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
     size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */

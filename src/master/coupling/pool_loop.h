@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* pool_loop.h - an algebraic loop between Model Exchange units, solved in every evaluation of their equations (pool.h).
+ *
+ * The unknowns are the continuous outputs y in the loop, the equations y = g(y), as at the start (start/block.c). Newton's
+ * method goes on with the matrix of an earlier point as long as that converges; then with a new one; then KINSOL, with its line
+ * search (solve/newton.h). */
+#ifndef TUTTI_MASTER_COUPLING_POOL_LOOP_H
+#define TUTTI_MASTER_COUPLING_POOL_LOOP_H
+
+#include "master/coupling/pool.h"
+
+struct tutti_pool_loop;
+
+/* `nodes` are inputs and outputs of the loop; memory is the arena's, but for what fini releases. */
+TUTTI_CHECKED enum tutti_err tutti_pool_loop_new(struct tutti_pool_loop **out, struct tutti_pool *pool,
+                                                 const uint32_t *nodes, uint32_t count);
+void tutti_pool_loop_free(struct tutti_pool_loop *loop); /* NULL is fine */
+
+/* Collective. *good is false where the units have no values, or no solution was found (the miss is noted). */
+TUTTI_CHECKED enum tutti_err tutti_pool_loop_solve(struct tutti_pool_loop *loop, double t, bool *good);
+
+/* The matrix that it goes on with, as plain data, so that a step can be taken back. */
+size_t tutti_pool_loop_size(const struct tutti_pool_loop *loop);
+void tutti_pool_loop_save(const struct tutti_pool_loop *loop, void *memory);
+void tutti_pool_loop_restore(struct tutti_pool_loop *loop, const void *memory);
+
+#endif

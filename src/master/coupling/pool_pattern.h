@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* pool_pattern.h - which derivative of which unit may depend on which state of which other, by the model structures and the
+ * connections. */
+#ifndef TUTTI_MASTER_COUPLING_POOL_PATTERN_H
+#define TUTTI_MASTER_COUPLING_POOL_PATTERN_H
+
+#include "master/coupling/pool.h"
+#include "plan/structure.h"
+#include "solve/pattern.h"
+
+/* The pattern of df/dx. `cut` has the dependencies among these units only. */
+TUTTI_CHECKED enum tutti_err tutti_pool_find_pattern(const struct tutti_pool *pool, const struct tutti_structure *cut,
+                                                     struct tutti_pattern *pattern);
+
+#endif

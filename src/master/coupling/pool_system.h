@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* pool_system.h - the Model Exchange units of a system as one initial value problem: their inputs eliminated (Awais 2015
+ * section 5.4, Andersson 2016 chapter 5).
+ *
+ * An evaluation places every unit at a point, and then goes along the plan's order: inputs are set as soon as what they read is
+ * known, outputs are read as soon as the inputs are set that they depend on; algebraic loops are solved on the way
+ * (pool_loop.h). Signals of other units move along the polynomials of the coupling. Each rank calls its own units, hears of
+ * the others' outputs where it needs them, and then of all derivatives: every rank has the same numbers. */
+#ifndef TUTTI_MASTER_COUPLING_POOL_SYSTEM_H
+#define TUTTI_MASTER_COUPLING_POOL_SYSTEM_H
+
+#include "master/coupling/pool.h"
+#include "plan/structure.h"
+#include "solve/ode.h"
+
+struct tutti_pool_loop;
+
+/* A real of another unit, which inputs of these read. */
+struct tutti_pool_outside {
+    uint32_t place;                        /* index of a double in the signals */
+    double value, rates[TUTTI_MOST_ORDER]; /* from `since` on */
+};
+
+enum tutti_pool_act { TUTTI_POOL_SET, TUTTI_POOL_GET, TUTTI_POOL_HEAR, TUTTI_POOL_SOLVE };
+
+/* A part of an evaluation. */
+struct tutti_pool_action {
+    enum tutti_pool_act act;
+    struct tutti_pool_group group; /* SET, GET */
+    struct tutti_pool_loop *loop;  /* SOLVE */
+};
+
+struct tutti_pool_system {
+    struct tutti_pool pool;
+    struct tutti_ode ode;
+    struct tutti_pattern pattern;
+    struct tutti_pool_action *actions;
+    uint32_t action_count;
+    struct tutti_pool_loop **loops;
+    uint32_t loop_count;
+    struct tutti_pool_outside *outside;
+    uint32_t outside_count;
+    double since;
+};
+
+/* Collective, after the initialisation. `running` is the structure of that phase. tutti_pool_system_fini follows in any
+ * case. */
+TUTTI_CHECKED enum tutti_err tutti_pool_system_init(struct tutti_pool_system *system, struct tutti_rank *rank,
+                                                    const struct tutti_structure *running);
+void tutti_pool_system_fini(struct tutti_pool_system *system);
+
+/* Signals of other units are as they are now, and move as the wires have it. *news: they did not come here along the
+ * polynomials of before. */
+void tutti_pool_take_outside(struct tutti_pool_system *system, double t, bool *news);
+/* Collective: all own units at (t, x) with their inputs, outputs in the signals. *good is false, on all ranks, where there are no
+ * values. */
+TUTTI_CHECKED enum tutti_err tutti_pool_evaluate(struct tutti_pool_system *system, double t, const double *x,
+                                                 bool *good);
+/* Collective: the units are there (unit.h, arrive), and their outputs are read. */
+TUTTI_CHECKED enum tutti_err tutti_pool_arrive(struct tutti_pool_system *system, double t, const double *x);
+/* Collective, after one of these: excesses of all indicators (solve/crossing.h); *bad is the first without a value, or their
+ * number. */
+TUTTI_CHECKED enum tutti_err tutti_pool_get_excess(struct tutti_pool_system *system, double *excess, size_t *bad);
+
+#endif

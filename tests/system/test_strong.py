@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--coupling strong: all Model Exchange units in one solver. References are the same equations in one piece."""
+import math
+import unittest
+
+from command import Table, kit_fmu, test_fmu
+from fabrics import FabricTest, has_mpi, mpi, processes, threads
+from systems import connect
+from test_checkpoint import CheckpointTest
+from test_fabrics import example
+
+STRONG = ("--coupling", "strong")
+MASSES = (f"left={kit_fmu('ChainMass', '2')}", f"right={kit_fmu('ChainMass', '3')}",
+          *connect("left.x=right.x_left", "left.v=right.v_left", "right.F=left.F_right"), "--set", "left.x=0.1")
+# A ramp, a gate that its input switches, a lag behind it, and one that counts seconds.
+HYBRID = (f"ramp={test_fmu('Switches', '2')}", f"gate={test_fmu('Gate', '3')}", f"lag={kit_fmu('Tracker', '1me')}",
+          f"clock={kit_fmu('Stair', '3')}", *connect("ramp.x=gate.u", "gate.y=lag.u"),
+          "--set", "gate.level=0.317", "--set", "ramp.flag_at=0.55", "--set", "lag.T=0.5", "--interface", "me", "--stop", "2",
+          "--step", "0.1")
+
+
+def runge_kutta(f, x, stop, steps):
+    h = stop / steps
+    for n in range(steps):
+        t = n * h
+        k1 = f(t, x)
+        k2 = f(t + h / 2, [a + h / 2 * b for a, b in zip(x, k1)])
+        k3 = f(t + h / 2, [a + h / 2 * b for a, b in zip(x, k2)])
+        k4 = f(t + h, [a + h * b for a, b in zip(x, k3)])
+        x = [a + h / 6 * (b + 2 * c + 2 * d + e) for a, b, c, d, e in zip(x, k1, k2, k3, k4)]
+    return x
+
+
+def masses(_, x):
+    x1, v1, x2, v2 = x
+    left, right = 100 * x1 + v1, 100 * (x2 - x1) + v2 - v1
+    return v1, right - left, v2, -right
+
+
+class Smooth(FabricTest):
+    def test_no_error_of_the_coupling(self):
+        """What is left is the solver's, and does not know of the communication step."""
+        reference = runge_kutta(masses, [0.1, 0, 0, 0], 5, 50000)
+        last = {}
+        for step in ("1", "0.1", "0.013"):
+            table = self.run_(*MASSES, *STRONG, "--stop", "5", "--step", step, "--output-step", "0.5", "--rtol", "1e-8")
+            last[step] = table.rows
+            for name, value in zip(("left.x", "left.v", "right.x", "right.v"), reference):
+                self.assertAlmostEqual(table[name][-1], value, delta=1e-6, msg=f"{name} with steps of {step}")
+        self.assertEqual(last["1"], last["0.1"])
+        self.assertEqual(last["1"], last["0.013"])
+
+    def test_solvers(self):
+        """Every kind, with the order that it has."""
+        for solver in ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf"):
+            errors = []
+            for rtol in ("1e-4", "1e-7"):
+                table = self.run_(example("oscillator"), *STRONG, "--interface", "me", "--solver", solver, "--rtol", rtol,
+                                  "--stop", "10", "--step", "0.5")
+                errors.append(max(abs(value - math.cos(t)) for t, value in zip(table.times, table["first.y"])))
+            self.assertLess(errors[1], 1e-4, solver)
+            self.assertLess(errors[1], max(errors[0] / 5, 1e-11), f"{solver}: {errors}")
+        for solver, order in (("rk4", 4), ("heun", 2), ("euler", 1)):
+            errors = []
+            for step in ("0.02", "0.01"):
+                table = self.run_(example("oscillator"), *STRONG, "--interface", "me", "--solver", solver, "--solver-step", step,
+                                  "--stop", "2", "--step", "0.5")
+                errors.append(abs(table["first.y"][-1] - math.cos(2)))
+            self.assertAlmostEqual(math.log2(errors[0] / errors[1]), order, delta=0.2, msg=f"{solver}: {errors}")
+
+    def test_orbit(self):
+        """Lotka and Volterra's constant of the motion, on [0, 100]."""
+        table = self.run_(example("lotka_volterra"), *STRONG, "--interface", "me", "--rtol", "1e-8", "--stop", "100", "--step", "0.5")
+        constants = [0.6 * x - 0.27 * math.log(x) + 0.7 * y - 0.5 * math.log(y)
+                     for x, y in zip(table["prey.x"], table["predator.y"])]
+        self.assertLess(max(constants) - min(constants), 1e-5)
+
+    def test_loops(self):
+        """The double pendulum's angular accelerations depend on each other: an algebraic loop, in every evaluation."""
+        run = (example("double_pendulum"), *STRONG, "--interface", "me", "--stop", "2", "--step", "0.5", "--rtol", "1e-9")
+        tables = [self.run_(*run, "--solver", solver) for solver in ("radau5", "dopri8", "bdf")]
+        for name in tables[0].header:
+            values = [table[name][-1] for table in tables]
+            self.assertLess(max(values) - min(values), 1e-6, name)
+
+
+class Hybrid(FabricTest):
+    def check(self, table):
+        """ramp.x = t; the gate opens at 0.317: y = 2 t, then 2 t + 1; the lag follows, from there on by another law."""
+        self.assertAlmostEqual(table["ramp.x"][-1], 2, delta=1e-6)
+        self.assertEqual(table["clock.counter"][-1], 2)
+        self.assertEqual(table.texts("gate.high")[-1], "1")
+
+        def lag(start, at, y, t):  # T y' = 2 t + start - y
+            rest = y - (2 * at + start - 1)
+            return 2 * t + start - 1 + rest * math.exp(-(t - at) / 0.5)
+
+        there = lag(0, 0, 0, 0.317)
+        self.assertAlmostEqual(table["lag.y"][-1], lag(1, 0.317, there, 2), delta=1e-5)
+
+    def test_events_end_a_step_for_all(self):
+        table, stats, units = self.with_stats(*HYBRID, *STRONG, "--rtol", "1e-7")
+        self.check(table)
+        self.assertEqual(stats["events"], "early")
+        self.assertEqual(stats["rejected"], 0)
+        self.assertEqual(units["gate"]["rollbacks"], 0)
+        twice = [t for t, after in zip(table.times, table.times[1:]) if t == after]
+        self.assertEqual(len(twice), 4, twice)  # gate, flag, two seconds: a row before, and one after
+        self.assertAlmostEqual(twice[0], 0.317, delta=1e-6)
+        self.assertAlmostEqual(twice[1], 0.55, delta=1e-6)
+        self.assertEqual(twice[2:], [1, 2])
+        at = table.times.index(twice[0])
+        self.assertAlmostEqual(table["gate.y"][at + 1] - table["gate.y"][at], 1, delta=1e-12)
+
+    def test_events_are_crossed_inside_of_a_step(self):
+        table = self.run_(*HYBRID, *STRONG, "--rtol", "1e-7", "--events", "none", "--step", "0.5")
+        self.check(table)
+        self.assertNotIn(0.317, [round(t, 4) for t in table.times])
+
+    def test_units_without_saved_states(self):
+        """Nothing is taken back, so that nothing has to be saved."""
+        plain = self.run_(*HYBRID, *STRONG)
+        self.assertEqual(self.run_(*HYBRID, *STRONG, env={"KIT_FAULT": "fail GetFMUstate|GetFMUState"}).rows, plain.rows)
+
+    def test_tables(self):
+        """A table that drives one of them: its kinks and jumps are met."""
+        self.write("drive.csv", "time,ramp.u\n0,0\n0.3,0\n0.3,2\n1,1\n2,1\n")
+        for events in ("none", "early"):
+            table = self.run_(*HYBRID, *STRONG, "--rtol", "1e-8", "--input", self.path("drive.csv"), "--events", events)
+            self.assertAlmostEqual(table["ramp.x"][-1], 2 + 0.7 * 1.5 + 1, delta=1e-6)
+
+    def test_the_end(self):
+        """An FMU that ends the run inside of a step does so where it is."""
+        for events in ("none", "early"):
+            table = self.run_(*HYBRID, *STRONG, "--set", "gate.ends=true", "--events", events)
+            self.assertAlmostEqual(table.times[-1], 0.317, delta=1e-4)
+
+    def test_others_join(self):
+        """Co-Simulation units step beside them, and an event of the others takes them back."""
+        run = (f"ramp={test_fmu('Switches', '2')}", f"gate={test_fmu('Gate', '3')}", f"lag={kit_fmu('Tracker', '1cs')}",
+               *connect("ramp.x=gate.u", "gate.y=lag.u"), "--set", "gate.level=0.317", "--set", "lag.T=0.5", "--stop", "2")
+        for events in ("none", "early"):
+            errors = []
+            for step in ("0.02", "0.01"):
+                options = ("--step", step, "--events", events, "--control", "fixed", "--extrapolate", "0")
+                outcome = self.tutti("run", *run, *STRONG, *options, "--quiet", "-o", "-", status=None)
+                if outcome.status:  # FMI 1.0 cannot go back
+                    self.assertEqual(events, "early")
+                    break
+                table = Table(outcome.out)
+                there = 2 * 0.317 - 1 + math.exp(-0.317 / 0.5)
+                exact = 4 + (there - (2 * 0.317)) * math.exp(-(2 - 0.317) / 0.5)
+                errors.append(abs(table["lag.y"][-1] - exact))
+            else:
+                self.assertLess(errors[1], 0.6 * errors[0], errors)
+
+
+class Everywhere(CheckpointTest):
+    """The same bytes on every fabric, and after a checkpoint."""
+
+    RUNS = (
+        (*HYBRID, *STRONG),
+        (*HYBRID, *STRONG, "--events", "none", "--solver", "radau5"),
+        (*HYBRID, *STRONG, "--control", "richardson", "--rtol", "1e-3"),
+        (example("double_pendulum"), *STRONG, "--interface", "me", "--stop", "0.5"),
+        (example("load_flow"), *STRONG, "--interface", "me"),
+        (example("linear_coupling"), *STRONG, "--interface", "me", "--solver", "radau5"),
+        (example("car"), *STRONG, "--stop", "0.05", "--control", "fixed", "--step", "0.001", "--extrapolate", "1"),
+    )
+
+    def test_fabrics(self):
+        for n, run in enumerate(self.RUNS):
+            fabrics = [threads(2 + n % 2), processes(2)]
+            fabrics += [mpi(2)] if n % 3 == 0 and has_mpi() else []
+            fabrics += [self.tcp()] if n % 3 == 1 else []
+            self.same(*run, fabrics=fabrics)
+
+    def test_checkpoints(self):
+        for n, run in enumerate(self.RUNS):
+            with self.subTest(run=run):
+                self.clear()
+                plain = self.goes_on(*run, pairs=((threads(2), processes(2)),) if n % 2 else ((processes(2), threads(2)),))
+                self.assertEqual(plain.status, 0 if "load_flow" not in run[0] else plain.status, plain.err)
+
+
+class Failure(FabricTest):
+    def test_what_does_not_go_together(self):
+        self.refused("run", *HYBRID, *STRONG, "--step", "gate=0.2", "--quiet", status=2,
+                     says="--coupling strong needs units that step together, and 'gate'")
+        self.refused("run", *HYBRID, *STRONG, "--filter", "average", "--quiet", status=2, says="--filter average")
+
+    def test_no_unit_of_model_exchange(self):
+        outcome = self.tutti("run", *MASSES, *STRONG, "--interface", "cs", "--stop", "1", "-o", self.path("cs.csv"))
+        self.assertRegex(outcome.err, "warning: --coupling strong .* there are none: all units step as with jacobi")
+
+    def test_no_value(self):
+        unit = kit_fmu("Faulty", "2")
+        self.refused("run", f"a={unit}", f"b={unit}", *connect("a.y=b.u", "b.y=a.u"), "--set", "a.x=2", "--stop", "1", *STRONG,
+                     "--quiet", "-o", "-", env={"KIT_FAULT": "nan GetDerivatives 0.4+ @b"}, status=1,
+                     says=r"--coupling strong.*derivative of 'b\.\w+' is not a finite number at t = .*--solver")
+
+
+if __name__ == "__main__":
+    unittest.main()
