@@ -61,7 +61,7 @@
     X(jacobi, "jacobi", "all at once")                                                                                 \
     X(seidel, "seidel", "one after the other")                                                                         \
     X(relax, "relax", "repeated until it rests")                                                                       \
-    X(newton, "newton", "repeated by Newton's method")                                                                 \
+    X(newton, "newton", "repeated with steps of Newton")                                                               \
     X(strong, "strong", "all Model Exchange units in one solver")
 
 /* Kinds of master/control/: tutti_control_NAME. */
