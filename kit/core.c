@@ -378,8 +378,8 @@ static struct kit *take_resources(struct kit *k, const char *path)
 
 struct kit *kit_new(const struct kit_request *request)
 {
-    const struct kit_model *model = &kit_model;
-    struct kit *k = calloc(1, sizeof *k);
+    const struct kit_model *model = kit_model_of(request->guid);
+    struct kit *k = model ? calloc(1, sizeof *k) : NULL;
     if (!k)
         return NULL;
     k->model = model;

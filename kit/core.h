@@ -166,6 +166,10 @@ struct kit_request {
     void (*logger)(void);
 };
 
+/* The model that an instance with this token is of; NULL: there is none. model.c's, but where a program makes models as it runs
+ * (src/program). */
+const struct kit_model *kit_model_of(const char *token);
+
 /* A new instance with start values, or NULL; the reason was logged. Freed with kit_free(). */
 struct kit *kit_new(const struct kit_request *request);
 void kit_free(struct kit *k);

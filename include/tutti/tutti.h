@@ -8,6 +8,7 @@
 #include <tutti/linearize.h>
 #include <tutti/log.h>
 #include <tutti/options.h>
+#include <tutti/program.h>
 #include <tutti/result.h>
 #include <tutti/recording.h>
 #include <tutti/run.h>

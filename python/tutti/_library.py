@@ -11,7 +11,9 @@ from typing import Any
 
 from ._errors import Error, error_of
 
-COLUMNS = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
+START = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, POINTER(c_double))
+STEP = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, c_double, POINTER(c_double))
+DERIVATIVES = ctypes.CFUNCTYPE(c_int, c_void_p, c_double, POINTER(c_double), POINTER(c_double))
 WRITE = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
 PROGRESS = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
@@ -65,6 +67,20 @@ class OptionDescription(Structure):
 
     _fields_ = [("name", c_char_p), ("argument", c_char_p), ("help", c_char_p), ("words", POINTER(OptionWord)),
                 ("repeatable", c_bool)]
+
+
+class ProgramVariable(Structure):
+    """struct tutti_program_variable"""
+
+    _fields_ = [("name", c_char_p), ("unit", c_char_p), ("description", c_char_p), ("role", c_int), ("start", c_double)]
+
+
+class Program(Structure):
+    """struct tutti_program"""
+
+    _fields_ = [("name", c_char_p), ("variables", POINTER(ProgramVariable)), ("variable_count", c_size_t), ("context", c_void_p),
+                ("feeds_through", c_bool), ("has_no_memory", c_bool), ("start", START), ("step", STEP),
+                ("derivatives", DERIVATIVES), ("outputs", START)]
 
 
 class Matrix(Structure):
@@ -144,6 +160,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_simulation_restore_file": (_ERR, c_void_p, c_char_p),
     "tutti_point_free": (None, c_void_p, c_void_p),
     "tutti_simulation_finish": (_ERR, c_void_p, c_void_p),
+    "tutti_program_open": (_ERR, POINTER(c_void_p), POINTER(Program), c_char_p),
+    "tutti_program_close": (None, c_void_p),
     "tutti_linearize": (_ERR, c_void_p, c_void_p, POINTER(Linearization)),
     "tutti_linearization_fini": (None, POINTER(Linearization)),
     "tutti_stability_name": (c_char_p, c_int),

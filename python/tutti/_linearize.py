@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from . import _library as c
 from ._options import Options
 from ._result import Floats
-from ._simulate import Files, files_of
+from ._simulate import Files
+from ._units import Units
 
 
 class LinearSystem:
@@ -81,9 +83,12 @@ def _dense(columns: tuple[tuple[int, int], Any, Any, Floats]) -> Floats:
 
 def linearize(files: Files, **options: Any) -> LinearSystem:
     """A Model Exchange FMU about a point of its run: at=T (the start, right after the initialisation)."""
-    given, found = Options(files_of(files), options), c.Linearization()
-    c.lib.tutti_linearize(given.handle, None, ctypes.byref(found))
-    try:
-        return LinearSystem(found)
-    finally:
-        c.lib.tutti_linearization_fini(ctypes.byref(found))
+    with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
+        units = Units(files, folder)
+        given, found = Options(units.files, options), c.Linearization()
+        try:
+            c.lib.tutti_linearize(given.handle, None, ctypes.byref(found))
+            return LinearSystem(found)
+        finally:
+            c.lib.tutti_linearization_fini(ctypes.byref(found))
+            units.close()

@@ -14,17 +14,10 @@ from ._inputs import Inputs
 from ._options import Options
 from ._progress import progress_of
 from ._result import Result, Statistics, _Recording
+from ._units import Units
 
-Files = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]], Mapping[str, Union[str, "os.PathLike[str]"]]]
-
-
-def files_of(files: Files) -> list[str]:
-    """"car.ssp", ["a.fmu", "b.fmu"], or {"name": "a.fmu"}."""
-    if isinstance(files, Mapping):
-        return [f"{name}={os.fspath(path)}" for name, path in files.items()]
-    if isinstance(files, (str, os.PathLike)):
-        return [os.fspath(files)]
-    return [os.fspath(path) for path in files]
+# "car.ssp", ["a.fmu", "b.fmu"], {"name": "a.fmu"}; an object with step() or derivatives() in place of a path is a unit in Python.
+Files = Union[str, "os.PathLike[str]", Sequence[Any], Mapping[str, Any]]
 
 
 class _Run:
@@ -66,7 +59,8 @@ def simulate(files: Files, *, input: Any = None, progress: bool | Callable[[floa
         inputs = Inputs(input, folder)
         if inputs.functions:
             return _stepwise(files, inputs, options)
-        given = Options(files_of(files), {**options, "input": inputs.paths})
+        units = Units(files, folder)
+        given = Options(units.files, {**options, "input": inputs.paths})
         recording, statistics = _Recording(), Statistics()
         c.lib.tutti_options_set_recording(given.handle, recording.handle)
         with progress_of(progress) as shown:
@@ -74,6 +68,8 @@ def simulate(files: Files, *, input: Any = None, progress: bool | Callable[[floa
                 given.set_progress(shown)
             run = _Run(given, statistics)
             run.make()
+        units.close()
+        given.failure = units.failure or given.failure
         result = Result(recording.columns(), recording.block(), recording, statistics.read())
         _conclude(run, result)
         return result

@@ -15,7 +15,8 @@ from ._errors import Error
 from ._inputs import Inputs
 from ._options import Options, spell
 from ._result import Floats, Result, Statistics, _Recording
-from ._simulate import Files, files_of
+from ._simulate import Files
+from ._units import Units
 
 
 class Variable:
@@ -65,7 +66,8 @@ class Simulation:
         inputs = Inputs(input, self._folder.name)
         if inputs.functions:
             raise ValueError("input: functions of time are for tutti.simulate; a simulation that is stepped has put()")
-        self._options = Options(files_of(files), {**options, "input": inputs.paths})
+        self._units = Units(files, self._folder.name)
+        self._options = Options(self._units.files, {**options, "input": inputs.paths})
         self._recording, self._statistics = _Recording(), Statistics()
         c.lib.tutti_options_set_recording(self._options.handle, self._recording.handle)
         self._handle = c.handle(c.lib.tutti_simulation_open, self._options.handle)
@@ -82,6 +84,7 @@ class Simulation:
         handle, self._handle, self._points_live = self._handle, None, False
         if handle:
             c.lib.tutti_simulation_free(handle)
+            self._units.close()
             self._folder.cleanup()
 
     def __del__(self) -> None:
@@ -123,6 +126,8 @@ class Simulation:
         try:
             function(self._alive(), *arguments)
         except Error as error:
+            if self._units.failure is not None:
+                raise self._units.failure from error
             error.locate({name.split(".")[0] for name in self.variables if "." in name}, self.variables)
             raise
 
