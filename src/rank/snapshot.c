@@ -93,17 +93,24 @@ enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot *snapshot, str
     return TUTTI_OK;
 }
 
+static void restore_signals(const struct tutti_snapshot *snapshot, const struct tutti_rank *rank, uint32_t component)
+{
+    const struct tutti_unit_wires *wires = &rank->wires.units[component];
+    for (unsigned b = 0; b < wires->output_blocks; b++) {
+        const struct tutti_block *block = &wires->outputs[b];
+        size_t offset = (size_t)((const char *)block->values - rank->wires.signals);
+        if (!block->owned)
+            memcpy(block->values, snapshot->signals + offset, block->value_count * tutti_type_size(block->type));
+    }
+}
+
 /* Texts are pointers: they are read again. */
-static enum tutti_err restore_outputs(const struct tutti_snapshot *snapshot, struct tutti_rank *rank,
-                                      const struct tutti_member *member)
+static enum tutti_err read_texts(const struct tutti_member *member)
 {
     for (unsigned b = 0; b < member->wires->output_blocks; b++) {
         struct tutti_block *block = &member->wires->outputs[b];
-        size_t offset = (size_t)((const char *)block->values - rank->wires.signals);
-        if (!block->owned) {
-            memcpy(block->values, snapshot->signals + offset, block->value_count * tutti_type_size(block->type));
+        if (!block->owned)
             continue;
-        }
         TRY(member->unit->kind->get(member->unit, block));
         TRY(tutti_signals_own(block));
     }
@@ -122,7 +129,19 @@ enum tutti_err tutti_snapshot_restore_member(const struct tutti_snapshot *snapsh
     TRY(restore_unit(snapshot, member));
     /* What is staged may be newer than what the unit has. */
     wires->held_changed = wires->held_changed || (wires->held_blocks > 0 && !member->unit->has_events);
-    return restore_outputs(snapshot, rank, member);
+    restore_signals(snapshot, rank, member->component);
+    return read_texts(member);
+}
+
+enum tutti_err tutti_snapshot_restore_some(const struct tutti_snapshot *snapshot, struct tutti_rank *rank,
+                                           const uint32_t *components, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (tutti_rank_owns(rank, components[i]))
+            TRY(tutti_snapshot_restore_member(snapshot, rank, &rank->members[components[i]]));
+        else
+            restore_signals(snapshot, rank, components[i]);
+    return rank->channels.texts ? tutti_channels_exchange(&rank->channels) : TUTTI_OK;
 }
 
 void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank)

@@ -34,6 +34,9 @@ TUTTI_CHECKED enum tutti_err tutti_snapshot_restore(const struct tutti_snapshot 
  * discrete inputs are to be staged before its next step, and are set there again. */
 TUTTI_CHECKED enum tutti_err tutti_snapshot_restore_member(const struct tutti_snapshot *snapshot,
                                                            struct tutti_rank *rank, struct tutti_member *member);
+/* ... and for some units, wherever they are, with what this rank knows of their outputs. Collective, as an exchange. */
+TUTTI_CHECKED enum tutti_err tutti_snapshot_restore_some(const struct tutti_snapshot *snapshot, struct tutti_rank *rank,
+                                                         const uint32_t *components, uint32_t count);
 /* While the units are alive. A zeroed one is fine. */
 void tutti_snapshot_fini(struct tutti_snapshot *snapshot, struct tutti_rank *rank);
 

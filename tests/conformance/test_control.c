@@ -180,8 +180,8 @@ static void check_counts(const struct outcome *outcome, const char *coupling, co
     for (size_t i = 0; i < stats->unit_count; i++) {
         const struct tutti_unit_stats *unit = &stats->units[i];
         unsigned long tries = stats->steps + stats->rejected;
-        if (iterates(
-                coupling)) /* in a cycle; beside one it steps once; trials for a Jacobian move one input each, to both sides */
+        /* In a cycle it is repeated, beside one not; trials for a Jacobian move one input each, to both sides. */
+        if (iterates(coupling))
             assert_in_range(unit->do_steps, tries, stats->iterations + 4 * MOST_INPUTS * stats->step_jacobians);
         else /* a doubled step has an auxiliary do-step, one that is compared with its halves has two */
             assert_in_range(unit->do_steps, tries + unit->auxiliary, tries + 2 * unit->auxiliary);
@@ -358,8 +358,12 @@ static void iterations_that_do_not_converge(void **state)
     }
     assert_true(taken_back > 0);
     assert_int_equal(forced, outcome.stats.forced);
-    for (size_t i = 0; i < outcome.stats.unit_count; i++)
-        assert_int_equal(outcome.stats.units[i].do_steps, outcome.stats.iterations);
+    size_t repeated = 0; /* those in the cycle */
+    for (size_t i = 0; i < outcome.stats.unit_count; i++) {
+        assert_true(outcome.stats.units[i].do_steps <= outcome.stats.iterations);
+        repeated += outcome.stats.units[i].do_steps == outcome.stats.iterations;
+    }
+    assert_true(repeated >= 2);
     free(steps.lines);
     outcome_fini(&outcome);
 }

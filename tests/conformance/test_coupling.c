@@ -296,6 +296,21 @@ static void calls_are_as_few_as_can_be(void **state)
     outcome_fini(&many);
 }
 
+/* decay, lag and gain feed a cycle, and nothing comes back to them. */
+static void units_in_no_cycle_step_once(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    simulate(&outcome, &models, NULL, 1, 0.05, false);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(outcome.stats.units[i].do_steps, outcome.stats.steps);
+        assert_int_equal(outcome.stats.units[i].rollbacks, 0);
+    }
+    for (int i = 3; i < 6 && kind->iterates; i++)
+        assert_true(outcome.stats.units[i].do_steps > outcome.stats.steps);
+    outcome_fini(&outcome);
+}
+
 /* Recording what others read anyway costs no further call. */
 static void recording_is_free_where_values_are_known(void **state)
 {
@@ -377,6 +392,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(times_are_those_of_the_grid),
         cmocka_unit_test(nothing_drifts),
         cmocka_unit_test(calls_are_as_few_as_can_be),
+        cmocka_unit_test(units_in_no_cycle_step_once),
         cmocka_unit_test(recording_is_free_where_values_are_known),
         cmocka_unit_test(sweeps_and_accelerations_agree),
     };

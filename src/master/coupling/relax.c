@@ -3,8 +3,9 @@
  * gave at its end until that rests. Inputs move on a line between both ends of the step, so that iterating makes the method
  * of order 2.
  *
- * The unknowns are the Float64 outputs at the end: guess -> sweep over all units -> image. A sweep is of the Jacobi or of
- * the Gauss-Seidel sort. Discrete values go as in the explicit method of that sort. */
+ * Cycle by cycle (plan/stages.h): units that lie in no cycle of connections step once. The unknowns of a cycle are the Float64
+ * outputs of its units at the end: guess -> sweep over the units -> image. A sweep is of the Jacobi or of the Gauss-Seidel sort.
+ * Discrete values go as in the explicit method of that sort. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,121 +14,227 @@
 #include "master/coupling/accelerate.h"
 #include "master/couple.h"
 #include "options/options.h"
+#include "plan/stages.h"
+
+struct cycle {
+    const struct tutti_stage *stage;
+    uint32_t *reals, n;          /* of its units: wires.reals */
+    uint32_t *waves, wave_count; /* of the sequence that have units of it */
+    struct tutti_accelerator accelerator;
+    double *guess, *image, *first, *weights; /* per real of it */
+    unsigned sweeps;                         /* of the step */
+};
 
 struct relaxation {
     bool seidel; /* sweeps */
-    struct tutti_accelerator accelerator;
-    struct tutti_snapshot own; /* where the step begins, if that is not the start of a macro step */
-    double *begin, *guess, *image, *first, *work, *weights; /* per real */
-    unsigned long *before;                                  /* per member: do-steps before the sweep */
+    struct tutti_stages stages;
+    struct cycle *cycles; /* as many as there are cyclic stages, in their order */
+    uint32_t cycle_count;
+    struct tutti_snapshot own;     /* where the step begins, if that is not the start of a macro step */
+    double *begin, *work, *images; /* per real */
+    unsigned long *before;         /* per member: do-steps before the sweep */
 };
 
 /* Awais 2015 section 5.5.2 weighs the largest component with "a small positive value". */
 static const double LARGEST_WEIGHT = 0.01;
+
+static uint32_t unit_at(const struct relaxation *relax, const struct tutti_stage *stage, uint32_t i)
+{
+    return relax->stages.components[stage->first + i];
+}
+
+static bool is_in(const struct relaxation *relax, const struct tutti_stage *stage, uint32_t component)
+{
+    return &relax->stages.items[relax->stages.of[component]] == stage;
+}
+
+/* ---- opening ---- */
+
+static enum tutti_err list_reals(struct tutti_rank *rank, const struct relaxation *relax, struct cycle *cycle)
+{
+    const struct tutti_wires *wires = &rank->wires;
+    for (uint32_t i = 0; i < cycle->stage->count; i++) {
+        uint32_t component = unit_at(relax, cycle->stage, i);
+        cycle->n += wires->real_first[component + 1] - wires->real_first[component];
+    }
+    cycle->reals = tutti_arena_array(&rank->arena, cycle->n, sizeof *cycle->reals);
+    if (!cycle->reals)
+        return tutti_fail_memory();
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cycle->stage->count; i++) {
+        uint32_t component = unit_at(relax, cycle->stage, i);
+        for (uint32_t r = wires->real_first[component]; r < wires->real_first[component + 1]; r++)
+            cycle->reals[n++] = r;
+    }
+    return TUTTI_OK;
+}
+
+static bool has_units(const struct tutti_sequence *sequence, uint32_t wave, const struct relaxation *relax,
+                      const struct tutti_stage *stage)
+{
+    for (uint32_t i = sequence->wave_first[wave]; i < sequence->wave_first[wave + 1]; i++)
+        if (is_in(relax, stage, sequence->components[i]))
+            return true;
+    return false;
+}
+
+static enum tutti_err list_waves(struct tutti_master *master, const struct relaxation *relax, struct cycle *cycle)
+{
+    const struct tutti_sequence *sequence = &master->sequence;
+    cycle->waves = tutti_arena_array(&master->rank->arena, cycle->stage->count, sizeof *cycle->waves);
+    if (!cycle->waves)
+        return tutti_fail_memory();
+    for (uint32_t w = 0; w < sequence->wave_count; w++)
+        if (has_units(sequence, w, relax, cycle->stage))
+            cycle->waves[cycle->wave_count++] = w;
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_cycle(struct tutti_master *master, const struct relaxation *relax, struct cycle *cycle)
+{
+    struct tutti_rank *rank = master->rank;
+    double **const vectors[] = {&cycle->guess, &cycle->image, &cycle->first, &cycle->weights};
+    int kind;
+    TRY(list_reals(rank, relax, cycle));
+    if (relax->seidel)
+        TRY(list_waves(master, relax, cycle));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = tutti_arena_array(&rank->arena, cycle->n, sizeof(double));
+        if (!*vectors[i])
+            return tutti_fail_memory();
+    }
+    TRY(tutti_option_choose("accelerate", rank->job->options.accelerate, &kind));
+    return tutti_accelerator_init(&cycle->accelerator, (enum tutti_acceleration)kind, cycle->n);
+}
 
 static enum tutti_err open_relax(struct tutti_master *master, void *self)
 {
     struct tutti_rank *rank = master->rank;
     struct relaxation *relax = self;
     const char *sweeps = rank->job->options.sweeps ? rank->job->options.sweeps : "seidel";
-    int kind;
+    double **const vectors[] = {&relax->begin, &relax->work, &relax->images};
     relax->seidel = strcmp(sweeps, "seidel") == 0;
-    TRY(tutti_option_choose("accelerate", rank->job->options.accelerate, &kind));
-    TRY(tutti_accelerator_init(&relax->accelerator, (enum tutti_acceleration)kind, rank->wires.real_count));
-    double **const vectors[] = {&relax->begin, &relax->guess, &relax->image,
-                                &relax->first, &relax->work,  &relax->weights};
+    TRY(tutti_stages_init(&relax->stages, &master->running));
+    relax->cycles = tutti_arena_array(&rank->arena, relax->stages.count, sizeof *relax->cycles);
     relax->before = tutti_arena_array(&rank->arena, rank->member_count, sizeof *relax->before);
-    bool all = relax->before != NULL;
+    if (!relax->cycles || !relax->before)
+        return tutti_fail_memory();
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof(double));
-        all = all && *vectors[i];
+        if (!*vectors[i])
+            return tutti_fail_memory();
     }
-    return all ? TUTTI_OK : tutti_fail_memory();
+    for (uint32_t s = 0; s < relax->stages.count; s++)
+        if (relax->stages.items[s].cyclic) {
+            struct cycle *cycle = &relax->cycles[relax->cycle_count++];
+            cycle->stage = &relax->stages.items[s];
+            TRY(open_cycle(master, relax, cycle));
+        }
+    return TUTTI_OK;
 }
 
 static void close_relax(struct tutti_master *master, void *self)
 {
     struct relaxation *relax = self;
-    tutti_accelerator_fini(&relax->accelerator);
+    for (uint32_t c = 0; c < relax->cycle_count; c++)
+        tutti_accelerator_fini(&relax->cycles[c].accelerator);
+    tutti_stages_fini(&relax->stages);
     tutti_snapshot_fini(&relax->own, master->rank);
 }
 
 /* ---- a sweep ---- */
 
-static enum tutti_err sweep_jacobi(struct tutti_master *master, double target, struct tutti_outcome *outcome)
+/* Units that do not wait for each other; moving inputs come from the values at the start. */
+static enum tutti_err step_units(struct tutti_master *master, struct relaxation *relax, const uint32_t *components,
+                                 uint32_t count, const struct tutti_stage *stage, double target,
+                                 struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        TRY(tutti_staging_stage(&master->staging, rank->own[m], target));
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        TRY(tutti_member_step(rank, &master->rules, rank->own[m], target, outcome));
-    return tutti_channels_exchange(&rank->channels);
-}
-
-static enum tutti_err sweep_seidel(struct tutti_master *master, double target, struct tutti_outcome *outcome)
-{
-    struct tutti_rank *rank = master->rank;
-    const struct tutti_sequence *sequence = &master->sequence;
-    double h = target - rank->t;
-    for (uint32_t w = 0; w < sequence->wave_count; w++) {
-        uint32_t first = sequence->wave_first[w], end = sequence->wave_first[w + 1];
-        for (uint32_t i = first; i < end; i++)
-            if (tutti_rank_owns(rank, sequence->components[i]))
-                TRY(tutti_staging_stage(&master->staging, &rank->members[sequence->components[i]], target));
-        for (uint32_t i = first; i < end; i++)
-            if (tutti_rank_owns(rank, sequence->components[i]))
-                TRY(tutti_member_step(rank, &master->rules, &rank->members[sequence->components[i]], target, outcome));
-        TRY(tutti_channels_exchange_wave(&rank->channels, w));
-        for (uint32_t i = first; i < end; i++)
-            tutti_staging_pass_on(&master->staging, sequence->components[i], h);
+    enum tutti_err err = TUTTI_OK;
+    rank->wires.source = master->staging.begin;
+    for (uint32_t i = 0; i < count && !err; i++)
+        if (tutti_rank_owns(rank, components[i]) && is_in(relax, stage, components[i]))
+            err = tutti_staging_stage(&master->staging, &rank->members[components[i]], target);
+    rank->wires.source = rank->wires.signals;
+    TRY(err);
+    for (uint32_t i = 0; i < count; i++) {
+        struct tutti_member *member = &rank->members[components[i]];
+        if (!tutti_rank_owns(rank, components[i]) || !is_in(relax, stage, components[i]))
+            continue;
+        relax->before[components[i]] = member->unit->counts.do_steps;
+        TRY(tutti_member_step(rank, &master->rules, member, target, outcome));
     }
     return TUTTI_OK;
 }
 
-/* All units from the start to `target`; moving inputs come from the values there. */
-static enum tutti_err sweep(struct tutti_master *master, struct relaxation *relax, double target,
-                            struct tutti_outcome *outcome)
+static void pass_on(struct tutti_master *master, const struct relaxation *relax, const uint32_t *components,
+                    uint32_t count, const struct tutti_stage *stage, double h)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_in(relax, stage, components[i]))
+            tutti_staging_pass_on(&master->staging, components[i], h);
+}
+
+/* All units of a stage from the start to `target`. */
+static enum tutti_err step_stage(struct tutti_master *master, struct relaxation *relax, const struct tutti_stage *stage,
+                                 double target, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        relax->before[m] = rank->own[m]->unit->counts.do_steps;
-    rank->wires.source = master->staging.begin;
-    enum tutti_err err = relax->seidel ? sweep_seidel(master, target, outcome) : sweep_jacobi(master, target, outcome);
-    rank->wires.source = rank->wires.signals;
-    outcome->iterations++;
-    return err;
+    TRY(step_units(master, relax, relax->stages.components + stage->first, stage->count, stage, target, outcome));
+    return tutti_channels_exchange(&rank->channels);
+}
+
+static enum tutti_err sweep_seidel(struct tutti_master *master, struct relaxation *relax, const struct cycle *cycle,
+                                   double target, struct tutti_outcome *outcome)
+{
+    struct tutti_rank *rank = master->rank;
+    const struct tutti_sequence *sequence = &master->sequence;
+    for (uint32_t k = 0; k < cycle->wave_count; k++) {
+        uint32_t wave = cycle->waves[k], first = sequence->wave_first[wave];
+        uint32_t count = sequence->wave_first[wave + 1] - first;
+        TRY(step_units(master, relax, sequence->components + first, count, cycle->stage, target, outcome));
+        TRY(tutti_channels_exchange_wave(&rank->channels, wave));
+        pass_on(master, relax, sequence->components + first, count, cycle->stage, target - rank->t);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err sweep(struct tutti_master *master, struct relaxation *relax, struct cycle *cycle, double target,
+                            struct tutti_outcome *outcome)
+{
+    cycle->sweeps++;
+    return relax->seidel ? sweep_seidel(master, relax, cycle, target, outcome)
+                         : step_stage(master, relax, cycle->stage, target, outcome);
 }
 
 /* ---- the iteration ---- */
 
 /* Signals move from the start to the guess. */
-static void lay_slopes(struct tutti_master *master, struct relaxation *relax, double h)
+static void lay_slopes(struct tutti_master *master, const struct relaxation *relax, const struct cycle *cycle, double h)
 {
-    struct tutti_rank *rank = master->rank;
-    for (uint32_t i = 0; i < rank->wires.real_count; i++)
-        relax->work[i] = (relax->guess[i] - relax->begin[i]) / h;
-    tutti_wires_put_slopes(&rank->wires, 1, relax->work);
-    for (unsigned o = 2; o <= rank->wires.order; o++) {
-        memset(relax->work, 0, rank->wires.real_count * sizeof *relax->work);
-        tutti_wires_put_slopes(&rank->wires, o, relax->work);
+    const struct tutti_wires *wires = &master->rank->wires;
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        uint32_t place = wires->reals[cycle->reals[k]].place;
+        wires->slopes[0][place] = (cycle->guess[k] - relax->begin[cycle->reals[k]]) / h;
+        for (unsigned o = 1; o < wires->order; o++)
+            wires->slopes[o][place] = 0;
     }
 }
 
 /* The first guess is where the signals go by extrapolation. */
-static void predict(struct tutti_master *master, struct relaxation *relax, double h)
+static void predict(struct tutti_master *master, const struct relaxation *relax, struct cycle *cycle, double h)
 {
-    struct tutti_rank *rank = master->rank;
-    const struct tutti_wires *wires = &rank->wires;
-    for (uint32_t i = 0; i < wires->real_count; i++) {
+    const struct tutti_wires *wires = &master->rank->wires;
+    for (uint32_t k = 0; k < cycle->n; k++) {
         double move = 0, power = 1;
         for (unsigned o = 0; o < wires->order; o++) {
             power *= h / (o + 1);
-            move += power * wires->slopes[o][wires->reals[i].place];
+            move += power * wires->slopes[o][wires->reals[cycle->reals[k]].place];
         }
-        relax->guess[i] = relax->begin[i] + (master->extrapolation.order > 0 ? move : 0);
+        cycle->guess[k] = relax->begin[cycle->reals[k]] + (master->extrapolation.order > 0 ? move : 0);
     }
     if (master->extrapolation.order == 0)
-        lay_slopes(master, relax, h);
+        lay_slopes(master, relax, cycle, h);
 }
 
 /* Where the error of a step may be a part of the tolerance only, a tenth of that; but no less than rounding. */
@@ -137,71 +244,150 @@ static double rest_of(const struct tutti_master *master, double target)
     return master->norm.per_time ? fmax(0.1 * (target - rank->t) / rank->span, 1e-13 / master->norm.rtol) : 1;
 }
 
-/* Both kinds of reals count here (Nicolai 2019 eq. 5, with the mean inside of the root). */
-static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation *relax, double target, bool *rest)
+/* All ranks know all reals. A sum per unit, then the sum of these, as in norm.c. */
+static double weigh(const struct tutti_master *master, const struct relaxation *relax, const struct cycle *cycle)
+{
+    const struct tutti_norm *norm = &master->norm;
+    const struct tutti_wires *wires = &master->rank->wires;
+    double sum = 0;
+    for (uint32_t i = 0, k = 0; i < cycle->stage->count; i++) {
+        uint32_t component = unit_at(relax, cycle->stage, i);
+        double partial = 0;
+        for (uint32_t r = wires->real_first[component]; r < wires->real_first[component + 1]; r++, k++) {
+            double change = cycle->image[k] - cycle->guess[k];
+            double size = fmax(fabs(cycle->image[k]), fabs(norm->before[r]));
+            double e = change == 0 ? 0 : fabs(change / (norm->rtol * size + norm->atol * wires->reals[r].nominal));
+            partial += isnan(e) ? INFINITY : e * e;
+        }
+        sum += partial;
+    }
+    return cycle->n > 0 ? sqrt(sum / cycle->n) : 0;
+}
+
+/* Both kinds of reals of the cycle count here (Nicolai 2019 eq. 5, with the mean inside of the root). */
+static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation *relax, struct cycle *cycle,
+                                 double target, bool *rest)
 {
     struct tutti_rank *rank = master->rank;
-    double norm;
-    uint32_t driver;
-    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
-        relax->work[i] = relax->image[i] - relax->guess[i];
-        relax->weights[i] =
-            1 /
-            fmax(master->norm.rtol * fabs(relax->image[i]) + master->norm.atol * rank->wires.reals[i].nominal, DBL_MIN);
+    const struct tutti_norm *norm = &master->norm;
+    double value;
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        double size = norm->rtol * fabs(cycle->image[k]) + norm->atol * rank->wires.reals[cycle->reals[k]].nominal;
+        cycle->weights[k] = 1 / fmax(size, DBL_MIN);
     }
-    TRY(tutti_norm_of(&master->norm, relax->work, relax->image, target - rank->t, TUTTI_WEIGH_CONNECTED, &norm,
-                      &driver));
-    *rest = norm <= rest_of(master, target);
+    if (!norm->per_time)
+        value = weigh(master, relax, cycle);
+    else {
+        uint32_t driver;
+        memset(relax->work, 0, rank->wires.real_count * sizeof *relax->work);
+        for (uint32_t k = 0; k < cycle->n; k++)
+            relax->work[cycle->reals[k]] = cycle->image[k] - cycle->guess[k];
+        tutti_wires_take_reals(&rank->wires, rank->wires.signals, relax->images);
+        TRY(tutti_norm_of(norm, relax->work, relax->images, target - rank->t, TUTTI_WEIGH_CONNECTED, &value, &driver));
+    }
+    *rest = value <= rest_of(master, target);
     return TUTTI_OK;
 }
 
-/* Awais 2015 eq. 5.22: what the iteration changed of its first result. */
-static double measure_divergence(const struct tutti_rank *rank, const struct relaxation *relax)
-{
-    double square = 0, largest = 0;
-    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
-        double change = fabs(relax->image[i] - relax->first[i]);
-        square += change * change;
-        largest = fmax(largest, change);
-    }
-    return sqrt(square) + LARGEST_WEIGHT * largest;
-}
-
 /* Do-steps of a sweep that is repeated. */
-static void attribute_sweep(const struct tutti_rank *rank, const struct relaxation *relax)
+static void attribute_sweep(const struct tutti_rank *rank, const struct relaxation *relax,
+                            const struct tutti_stage *stage)
 {
-    for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tutti_unit_counts *counts = &rank->own[m]->unit->counts;
-        unsigned long made = counts->do_steps - relax->before[m];
+    for (uint32_t i = 0; i < stage->count; i++) {
+        uint32_t component = unit_at(relax, stage, i);
+        if (!tutti_rank_owns(rank, component))
+            continue;
+        struct tutti_unit_counts *counts = &rank->members[component].unit->counts;
+        unsigned long made = counts->do_steps - relax->before[component];
         counts->auxiliary += made;
         counts->attributed += made;
     }
 }
 
-static enum tutti_err iterate(struct tutti_master *master, struct relaxation *relax, double target,
+/* Units of the cycle go back, and what others see of them. */
+static enum tutti_err take_back(struct tutti_master *master, const struct relaxation *relax,
+                                const struct tutti_snapshot *start, const struct tutti_stage *stage)
+{
+    struct tutti_rank *rank = master->rank;
+    attribute_sweep(rank, relax, stage);
+    TRY(tutti_snapshot_restore_some(start, rank, relax->stages.components + stage->first, stage->count));
+    for (uint32_t i = 0; i < stage->count; i++)
+        tutti_staging_begin_anew(&master->staging, unit_at(relax, stage, i));
+    return TUTTI_OK;
+}
+
+static void take_image(const struct tutti_wires *wires, struct cycle *cycle)
+{
+    const double *signals = (const double *)(const void *)wires->signals;
+    for (uint32_t k = 0; k < cycle->n; k++)
+        cycle->image[k] = signals[wires->reals[cycle->reals[k]].place];
+    if (cycle->sweeps == 1)
+        memcpy(cycle->first, cycle->image, cycle->n * sizeof *cycle->first);
+}
+
+static enum tutti_err iterate(struct tutti_master *master, struct relaxation *relax, struct cycle *cycle, double target,
                               const struct tutti_snapshot *start, struct tutti_outcome *outcome)
 {
     struct tutti_rank *rank = master->rank;
+    unsigned long own_events = rank->own_events;
     bool rest = false;
-    for (unsigned k = 0;; k++) {
-        TRY(sweep(master, relax, target, outcome));
+    cycle->sweeps = 0;
+    predict(master, relax, cycle, target - rank->t);
+    tutti_accelerator_restart(&cycle->accelerator);
+    for (;;) {
+        TRY(sweep(master, relax, cycle, target, outcome));
         TRY(tutti_couple_agree(master, outcome));
+        if (outcome->iterations < cycle->sweeps)
+            outcome->iterations = cycle->sweeps;
         if (outcome->why != TUTTI_REACHED)
             return TUTTI_OK;
-        tutti_wires_take_reals(&rank->wires, rank->wires.signals, relax->image);
-        if (k == 0)
-            memcpy(relax->first, relax->image, rank->wires.real_count * sizeof *relax->first);
-        TRY(is_at_rest(master, relax, target, &rest));
-        if (rest || k + 1 >= master->most_iterations)
+        take_image(&rank->wires, cycle);
+        TRY(is_at_rest(master, relax, cycle, target, &rest));
+        if (rest || cycle->sweeps >= master->most_iterations)
             break;
-        tutti_accelerator_next(&relax->accelerator, relax->guess, relax->image, relax->weights);
-        attribute_sweep(rank, relax);
-        TRY(tutti_snapshot_restore(start, rank));
-        memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
-        lay_slopes(master, relax, target - rank->t);
+        tutti_accelerator_next(&cycle->accelerator, cycle->guess, cycle->image, cycle->weights);
+        TRY(take_back(master, relax, start, cycle->stage));
+        rank->own_events = own_events;
+        lay_slopes(master, relax, cycle, target - rank->t);
     }
-    outcome->converged = rest;
-    outcome->divergence = measure_divergence(rank, relax);
+    outcome->converged = outcome->converged && rest;
+    return TUTTI_OK;
+}
+
+/* Awais 2015 eq. 5.22: what the iteration changed of its first result. */
+static double measure_divergence(const struct relaxation *relax)
+{
+    double square = 0, largest = 0;
+    for (uint32_t c = 0; c < relax->cycle_count; c++)
+        for (uint32_t k = 0; k < relax->cycles[c].n; k++) {
+            double change = fabs(relax->cycles[c].image[k] - relax->cycles[c].first[k]);
+            square += change * change;
+            largest = fmax(largest, change);
+        }
+    return sqrt(square) + LARGEST_WEIGHT * largest;
+}
+
+/* ---- a step ---- */
+
+static enum tutti_err step_stages(struct tutti_master *master, struct relaxation *relax, double target,
+                                  const struct tutti_snapshot *start, struct tutti_outcome *outcome)
+{
+    uint32_t cycle = 0;
+    for (uint32_t s = 0; s < relax->stages.count; s++) {
+        const struct tutti_stage *stage = &relax->stages.items[s];
+        if (stage->cyclic)
+            TRY(iterate(master, relax, &relax->cycles[cycle++], target, start, outcome));
+        else {
+            TRY(step_stage(master, relax, stage, target, outcome));
+            TRY(tutti_couple_agree(master, outcome));
+        }
+        if (outcome->why != TUTTI_REACHED)
+            return TUTTI_OK;
+        if (!stage->cyclic || !relax->seidel)
+            pass_on(master, relax, relax->stages.components + stage->first, stage->count, stage,
+                    target - master->rank->t);
+    }
+    outcome->divergence = measure_divergence(relax);
     return TUTTI_OK;
 }
 
@@ -216,9 +402,8 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
     }
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
     tutti_wires_take_reals(&rank->wires, rank->wires.signals, relax->begin);
-    predict(master, relax, target - rank->t);
-    tutti_accelerator_restart(&relax->accelerator);
-    return iterate(master, relax, target, start, outcome);
+    outcome->iterations = 1;
+    return step_stages(master, relax, target, start, outcome);
 }
 
 /* Linear interpolation between both ends. */

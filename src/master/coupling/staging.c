@@ -151,3 +151,14 @@ void tutti_staging_pass_on(struct tutti_staging *staging, uint32_t component, do
             wires->slopes[1][real->place] = 0;
     }
 }
+
+void tutti_staging_begin_anew(struct tutti_staging *staging, uint32_t component)
+{
+    const struct tutti_wires *wires = &staging->rank->wires;
+    for (unsigned b = 0; b < wires->units[component].output_blocks; b++) {
+        const struct tutti_block *block = &wires->units[component].outputs[b];
+        if (!block->owned)
+            memcpy(staging->begin + ((const char *)block->values - wires->signals), block->values,
+                   block->value_count * tutti_type_size(block->type));
+    }
+}

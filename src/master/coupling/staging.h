@@ -32,5 +32,7 @@ TUTTI_CHECKED enum tutti_err tutti_staging_stage(struct tutti_staging *staging, 
 /* For couplings that step unit by unit, with signals of the beginning in `begin`: a unit has made its step of size h, so from
  * now on others see its outputs move from there to where they are; discrete ones have moved. */
 void tutti_staging_pass_on(struct tutti_staging *staging, uint32_t component, double h);
+/* ... the unit has gone back to the beginning, and its signals with it. */
+void tutti_staging_begin_anew(struct tutti_staging *staging, uint32_t component);
 
 #endif
