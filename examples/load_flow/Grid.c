@@ -6,24 +6,26 @@
 
 struct grid {
     double vr, vi;
-    double magnitude, angle;
+    double magnitude, angle, sag;
 };
 #define KIT_SELF struct grid
 
 static const struct kit_unit units[] = {{.name = "rad", .rad = 1}};
 
 static const struct kit_var variables[] = {
-    KIT_OUTPUT(vr, .depends = "magnitude angle", .description = "voltage, real part"),
-    KIT_OUTPUT(vi, .depends = "magnitude angle", .description = "voltage, imaginary part"),
+    KIT_OUTPUT(vr, .depends = "magnitude angle sag", .description = "voltage, real part"),
+    KIT_OUTPUT(vi, .depends = "magnitude angle sag", .description = "voltage, imaginary part"),
     KIT_PARAMETER(magnitude, .start = "1.02"),
     KIT_PARAMETER(angle, .start = "0", .unit = "rad"),
+    KIT_PARAMETER(sag, .start = "0", .description = "part of the voltage that is lost per second"),
 };
 
 static enum kit_status outputs(struct kit *kit, void *self, double t)
 {
     struct grid *m = self;
-    m->vr = m->magnitude * cos(m->angle);
-    m->vi = m->magnitude * sin(m->angle);
+    double magnitude = m->magnitude * (1 - m->sag * t);
+    m->vr = magnitude * cos(m->angle);
+    m->vi = magnitude * sin(m->angle);
     return KIT_OK;
 }
 

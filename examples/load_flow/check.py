@@ -56,13 +56,13 @@ def load_flow(feeder, slack):
     return v[1:], v[0] * np.conj((matrix @ v)[0])
 
 
-def reference():
+def reference(grid=GRID):
     """Values by name, as a phasor for names without their last letter."""
-    values, taken = {"grid.v": GRID}, []
+    values, taken = {"grid.v": grid}, []
     for number, feeder in enumerate(FEEDERS, 1):
-        slack = GRID
+        slack = grid
         if number == 4:
-            slack = values["regulator.v"] = GRID * (1 + GAIN * sum(power.real for power in taken))
+            slack = values["regulator.v"] = grid * (1 + GAIN * sum(power.real for power in taken))
         voltages, power = load_flow(feeder, slack)
         taken.append(power)
         for (name, _, load), v in zip(feeder, voltages):
@@ -94,6 +94,15 @@ def main():
     example.compare("error of all voltages, currents and powers at the start", distance(run, values, 0),
                     np.zeros(len(values)), TOLERANCE, "the same as a load flow in Dymola")
     example.compare("... and after 1 s of coupled run", distance(run, values, -1), np.zeros(len(values)), TOLERANCE)
+    sagging = ("--set", "grid.sag=0.1", "--coupling", "newton", "--control", "fixed", "--rtol", 1e-9, "--atol", 1e-11)
+    run = example.run_system(*sagging)
+    example.compare("the voltage sags by 10% in 1 s, newton: error at the end", distance(run, reference(0.9 * GRID), -1),
+                    np.zeros(len(values)), TOLERANCE)
+    feeders = [run.units[name]["do_steps"] for name in ("grid", "line1", "line4")]
+    example.figure("... do-steps of the grid / of line 1 / of line 4, Jacobians", f"{feeders[0]} / {feeders[1]} / {feeders[2]}, "
+                   f"{run.stats['step_jacobians']}", feeders[0] == run.stats["steps"] and min(feeders[1:]) > 2 * feeders[0],
+                   "the grid steps once; each loop is solved by itself")
+    example.same_bits("... its Jacobians spread over ranks", *sagging, published="distributed Jacobian")
     said = example.complaint("--set", "load4.p=5")
     named = said is not None and "load4." in said and "load1." not in said
     example.figure("a load beyond what line 4 can carry", said or "no complaint", named, "fails, names load4 only")

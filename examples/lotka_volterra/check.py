@@ -135,11 +135,30 @@ def check_relax(example):
     check_orbit(example, "relax", result)
 
 
+def check_newton(example):
+    """The equations of relax, solved otherwise: the same values; and each iteration doubles the digits."""
+    for way in ("kept", "full", "broyden", "krylov"):
+        result = Result(example, 0.5, "--coupling", "newton", "--newton", way, *TIGHT)
+        example.compare(f"newton, {way}, H = 0.5: from what inputs as lines make", result.values, coupled(0.5, "relax"), 1e-8)
+        result = Result(example, 0.5, "--coupling", "newton", "--newton", way)
+        sweeps = result.run.stats["iterations"] / (len(result.times) - 1)
+        example.figure(f"newton, {way}, H = 0.5: median error of x / y; sweeps per step; Jacobians",
+                       f"{pair(result.median())}; {sweeps:.1f}; {result.run.stats['step_jacobians']}",
+                       np.all(result.median() <= 0.02 * np.max(result.exact, axis=0)), "<= 2% of the maximum",
+                       "close (plots)")
+    iterations = [Result(example, 0.5, "--coupling", "newton", "--newton", "full", "--extrapolate", 0, "--rtol", rtol, "--atol",
+                         rtol / 100).run.stats["newton_iterations"] / (STOP / 0.5) for rtol in (1e-3, 1e-6, 1e-12)]
+    example.figure("newton, full, H = 0.5: iterations per step for residuals of 1e-3 / 1e-6 / 1e-12",
+                   " / ".join(f"{number:.1f}" for number in iterations), np.all(np.diff(iterations) <= 1.3) and iterations[-1] <= 4.5,
+                   "one more for twice the digits")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     check_jacobi(example)
     check_seidel(example)
     check_relax(example)
+    check_newton(example)
     example.end()
 
 

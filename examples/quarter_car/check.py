@@ -65,6 +65,31 @@ def check_control(example, extrapolation, variant, most, published=""):
                    height <= LIMIT, f"<= {LIMIT:.0e} m", "a plot" if published else "")
 
 
+def steps_for(example, within, *options):
+    """The least number of steps of one size, to a part in 20, with which the heights err by no more than that; do-steps of both."""
+    count = 10
+    while True:
+        run = example.run_system("--control", "fixed", "--step", STOP / count, *options)
+        if errors(run)[0] <= within:
+            return count, sum(unit["do_steps"] for unit in run.units.values())
+        count = max(count + 1, round(1.05 * count))
+
+
+def check_equal_error(example):
+    """Fixed steps, as long as the heights allow it: what each coupling takes."""
+    ways = {"jacobi": ("jacobi", "--extrapolate", 0), "jacobi, extrapolated": ("jacobi", "--extrapolate", 1),
+            "seidel": ("seidel", "--extrapolate", 0), "relax": ("relax", "--max-iterations", 50), "newton": ("newton",)}
+    found = {name: steps_for(example, 1e-3, "--coupling", *options) for name, options in ways.items()}
+    for name, (steps, do_steps) in found.items():
+        example.figure(f"{name}: fixed steps for an error of the heights of 1e-3 m, do-steps", f"{steps}, {do_steps}")
+    run = example.run_system("--control", "fixed", "--coupling", "newton", "--step", 0.1)
+    example.figure("newton, 10 steps: iterations and Jacobians", f"{run.stats['newton_iterations']}, {run.stats['step_jacobians']}",
+                   run.stats["newton_iterations"] == 10 and run.stats["step_jacobians"] == 1, "10, 1: a linear system")
+    example.figure("newton after relax and jacobi: do-steps at an error of 1e-3 m",
+                   f"{found['newton'][1]} after {found['relax'][1]} and {found['jacobi'][1]}",
+                   found["newton"][1] < found["relax"][1] < found["jacobi"][1], "fewer")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     for extrapolation in (0, 1):
@@ -73,6 +98,7 @@ def main():
         check_control(example, extrapolation, None, MOST[extrapolation], f"{steps} ({rejected})")
     for extrapolation in (1, 2):
         check_control(example, extrapolation, "History.ssd", MOST_BY_HISTORY[extrapolation])
+    check_equal_error(example)
     example.same_bits("tolerance 1e-4, extrapolation 2", "--coupling", "jacobi", "--control", "richardson", "--extrapolate", 2,
                       "--events", "none", *PER_STEP, published="one process")
     example.end()

@@ -94,12 +94,24 @@ def check_relax(example, reference):
                        f"{result.period:.3f}", abs(result.period - 1) <= 0.02, "1 within 0.02")
 
 
+def check_newton(example, reference):
+    """The semi-implicit method at H = 0.5: with all of the step, and GMRES as published."""
+    for way in ("kept", "krylov"):
+        result = Result(example, reference, 0.5, "--coupling", "newton", "--newton", way)
+        distance = np.max(result.distances)
+        example.figure(f"newton, {way}, H = 0.5: largest distance from the limit cycle", f"{distance:.3f}", distance <= 0.05,
+                       "<= 0.05", "close (a plot)")
+        example.figure(f"newton, {way}, H = 0.5: period, relative to the reference", f"{result.period:.3f}",
+                       abs(result.period - 1) <= 0.02, "1 within 0.02")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     reference = Reference()
     check_explicit(example, reference, "jacobi", 0.2, 0.2)
     check_explicit(example, reference, "seidel", 0.02, 0.1)
     check_relax(example, reference)
+    check_newton(example, reference)
     example.end()
 
 

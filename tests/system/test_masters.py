@@ -91,7 +91,7 @@ class Refusals(MasterTest):
             self.refuse(*options, units=(TRACKER2, "--stop", "1"), says=f"{options[0]} is about units that are coupled")
 
     def test_words(self):
-        for option, says in (("--coupling", "auto, jacobi, seidel, relax"),
+        for option, says in (("--coupling", "auto, jacobi, seidel, relax.*"),
                              ("--control", "auto, fixed, richardson, slope, embedded, quantum, converge or diverge"),
                              ("--extrapolate", "auto, 0, 1 or 2"), ("--events", "auto, none, early or output"),
                              ("--sweeps", "seidel or jacobi"), ("--accelerate", "none, aitken or anderson")):
