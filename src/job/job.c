@@ -231,6 +231,9 @@ static enum tutti_err check_files(const struct tutti_run_options *options)
     if ((options->has_every || options->has_every_seconds) && !options->checkpoint && options->recover == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s says when checkpoints are taken, and needs --checkpoint FILE",
                           options->has_every ? "--every" : "--every-seconds");
+    if (options->checkpoint_replay && !options->checkpoint && !options->resume && options->recover == 0)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "--checkpoint-replay says how checkpoints are taken, and needs --checkpoint FILE");
     if (tutti_fs_is_same(options->checkpoint, options->output) ||
         tutti_fs_is_same(options->checkpoint, options->step_log))
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--checkpoint '%s' is the file of %s; name another", options->checkpoint,

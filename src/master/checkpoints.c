@@ -175,7 +175,8 @@ static void warn_of_solvers(const struct tutti_checkpoints *checkpoints)
     const struct tutti_rank *rank = &checkpoints->execution->rank;
     for (uint32_t m = 0; m < rank->member_count && isfinite(checkpoints->seconds); m++) {
         const struct tutti_solver_kind *solver = rank->members[m].setup.integration.solver;
-        if (rank->members[m].unit->kind->interface != TUTTI_ME || !solver || solver->saved_size)
+        if (rank->members[m].unit->kind->interface != TUTTI_ME || !solver || solver->saved_size ||
+            tutti_pack_replays(rank, rank->members[m].unit))
             continue;
         tutti_log_printf(
             rank->log, TUTTI_LOG_WARNING, NULL,

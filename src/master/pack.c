@@ -5,15 +5,22 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "master/coupling/coupling.h"
 #include "rank/agree.h"
 #include "rank/pending_set.h"
+#include "unit/replay.h"
 
 /* ---- which units can be packed ---- */
 
-/* Without event indicators a Model Exchange FMU may do without: time, states and inputs are all there is until its first event. */
-static bool may_be_packed(const struct tutti_unit *unit)
+bool tutti_pack_replays(const struct tutti_rank *rank, const struct tutti_unit *unit)
 {
-    return unit->can & TUTTI_CAN_SERIALIZE ||
+    return rank->job->options.checkpoint_replay && (!(unit->can & TUTTI_CAN_SERIALIZE) || unit->forgets);
+}
+
+/* Without event indicators a Model Exchange FMU may do without: time, states and inputs are all there is until its first event. */
+static bool may_be_packed(const struct tutti_rank *rank, const struct tutti_unit *unit)
+{
+    return unit->can & TUTTI_CAN_SERIALIZE || tutti_pack_replays(rank, unit) ||
            (unit->kind->interface == TUTTI_ME && unit->fmu->desc->event_indicator_count == 0);
 }
 
@@ -22,19 +29,71 @@ enum tutti_err tutti_pack_check(struct tutti_execution *execution)
     struct tutti_rank *rank = &execution->rank;
     struct tutti_text names = {0};
     for (uint32_t m = 0; m < rank->member_count; m++)
-        if (!may_be_packed(rank->members[m].unit))
+        if (!may_be_packed(rank, rank->members[m].unit))
             tutti_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", rank->members[m].unit->name);
     enum tutti_err err =
         names.length == 0
             ? TUTTI_OK
-            : tutti_fail(TUTTI_ERR_UNSUPPORTED,
-                         "no checkpoint can be taken of %s: an FMU that cannot serialise its state "
-                         "(canSerializeFMUstate) cannot "
-                         "go on in another process; export it with that, or, if it has Model Exchange without event "
-                         "indicators, try --interface me",
-                         names.failed ? "some units" : names.text);
+            : tutti_fail(
+                  TUTTI_ERR_UNSUPPORTED,
+                  "no checkpoint can be taken of %s: an FMU that cannot serialise its state "
+                  "(canSerializeFMUstate) cannot "
+                  "go on in another process; export it with that, let what it was told be replayed "
+                  "(--checkpoint-replay), or, if it has Model Exchange without event indicators, try --interface me",
+                  names.failed ? "some units" : names.text);
     tutti_text_fini(&names);
     return err;
+}
+
+/* ---- units that are told again what they were told ---- */
+
+/* All records of a rank come into one frame, and into its memory. */
+static const size_t MOST_RECORDED = (size_t)3 << 30;
+
+/* A solver that all units share calls their FMUs in ways that no record of one unit holds. */
+static enum tutti_err check_joined(const struct tutti_execution *execution)
+{
+    const struct tutti_rank *rank = &execution->rank;
+    const struct tutti_coupling *coupling = execution->master.chosen.coupling;
+    for (uint32_t m = 0; m < rank->member_count && coupling && coupling->joins; m++)
+        if (tutti_pack_replays(rank, rank->members[m].unit))
+            return tutti_fail(
+                TUTTI_ERR_UNSUPPORTED,
+                "%s: --checkpoint-replay cannot record what an FMU is told with --coupling %s; use another "
+                "coupling, or an FMU that can serialise its state (canSerializeFMUstate)",
+                rank->members[m].unit->name, coupling->name);
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pack_attach(struct tutti_execution *execution)
+{
+    struct tutti_rank *rank = &execution->rank;
+    uint32_t count = 0;
+    TRY(check_joined(execution));
+    for (uint32_t i = 0; i < rank->own_count; i++)
+        count += tutti_pack_replays(rank, rank->own[i]->unit);
+    for (uint32_t i = 0; i < rank->own_count; i++)
+        if (tutti_pack_replays(rank, rank->own[i]->unit))
+            TRY(tutti_replay_attach(rank->own[i]->unit, MOST_RECORDED / count));
+    return TUTTI_OK;
+}
+
+void tutti_pack_record(struct tutti_execution *execution)
+{
+    for (uint32_t i = 0; i < execution->rank.own_count; i++)
+        if (execution->rank.own[i]->unit->replay)
+            tutti_replay_begin(execution->rank.own[i]->unit);
+}
+
+/* It may take long: the rank shows that it lives, and ends when it is told to. */
+static enum tutti_err pass(void *context, double t)
+{
+    struct tutti_rank *rank = context;
+    const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
+    tutti_rank_tell_time(rank, t);
+    return interrupt && *interrupt
+               ? tutti_fail(TUTTI_ERR_INTERRUPTED, "interrupted while units were brought back to where they were")
+               : TUTTI_OK;
 }
 
 /* ---- packing ---- */
@@ -145,8 +204,10 @@ enum tutti_err tutti_pack_unit(struct tutti_packer *packer, struct tutti_executi
         return tutti_fail_memory();
     pack_shared(execution, member, parcel);
     pack_inputs(execution, member, parcel);
-    TRY(unit->kind->save(unit, &packer->saved[own]));
-    TRY(unit->kind->pack(unit, packer->saved[own], parcel));
+    tutti_parcel_put_u8(parcel, unit->replay != NULL);
+    if (!unit->replay)
+        TRY(unit->kind->save(unit, &packer->saved[own]));
+    TRY(unit->replay ? tutti_replay_pack(unit, parcel) : unit->kind->pack(unit, packer->saved[own], parcel));
     pack_unit_counts(rank, own, parcel);
     return TUTTI_OK;
 }
@@ -199,9 +260,17 @@ static enum tutti_err unpack_inputs(struct tutti_execution *execution, struct tu
     return member->inputs ? tutti_inputs_unpack(member->inputs, in) : TUTTI_OK;
 }
 
-static enum tutti_err unpack_unit(struct tutti_unit *unit, struct tutti_unparcel *in)
+static enum tutti_err unpack_unit(struct tutti_rank *rank, struct tutti_unit *unit, struct tutti_unparcel *in)
 {
     struct tutti_unit_saved *saved = NULL;
+    const struct tutti_replay_watch watch = {pass, rank};
+    bool is_recorded = tutti_unparcel_u8(in) != 0;
+    if (is_recorded != (unit->replay != NULL))
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s: the checkpoint was taken %s --checkpoint-replay: go on with the same options",
+                          unit->name, is_recorded ? "with" : "without");
+    if (is_recorded)
+        return tutti_replay_unpack(unit, in, &watch);
     enum tutti_err err = unit->kind->unpack(unit, in, &saved);
     if (!err)
         err = unit->kind->restore(unit, saved);
@@ -228,7 +297,8 @@ static enum tutti_err unpack_member(struct tutti_execution *execution, struct tu
     if (!tutti_rank_owns(&execution->rank, member->component))
         return TUTTI_OK;
     TRY(unpack_inputs(execution, member, &in));
-    TRY(unpack_unit(member->unit, &in));
+    tutti_rank_tell_unit(&execution->rank, member->component);
+    TRY(unpack_unit(&execution->rank, member->unit, &in));
     unpack_unit_counts(&execution->rank, member->unit, &in);
     return in.bad || in.at != in.end ? another(member->unit->name) : TUTTI_OK;
 }

@@ -19,6 +19,14 @@ void tutti_packer_fini(struct tutti_packer *packer, struct tutti_execution *exec
  * step. */
 TUTTI_CHECKED enum tutti_err tutti_pack_check(struct tutti_execution *execution);
 
+/* Is the unit brought back by telling it again what it was told (unit/replay.h)? By --checkpoint-replay, if its FMU cannot serialise its state, or
+ * does so incompletely. */
+bool tutti_pack_replays(const struct tutti_rank *rank, const struct tutti_unit *unit);
+/* Own units of which that holds get ready for it: before it is decided how units are stepped ... UNSUPPORTED: they are not stepped one by one. */
+TUTTI_CHECKED enum tutti_err tutti_pack_attach(struct tutti_execution *execution);
+/* ... and what they are told from now on is recorded. */
+void tutti_pack_record(struct tutti_execution *execution);
+
 /* What is the same on every rank. MEMORY. */
 TUTTI_CHECKED enum tutti_err tutti_pack_common(struct tutti_execution *execution, struct tutti_parcel *parcel);
 /* Before units are packed: what the fast lane has counted is theirs. */

@@ -75,6 +75,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     struct tutti_master *master = &execution->master;
     bool crossed = false;
     TRY(initialise(execution));
+    TRY(tutti_pack_attach(execution));
     TRY(open_observer(execution)); /* not before: what is refused must not cost an earlier result */
     execution->observer.muted = rank->job->resume != NULL;
     if (!rank->ended)
@@ -83,6 +84,7 @@ static enum tutti_err set_up(struct tutti_execution *execution, bool steered)
     TRY(tutti_loop_open(&execution->loop, master, steered));
     TRY(tutti_remember(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
     tutti_rows_begin(rank, master->chosen.control->varies, master->chosen.per_time);
+    tutti_pack_record(execution);
     if (rank->job->resume)
         TRY(tutti_unpack(execution, rank->job->resume));
     else if (!crossed)

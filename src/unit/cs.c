@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "unit/unit.h"
+#include "unit/replay.h"
 
 /* One input at a time, as a rule. Before the first step, where nothing is lost by them. */
 enum { MOST_DIRECTIONAL_TESTS = 8 };
@@ -29,7 +29,10 @@ static enum tutti_err intermediate_update(void *context, struct tutti_instance *
     struct cs *cs = context;
     if (!update->set_requested || cs->options.moving_count == 0)
         return TUTTI_OK;
-    cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
+    if (!tutti_replay_give_moving(cs->unit.replay, cs->moving, cs->options.moving_count)) {
+        cs->options.moving_sample(cs->options.moving_context, update->time, cs->moving);
+        tutti_replay_note_moving(cs->unit.replay, cs->moving, cs->options.moving_count);
+    }
     cs->unit.counts.sets++;
     return tutti_instance_set(instance, TUTTI_TYPE_FLOAT64, cs->options.moving, cs->options.moving_count, cs->moving,
                               cs->options.moving_count);

@@ -632,8 +632,9 @@ static enum tutti_err check_pack(const struct me *me)
 }
 
 /* What units count and have tested, which going back does not take back. */
-static void pack_counts(const struct me *me, struct tutti_parcel *parcel)
+static void pack_counts(const struct tutti_unit *unit, struct tutti_parcel *parcel)
 {
+    const struct me *me = (const struct me *)unit;
     const struct tutti_solver *solver = me->solution.solver;
     tutti_parcel_put_block(parcel, &me->model.counts, sizeof me->model.counts);
     tutti_parcel_put_u8(parcel, me->model.jacobian_tested);
@@ -641,8 +642,9 @@ static void pack_counts(const struct me *me, struct tutti_parcel *parcel)
         tutti_parcel_put_block(parcel, &solver->counts, sizeof solver->counts);
 }
 
-static void unpack_counts(struct me *me, struct tutti_unparcel *in)
+static void unpack_counts(struct tutti_unit *unit, struct tutti_unparcel *in)
 {
+    struct me *me = (struct me *)unit;
     struct tutti_solver *solver = me->solution.solver;
     (void)tutti_unparcel_into(in, &me->model.counts, sizeof me->model.counts);
     me->model.jacobian_tested = tutti_unparcel_u8(in) != 0;
@@ -676,7 +678,7 @@ static enum tutti_err pack(struct tutti_unit *unit, const struct tutti_unit_save
     tutti_parcel_put_u8(parcel, saved->average.is_on);
     tutti_parcel_put_double(parcel, saved->average.step_start);
     tutti_parcel_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
-    pack_counts(me, parcel);
+    pack_counts(unit, parcel);
     return me->solution.solver && !me->solution.led && !saved->solution.is_ahead ? begin_anew(me, saved) : TUTTI_OK;
 }
 
@@ -695,7 +697,7 @@ static enum tutti_err unpack(struct tutti_unit *unit, struct tutti_unparcel *in,
     saved->average.is_on = tutti_unparcel_u8(in) != 0;
     saved->average.step_start = tutti_unparcel_double(in);
     (void)tutti_unparcel_into(in, saved->average.integral, me->solution.ode->count * sizeof(double));
-    unpack_counts(me, in);
+    unpack_counts(unit, in);
     if (me->solution.solver)
         me->solution.solver->started = false; /* until the point is restored, with what it has of the solver */
     return in->bad ? tutti_fail(TUTTI_ERR_FORMAT, "%s: these bytes are no saved state of this unit", unit->name)
@@ -890,6 +892,8 @@ const struct tutti_unit_kind tutti_unit_me = {
     .discard = discard,
     .pack = pack,
     .unpack = unpack,
+    .pack_counts = pack_counts,
+    .unpack_counts = unpack_counts,
     .terminate = terminate,
     .equations = &equations,
 };

@@ -29,6 +29,7 @@ struct tutti_unit;
 struct tutti_linear;     /* linear.h */
 struct tutti_unit_saved; /* a point that a unit can go back to; the kind knows what is in it */
 struct tutti_extra;      /* <tutti/extra.h> */
+struct tutti_replay;     /* replay.h */
 
 /* How a Model Exchange FMU is integrated. */
 struct tutti_integration {
@@ -203,6 +204,9 @@ struct tutti_unit_kind {
      * one that was brought there: what cannot be packed (the memory of some solvers) begins anew. */
     enum tutti_err (*pack)(struct tutti_unit *unit, const struct tutti_unit_saved *saved, struct tutti_parcel *parcel);
     enum tutti_err (*unpack)(struct tutti_unit *unit, struct tutti_unparcel *in, struct tutti_unit_saved **saved);
+    /* What the unit has counted and tested for itself, which going back does not take back: a part of what `pack` packs. NULL: nothing. */
+    void (*pack_counts)(const struct tutti_unit *unit, struct tutti_parcel *parcel);
+    void (*unpack_counts)(struct tutti_unit *unit, struct tutti_unparcel *in);
     /* The end of a run that went well; called at most once, nothing but finish follows. */
     enum tutti_err (*terminate)(struct tutti_unit *unit);
     const struct tutti_unit_equations *equations; /* NULL: the FMU solves its own */
@@ -230,6 +234,8 @@ struct tutti_unit {
     double horizon;  /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
     uint64_t *sizes; /* per variable: values of structural parameters that are extents; NULL: there are none */
     struct tutti_unit_counts counts;
+    struct tutti_replay
+        *replay; /* it is brought back by telling it again what it was told (replay.h); NULL: it is not */
 };
 
 /* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: a solver that is named asks for

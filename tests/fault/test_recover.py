@@ -53,6 +53,17 @@ class Workers(WorkerTest):
                                               r"\(recovery 1 of 2\)")
                 self.assertEqual(self.stats()["recoveries"], 1)
 
+    def test_units_that_cannot_serialise(self):
+        """They are told again what they were told."""
+        run = (f"a={kit_fmu('ChainMass', '1cs')}", *CHAIN[1:])
+        files = self.undisturbed(*run)
+        process = self.disturbed("--recover", "2", "--checkpoint-replay", run=run)
+        self.await_rows(process)
+        os.kill(workers(process)[1], signal.SIGKILL)
+        outcome = self.finish(process)
+        self.same(outcome, files)
+        self.assertRegex(outcome.err, "goes on from the checkpoint at t = ")
+
     def test_one_that_stands_still(self):
         files = self.undisturbed(*CHAIN)
         process = self.disturbed("--recover", "1", "--timeout", "2")

@@ -36,9 +36,9 @@ class CheckpointTest(FabricTest):
     def span(self, stats):
         return stats["stop"] - stats["start"]
 
-    def goes_on(self, *run, pairs=((LOCAL, LOCAL),), part=0.37, plain=None, **more):
+    def goes_on(self, *run, pairs=((LOCAL, LOCAL),), part=0.37, plain=None, how=(), **more):
         """A run with checkpoints is the plain one, and so is what follows one of them, on other ranks. The files are longer than
-        they were then, as after a crash."""
+        they were then, as after a crash. `how`: options of checkpoints."""
         plain = plain or self.again(*run, **more)
         if plain.status:
             return plain
@@ -46,12 +46,12 @@ class CheckpointTest(FabricTest):
         for first, second in pairs:
             with self.subTest(run=run, first=str(first), second=str(second)):
                 self.clear()
-                taken = self.again(*run, "--checkpoint", POINT, "--every", str(part * self.span(plain.stats)), fabric=first,
+                taken = self.again(*run, *how, "--checkpoint", POINT, "--every", str(part * self.span(plain.stats)), fabric=first,
                                    **more)
                 taken.err = "" if taken.status == 0 else taken.err
                 self.compare(plain, taken, first)
                 self.assertTrue(pathlib.Path(self.path(POINT)).exists(), "no checkpoint was taken")
-                resumed = self.again(*run, "--resume", POINT, fabric=second, **more)
+                resumed = self.again(*run, *how, "--resume", POINT, fabric=second, **more)
                 resumed.err = "" if resumed.status == 0 else resumed.err
                 self.compare(plain, resumed, second)
         return plain

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* replay.h - a unit whose FMU cannot serialise its state, brought back by telling it again what it was told since the start.
+ *
+ * The unit's functions are replaced by others that keep a record of every call that matters for what follows (sets, steps, events), of what
+ * the FMU asked for inside of a step, and hashes of what it answered. A unit that goes back to a point that it saved forgets what came after it.
+ * In another process, with a unit that has come to the start in the same way, the calls are made once more; answers that are others than
+ * those recorded end it.
+ *
+ * The record is held in memory. A step with a few inputs and outputs takes some 60 bytes. */
+#ifndef TUTTI_UNIT_REPLAY_H
+#define TUTTI_UNIT_REPLAY_H
+
+#include "unit/unit.h"
+
+struct tutti_replay;
+
+/* From now on the unit's calls pass here; released with it. Records of more than `most` bytes are given up. MEMORY. */
+TUTTI_CHECKED enum tutti_err tutti_replay_attach(struct tutti_unit *unit, size_t most);
+/* The unit is at the start: what comes now is recorded. */
+void tutti_replay_begin(struct tutti_unit *unit);
+
+/* The record so far. UNSUPPORTED: it has grown beyond what was allowed. */
+TUTTI_CHECKED enum tutti_err tutti_replay_pack(const struct tutti_unit *unit, struct tutti_parcel *parcel);
+
+/* Called for every step that is made once more. An error ends it. */
+struct tutti_replay_watch {
+    enum tutti_err (*pass)(void *context, double t);
+    void *context;
+};
+/* Brings a unit that is at the start, with nothing recorded, to where such a record ends; recording goes on from there. FORMAT; FMU: it answers
+ * otherwise than it did. */
+TUTTI_CHECKED enum tutti_err tutti_replay_unpack(struct tutti_unit *unit, struct tutti_unparcel *in,
+                                                 const struct tutti_replay_watch *watch);
+
+/* For kinds, inside of a step: values of inputs that move, as they were then, if the step is made once more; false: they are to be found, and
+ * noted. `replay` may be NULL. */
+bool tutti_replay_give_moving(struct tutti_replay *replay, double *values, size_t count);
+void tutti_replay_note_moving(struct tutti_replay *replay, const double *values, size_t count);
+
+#endif
