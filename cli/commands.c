@@ -172,6 +172,21 @@ static const struct option node_options[] = {
     {NULL},
 };
 
+static const struct option rti_options[] = {
+    {"--listen", NULL, "HOST:PORT", "where federates reach it; port 0: any that is free, which is told (127.0.0.1:15164)"},
+    {"--fom", NULL, "FILE.xml",
+     "a FOM module that federates may name instead of sending it, by its path or its name; repeatable", .files = "xml"},
+    {"--key", NULL, "FILE", "a file with one line that federates have to know, as the password of their credentials or as the setting tutti.key",
+     .files = "*"},
+    {"--queue", NULL, "N", "how many messages may wait for a federate that does not take them in; it is lost then (100000)"},
+    {"--silence", NULL, "S", "a connection from which nothing has come for so many seconds counts as cut (180)"},
+    {"--grace", NULL, "S", "for how many seconds a federate whose connection was cut may come back, before it is lost (10)"},
+    LOG_OPTION,
+    {"--quiet", NULL, NULL, "no line when a federation is made or a federate joins, only what is wrong"},
+    {"--verbose", NULL, NULL, "also a line for every grant: which federate may go on, and to which time"},
+    {NULL},
+};
+
 static const struct option plot_options[] = {
     {"--output", "-o", "FILE", "the picture to write: OUT.svg, OUT.png or OUT.pdf (drawn in the terminal)",
      .files = "svg png pdf"},
@@ -318,6 +333,14 @@ const struct command commands[] = {
                        {"tutti node --listen 0.0.0.0:7077 --key desk.key --allow desk.key.pub",
                         "for those who have the key"}),
      .paths = PAIRS({"~/.cache/tutti", "files that runs brought, by their content; --cache names another folder"})},
+    {"rti", "", "let programs join a federation (HLA)",
+     "A run-time infrastructure (RTI) for federates of IEEE 1516-2025: programs join federations, publish and subscribe, send updates and "
+     "interactions with times, and are granted time so that no message comes in their past. It speaks the HLA 4 Federate Protocol over TCP, "
+     "for which there are libraries that programs of IEEE 1516-2010 and -2025 use as they are. Federates bring their FOM modules. A federate "
+     "whose connection is cut may come back and misses nothing. SIGTERM or Ctrl-C ends it.",
+     0, 0, rti_options, command_rti,
+     .examples = PAIRS({"tutti rti", "for programs on this machine"},
+                       {"tutti rti --listen 127.0.0.1:0 --fom Car.xml --verbose", "at any port, with a module; tells every grant"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",
      "Prints a script that teaches bash, zsh or fish to complete what is typed after tutti: commands, options, the words "
      "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "

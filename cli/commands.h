@@ -15,6 +15,7 @@ int command_linearize(const struct arguments *arguments);
 int command_new(const struct arguments *arguments);
 int command_node(const struct arguments *arguments);
 int command_plot(const struct arguments *arguments);
+int command_rti(const struct arguments *arguments);
 int command_run(const struct arguments *arguments);
 
 #endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "commands.h"
+#include "console.h"
+#include "fedpro/server.h"
+#include "fedpro/service.h"
+
+static volatile sig_atomic_t ended_by;
+
+/* The first signal ends the RTI, the second one at once. */
+static void on_signal(int number)
+{
+    if (ended_by)
+        _exit(128 + number);
+    ended_by = number;
+}
+
+static void heed_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* What it was told to be. */
+struct wishes {
+    struct tutti_fedpro_server_options server;
+    struct tutti_fedpro_service_options service;
+    struct tutti_log log;
+    const char **modules;
+    char key[200];
+};
+
+static bool read_seconds(const struct arguments *arguments, const char *name, double *seconds)
+{
+    bool given = false;
+    double value = 0;
+    if (!arguments_number(arguments, name, &given, &value))
+        return false;
+    if (given && !(value >= 0)) {
+        fprintf(stderr, "tutti rti: %s: a number of seconds from 0 on is wanted\n", name);
+        return false;
+    }
+    if (given)
+        *seconds = value;
+    return true;
+}
+
+static bool read_queue(const struct arguments *arguments, size_t *count)
+{
+    uint64_t value = 0;
+    const char *text = arguments_value(arguments, "--queue");
+    if (text && (!tutti_number_read_uint(text, strlen(text), &value) || value == 0)) {
+        fprintf(stderr, "tutti rti: --queue: '%s' is no number from 1 on\n", text);
+        return false;
+    }
+    if (text)
+        *count = (size_t)value;
+    return true;
+}
+
+/* The first line of the file. */
+static bool read_key(const struct arguments *arguments, struct wishes *wishes)
+{
+    const char *path = arguments_value(arguments, "--key");
+    if (!path)
+        return true;
+    struct stat st;
+    FILE *file = fopen(path, "re");
+    bool open_to_others = file && fstat(fileno(file), &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    bool good = file && fgets(wishes->key, sizeof wishes->key, file);
+    wishes->key[strcspn(wishes->key, "\r\n")] = '\0';
+    if (!file)
+        fprintf(stderr, "tutti rti: --key: %s cannot be opened: %s\n", path, strerror(errno));
+    else if (open_to_others)
+        fprintf(stderr, "tutti rti: --key: others may read %s; chmod 600 keeps them out\n", path);
+    else if (!good || !wishes->key[0])
+        fprintf(stderr, "tutti rti: --key: the first line of %s is empty\n", path);
+    if (file)
+        fclose(file);
+    wishes->service.key = wishes->key;
+    return good && wishes->key[0] && !open_to_others;
+}
+
+/* False: something of it is wrong, which was said. `log` of the options points into `wishes`. */
+static bool read_wishes(const struct arguments *arguments, struct wishes *wishes)
+{
+    bool json = false;
+    const char *listen = arguments_value(arguments, "--listen");
+    *wishes = (struct wishes){
+        .server = {.listen = listen ? listen : "127.0.0.1", .rules = tutti_fedpro_rules_usual},
+        .service = {.longest_message = TUTTI_FEDPRO_LONGEST_MESSAGE,
+                    .limits = {.callbacks = 1000000, .bytes = (size_t)1 << 30}},
+        .log = {.write = console_log, .level = TUTTI_LOG_INFO},
+    };
+    if (arguments_value(arguments, "--quiet"))
+        wishes->log.level = TUTTI_LOG_WARNING;
+    if (arguments_value(arguments, "--verbose"))
+        wishes->log.level = TUTTI_LOG_DEBUG;
+    if (!console_wants_json(arguments, &json) || !read_seconds(arguments, "--silence", &wishes->server.rules.silence) ||
+        !read_seconds(arguments, "--grace", &wishes->server.rules.grace) ||
+        !read_queue(arguments, &wishes->server.rules.limits.waiting) || !read_key(arguments, wishes))
+        return false;
+    if (json)
+        console_use_json(NULL);
+    wishes->modules = calloc(arguments->given_count + 1, sizeof *wishes->modules);
+    if (!wishes->modules) {
+        console_error("out of memory");
+        return false;
+    }
+    wishes->service.shelf.count = arguments_values(arguments, "--fom", wishes->modules);
+    wishes->service.shelf.paths = wishes->modules;
+    wishes->server.log = wishes->service.log = &wishes->log;
+    return true;
+}
+
+/* Files that cannot be used are told at the beginning, not when a federate names them. */
+static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
+{
+    for (size_t i = 0; i < shelf->count; i++) {
+        char *path = (char *)(uintptr_t)shelf->paths[i];
+        struct tutti_fedpro_modules modules = {0};
+        Fedpro__Module module = FEDPRO__MODULE__INIT;
+        module.form_case = FEDPRO__MODULE__FORM_URL;
+        module.url = path;
+        enum tutti_hla hla = tutti_fedpro_modules_add(&modules, &module, shelf);
+        tutti_fedpro_modules_fini(&modules);
+        if (hla)
+            return TUTTI_ERR_FORMAT;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err serve(struct wishes *wishes)
+{
+    struct tutti_fedpro_service service;
+    struct tutti_fedpro_server *server = NULL;
+    TRY(try_modules(&wishes->service.shelf));
+    TRY(tutti_fedpro_service_init(&service, &wishes->service));
+    struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
+                                         .settle = tutti_fedpro_service_settle};
+    enum tutti_err err = tutti_fedpro_server_open(&server, &wishes->server, &served);
+    if (!err && !tutti_fedpro_server_is_local(server)) {
+        err =
+            tutti_fail(TUTTI_ERR_ARGUMENT,
+                       "%s can be reached from other machines, and whoever reaches it could join: listen at a loopback "
+                       "address, and let others come through a tunnel (ssh -L)",
+                       tutti_fedpro_server_address(server));
+        tutti_fedpro_server_close(server);
+    }
+    if (!err) {
+        heed_signals();
+        tutti_log_printf(&wishes->log, TUTTI_LOG_INFO, NULL, "listening at %s", tutti_fedpro_server_address(server));
+        err = tutti_fedpro_server_run(server, &ended_by);
+        tutti_fedpro_server_close(server);
+    }
+    tutti_fedpro_service_fini(&service);
+    return err;
+}
+
+int command_rti(const struct arguments *arguments)
+{
+    struct wishes wishes;
+    if (!read_wishes(arguments, &wishes))
+        return EXIT_USAGE;
+    enum tutti_err err = serve(&wishes);
+    free(wishes.modules);
+    if (err)
+        console_error(tutti_err_message());
+    return err == TUTTI_ERR_ARGUMENT ? EXIT_USAGE : err ? EXIT_FAILED : EXIT_DONE;
+}

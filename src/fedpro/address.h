@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* address.h - where the RTI listens: a host and a port as text and for sockets. */
+#ifndef TUTTI_FEDPRO_ADDRESS_H
+#define TUTTI_FEDPRO_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+
+enum { TUTTI_FEDPRO_ADDRESS = 128 };
+
+struct tutti_fedpro_address {
+    struct sockaddr_storage storage;
+    socklen_t size;
+    bool loopback; /* it cannot be reached from another machine */
+    char text[TUTTI_FEDPRO_ADDRESS];
+};
+
+/* "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; what is not there is localhost and `port`. IPv4 where there is one. ARGUMENT: it is no such
+ * text; LOST: the name cannot be looked up. */
+TUTTI_CHECKED enum tutti_err tutti_fedpro_address_find(struct tutti_fedpro_address *address, const char *text,
+                                                       uint16_t port);
+/* `text` and `loopback` from the rest. */
+void tutti_fedpro_address_show(struct tutti_fedpro_address *address);
+
+#endif

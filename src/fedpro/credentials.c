@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "fedpro/credentials.h"
+
+#include <string.h>
+
+#include "fedpro/message.h"
+
+enum { LONGEST = 1024 };
+
+/* One character of UTF-16 as UTF-8; returns its bytes. Surrogates are taken one by one: such a key does not fit any. */
+static size_t put_utf8(char *text, unsigned character)
+{
+    if (character < 0x80) {
+        text[0] = (char)character;
+        return 1;
+    }
+    if (character < 0x800) {
+        text[0] = (char)(0xc0 | character >> 6);
+        text[1] = (char)(0x80 | (character & 0x3f));
+        return 2;
+    }
+    text[0] = (char)(0xe0 | character >> 12);
+    text[1] = (char)(0x80 | (character >> 6 & 0x3f));
+    text[2] = (char)(0x80 | (character & 0x3f));
+    return 3;
+}
+
+/* HLAunicodeString: how many characters in four bytes, then two bytes each, big-endian. */
+static const char *read_unicode(struct tutti_fedpro_memory *memory, const uint8_t *bytes, size_t size)
+{
+    if (size < 4)
+        return NULL;
+    size_t count = tutti_fedpro_get_u32(bytes), length = 0;
+    if (count > LONGEST || size < 4 + 2 * count)
+        return NULL;
+    char *text = tutti_fedpro_memory_take(memory, 3 * count + 1);
+    for (size_t i = 0; text && i < count; i++)
+        length += put_utf8(text + length, (unsigned)bytes[4 + 2 * i] << 8 | bytes[5 + 2 * i]);
+    return text;
+}
+
+const char *tutti_fedpro_key_of_credentials(struct tutti_fedpro_memory *memory, const Fedpro__Credentials *credentials)
+{
+    if (!credentials || strcmp(credentials->type, "HLAplainTextPassword") != 0)
+        return NULL;
+    return read_unicode(memory, credentials->data.data, credentials->data.len);
+}
+
+const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, const char *settings)
+{
+    static const char name[] = "tutti.key=";
+    while (settings && *settings) {
+        settings += strspn(settings, ", \t\r\n");
+        size_t length = strcspn(settings, ",\r\n");
+        if (strncmp(settings, name, sizeof name - 1) == 0) {
+            size_t value = length - (sizeof name - 1);
+            char *text = tutti_fedpro_memory_take(memory, value + 1);
+            return text ? memcpy(text, settings + sizeof name - 1, value) : NULL;
+        }
+        settings += length;
+    }
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* credentials.h - what a federate shows when it connects: a password in the standard's form, or, for programs of IEEE 1516-2010, which have no
+ * credentials, `tutti.key=KEY` among the settings. */
+#ifndef TUTTI_FEDPRO_CREDENTIALS_H
+#define TUTTI_FEDPRO_CREDENTIALS_H
+
+#include "fedpro/envelope.h"
+#include "fedpro/shapes.pb-c.h"
+
+/* The key as UTF-8, in the memory; NULL: it shows none. */
+const char *tutti_fedpro_key_of_credentials(struct tutti_fedpro_memory *memory, const Fedpro__Credentials *credentials);
+const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, const char *settings);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* forms.h - between the RTI's handles, times and values and the forms they have in messages (shapes.proto).
+ *
+ * A handle is four bytes, big-endian, a time eight, a retraction's handle eight. What is made lies in the memory given; when that is out,
+ * `memory->failed` says so, and what was made must not be sent. */
+#ifndef TUTTI_FEDPRO_FORMS_H
+#define TUTTI_FEDPRO_FORMS_H
+
+#include "fedpro/envelope.h"
+#include "fedpro/shapes.pb-c.h"
+#include "rti/logical_time.h"
+#include "rti/message.h"
+
+/* 0: there is none, or it is not of this size. */
+uint32_t tutti_fedpro_read_handle(const Fedpro__Handle *handle);
+uint64_t tutti_fedpro_read_retraction(const Fedpro__Handle *handle);
+/* An array in the memory, NULL if it is empty. */
+uint32_t *tutti_fedpro_read_handles(struct tutti_fedpro_memory *memory, const Fedpro__Handles *handles, size_t *count);
+struct tutti_value *tutti_fedpro_read_values(struct tutti_fedpro_memory *memory, const Fedpro__Values *values,
+                                             size_t *count);
+static inline struct tutti_bytes tutti_fedpro_read_bytes(ProtobufCBinaryData data)
+{
+    return (struct tutti_bytes){data.data, data.len};
+}
+
+Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uint32_t handle);
+Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory, uint64_t number);
+Fedpro__Handle *tutti_fedpro_make_time(struct tutti_fedpro_memory *memory, enum tutti_time_kind kind, int64_t time);
+Fedpro__Handles *tutti_fedpro_make_handles(struct tutti_fedpro_memory *memory, const uint32_t *handles, size_t count);
+Fedpro__Values *tutti_fedpro_make_values(struct tutti_fedpro_memory *memory, const struct tutti_value *values,
+                                         size_t count);
+/* The text is borrowed; NULL is "". */
+char *tutti_fedpro_make_text(const char *text);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* modules.h - FOM modules as federates bring them: the file itself, zipped, or the name of one that the RTI has. */
+#ifndef TUTTI_FEDPRO_MODULES_H
+#define TUTTI_FEDPRO_MODULES_H
+
+#include "fedpro/shapes.pb-c.h"
+#include "rti/exception.h"
+#include "rti/fom/module.h"
+
+/* Modules that were read; zeroed is empty. */
+struct tutti_fedpro_modules {
+    struct tutti_fom_module **items;
+    size_t count, room;
+};
+void tutti_fedpro_modules_fini(struct tutti_fedpro_modules *modules);
+
+/* Files that the RTI was given: the only ones that a URL can name, by "file://" and their path, by the path, or by the name alone. */
+struct tutti_fedpro_shelf {
+    const char *const *paths;
+    size_t count;
+};
+
+enum { TUTTI_FEDPRO_MODULE_MOST = 16 << 20 }; /* bytes of a module, unpacked */
+
+/* Adds a module, or all of a set (NULL: none). CouldNotOpenFOM, ErrorReadingFOM. */
+TUTTI_CHECKED enum tutti_hla tutti_fedpro_modules_add(struct tutti_fedpro_modules *modules,
+                                                      const Fedpro__Module *module,
+                                                      const struct tutti_fedpro_shelf *shelf);
+TUTTI_CHECKED enum tutti_hla tutti_fedpro_modules_add_all(struct tutti_fedpro_modules *modules,
+                                                          const Fedpro__Modules *set,
+                                                          const struct tutti_fedpro_shelf *shelf);
+
+#endif

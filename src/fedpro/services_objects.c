@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Object management: objects and interactions. */
+#include "fedpro/call.h"
+#include "rti/interactions.h"
+#include "rti/objects.h"
+
+enum tutti_hla tutti_fedpro_serve_reserve_name(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return tutti_rti_reserve_name(call->ambassador, TAKE(Text, request)->text);
+}
+
+enum tutti_hla tutti_fedpro_serve_release_name(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return tutti_rti_release_name(call->ambassador, TAKE(Text, request)->text);
+}
+
+enum tutti_hla tutti_fedpro_serve_reserve_names(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Texts *names = TAKE(Texts, request);
+    return tutti_rti_reserve_names(call->ambassador, (const char *const *)names->text, names->n_text);
+}
+
+enum tutti_hla tutti_fedpro_serve_release_names(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Texts *names = TAKE(Texts, request);
+    return tutti_rti_release_names(call->ambassador, (const char *const *)names->text, names->n_text);
+}
+
+static enum tutti_hla register_object(struct tutti_fedpro_call *call, uint32_t class, const char *name)
+{
+    uint32_t object = 0;
+    HLA_TRY(tutti_rti_register(call->ambassador, class, name, &object));
+    return tutti_fedpro_answer_handle(call, object);
+}
+
+enum tutti_hla tutti_fedpro_serve_register(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return register_object(call, tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle), NULL);
+}
+
+enum tutti_hla tutti_fedpro_serve_register_named(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Named *named = TAKE(Named, request);
+    return register_object(call, tutti_fedpro_read_handle(named->handle), named->name);
+}
+
+/* The stamp of a service that has one lies in *time. */
+static enum tutti_hla stamp(const struct tutti_fedpro_call *call, const Fedpro__Handle *encoded, int64_t *time,
+                            struct tutti_send *send)
+{
+    HLA_TRY(tutti_fedpro_call_time(call, encoded, TUTTI_HLA_InvalidLogicalTime, time));
+    send->time = time;
+    return TUTTI_HLA_OK;
+}
+
+static enum tutti_hla update(struct tutti_fedpro_call *call, const Fedpro__Sent *sent, const int64_t *time,
+                             uint64_t *retraction)
+{
+    size_t count = 0;
+    const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
+    struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
+    return tutti_rti_update(call->ambassador, tutti_fedpro_read_handle(sent->subject), values, count, send, retraction);
+}
+
+enum tutti_hla tutti_fedpro_serve_update(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return update(call, TAKE(Sent, request), NULL, NULL);
+}
+
+enum tutti_hla tutti_fedpro_serve_update_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Sent *sent = TAKE(Sent, request);
+    struct tutti_send send = {0};
+    int64_t time = 0;
+    uint64_t retraction = 0;
+    HLA_TRY(stamp(call, sent->time, &time, &send));
+    HLA_TRY(update(call, sent, send.time, &retraction));
+    return tutti_fedpro_answer_retraction(call, retraction);
+}
+
+static enum tutti_hla send_interaction(struct tutti_fedpro_call *call, const Fedpro__Sent *sent, const int64_t *time,
+                                       uint64_t *retraction)
+{
+    size_t count = 0;
+    const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
+    struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
+    return tutti_rti_send_interaction(call->ambassador, tutti_fedpro_read_handle(sent->subject), values, count, send,
+                                      retraction);
+}
+
+enum tutti_hla tutti_fedpro_serve_send(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return send_interaction(call, TAKE(Sent, request), NULL, NULL);
+}
+
+enum tutti_hla tutti_fedpro_serve_send_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Sent *sent = TAKE(Sent, request);
+    struct tutti_send send = {0};
+    int64_t time = 0;
+    uint64_t retraction = 0;
+    HLA_TRY(stamp(call, sent->time, &time, &send));
+    HLA_TRY(send_interaction(call, sent, send.time, &retraction));
+    return tutti_fedpro_answer_retraction(call, retraction);
+}
+
+static enum tutti_hla send_directed(struct tutti_fedpro_call *call, const Fedpro__SentDirected *sent,
+                                    const int64_t *time, uint64_t *retraction)
+{
+    size_t count = 0;
+    const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
+    struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
+    return tutti_rti_send_directed(call->ambassador, tutti_fedpro_read_handle(sent->interaction),
+                                   tutti_fedpro_read_handle(sent->object), values, count, send, retraction);
+}
+
+enum tutti_hla tutti_fedpro_serve_send_directed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return send_directed(call, TAKE(SentDirected, request), NULL, NULL);
+}
+
+enum tutti_hla tutti_fedpro_serve_send_directed_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__SentDirected *sent = TAKE(SentDirected, request);
+    struct tutti_send send = {0};
+    int64_t time = 0;
+    uint64_t retraction = 0;
+    HLA_TRY(stamp(call, sent->time, &time, &send));
+    HLA_TRY(send_directed(call, sent, send.time, &retraction));
+    return tutti_fedpro_answer_retraction(call, retraction);
+}
+
+enum tutti_hla tutti_fedpro_serve_delete(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Deleted *deleted = TAKE(Deleted, request);
+    struct tutti_send send = {.tag = tutti_fedpro_read_bytes(deleted->tag)};
+    return tutti_rti_delete(call->ambassador, tutti_fedpro_read_handle(deleted->object), send, NULL);
+}
+
+enum tutti_hla tutti_fedpro_serve_delete_timed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Deleted *deleted = TAKE(Deleted, request);
+    struct tutti_send send = {.tag = tutti_fedpro_read_bytes(deleted->tag)};
+    int64_t time = 0;
+    uint64_t retraction = 0;
+    HLA_TRY(stamp(call, deleted->time, &time, &send));
+    HLA_TRY(tutti_rti_delete(call->ambassador, tutti_fedpro_read_handle(deleted->object), send, &retraction));
+    return tutti_fedpro_answer_retraction(call, retraction);
+}
+
+enum tutti_hla tutti_fedpro_serve_local_delete(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return tutti_rti_local_delete(call->ambassador, tutti_fedpro_read_handle(TAKE(OneHandle, request)->handle));
+}
+
+enum tutti_hla tutti_fedpro_serve_request_update(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Members *members = TAKE(Members, request);
+    struct tutti_attribute_set set = {.object = tutti_fedpro_read_handle(members->subject)};
+    set.attributes = tutti_fedpro_read_handles(call->memory, members->members, &set.count);
+    return tutti_rti_request_update(call->ambassador, set, tutti_fedpro_read_bytes(members->extra));
+}
+
+enum tutti_hla tutti_fedpro_serve_request_class_update(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__Members *members = TAKE(Members, request);
+    size_t count = 0;
+    const uint32_t *attributes = tutti_fedpro_read_handles(call->memory, members->members, &count);
+    return tutti_rti_request_class_update(call->ambassador, tutti_fedpro_read_handle(members->subject), attributes,
+                                          count, tutti_fedpro_read_bytes(members->extra));
+}
+
+enum tutti_hla tutti_fedpro_serve_attribute_order(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    const Fedpro__MembersNumber *members = TAKE(MembersNumber, request);
+    struct tutti_attribute_set set = {.object = tutti_fedpro_read_handle(members->subject)};
+    set.attributes = tutti_fedpro_read_handles(call->memory, members->members, &set.count);
+    if (members->number > TUTTI_ORDER_TIMESTAMP)
+        return RAISE(InvalidOrderType, "%u is no type of order", members->number);
+    return tutti_rti_change_attribute_order(call->ambassador, set, (enum tutti_order)members->number);
+}
+
+enum tutti_hla tutti_fedpro_serve_retract(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
+{
+    return tutti_rti_retract(call->ambassador, tutti_fedpro_read_retraction(TAKE(OneHandle, request)->handle));
+}

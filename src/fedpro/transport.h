@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* transport.h - how the bytes of a connection travel over a socket that does not block: plain, or in something else. */
+#ifndef TUTTI_FEDPRO_TRANSPORT_H
+#define TUTTI_FEDPRO_TRANSPORT_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum tutti_fedpro_io {
+    TUTTI_FEDPRO_IO_DONE,  /* some bytes were read or written */
+    TUTTI_FEDPRO_IO_WAIT,  /* none; later */
+    TUTTI_FEDPRO_IO_ENDED, /* the other side closed it */
+    TUTTI_FEDPRO_IO_FAILED /* errno or the message says why */
+};
+
+struct tutti_fedpro_transport {
+    const struct tutti_fedpro_transport_kind *kind;
+};
+
+struct tutti_fedpro_transport_kind {
+    const char *name; /* "tcp" */
+    /* At most `size` bytes, how many in *count. */
+    enum tutti_fedpro_io (*read)(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count);
+    enum tutti_fedpro_io (*write)(struct tutti_fedpro_transport *self, const void *bytes, size_t size, size_t *count);
+    /* Bytes of its own wait to be written, whether or not there is anything of the connection's. NULL: never. */
+    bool (*wants_write)(struct tutti_fedpro_transport *self);
+    /* Says goodbye as far as that can be done at once, and frees itself. The socket stays open. */
+    void (*free)(struct tutti_fedpro_transport *self);
+};
+
+/* The socket is borrowed. NULL when memory is out. */
+struct tutti_fedpro_transport *tutti_fedpro_tcp_new(int socket);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "fedpro/transport.h"
+
+struct tcp {
+    struct tutti_fedpro_transport base;
+    int socket;
+};
+
+static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
+{
+    *count = got > 0 ? (size_t)got : 0;
+    if (got > 0)
+        return TUTTI_FEDPRO_IO_DONE;
+    if (got == 0)
+        return TUTTI_FEDPRO_IO_ENDED;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? TUTTI_FEDPRO_IO_WAIT : TUTTI_FEDPRO_IO_FAILED;
+}
+
+static enum tutti_fedpro_io tcp_read(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count)
+{
+    return outcome(recv(((struct tcp *)self)->socket, bytes, size, 0), count);
+}
+
+static enum tutti_fedpro_io tcp_write(struct tutti_fedpro_transport *self, const void *bytes, size_t size,
+                                      size_t *count)
+{
+    return outcome(send(((struct tcp *)self)->socket, bytes, size, MSG_NOSIGNAL), count);
+}
+
+static void tcp_free(struct tutti_fedpro_transport *self)
+{
+    free(self);
+}
+
+static const struct tutti_fedpro_transport_kind tcp_kind = {.name = "tcp",
+                                                            .read = tcp_read,
+                                                            .write = tcp_write,
+                                                            .free = tcp_free};
+
+struct tutti_fedpro_transport *tutti_fedpro_tcp_new(int socket)
+{
+    struct tcp *tcp = calloc(1, sizeof *tcp);
+    if (!tcp)
+        return NULL;
+    tcp->base.kind = &tcp_kind;
+    tcp->socket = socket;
+    return &tcp->base;
+}
