@@ -39,6 +39,8 @@ struct wishes {
     struct tutti_log log;
     const char **modules;
     char key[200];
+    struct tutti_fedpro_tls *tls;
+    bool allows; /* federates need a certificate */
 };
 
 static bool read_seconds(const struct arguments *arguments, const char *name, double *seconds)
@@ -124,6 +126,19 @@ static bool read_wishes(const struct arguments *arguments, struct wishes *wishes
     return true;
 }
 
+static enum tutti_err read_certificates(const struct arguments *arguments, struct wishes *wishes)
+{
+    const char *certificate = arguments_value(arguments, "--tls-cert"), *key = arguments_value(arguments, "--tls-key");
+    const char *allow = arguments_value(arguments, "--allow");
+    if (!certificate != !key || (allow && !certificate))
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--tls-cert and --tls-key belong together, and --allow needs both");
+    if (certificate)
+        TRY(tutti_fedpro_tls_server(&wishes->tls, certificate, key, allow));
+    wishes->server.tls = wishes->tls;
+    wishes->allows = allow != NULL;
+    return TUTTI_OK;
+}
+
 /* Files that cannot be used are told at the beginning, not when a federate names them. */
 static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
 {
@@ -150,12 +165,12 @@ static enum tutti_err serve(struct wishes *wishes)
     struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
                                          .settle = tutti_fedpro_service_settle};
     enum tutti_err err = tutti_fedpro_server_open(&server, &wishes->server, &served);
-    if (!err && !tutti_fedpro_server_is_local(server)) {
-        err =
-            tutti_fail(TUTTI_ERR_ARGUMENT,
-                       "%s can be reached from other machines, and whoever reaches it could join: listen at a loopback "
-                       "address, and let others come through a tunnel (ssh -L)",
-                       tutti_fedpro_server_address(server));
+    if (!err && !tutti_fedpro_server_is_local(server) && !(wishes->tls && (wishes->service.key || wishes->allows))) {
+        err = tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "%s can be reached from other machines: it needs --tls-cert and --tls-key, and --key or --allow, "
+            "so that not all who reach it can join",
+            tutti_fedpro_server_address(server));
         tutti_fedpro_server_close(server);
     }
     if (!err) {
@@ -173,7 +188,9 @@ int command_rti(const struct arguments *arguments)
     struct wishes wishes;
     if (!read_wishes(arguments, &wishes))
         return EXIT_USAGE;
-    enum tutti_err err = serve(&wishes);
+    enum tutti_err err = read_certificates(arguments, &wishes);
+    err = err ? err : serve(&wishes);
+    tutti_fedpro_tls_free(wishes.tls);
     free(wishes.modules);
     if (err)
         console_error(tutti_err_message());

@@ -176,6 +176,10 @@ static const struct option rti_options[] = {
     {"--listen", NULL, "HOST:PORT", "where federates reach it; port 0: any that is free, which is told (127.0.0.1:15164)"},
     {"--fom", NULL, "FILE.xml",
      "a FOM module that federates may name instead of sending it, by its path or its name; repeatable", .files = "xml"},
+    {"--tls-cert", NULL, "FILE.pem", "its certificate, for connections in TLS; needed unless HOST is a loopback address", .files = "pem crt"},
+    {"--tls-key", NULL, "FILE.pem", "the certificate's private key", .files = "pem key"},
+    {"--allow", NULL, "FILE.pem", "certificates: only federates with one of these, or with one that was issued by one of these, get in",
+     .files = "pem crt"},
     {"--key", NULL, "FILE", "a file with one line that federates have to know, as the password of their credentials or as the setting tutti.key",
      .files = "*"},
     {"--queue", NULL, "N", "how many messages may wait for a federate that does not take them in; it is lost then (100000)"},
@@ -335,7 +339,7 @@ const struct command commands[] = {
      .paths = PAIRS({"~/.cache/tutti", "files that runs brought, by their content; --cache names another folder"})},
     {"rti", "", "let programs join a federation (HLA)",
      "A run-time infrastructure (RTI) for federates of IEEE 1516-2025: programs join federations, publish and subscribe, send updates and "
-     "interactions with times, and are granted time so that no message comes in their past. It speaks the HLA 4 Federate Protocol over TCP, "
+     "interactions with times, and are granted time so that no message comes in their past. It speaks the HLA 4 Federate Protocol over TCP, TLS and WebSockets, "
      "for which there are libraries that programs of IEEE 1516-2010 and -2025 use as they are. Federates bring their FOM modules. A federate "
      "whose connection is cut may come back and misses nothing. SIGTERM or Ctrl-C ends it.",
      0, 0, rti_options, command_rti,

@@ -22,8 +22,10 @@
 #include "base/clock.h"
 #include "fedpro/address.h"
 #include "fedpro/transport.h"
+#include "fedpro/websocket.h"
 
 enum {
+    FIRST_BYTES = 4,      /* that tell a WebSocket from a session */
     TURN = 64,            /* messages of one peer in one turn of the loop */
     EVENTS = 64,          /* of epoll at once */
     MUCH = 4096,          /* messages that wait to be written, from which on a peer is not read from */
@@ -39,7 +41,10 @@ struct peer {
     int socket;
     uint32_t mask; /* that epoll has */
     double since;
-    bool is_due, busy, failed; /* busy: whole messages are left */
+    bool is_due, failed;
+    bool busy;     /* whole messages are left */
+    bool readable; /* bytes are left in the transport */
+    bool sniffed;
     struct peer *next_due;
     struct peer *next, *previous;
     char name[TUTTI_FEDPRO_ADDRESS];
@@ -183,11 +188,18 @@ static void set_up_socket(int socket)
     setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 }
 
+static struct tutti_fedpro_transport *make_transport(struct tutti_fedpro_server *server, int socket)
+{
+    if (server->options.tls)
+        return tutti_fedpro_tls_new(server->options.tls, socket, NULL);
+    return tutti_fedpro_tcp_new(socket);
+}
+
 static void add_peer(struct tutti_fedpro_server *server, int socket, const struct tutti_fedpro_address *from)
 {
     struct peer *peer = calloc(1, sizeof *peer);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
-    struct tutti_fedpro_transport *transport = peer ? tutti_fedpro_tcp_new(socket) : NULL;
+    struct tutti_fedpro_transport *transport = peer ? make_transport(server, socket) : NULL;
     if (!transport || epoll_ctl(server->epoll, EPOLL_CTL_ADD, socket, &event) != 0) {
         if (transport)
             transport->kind->free(transport);
@@ -249,10 +261,34 @@ static void take(struct peer *peer)
         make_due(peer);
 }
 
+/* A connection that begins as one of HTTP is a WebSocket. False after its end was told. */
+static bool sniff(struct peer *peer)
+{
+    struct tutti_fedpro_intake *intake = &peer->connection.intake;
+    const uint8_t *bytes = intake->bytes + intake->begin;
+    size_t size = intake->end - intake->begin;
+    if (peer->sniffed || size < FIRST_BYTES)
+        return true;
+    peer->sniffed = true;
+    if (!tutti_fedpro_websocket_is_request(bytes, size))
+        return true;
+    struct tutti_fedpro_transport *transport = tutti_fedpro_websocket_new(peer->transport, bytes, size);
+    if (!transport) {
+        fail_peer(peer, "memory is out");
+        return false;
+    }
+    peer->transport = transport;
+    intake->begin = intake->end = 0;
+    peer->readable = true; /* the request is in there already */
+    make_due(peer);
+    return true;
+}
+
 static void read_from(struct peer *peer)
 {
     uint8_t *into = NULL;
     size_t room = 0, count = 0;
+    peer->readable = false;
     if (tutti_fedpro_intake_offer(&peer->connection.intake, &into, &room)) {
         fail_peer(peer, tutti_err_message());
         return;
@@ -260,15 +296,21 @@ static void read_from(struct peer *peer)
     switch (peer->transport->kind->read(peer->transport, into, room, &count)) {
     case TUTTI_FEDPRO_IO_DONE:
         tutti_fedpro_intake_took(&peer->connection.intake, count);
-        take(peer);
-        return;
-    case TUTTI_FEDPRO_IO_WAIT: return;
-    case TUTTI_FEDPRO_IO_ENDED:
-        peer->failed = true;
-        make_due(peer);
-        return;
-    default: fail_peer(peer, strerror(errno));
+        if (sniff(peer))
+            take(peer);
+        break;
+    case TUTTI_FEDPRO_IO_WAIT: break;
+    case TUTTI_FEDPRO_IO_ENDED: peer->failed = true; break;
+    default: fail_peer(peer, tutti_err_message());
     }
+    if (peer->transport->kind->has_more && peer->transport->kind->has_more(peer->transport))
+        peer->readable = true;
+    make_due(peer);
+}
+
+static bool wants_write(const struct peer *peer)
+{
+    return peer->transport->kind->wants_write && peer->transport->kind->wants_write(peer->transport);
 }
 
 /* As much as the socket takes. */
@@ -276,6 +318,9 @@ static void write_to(struct peer *peer)
 {
     size_t size = 0, count = 0;
     const uint8_t *bytes = NULL;
+    if (!peer->failed && wants_write(peer) &&
+        peer->transport->kind->write(peer->transport, NULL, 0, &count) == TUTTI_FEDPRO_IO_FAILED)
+        peer->failed = true;
     while (!peer->failed && (bytes = tutti_fedpro_connection_output(&peer->connection, &size)) != NULL) {
         enum tutti_fedpro_io io = peer->transport->kind->write(peer->transport, bytes, size, &count);
         if (io == TUTTI_FEDPRO_IO_WAIT)
@@ -306,17 +351,18 @@ static void set_mask(struct peer *peer, bool writes)
 static void look_at(struct peer *peer)
 {
     size_t size = 0;
+    if (peer->readable && !peer->failed && !peer->connection.closing)
+        read_from(peer);
     if (peer->busy && !peer->failed)
         take(peer);
     write_to(peer);
     bool writes = !peer->failed && tutti_fedpro_connection_output(&peer->connection, &size) != NULL;
+    writes |= !peer->failed && wants_write(peer);
     if (peer->failed || (peer->connection.closing && !writes)) {
         if (!peer->is_due)
             peer_free(peer);
         return;
     }
-    if (peer->transport->kind->wants_write && peer->transport->kind->wants_write(peer->transport))
-        writes = true;
     set_mask(peer, writes);
 }
 

@@ -10,13 +10,15 @@
 
 #include "base/log.h"
 #include "fedpro/sessions.h"
+#include "fedpro/tls.h"
 
 struct tutti_fedpro_server;
 
 struct tutti_fedpro_server_options {
     const char *listen; /* "HOST:PORT"; port 0: any */
     struct tutti_fedpro_rules rules;
-    const struct tutti_log *log; /* borrowed; may be NULL */
+    struct tutti_fedpro_tls *tls; /* borrowed; NULL: plain */
+    const struct tutti_log *log;  /* borrowed; may be NULL */
 };
 
 /* What the server serves. `ready` of the handler is the server's own. */

@@ -11,7 +11,7 @@ enum tutti_fedpro_io {
     TUTTI_FEDPRO_IO_DONE,  /* some bytes were read or written */
     TUTTI_FEDPRO_IO_WAIT,  /* none; later */
     TUTTI_FEDPRO_IO_ENDED, /* the other side closed it */
-    TUTTI_FEDPRO_IO_FAILED /* errno or the message says why */
+    TUTTI_FEDPRO_IO_FAILED /* this thread's message says why */
 };
 
 struct tutti_fedpro_transport {
@@ -22,9 +22,12 @@ struct tutti_fedpro_transport_kind {
     const char *name; /* "tcp" */
     /* At most `size` bytes, how many in *count. */
     enum tutti_fedpro_io (*read)(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count);
+    /* The same; of no bytes: what it has of its own to write. */
     enum tutti_fedpro_io (*write)(struct tutti_fedpro_transport *self, const void *bytes, size_t size, size_t *count);
     /* Bytes of its own wait to be written, whether or not there is anything of the connection's. NULL: never. */
     bool (*wants_write)(struct tutti_fedpro_transport *self);
+    /* Bytes wait in it that can be read although nothing more comes in by the socket. NULL: never. */
+    bool (*has_more)(struct tutti_fedpro_transport *self);
     /* Says goodbye as far as that can be done at once, and frees itself. The socket stays open. */
     void (*free)(struct tutti_fedpro_transport *self);
 };

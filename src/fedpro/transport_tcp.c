@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "fedpro/transport.h"
@@ -17,7 +18,10 @@ static enum tutti_fedpro_io outcome(ssize_t got, size_t *count)
         return TUTTI_FEDPRO_IO_DONE;
     if (got == 0)
         return TUTTI_FEDPRO_IO_ENDED;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? TUTTI_FEDPRO_IO_WAIT : TUTTI_FEDPRO_IO_FAILED;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+        return TUTTI_FEDPRO_IO_WAIT;
+    (void)tutti_fail(TUTTI_ERR_IO, "%s", strerror(errno));
+    return TUTTI_FEDPRO_IO_FAILED;
 }
 
 static enum tutti_fedpro_io tcp_read(struct tutti_fedpro_transport *self, void *bytes, size_t size, size_t *count)
