@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
+#include "fedpro/forms.h"
 #include "fedpro/server.h"
 #include "fedpro/service.h"
 
@@ -143,11 +144,10 @@ static enum tutti_err read_certificates(const struct arguments *arguments, struc
 static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
 {
     for (size_t i = 0; i < shelf->count; i++) {
-        char *path = (char *)(uintptr_t)shelf->paths[i];
         struct tutti_fedpro_modules modules = {0};
         Fedpro__Module module = FEDPRO__MODULE__INIT;
         module.form_case = FEDPRO__MODULE__FORM_URL;
-        module.url = path;
+        module.url = tutti_fedpro_make_text(shelf->paths[i]);
         enum tutti_hla hla = tutti_fedpro_modules_add(&modules, &module, shelf);
         tutti_fedpro_modules_fini(&modules);
         if (hla)

@@ -343,8 +343,8 @@ const struct command commands[] = {
      "for which there are libraries that programs of IEEE 1516-2010 and -2025 use as they are. Federates bring their FOM modules. A federate "
      "whose connection is cut may come back and misses nothing. SIGTERM or Ctrl-C ends it.",
      0, 0, rti_options, command_rti,
-     .examples = PAIRS({"tutti rti", "for programs on this machine"},
-                       {"tutti rti --listen 127.0.0.1:0 --fom Car.xml --verbose", "at any port, with a module; tells every grant"})},
+     .examples = PAIRS({"tutti rti --listen 127.0.0.1:0", "for programs on this machine, at any port that is free"},
+                       {"tutti rti --listen 127.0.0.1:0 --fom road.xml --verbose", "with a FOM module; tells every grant"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",
      "Prints a script that teaches bash, zsh or fish to complete what is typed after tutti: commands, options, the words "
      "that options take, and files with the right endings. An installed Tutti has put these scripts where the shells look "

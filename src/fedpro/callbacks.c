@@ -35,7 +35,7 @@ static Fedpro__Handle *retraction_of(const struct made *made)
 static ProtobufCBinaryData tag_of(const struct made *made)
 {
     const struct tutti_bytes *tag = &made->callback->tag;
-    return (ProtobufCBinaryData){tag->size, (uint8_t *)(uintptr_t)tag->data};
+    return (ProtobufCBinaryData){tag->size, tutti_fedpro_borrow(tag->data)};
 }
 
 static ProtobufCMessage *make_text(const struct made *made)
@@ -271,7 +271,6 @@ static const struct form forms[] = {
     [TUTTI_CALLBACK_ReportFederationExecutions] = {2, 0, make_pairs},
     [TUTTI_CALLBACK_ReportFederationExecutionMembers] = {3, 0, make_named_pairs},
     [TUTTI_CALLBACK_ReportFederationExecutionDoesNotExist] = {4, 0, make_text},
-    [TUTTI_CALLBACK_FederateResigned] = {5, 0, make_text},
     [TUTTI_CALLBACK_SynchronizationPointRegistrationSucceeded] = {6, 0, make_text},
     [TUTTI_CALLBACK_SynchronizationPointRegistrationFailed] = {7, 0, make_text_number},
     [TUTTI_CALLBACK_AnnounceSynchronizationPoint] = {8, 0, make_point},

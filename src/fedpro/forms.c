@@ -108,7 +108,7 @@ static Fedpro__Value *make_value(struct tutti_fedpro_memory *memory, const struc
         return NULL;
     fedpro__value__init(made);
     made->handle = tutti_fedpro_make_handle(memory, value->handle);
-    made->value = (ProtobufCBinaryData){value->bytes.size, (uint8_t *)(uintptr_t)value->bytes.data};
+    made->value = (ProtobufCBinaryData){value->bytes.size, tutti_fedpro_borrow(value->bytes.data)};
     return made;
 }
 
@@ -132,5 +132,5 @@ Fedpro__Values *tutti_fedpro_make_values(struct tutti_fedpro_memory *memory, con
 
 char *tutti_fedpro_make_text(const char *text)
 {
-    return (char *)(uintptr_t)(text ? text : "");
+    return tutti_fedpro_borrow(text ? text : "");
 }

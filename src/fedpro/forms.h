@@ -23,6 +23,16 @@ static inline struct tutti_bytes tutti_fedpro_read_bytes(ProtobufCBinaryData dat
     return (struct tutti_bytes){data.data, data.len};
 }
 
+/* protobuf-c's structures have no const; what is packed is not written to. */
+static inline void *tutti_fedpro_borrow(const void *pointer)
+{
+    union {
+        const void *from;
+        void *to;
+    } same = {pointer};
+    return same.to;
+}
+
 Fedpro__Handle *tutti_fedpro_make_handle(struct tutti_fedpro_memory *memory, uint32_t handle);
 Fedpro__Handle *tutti_fedpro_make_retraction(struct tutti_fedpro_memory *memory, uint64_t number);
 Fedpro__Handle *tutti_fedpro_make_time(struct tutti_fedpro_memory *memory, enum tutti_time_kind kind, int64_t time);

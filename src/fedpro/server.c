@@ -166,9 +166,10 @@ void tutti_fedpro_server_close(struct tutti_fedpro_server *server)
 {
     if (!server)
         return;
-    while (server->peers) {
-        server->peers->connection.session = NULL;
-        peer_free(server->peers);
+    for (struct peer *peer = server->peers, *next = NULL; peer; peer = next) {
+        next = peer->next;
+        peer->connection.session = NULL;
+        peer_free(peer);
     }
     server->due = NULL;
     for (size_t i = 0; i < server->sessions.count; i++)

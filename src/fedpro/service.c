@@ -163,7 +163,9 @@ static bool has_sound_texts(const ProtobufCMessage *message)
         size_t count = 1;
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {
             memcpy(&count, (const char *)message + field->quantifier_offset, sizeof count);
-            memcpy(&place, place, sizeof place);
+            const void *items = NULL;
+            memcpy(&items, place, sizeof items);
+            place = items;
         } else if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
             uint32_t which = 0;
             memcpy(&which, (const char *)message + field->quantifier_offset, sizeof which);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Support services: handles to names and back, normalized handles, switches. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fedpro/call.h"
@@ -136,7 +137,7 @@ static enum tutti_hla answer_dimensions(struct tutti_fedpro_call *call, const st
         char *name = tutti_fedpro_memory_take(call->memory, length + 1);
         if (!name)
             return tutti_hla_raise_memory();
-        memcpy(name, names, length);
+        snprintf(name, length + 1, "%.*s", (int)length, names);
         uint32_t handle = tutti_fom_find_entry(&fom->dimensions, name);
         if (handle)
             handles[count++] = handle;
@@ -163,8 +164,7 @@ enum tutti_hla tutti_fedpro_serve_object_class_dimensions(struct tutti_fedpro_ca
         char *both = tutti_fedpro_memory_take(call->memory, had + more + 1);
         if (!both)
             return tutti_hla_raise_memory();
-        memcpy(both, names, had);
-        memcpy(both + had, member->dimensions, more);
+        snprintf(both, had + more + 1, "%s%s", names, member->dimensions);
         names = both;
     }
     return answer_dimensions(call, fom, names);

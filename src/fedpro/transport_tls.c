@@ -36,20 +36,20 @@ static enum tutti_err wrong(const char *what, const char *path)
     return tutti_fail(TUTTI_ERR_ARGUMENT, "%s: %s: %s", path, what, reason(buffer));
 }
 
-static enum tutti_err begin(struct tutti_fedpro_tls **out, const SSL_METHOD *method)
+/* NULL after a failure. */
+static struct tutti_fedpro_tls *begin(const SSL_METHOD *method)
 {
     struct tutti_fedpro_tls *tls = calloc(1, sizeof *tls);
-    if (!tls)
-        return tutti_fail_memory();
     ERR_clear_error();
-    tls->context = SSL_CTX_new(method);
-    if (!tls->context || SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) != 1) {
+    if (tls)
+        tls->context = SSL_CTX_new(method);
+    if (!tls || !tls->context || SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) != 1) {
         tutti_fedpro_tls_free(tls);
-        return tutti_fail(TUTTI_ERR_IO, "TLS cannot be used");
+        (void)tutti_fail(TUTTI_ERR_IO, "TLS cannot be used");
+        return NULL;
     }
     SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    *out = tls;
-    return TUTTI_OK;
+    return tls;
 }
 
 static enum tutti_err use_own(SSL_CTX *context, const char *certificate, const char *key)
@@ -74,8 +74,9 @@ static enum tutti_err finish(struct tutti_fedpro_tls **out, struct tutti_fedpro_
 enum tutti_err tutti_fedpro_tls_server(struct tutti_fedpro_tls **tls, const char *certificate, const char *key,
                                        const char *allow)
 {
-    struct tutti_fedpro_tls *made = NULL;
-    TRY(begin(&made, TLS_server_method()));
+    struct tutti_fedpro_tls *made = begin(TLS_server_method());
+    if (!made)
+        return TUTTI_ERR_IO;
     enum tutti_err err = use_own(made->context, certificate, key);
     if (!err && allow) {
         if (SSL_CTX_load_verify_file(made->context, allow) != 1)
@@ -89,8 +90,9 @@ enum tutti_err tutti_fedpro_tls_server(struct tutti_fedpro_tls **tls, const char
 enum tutti_err tutti_fedpro_tls_client(struct tutti_fedpro_tls **tls, const char *trust, const char *certificate,
                                        const char *key)
 {
-    struct tutti_fedpro_tls *made = NULL;
-    TRY(begin(&made, TLS_client_method()));
+    struct tutti_fedpro_tls *made = begin(TLS_client_method());
+    if (!made)
+        return TUTTI_ERR_IO;
     enum tutti_err err = TUTTI_OK;
     if (trust ? SSL_CTX_load_verify_file(made->context, trust) != 1
               : SSL_CTX_set_default_verify_paths(made->context) != 1)
@@ -187,21 +189,21 @@ static bool expect(SSL *ssl, const char *host)
     return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
-struct tutti_fedpro_transport *tutti_fedpro_tls_new(struct tutti_fedpro_tls *shared, int socket, const char *host)
+struct tutti_fedpro_transport *tutti_fedpro_tls_new(struct tutti_fedpro_tls *tls, int socket, const char *host)
 {
-    struct tls *tls = calloc(1, sizeof *tls);
-    if (!tls)
+    struct tls *made = calloc(1, sizeof *made);
+    if (!made)
         return NULL;
-    tls->base.kind = &tls_kind;
-    tls->ssl = SSL_new(shared->context);
-    if (!tls->ssl || SSL_set_fd(tls->ssl, socket) != 1 || (host && !expect(tls->ssl, host))) {
-        SSL_free(tls->ssl);
-        free(tls);
+    made->base.kind = &tls_kind;
+    made->ssl = SSL_new(tls->context);
+    if (!made->ssl || SSL_set_fd(made->ssl, socket) != 1 || (host && !expect(made->ssl, host))) {
+        SSL_free(made->ssl);
+        free(made);
         return NULL;
     }
     if (host)
-        SSL_set_connect_state(tls->ssl);
+        SSL_set_connect_state(made->ssl);
     else
-        SSL_set_accept_state(tls->ssl);
-    return &tls->base;
+        SSL_set_accept_state(made->ssl);
+    return &made->base;
 }

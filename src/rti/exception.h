@@ -41,6 +41,7 @@
     X(InteractionClassNotPublished)                                                                                    \
     X(InteractionParameterNotDefined)                                                                                  \
     X(InvalidAttributeHandle)                                                                                          \
+    X(InvalidCredentials)                                                                                              \
     X(InvalidDimensionHandle)                                                                                          \
     X(InvalidFOM)                                                                                                      \
     X(InvalidFederateHandle)                                                                                           \
@@ -77,7 +78,8 @@
     X(TimeConstrainedAlreadyEnabled)                                                                                   \
     X(TimeConstrainedIsNotEnabled)                                                                                     \
     X(TimeRegulationAlreadyEnabled)                                                                                    \
-    X(TimeRegulationIsNotEnabled)
+    X(TimeRegulationIsNotEnabled)                                                                                      \
+    X(Unauthorized)
 
 enum tutti_hla {
     TUTTI_HLA_OK,

@@ -14,6 +14,7 @@ import time
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from command import PATIENCE, TUTTI, CommandTest, wait_until
+from fom import FOM  # noqa: F401 # for tests
 
 # Messages: name, then fields as name:type, numbered from 1 on unless name=N:type. s text, b bytes, f bool, n number, d double, a message by
 # its name; * before it: repeated.
@@ -555,21 +556,3 @@ class RtiTest(CommandTest):
     def federate(self, rti, **more):
         return Federate(self, rti.address, **more)
 
-
-FOM = """<?xml version="1.0" encoding="UTF-8"?>
-<objectModel xmlns="http://standards.ieee.org/IEEE1516-2010">
-  <modelIdentification><name>Test</name><type>FOM</type><version>1</version></modelIdentification>
-  <objects><objectClass><name>HLAobjectRoot</name>
-    <objectClass><name>Car</name><sharing>PublishSubscribe</sharing>
-      <attribute><name>z</name><dataType>HLAfloat64BE</dataType><updateType>Periodic</updateType><ownership>DivestAcquire</ownership>
-        <sharing>PublishSubscribe</sharing><transportation>HLAreliable</transportation><order>TimeStamp</order></attribute>
-      <attribute><name>v</name><dataType>HLAfloat64BE</dataType><updateType>Periodic</updateType><ownership>DivestAcquire</ownership>
-        <sharing>PublishSubscribe</sharing><transportation>HLAreliable</transportation><order>Receive</order></attribute>
-    </objectClass></objectClass></objects>
-  <interactions><interactionClass><name>HLAinteractionRoot</name>
-    <interactionClass><name>Honk</name><sharing>PublishSubscribe</sharing><transportation>HLAreliable</transportation>
-      <order>TimeStamp</order><parameter><name>pitch</name><dataType>HLAfloat64BE</dataType></parameter></interactionClass>
-    </interactionClass></interactions>
-  <dataTypes/>
-</objectModel>
-"""

@@ -10,6 +10,7 @@ import subprocess
 import unittest
 
 from command import FMUS, TUTTI, CommandTest, kit_fmu
+from fom import FOM
 
 SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO")
 
@@ -111,6 +112,7 @@ class Examples(HelpTest):
             shutil.copy(FMUS / f"{source}.fmu", self.path(f"{name}.fmu"))
         shutil.copy(FMUS.parent / "examples" / "quarter_car" / "quarter_car.ssp", self.path("car.ssp"))
         self.write("weather.csv", "time,T_outside\n0,270\n86400,280\n")
+        self.write("road.xml", FOM)
         for folder in ("home/.zsh", "home/.config/fish/completions"):
             os.makedirs(self.path(folder))
         for result in ("ball.csv", "reference.csv", "coarse.csv", "fine.mat"):
