@@ -179,10 +179,11 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
     const char **connect = calloc(arguments->given_count + 1, sizeof *connect);
     const char **set = calloc(arguments->given_count + 1, sizeof *set);
     const char **tlms = calloc(arguments->given_count + 1, sizeof *tlms);
+    const char **constrains = calloc(arguments->given_count + 1, sizeof *constrains);
     struct tutti_findings findings = {.report = print_finding};
     struct tutti_system *system = NULL;
     struct graph graph = {.phase = phase};
-    enum tutti_err err = connect && set && tlms ? TUTTI_OK : tutti_fail_memory();
+    enum tutti_err err = connect && set && tlms && constrains ? TUTTI_OK : tutti_fail_memory();
     if (err == TUTTI_OK) {
         struct tutti_system_source source = {.files = arguments->operands,
                                              .file_count = arguments->operand_count,
@@ -190,6 +191,8 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
                                              .connect_count = arguments_values(arguments, "--connect", connect),
                                              .tlms = tlms,
                                              .tlm_count = arguments_values(arguments, "--tlm", tlms),
+                                             .constrains = constrains,
+                                             .constrain_count = arguments_values(arguments, "--constrain", constrains),
                                              .convert = arguments_value(arguments, "--convert") != NULL,
                                              .set = set,
                                              .set_count = arguments_values(arguments, "--set", set)};
@@ -205,6 +208,7 @@ static int graph_system(const struct arguments *arguments, enum tutti_phase phas
         status = EXIT_FAILED;
     graph_fini(&graph);
     tutti_system_free(system);
+    free(constrains);
     free(tlms);
     free(set);
     free(connect);

@@ -62,6 +62,8 @@ static void add_all(json_t *json, const struct tutti_run_stats *stats)
     json_object_set_new(json, "extrapolate", json_string(order)); /* a word, as the option takes it */
     if (!tutti_stats_text(stats, "estimated_error.variable"))
         json_object_set_new(json, "estimated_error", json_null());
+    if (!tutti_stats_text(stats, "drift.constraint"))
+        json_object_set_new(json, "drift", json_null());
     json_object_set_new(json, "units", units_json(stats));
 }
 

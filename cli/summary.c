@@ -157,6 +157,9 @@ static void say_steps(const struct display *display, const struct tutti_run_stat
         say(display, "error", stats->estimated_error > 1.5 ? DISPLAY_WARNING : DISPLAY_PLAIN,
             "estimated: up to %.2g times --rtol (%s: %.2g)", stats->estimated_error, stats->estimated_in,
             stats->estimated_size);
+    if (stats->drift_in)
+        say(display, "drift", DISPLAY_PLAIN, "up to %.2g (%s); mobilities measured %lu times", stats->drift,
+            stats->drift_in, stats->mobilities);
     if (stats->overruns > 0)
         say(display, "realtime", DISPLAY_WARNING, "%lu points late, the worst by %s", stats->overruns,
             show_seconds(stats->most_late).text);

@@ -50,6 +50,8 @@ static enum tutti_err load(struct tutti_job *job)
         .connect_count = options->connect_count,
         .tlms = options->tlms,
         .tlm_count = options->tlm_count,
+        .constrains = options->constrains,
+        .constrain_count = options->constrain_count,
         .convert = options->convert,
         .set = options->sets,
         .set_count = options->set_count,

@@ -91,6 +91,8 @@ bool tutti_master_asks_to_go_back(const struct tutti_job *job)
     if (!is_auto(options->control) && tutti_control_find(options->control, &control) == TUTTI_OK &&
         (control->rejects || control->for_iteration))
         return true;
+    if (job->system->constraint_count > 0)
+        return true;
     if (!is_auto(options->coupling) && tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK &&
         coupling->iterates)
         return true;
@@ -138,6 +140,11 @@ static bool does_wave(const struct tutti_coupling *coupling)
 static bool does_take_correction(const struct tutti_coupling *coupling)
 {
     return coupling->takes_correction;
+}
+
+static bool does_constrain(const struct tutti_coupling *coupling)
+{
+    return coupling->constrains;
 }
 
 static struct words couplings_that(bool (*do_it)(const struct tutti_coupling *))
@@ -415,7 +422,10 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
     master->chosen.coupling = &tutti_coupling_jacobi;
     if (!facts->coupled)
         because(master, TUTTI_CHOICE_COUPLING, "there is one unit");
-    else if (options->correct || options->smooth)
+    else if (rank->job->system->constraint_count > 0) {
+        master->chosen.coupling = &tutti_coupling_kinematic;
+        because(master, TUTTI_CHOICE_COUPLING, "--constrain needs it");
+    } else if (options->correct || options->smooth)
         because(master, TUTTI_CHOICE_COUPLING, "--correct and --smooth need it");
     else if (judges_iteration(options)) {
         master->chosen.coupling = &tutti_coupling_relax;
@@ -558,13 +568,22 @@ static enum tutti_err refuse_no_rollback(const struct tutti_member *no_rollback,
                       other_rollback(no_rollback), instead, no_rollback->unit->forgets ? " that keeps its word" : "");
 }
 
+/* Does the coupling take units back inside a step? */
+static bool goes_back_in_step(const struct tutti_master *master)
+{
+    const struct tutti_coupling *coupling = master->chosen.coupling;
+    return coupling->iterates || (coupling->constrains && master->rank->job->system->constraint_count > 0);
+}
+
 static enum tutti_err check_going_back(const struct tutti_master *master, const struct facts *facts)
 {
     if (!facts->no_rollback)
         return TUTTI_OK;
-    if (master->chosen.coupling->iterates)
+    if (goes_back_in_step(master))
         return refuse_no_rollback(facts->no_rollback, "--coupling", master->chosen.coupling->name,
-                                  can_go_back(facts->no_rollback->unit) ? "--events early" : "--coupling seidel");
+                                  can_go_back(facts->no_rollback->unit) ? "--events early"
+                                  : master->chosen.coupling->constrains ? "--tlm instead of --constrain"
+                                                                        : "--coupling seidel");
     if (master->chosen.control->rejects)
         return refuse_no_rollback(facts->no_rollback, "--control", master->chosen.control->name,
                                   can_go_back(facts->no_rollback->unit) ? "--events early"
@@ -576,7 +595,7 @@ static enum tutti_err check_going_back(const struct tutti_master *master, const 
 
 static enum tutti_err check_own_steps(const struct tutti_master *master, const struct facts *facts)
 {
-    bool coupling = master->chosen.coupling->iterates || (master->chosen.coupling->joins && facts->own_step_me);
+    bool coupling = goes_back_in_step(master) || (master->chosen.coupling->joins && facts->own_step_me);
     const char *option = coupling                          ? "--coupling"
                          : master->chosen.control->varies  ? "--control"
                          : master->chosen.detection->early ? "--events"
@@ -596,6 +615,9 @@ static enum tutti_err check_own_steps(const struct tutti_master *master, const s
 static enum tutti_err check_together(const struct tutti_master *master, const struct facts *facts, unsigned order)
 {
     const struct tutti_rank *rank = master->rank;
+    if (rank->job->system->constraint_count > 0 && !master->chosen.coupling->constrains)
+        return tutti_fail(TUTTI_ERR_ARGUMENT, "--constrain goes with %s, not with %s",
+                          couplings_that(does_constrain).text, master->chosen.coupling->name);
     if (master->chosen.control->for_iteration && !master->chosen.coupling->iterates)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--control %s judges an iteration: use it with %s",
                           master->chosen.control->name, couplings_that(does_iterate).text);
@@ -636,6 +658,7 @@ static const char *coupling_option(const struct tutti_run_options *options, bool
         {options->mode != NULL, "--mode"},
         {!controlled && options->has_quantum, "--quantum"},
         {options->has_divergence, "--divergence"},
+        {options->has_relax_time, "--relax-time"},
         {!controlled && options->has_event_tolerance, "--event-tolerance"},
         {!controlled && options->has_h_min, "--h-min"},
     };
@@ -679,6 +702,7 @@ static void warn_of_idle(const struct tutti_master *master)
         {options->max_iterations > 0 && !iterates, "--max-iterations", iterating.text},
         {options->order && !master->chosen.coupling->waves, "--order", waving.text},
         {options->has_quantum && !master->chosen.control->takes_quantum, "--quantum", "--control quantum"},
+        {options->has_relax_time && rank->job->system->constraint_count == 0, "--relax-time", "--constrain"},
         {options->has_divergence && !master->chosen.control->takes_divergence, "--divergence", "--control diverge"},
         {options->error_per && !master->chosen.control->bounds_run, "--error-per", bounding.text},
         {options->has_h_min && !master->chosen.control->varies, "--h-min", "a --control that varies the step"},
@@ -777,7 +801,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.together = joins_all(master, &facts) && !master->chosen.control->rejects &&
                               !master->chosen.detection->outputs;
     TRY(check_together(master, &facts, master->chosen.order));
-    master->chosen.goes_back = master->chosen.coupling->iterates || master->chosen.control->rejects ||
+    master->chosen.goes_back = goes_back_in_step(master) || master->chosen.control->rejects ||
                                (master->chosen.detection->early && !master->chosen.together);
     master->chosen.by_attempts = master->chosen.goes_back || master->chosen.together ||
                                  master->chosen.control->varies || master->chosen.order > 0 ||

@@ -62,7 +62,8 @@
     X(seidel, "seidel", "one after the other")                                                                         \
     X(relax, "relax", "repeated until it rests")                                                                       \
     X(newton, "newton", "repeated with steps of Newton")                                                               \
-    X(strong, "strong", "all Model Exchange units in one solver")
+    X(strong, "strong", "all Model Exchange units in one solver")                                                      \
+    X(kinematic, "kinematic", "all at once, with forces that keep --constrain")
 
 /* Kinds of master/control/: tutti_control_NAME. */
 #define TUTTI_CONTROLS(X)                                                                                              \

@@ -276,6 +276,18 @@ static enum tutti_err add_fed(struct joiner *joiner, const struct tutti_end *end
     return TUTTI_OK;
 }
 
+/* The force of an end moves its velocity: both are of one unit. */
+static enum tutti_err check_one_unit(const struct joiner *joiner, const struct tutti_end *force, uint32_t velocity)
+{
+    const struct tutti_end *read = (const struct tutti_end *)joiner->read.items + velocity;
+    char names[2][256];
+    return force->component == read->component
+               ? TUTTI_OK
+               : refuse(joiner, "the force '%s' and the velocity '%s' of an end are of different units",
+                        name_of(joiner, force, names[0], sizeof names[0]),
+                        name_of(joiner, read, names[1], sizeof names[1]));
+}
+
 static const struct tutti_unit_def *unit_of(const struct joiner *joiner, const struct tutti_end *end)
 {
     const struct tutti_desc *desc = joiner->system->components[end->component].fmu->desc;
@@ -290,8 +302,9 @@ static enum tutti_err check_units(const struct joiner *joiner, const struct tutt
     char names[2][256];
     double factor = 1, offset = 0;
     bool known = false;
-    enum tutti_err err = units[0] && units[1] ? tutti_conversion_units(units[0], units[1], &factor, &offset, &known)
-                                              : TUTTI_OK;
+    if (!units[0] || !units[1])
+        return TUTTI_OK;
+    enum tutti_err err = tutti_conversion_units(units[0], units[1], &factor, &offset, &known);
     if (!err && factor == 1 && offset == 0)
         return TUTTI_OK;
     return refuse(joiner,
@@ -317,6 +330,7 @@ static enum tutti_err read_line_end(struct joiner *joiner, struct part text, str
         return unknown(joiner, found[0] ? velocity : force);
     TRY(add_fed(joiner, &terms[0].end, &end->force));
     TRY(add_read(joiner, &terms[1].end, "a velocity", &end->velocity));
+    TRY(check_one_unit(joiner, &terms[0].end, end->velocity));
     end->force_factor = terms[0].factor;
     end->velocity_factor = terms[1].factor;
     return TUTTI_OK;
@@ -446,12 +460,11 @@ static enum tutti_err read_equation(const struct joiner *joiner, struct part tex
     return err;
 }
 
+/* The units of what is equal. */
 static enum tutti_err check_equation(const struct joiner *joiner, const struct equation *equation)
 {
     const struct tutti_end *ends = equation->ends.items;
     size_t count = equation->ends.count;
-    if (count == 0)
-        return refuse(joiner, "there is nothing to constrain in it");
     for (uint32_t r = 0; r < equation->row_count; r++) {
         size_t first = count;
         for (size_t e = 0; e < count; e++) {
@@ -474,6 +487,8 @@ static enum tutti_err check_alike(const struct joiner *joiner, const struct equa
     bool same = velocities->row_count == positions->row_count && velocities->ends.count == positions->ends.count;
     for (size_t i = 0; same && i < count; i++)
         same = velocities->ratios[i] == positions->ratios[i];
+    if (velocities->ends.count == 0)
+        return refuse(joiner, "there is nothing to constrain in it");
     for (uint32_t r = 0; r < velocities->row_count; r++)
         if (velocities->offsets[r] != 0)
             return refuse(joiner, "only positions may be apart by a number, not velocities");
@@ -490,12 +505,14 @@ static enum tutti_err read_forces(struct joiner *joiner, struct part text, const
     uint32_t count = 0;
     while (next_part(&text, ',', &part)) {
         struct tutti_end end;
-        bool found;
+        bool found = false;
         TRY(find_name(joiner, part, &end, &found));
         if (!found)
             return unknown(joiner, part);
-        if (count < constraint->end_count)
+        if (count < constraint->end_count) {
+            TRY(check_one_unit(joiner, &end, constraint->velocities[count]));
             TRY(add_fed(joiner, &end, &forces[count]));
+        }
         count++;
     }
     return count == constraint->end_count
@@ -510,7 +527,7 @@ static enum tutti_err keep_reads(struct joiner *joiner, const struct equation *e
 {
     for (size_t e = 0; e < equation->ends.count; e++)
         TRY(add_read(joiner, (const struct tutti_end *)equation->ends.items + e, what, &places[e]));
-    return TUTTI_OK;
+    return check_equation(joiner, equation);
 }
 
 static enum tutti_err keep_constraint(struct joiner *joiner, const struct equation *positions,
@@ -557,8 +574,6 @@ static enum tutti_err read_equations(struct joiner *joiner, const struct part *f
     enum tutti_err err = TUTTI_OK;
     for (int i = 0; i < count && !err; i++)
         err = read_equation(joiner, fields[i], &equations[i]);
-    for (int i = 0; i < count && !err; i++)
-        err = check_equation(joiner, &equations[i]);
     if (!err)
         err = check_alike(joiner, &equations[count - 1], &equations[0]);
     if (!err)

@@ -24,7 +24,8 @@ SYSTEMS = (  # short, with something of everything in it
 COUPLINGS = (("jacobi",), ("jacobi", "--correct"), ("jacobi", "--correct", "solve"), ("jacobi", "--smooth"), ("seidel",), ("relax",),
              ("relax", "--sweeps", "jacobi"), ("relax", "--accelerate", "aitken"),
              ("relax", "--sweeps", "jacobi", "--accelerate", "anderson"), ("newton",), ("newton", "--newton", "full"),
-             ("newton", "--newton", "broyden"), ("newton", "--newton", "krylov"), ("strong",))
+             ("newton", "--newton", "broyden"), ("newton", "--newton", "krylov"), ("strong",),
+             ("kinematic",))
 CONTROLS = (("fixed",), ("richardson",), ("slope",), ("embedded",), ("quantum", "--quantum", "0.01"))
 ITERATED = (("converge",), ("diverge",))
 EVENTS = ("none", "early", "output")

@@ -17,7 +17,9 @@ struct tutti_coupling {
     /* What it does, for those who choose and prepare. */
     bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
     bool sweeps;   /* iterates by sweeps over all units of a cycle: takes --sweeps and --accelerate */
-    bool waves;    /* steps units one after the other, in the order of plan/sequence.h */
+    /* Keeps constraints (system/joint.h); if there are some, it takes units back inside a step. */
+    bool constrains;
+    bool waves; /* steps units one after the other, in the order of plan/sequence.h */
     /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (master/lane.h)
      * makes them without calling `step`. False for every other kind. */
     bool by_lane;
