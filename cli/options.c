@@ -33,6 +33,15 @@ static bool present(const struct tutti_option *of_run, struct option *out)
     return !name.failed;
 }
 
+/* Of those that memory was enough for. */
+static void forget(struct option *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].of_run)
+            free((void *)all[i].name);
+    free(all);
+}
+
 static struct option *resolve(const struct command *command)
 {
     size_t count = 0, room = TUTTI_OPTIONS_TOTAL + 1;
@@ -48,7 +57,7 @@ static struct option *resolve(const struct command *command)
                 enough = present(o, &all[count++]);
     }
     if (!enough)
-        free(all);
+        forget(all, count);
     return enough ? all : NULL;
 }
 

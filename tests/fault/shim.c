@@ -4,7 +4,8 @@
  *
  *     SHIM_FAIL=KIND:N:HOW    the N-th call of a kind fails. `alloc`: HOW is `once`, or `on`, for all that follow, too. `io`, calls
  *                             about files, pipes, shared memory, processes and threads: HOW is the number of an error, with a +
- *                             in front for all that follow, too; or `short`: half of what was asked for is read or written
+ *                             in front for all that follow, too; or `short`: half of what was asked for is read or written.
+ *                             `zmq`, calls of ZeroMQ: HOW as before; messages and polls fail with EINTR only, the others not with it
  *     SHIM_COUNT=FILE         at its end every process adds a line with its number of calls of either kind
  *     SHIM_LOG=FILE           what is done to files below the present folder, in order, with the bytes (test_power_loss.py)
  */
@@ -26,11 +27,21 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <zmq.h>
 
-/* What the C library has under this name. */
+/* Between the two by the loader, or, in a command with sanitizers, which stand there themselves, by the linker (--wrap): then all
+ * calls that come here are the command's own. */
+#ifdef SHIM_LINKED
+#define SHIM(name) __wrap_##name
+#define REAL(name) ((__typeof__(&name))__real_##name)
+#define FUNCTION(name) extern __typeof__(name) __wrap_##name, __real_##name;
+#include "shim_functions.h"
+#else
+#define SHIM(name) name
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#endif
 
-enum kind { ALLOC, IO, KINDS };
+enum kind { ALLOC, IO, ZMQ, KINDS };
 
 static struct {
     bool ready, fails, on, is_short;
@@ -46,6 +57,7 @@ static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- what is asked for ---- */
 
+#ifndef SHIM_LINKED
 static int find_command(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -57,6 +69,7 @@ static int find_command(struct dl_phdr_info *info, size_t size, void *context)
         }
     return 1; /* the first is the program */
 }
+#endif
 
 static void read_wish(const char *text)
 {
@@ -65,9 +78,9 @@ static void read_wish(const char *text)
         return;
     shim.on = how[0] == '+' || strcmp(how, "on") == 0;
     const char *error = how + (how[0] == '+');
-    shim.kind = strcmp(kind, "io") == 0 ? IO : ALLOC;
+    shim.kind = strcmp(kind, "io") == 0 ? IO : strcmp(kind, "zmq") == 0 ? ZMQ : ALLOC;
     shim.is_short = strcmp(error, "short") == 0;
-    shim.error = shim.kind == IO ? atoi(error) : ENOMEM;
+    shim.error = shim.kind == ALLOC ? ENOMEM : atoi(error);
     shim.fails = true;
 }
 
@@ -78,7 +91,11 @@ __attribute__((constructor)) static void begin(void)
     shim.log = -1;
     if (log && getcwd(shim.folder, sizeof shim.folder))
         shim.log = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+#ifdef SHIM_LINKED
+    shim.to = UINTPTR_MAX;
+#else
     dl_iterate_phdr(find_command, NULL);
+#endif
     shim.ready = true;
 }
 
@@ -87,7 +104,7 @@ __attribute__((destructor)) static void end(void)
     char text[80];
     const char *path = getenv("SHIM_COUNT");
     long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-    int n = snprintf(text, sizeof text, "%lu %lu\n", calls[ALLOC], calls[IO]);
+    int n = snprintf(text, sizeof text, "%lu %lu %lu\n", calls[ALLOC], calls[IO], calls[ZMQ]);
     if (fd >= 0) {
         (void)syscall(SYS_write, fd, text, (size_t)n);
         (void)syscall(SYS_close, fd);
@@ -95,7 +112,7 @@ __attribute__((destructor)) static void end(void)
 }
 
 /* Processes that were forked end so. */
-void _exit(int status)
+void SHIM(_exit)(int status)
 {
     end();
     (void)syscall(SYS_exit_group, status);
@@ -122,26 +139,38 @@ static bool fails(enum kind kind, const void *caller)
         }                                                                                                              \
     } while (0)
 
+#ifdef SHIM_LINKED
+#define __libc_malloc REAL(malloc)
+#define __libc_calloc REAL(calloc)
+#define __libc_realloc REAL(realloc)
+#else
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
+#endif
 
-void *malloc(size_t size)
+void *SHIM(malloc)(size_t size)
 {
     FAIL_WITH(ALLOC, NULL);
     return __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size)
+void *SHIM(calloc)(size_t count, size_t size)
 {
     FAIL_WITH(ALLOC, NULL);
     return __libc_calloc(count, size);
 }
 
-void *realloc(void *old, size_t size)
+void *SHIM(realloc)(void *old, size_t size)
 {
     FAIL_WITH(ALLOC, NULL);
     return __libc_realloc(old, size);
+}
+
+void *SHIM(reallocarray)(void *old, size_t count, size_t size)
+{
+    FAIL_WITH(ALLOC, NULL);
+    return __libc_realloc(old, count * size); /* no test needs more than there is */
 }
 
 static char *copy_of(const char *text, size_t n)
@@ -154,13 +183,13 @@ static char *copy_of(const char *text, size_t n)
     return copy;
 }
 
-char *strdup(const char *text)
+char *SHIM(strdup)(const char *text)
 {
     FAIL_WITH(ALLOC, NULL);
     return copy_of(text, strlen(text));
 }
 
-char *strndup(const char *text, size_t n)
+char *SHIM(strndup)(const char *text, size_t n)
 {
     FAIL_WITH(ALLOC, NULL);
     return copy_of(text, strnlen(text, n));
@@ -209,7 +238,7 @@ static size_t shorter(size_t n)
     return n > 1 ? n / 2 : n;
 }
 
-ssize_t read(int fd, void *bytes, size_t n)
+ssize_t SHIM(read)(int fd, void *bytes, size_t n)
 {
     bool failing = fails(IO, CALLER);
     if (failing && !shim.is_short) {
@@ -219,7 +248,7 @@ ssize_t read(int fd, void *bytes, size_t n)
     return syscall(SYS_read, fd, bytes, failing ? shorter(n) : n);
 }
 
-ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+ssize_t SHIM(pread)(int fd, void *bytes, size_t n, off_t at)
 {
     bool failing = fails(IO, CALLER);
     if (failing && !shim.is_short) {
@@ -229,7 +258,7 @@ ssize_t pread(int fd, void *bytes, size_t n, off_t at)
     return syscall(SYS_pread64, fd, bytes, failing ? shorter(n) : n, at);
 }
 
-ssize_t write(int fd, const void *bytes, size_t n)
+ssize_t SHIM(write)(int fd, const void *bytes, size_t n)
 {
     char path[PATH_MAX];
     bool failing = fails(IO, CALLER);
@@ -248,7 +277,7 @@ ssize_t write(int fd, const void *bytes, size_t n)
     return written;
 }
 
-ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+ssize_t SHIM(pwrite)(int fd, const void *bytes, size_t n, off_t at)
 {
     char path[PATH_MAX];
     bool failing = fails(IO, CALLER);
@@ -280,7 +309,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
         return result_;                                                                                                \
     } while (0)
 
-int open(const char *name, int flags, ...)
+int SHIM(open)(const char *name, int flags, ...)
 {
     char path[PATH_MAX];
     va_list more;
@@ -296,46 +325,46 @@ int open(const char *name, int flags, ...)
     return fd;
 }
 
-int fsync(int fd)
+int SHIM(fsync)(int fd)
 {
     char path[PATH_MAX];
     FAIL_WITH(IO, -1);
     LOGGED(find_path(fd, path), syscall(SYS_fsync, fd), "sync", path, NULL, 0, NULL, 0);
 }
 
-int fdatasync(int fd)
+int SHIM(fdatasync)(int fd)
 {
     char path[PATH_MAX];
     FAIL_WITH(IO, -1);
     LOGGED(find_path(fd, path), syscall(SYS_fdatasync, fd), "sync", path, NULL, 0, NULL, 0);
 }
 
-int ftruncate(int fd, off_t length)
+int SHIM(ftruncate)(int fd, off_t length)
 {
     char path[PATH_MAX];
     FAIL_WITH(IO, -1);
     LOGGED(find_path(fd, path), syscall(SYS_ftruncate, fd, length), "cut", path, NULL, length, NULL, 0);
 }
 
-int rename(const char *from, const char *to)
+int SHIM(rename)(const char *from, const char *to)
 {
     FAIL_WITH(IO, -1);
     LOGGED(is_ours(from), syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to), "rename", from, to, 0, NULL, 0);
 }
 
-int link(const char *from, const char *to)
+int SHIM(link)(const char *from, const char *to)
 {
     FAIL_WITH(IO, -1);
     LOGGED(is_ours(from), syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0), "link", from, to, 0, NULL, 0);
 }
 
-int unlink(const char *path)
+int SHIM(unlink)(const char *path)
 {
     FAIL_WITH(IO, -1);
     LOGGED(is_ours(path), syscall(SYS_unlinkat, AT_FDCWD, path, 0), "unlink", path, NULL, 0, NULL, 0);
 }
 
-int openat(int folder, const char *name, int flags, ...)
+int SHIM(openat)(int folder, const char *name, int flags, ...)
 {
     va_list more;
     va_start(more, flags);
@@ -345,13 +374,13 @@ int openat(int folder, const char *name, int flags, ...)
     return (int)syscall(SYS_openat, folder, name, flags, mode);
 }
 
-int mkdir(const char *path, mode_t mode)
+int SHIM(mkdir)(const char *path, mode_t mode)
 {
     FAIL_WITH(IO, -1);
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
-FILE *fopen(const char *path, const char *mode)
+FILE *SHIM(fopen)(const char *path, const char *mode)
 {
     FAIL_WITH(IO, NULL);
     return REAL(fopen)(path, mode);
@@ -359,67 +388,170 @@ FILE *fopen(const char *path, const char *mode)
 
 /* ---- between processes and threads ---- */
 
-ssize_t send(int fd, const void *bytes, size_t n, int flags)
+/* Messages come whole or not at all. */
+static size_t shorter_of(int fd, size_t n)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM ? shorter(n) : n;
+}
+
+ssize_t SHIM(send)(int fd, const void *bytes, size_t n, int flags)
 {
     bool failing = fails(IO, CALLER);
     if (failing && !shim.is_short) {
         errno = shim.error;
         return -1;
     }
-    return syscall(SYS_sendto, fd, bytes, failing ? shorter(n) : n, flags, NULL, 0);
+    return syscall(SYS_sendto, fd, bytes, failing ? shorter_of(fd, n) : n, flags, NULL, 0);
 }
 
-ssize_t recv(int fd, void *bytes, size_t n, int flags)
+ssize_t SHIM(recv)(int fd, void *bytes, size_t n, int flags)
 {
     bool failing = fails(IO, CALLER);
     if (failing && !shim.is_short) {
         errno = shim.error;
         return -1;
     }
-    return syscall(SYS_recvfrom, fd, bytes, failing ? shorter(n) : n, flags, NULL, NULL);
+    return syscall(SYS_recvfrom, fd, bytes, failing ? shorter_of(fd, n) : n, flags, NULL, NULL);
 }
 
-int pipe2(int fds[2], int flags)
+int SHIM(pipe2)(int fds[2], int flags)
 {
     FAIL_WITH(IO, -1);
     return (int)syscall(SYS_pipe2, fds, flags);
 }
 
-int socketpair(int domain, int type, int protocol, int fds[2])
+int SHIM(socketpair)(int domain, int type, int protocol, int fds[2])
 {
     FAIL_WITH(IO, -1);
     return (int)syscall(SYS_socketpair, domain, type, protocol, fds);
 }
 
-int memfd_create(const char *name, unsigned flags)
+int SHIM(memfd_create)(const char *name, unsigned flags)
 {
     FAIL_WITH(IO, -1);
     return (int)syscall(SYS_memfd_create, name, flags);
 }
 
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t at)
+void *SHIM(mmap)(void *address, size_t size, int protection, int flags, int fd, off_t at)
 {
     FAIL_WITH(IO, MAP_FAILED);
     return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, at);
 }
 
-pid_t fork(void)
+pid_t SHIM(fork)(void)
 {
     FAIL_WITH(IO, -1);
     return REAL(fork)();
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *context)
+int SHIM(pthread_create)(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *context)
 {
     FAIL_WITH(IO, shim.error);
     return REAL(pthread_create)(thread, attributes, work, context);
 }
 
-int close(int fd)
+int SHIM(close)(int fd)
 {
     bool failing = fails(IO, CALLER) && !shim.is_short;
     int result = (int)syscall(SYS_close, fd);
     if (failing)
         errno = shim.error;
     return failing ? -1 : result;
+}
+
+/* ---- ZeroMQ; a command that does not have it never calls these ---- */
+
+#define ZMQ_MADE(value)                                                                                                \
+    do {                                                                                                               \
+        if (fails(ZMQ, CALLER) && shim.error != EINTR) {                                                               \
+            errno = shim.error;                                                                                        \
+            return value;                                                                                              \
+        }                                                                                                              \
+    } while (0)
+#define ZMQ_MOVED                                                                                                      \
+    do {                                                                                                               \
+        if (fails(ZMQ, CALLER) && shim.error == EINTR) {                                                               \
+            errno = EINTR;                                                                                             \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+void *SHIM(zmq_ctx_new)(void)
+{
+    ZMQ_MADE(NULL);
+    return REAL(zmq_ctx_new)();
+}
+
+void *SHIM(zmq_socket)(void *context, int type)
+{
+    ZMQ_MADE(NULL);
+    return REAL(zmq_socket)(context, type);
+}
+
+int SHIM(zmq_bind)(void *socket, const char *address)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_bind)(socket, address);
+}
+
+int SHIM(zmq_connect)(void *socket, const char *address)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_connect)(socket, address);
+}
+
+int SHIM(zmq_setsockopt)(void *socket, int option, const void *value, size_t size)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_setsockopt)(socket, option, value, size);
+}
+
+int SHIM(zmq_getsockopt)(void *socket, int option, void *value, size_t *size)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_getsockopt)(socket, option, value, size);
+}
+
+int SHIM(zmq_socket_monitor)(void *socket, const char *address, int events)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_socket_monitor)(socket, address, events);
+}
+
+int SHIM(zmq_msg_init_size)(zmq_msg_t *message, size_t size)
+{
+    ZMQ_MADE(-1);
+    return REAL(zmq_msg_init_size)(message, size);
+}
+
+int SHIM(zmq_msg_send)(zmq_msg_t *message, void *socket, int flags)
+{
+    ZMQ_MOVED;
+    return REAL(zmq_msg_send)(message, socket, flags);
+}
+
+int SHIM(zmq_msg_recv)(zmq_msg_t *message, void *socket, int flags)
+{
+    ZMQ_MOVED;
+    return REAL(zmq_msg_recv)(message, socket, flags);
+}
+
+int SHIM(zmq_send)(void *socket, const void *bytes, size_t size, int flags)
+{
+    ZMQ_MOVED;
+    return REAL(zmq_send)(socket, bytes, size, flags);
+}
+
+int SHIM(zmq_recv)(void *socket, void *bytes, size_t size, int flags)
+{
+    ZMQ_MOVED;
+    return REAL(zmq_recv)(socket, bytes, size, flags);
+}
+
+int SHIM(zmq_poll)(zmq_pollitem_t *items, int count, long timeout)
+{
+    ZMQ_MOVED;
+    return REAL(zmq_poll)(items, count, timeout);
 }

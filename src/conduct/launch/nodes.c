@@ -29,11 +29,11 @@ static const double REASON = 3.0, FAREWELL = 1.0;
 struct member {
     struct tutti_node_client *client;
     bool ready;
-    bool gone;      /* its worker has ended */
-    uint64_t step;  /* macro steps that it had made, as far as is known */
-    double lost_at; /* when it was said to be lost; 0: it is not */
-    char *why;      /* ... and how; NULL: not said yet */
-    enum tutti_err err;
+    bool gone;          /* its worker has ended */
+    uint64_t step;      /* macro steps that it had made, as far as is known */
+    double lost_at;     /* when it was said to be lost; 0: it is not */
+    enum tutti_err err; /* ... and how; OK: not said yet */
+    char *why;          /* NULL for want of memory: the name of the error has to do */
 };
 
 struct crew {
@@ -124,7 +124,7 @@ static enum tutti_err introduce(struct crew *crew)
 static void note_loss(struct crew *crew, int rank, enum tutti_err err)
 {
     struct member *member = &crew->members[rank];
-    if (member->why)
+    if (member->err)
         return;
     if (member->lost_at == 0)
         member->lost_at = tutti_clock_now();
@@ -155,11 +155,12 @@ static void look(void *self, int rank, struct tutti_rank_status *status)
     /* Where the node has not said why: what the hub knows. */
     if (state && (state == TUTTI_ERR_FORMAT || now - member->lost_at > REASON))
         note_loss(crew, rank, state);
-    if (member->why)
-        *status = (struct tutti_rank_status){.state = TUTTI_RANK_LOST,
-                                             .err = tutti_fail(member->err, "%s", member->why),
-                                             .step = member->step,
-                                             .is_dry = !crew->running || state != TUTTI_OK};
+    if (member->err)
+        *status = (struct tutti_rank_status){
+            .state = TUTTI_RANK_LOST,
+            .err = tutti_fail(member->err, "%s", member->why ? member->why : tutti_err_name(member->err)),
+            .step = member->step,
+            .is_dry = !crew->running || state != TUTTI_OK};
     else if (crew->running && tutti_tcp_hub_has_left(crew->hub, rank))
         *status = (struct tutti_rank_status){.state = TUTTI_RANK_LEFT, .err = tutti_fabric_stopped()};
 }
