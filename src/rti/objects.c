@@ -448,16 +448,30 @@ enum tutti_hla tutti_rti_change_attribute_order(struct tutti_ambassador *ambassa
     return TUTTI_HLA_OK;
 }
 
+/* Deletes the object, if it may; what is left of it until all have removed it belongs to no federate. */
+static bool delete_own(struct tutti_federate *f, struct tutti_object *object)
+{
+    uint32_t handle = object->handle;
+    struct tutti_send send = {0};
+    uint64_t retraction;
+    if (object->deleter || tutti_object_attribute(object, TUTTI_FOM_PRIVILEGE_TO_DELETE)->owner != f->handle ||
+        delete_object(f, object, &send, &retraction) != TUTTI_HLA_OK)
+        return false;
+    object = tutti_federation_object(f->federation, handle);
+    for (size_t i = 0; object && i < object->attribute_count; i++)
+        if (object->attributes[i].owner == f->handle) {
+            object->attributes[i].owner = 0;
+            object->attributes[i].divesting = false;
+        }
+    return true;
+}
+
 void tutti_objects_leave(struct tutti_federate *f, bool delete)
 {
     struct tutti_federation *federation = f->federation;
     for (size_t i = federation->objects.count; i-- > 0;) { /* from the last one: an object may end */
         struct tutti_object *object = federation->objects.items[i].item;
-        const struct tutti_object_attribute *privilege = tutti_object_attribute(object, TUTTI_FOM_PRIVILEGE_TO_DELETE);
-        struct tutti_send send = {0};
-        uint64_t retraction;
-        if (delete &&!object->deleter && privilege->owner == f->handle &&
-            delete_object(f, object, &send, &retraction) == TUTTI_HLA_OK)
+        if (delete &&delete_own(f, object))
             continue;
         tutti_ownership_take(f, object, NULL, (struct tutti_bytes){0});
         tutti_object_forget(federation, object, f->handle);

@@ -179,6 +179,27 @@ static void test_lost_federate(void **state)
     tutti_rti_free(w.rti);
 }
 
+/* An object that waits to be removed belongs to no federate that is gone. */
+static void test_removal_that_waits(void **state)
+{
+    (void)state;
+    struct world w = world_of(2, "");
+    uint32_t car;
+    publish_cars(w.a[0]);
+    subscribe_vehicles(w.a[1]);
+    assert_done(tutti_rti_enable_time_constrained(w.a[1]));
+    assert_done(tutti_rti_register(w.a[0], CAR, NULL, &car));
+    drain(w.a[1]);
+    assert_done(tutti_rti_resign(w.a[0], TUTTI_RESIGN_DELETE));
+    assert_quiet(w.a[1]); /* held until it advances */
+    assert_done(tutti_rti_query_ownership(w.a[1], (struct tutti_attribute_set){car, (uint32_t[]){SPEED}, 1}));
+    assert_next(w.a[1], AttributeIsNotOwned);
+    assert_done(tutti_rti_advance(w.a[1], TUTTI_ADVANCE_TAR, at(&w, 1)));
+    assert_next(w.a[1], RemoveObjectInstance);
+    assert_granted(&w, 1, 1);
+    tutti_rti_free(w.rti);
+}
+
 static void test_sync_points(void **state)
 {
     (void)state;
@@ -361,17 +382,12 @@ static void test_not_joined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_and_destroy),
-        cmocka_unit_test(test_join_and_resign),
-        cmocka_unit_test(test_modules_of_those_who_join),
-        cmocka_unit_test(test_resign_actions),
-        cmocka_unit_test(test_deletion_by_resigning),
-        cmocka_unit_test(test_lost_federate),
-        cmocka_unit_test(test_sync_points),
-        cmocka_unit_test(test_sync_points_of_some),
-        cmocka_unit_test(test_slow_federate),
-        cmocka_unit_test(test_bounds_of_queues),
-        cmocka_unit_test(test_not_joined),
+        cmocka_unit_test(test_create_and_destroy),        cmocka_unit_test(test_join_and_resign),
+        cmocka_unit_test(test_modules_of_those_who_join), cmocka_unit_test(test_resign_actions),
+        cmocka_unit_test(test_deletion_by_resigning),     cmocka_unit_test(test_lost_federate),
+        cmocka_unit_test(test_removal_that_waits),        cmocka_unit_test(test_sync_points),
+        cmocka_unit_test(test_sync_points_of_some),       cmocka_unit_test(test_slow_federate),
+        cmocka_unit_test(test_bounds_of_queues),          cmocka_unit_test(test_not_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
