@@ -40,6 +40,9 @@ enum kind {
 static const double LONGER = 1.25, SLOW = 0.1; /* of N1 */
 /* Of differences for GMRES: beyond what solvers of units leave of errors. */
 static const double DISTANCE = 1e-5;
+/* A solution that lies further from the guess than this many times the residual there is one of a singular system: derivatives are
+ * not known that well, and a residual of the tolerance would say nothing. */
+static const double SINGULAR = 1e5;
 /* A step that fails is tried again by halves, down to this part of a usual one. */
 static const double LEAST_STEP = 1e-3;
 /* Awais 2015 section 5.5.2 weighs the largest component with "a small positive value". */
@@ -54,7 +57,7 @@ struct ring {
     struct tutti_pattern pattern; /* of dY/dx, if it is sparse */
     struct tutti_newton *solver;
     double *x, *image, *residuals, *scale;
-    double *first;               /* what the first sweep gave */
+    double *guess, *first;       /* of the first sweep, and what that gave */
     double *matrix;              /* broyden: dY/dx, column by column ... */
     double *seen_x, *seen_image; /* ... updated last there */
     double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
@@ -425,8 +428,8 @@ static enum tutti_err open_ring(struct ring *ring)
     struct tutti_rank *rank = self->master->rank;
     size_t n = ring->n = ring->cycle->n;
     bool broyden = self->kind == JACOBIAN_BROYDEN;
-    double **const vectors[] = {&ring->x,     &ring->image,  &ring->residuals, &ring->scale,
-                                &ring->first, &ring->seen_x, &ring->seen_image};
+    double **const vectors[] = {&ring->x,     &ring->image, &ring->residuals, &ring->scale,
+                                &ring->first, &ring->guess, &ring->seen_x,    &ring->seen_image};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = tutti_arena_array(&rank->arena, n, sizeof(double));
         if (!*vectors[i])
@@ -636,7 +639,7 @@ static void name_residuals(const struct ring *ring, struct tutti_text *text)
             break;
         char name[256];
         struct tutti_end end = {.component = node_of(ring, k)->component, .variable = node_of(ring, k)->variable};
-        tutti_text_printf(text, "%s'%s' goes to '%s' as %.6g and comes back as %.6g", i ? ", " : "",
+        tutti_text_printf(text, "%s'%s' goes to '%s' as %.9g and comes back as %.9g", i ? ", " : "",
                           tutti_system_name(system, &end, name, sizeof name),
                           system->components[find_reader(ring, k)].name, ring->x[k], ring->x[k] - ring->residuals[k]);
         named[k] = true;
@@ -644,23 +647,23 @@ static void name_residuals(const struct ring *ring, struct tutti_text *text)
     free(named);
 }
 
-/* However short the step is. */
+/* However short the step is. The message is the reason. */
 static enum tutti_err give_up(const struct ring *ring, double distance)
 {
     const struct interface *self = ring->interface;
-    struct tutti_text signals = {0};
-    char condition[96] = "";
-    name_residuals(ring, &signals);
+    struct tutti_text text = {0};
+    char reason[400];
+    snprintf(reason, sizeof reason, "%s", tutti_err_message());
+    name_residuals(ring, &text);
     if (distance > 0)
-        snprintf(condition, sizeof condition, "; the condition number of the Jacobian is about %.0e",
-                 1 / fmax(distance, 1e-99));
-    enum tutti_err err = tutti_fail_context(
+        tutti_text_printf(&text, "; the condition number is about %.0e", 1 / distance);
+    enum tutti_err err = tutti_fail(
         TUTTI_ERR_SOLVER,
-        "t = %s: the step to %s, and all shorter ones, have no solution (%s%s). Look at these "
-        "connections (tutti analyze); try --max-iterations, --newton full, --coupling relax "
-        "--accelerate anderson, or --coupling seidel",
-        TIME(self->master->rank->t), TIME(self->target), signals.text ? signals.text : "", condition);
-    tutti_text_fini(&signals);
+        "t = %s: the step to %s, and all longer ones, have no solution: %s (%s). Look at these connections (tutti "
+        "analyze); use another --step, --max-iterations, --newton full, --coupling relax --accelerate anderson, or "
+        "--coupling seidel",
+        TIME(self->master->rank->t), TIME(self->target), reason, text.text ? text.text : "");
+    tutti_text_fini(&text);
     return err;
 }
 
@@ -685,6 +688,28 @@ static enum tutti_err fail(struct ring *ring, const struct tutti_newton_counts *
 
 /* ---- a step ---- */
 
+/* How far the solution is from the first guess, as a multiple of the residual there, both relative to the sizes of the signals. */
+static double find_amplification(const struct ring *ring)
+{
+    double far = 0, residual = 0;
+    for (uint32_t k = 0; k < ring->n; k++) {
+        double size = fmax(ring->scale[k], fmax(fabs(ring->guess[k]), fabs(ring->x[k])));
+        far = fmax(far, fabs(ring->x[k] - ring->guess[k]) / size);
+        residual = fmax(residual, fabs(ring->first[k] - ring->guess[k]) / size);
+    }
+    return far > 0 ? far / residual : 0;
+}
+
+/* KINSOL has found something: is it a solution? */
+static enum tutti_err look_at_solution(struct ring *ring, struct tutti_newton_counts *counts)
+{
+    double amplification = find_amplification(ring);
+    if (!(amplification > SINGULAR))
+        return TUTTI_OK;
+    counts->distance = 1 / amplification;
+    return tutti_fail(TUTTI_ERR_SOLVER, "the Jacobian is singular, up to a relative change of %.0e", 1 / amplification);
+}
+
 /* With what is discrete as it is. */
 static enum tutti_err solve_reals(struct ring *ring)
 {
@@ -703,6 +728,8 @@ static enum tutti_err solve_reals(struct ring *ring)
     rank->stats->newton_iterations += counts.iterations;
     if (self->interrupted)
         return TUTTI_OK;
+    if (!err && counts.iterations > 0)
+        err = look_at_solution(ring, &counts);
     if (outside) { /* nothing to solve, but repeated for what is discrete */
         tutti_outcome_refused(self->outcome, unit_at(self, ring->cycle->stage, 0), rank->t);
         self->interrupted = true;
@@ -718,6 +745,7 @@ static enum tutti_err solve(struct ring *ring)
     ring->away = false;
     self->own_events = self->master->rank->own_events;
     predict(ring);
+    memcpy(ring->guess, ring->x, ring->n * sizeof *ring->guess);
     for (unsigned round = 0; other && round < self->master->most_iterations; round++) {
         TRY(solve_reals(ring));
         if (self->interrupted)

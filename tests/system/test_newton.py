@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`--coupling newton`: how often a Jacobian is made, what is discrete, and what happens where a step has no solution. Numbers and
+fabrics: tests/conformance, test_fabrics_masters.py, examples."""
+import math
+import unittest
+
+from command import kit_fmu, test_fmu
+from systems import CoupledTest, connect
+from test_fabrics import example
+
+NEWTON = "--coupling", "newton", "--control", "fixed"
+
+
+class Newton(CoupledTest):
+    def count(self, *arguments):
+        """Steps, iterations of Newton's method, Jacobians, and do-steps of all units."""
+        _, stats, _ = self.with_stats(*arguments, *NEWTON)
+        return stats["steps"], stats["newton_iterations"], stats["step_jacobians"], sum(u["do_steps"] for u in stats["units"])
+
+    def test_linear_systems(self):
+        """One iteration per step, however strong the coupling is, and one Jacobian for the whole run: a try per unit."""
+        masses = (f"a={kit_fmu('ChainMass', '2')}", f"b={kit_fmu('ChainMass', '2')}",
+                  *connect("a.x=b.x_left", "a.v=b.v_left", "b.F=a.F_right"), "--set", "a.x=1", "--set", "a.k=400", "--set", "b.k=400")
+        for system, units, inputs in (((example("oscillator"), "--stop", "50", "--step", "0.5"), 2, 2),
+                                      ((*masses, "--stop", "2", "--step", "0.02"), 2, 3)):
+            with self.subTest(system=system[0]):
+                self.assertEqual(self.count(*system), (100, 100, 1, 100 * 2 * units + inputs))
+                self.assertEqual(self.count(*system, "--newton", "broyden")[:3], (100, 100, 1))
+                self.assertEqual(self.count(*system, "--newton", "full")[:3], (100, 100, 100))
+                self.assertEqual(self.count(*system, "--newton", "krylov")[:3], (100, 100, 0))
+
+    def test_what_is_discrete_settles(self):
+        """A flag and a text of one unit are those that another one of the cycle has seen, in every row; Reals do not know of it."""
+        units = (f"s={test_fmu('Switches', '2')}", f"f={kit_fmu('Feedthrough', '2')}",
+                 *connect("s.flag=f.boolean_in", "s.text=f.string_in", "s.x=f.float64_in", "f.float64_out=s.u"),
+                 "--set", "s.flag_at=0.5", "--set", "s.text_at=0.7", "--set", "f.gain=-0.5", "--events", "none", "--stop", "2")
+        table, stats, _ = self.with_stats(*units, *NEWTON, "--step", "0.1")
+        self.assertEqual(table["s.flag"], table["f.boolean_out"])
+        self.assertEqual(table.texts("s.text"), table.texts("f.string_out"))
+        self.assertEqual(len(set(table.texts("s.text"))), 2)
+        self.assertEqual(stats["not_converged"], 0)
+        self.assertGreater(stats["iterations"], 2 * stats["steps"])  # twice more where something switches
+
+    def test_a_step_that_is_singular_is_halved(self):
+        """x' = y, y' = x with inputs on lines: I - (h/2)^2 is singular for h = 2, and no step may come close to that."""
+        system = example("oscillator"), "--set", "first.gain=1", "--set", "second.gain=1", "--stop", "4"
+        table, stats, _ = self.with_stats(*system, *NEWTON, "--step", "2")
+        self.assertEqual((stats["steps"], stats["rejected"]), (4, 2))
+        for t, x in zip(table["time"], table["first.y"]):
+            factor = (1 + 0.5) / (1 - 0.5)  # of the growing part in a step of 1
+            self.assertAlmostEqual(float(x), (factor ** float(t) + factor ** -float(t)) / 2, delta=1e-6 * math.cosh(float(t)))
+
+    def test_no_solution(self):
+        """A relay that switches its own input off and on again: no step across that has a solution. It says which signals differ, how
+        well conditioned the equations are, and what to try."""
+        loop = (f"tank={test_fmu('Tank', '2')}", f"relay={test_fmu('Relay', '2')}", *connect("relay.y=tank.u", "tank.y=relay.u"),
+                "--set", "relay.limit=0.55", "--set", "relay.low=-1", "--stop", "1", "--step", "0.1")
+        says = ["t = 0.5.*: the step to .*, and all longer ones, have no solution: ", "'relay.y' goes to 'tank' as .* and comes back as",
+                "condition number is about", "--newton full", "--coupling relax"]
+        self.refused("run", *loop, *NEWTON, "-o", self.path("part.csv"), status=1, says=says)
+
+    def test_units_that_cannot_go_back(self):
+        tracker = kit_fmu("Tracker", "1cs")
+        self.refused("run", f"a={tracker}", f"b={tracker}", *connect("a.y=b.u", "b.y=a.u"), *NEWTON, "--rollback", "fmu", "--stop", "1",
+                     "-o", self.path("none.csv"), status=1, says=["--coupling newton takes units back, and 'a'", "--rollback auto"])
+
+    def test_idle_options(self):
+        pair = (f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Tracker', '2')}", *connect("a.y=b.u", "b.y=a.u"), "--stop", "1",
+                "-o", self.path("r.csv"))
+        outcome = self.tutti("run", *pair, "--coupling", "relax", "--newton", "full", status=0)
+        self.assertIn("--newton has no effect here; it goes with --coupling newton", outcome.err)
+        outcome = self.tutti("run", *pair, "--coupling", "newton", "--sweeps", "jacobi", status=0)
+        self.assertIn("--sweeps has no effect here; it goes with --coupling relax", outcome.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
