@@ -205,6 +205,8 @@ def check(root):
         parts = path.relative_to(root / "src").parts
         if parts[0] in layers:
             below = {"src/" + layer for layer in layers[: layers.index(parts[0]) + 1]} | {"include"}
+            if parts[0] == "program":  # a module that is an FMU, made of the kit
+                below.add("kit")
             check_includes(root, path, lambda part, name, below=below: part in below, complain)
         elif len(parts) == 1:
             complain(path, 1, "a source file belongs into a layer's folder")
