@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <tutti/save.h>
+
 #include "commands.h"
 #include "console.h"
-#include "api/save.h"
 #include "run_options.h"
 
 int command_new(const struct arguments *arguments)

@@ -43,6 +43,9 @@ struct tutti_variable {
     const char *type;               /* "Float64", "Boolean", ...: as FMI 3.0 calls them */
     const char *causality;          /* "input", "output", "parameter", "local", ... */
     const char *variability;        /* "continuous", "discrete", "fixed", ... */
+    double start;                   /* as its FMU has it, the first value of an array; NaN: none, or no number */
+    double minimum, maximum;        /* -INFINITY, INFINITY: none */
+    double nominal;                 /* its size where it counts; 1: none is given */
     bool is_text;                   /* String or Binary: tutti_simulation_get_text */
     size_t count;                   /* values: 1, or the elements of an array; before start 0 for arrays */
 };

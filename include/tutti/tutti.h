@@ -12,6 +12,7 @@
 #include <tutti/result.h>
 #include <tutti/recording.h>
 #include <tutti/run.h>
+#include <tutti/save.h>
 #include <tutti/simulation.h>
 #include <tutti/stats.h>
 

@@ -12,8 +12,10 @@ from ._options import describe as options
 from ._result import Column, Result, Summary, read
 from ._simulate import simulate
 from ._simulation import Point, Simulation, Variable
+from ._system import System
+from ._system import load as open  # pylint: disable=redefined-builtin
 
 __version__: str = _lib.tutti_version().decode()
 __all__ = ["ArgumentError", "Column", "Error", "FMUError", "FileError", "FormatError", "Interrupted", "LinearSystem", "Point",
-           "Result", "Simulation", "SolverError", "Summary", "UnsupportedError", "Variable", "linearize", "options", "read",
+           "Result", "Simulation", "SolverError", "Summary", "System", "UnsupportedError", "Variable", "linearize", "open", "options", "read",
            "simulate"]

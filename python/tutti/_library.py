@@ -41,7 +41,8 @@ class Variable(Structure):
     """struct tutti_variable"""
 
     _fields_ = [("name", c_char_p), ("unit", c_char_p), ("description", c_char_p), ("type", c_char_p),
-                ("causality", c_char_p), ("variability", c_char_p), ("is_text", c_bool), ("count", c_size_t)]
+                ("causality", c_char_p), ("variability", c_char_p), ("start", c_double), ("minimum", c_double),
+                ("maximum", c_double), ("nominal", c_double), ("is_text", c_bool), ("count", c_size_t)]
 
 
 class ResultVariable(Structure):
@@ -162,6 +163,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tutti_simulation_finish": (_ERR, c_void_p, c_void_p),
     "tutti_program_open": (_ERR, POINTER(c_void_p), POINTER(Program), c_char_p),
     "tutti_program_close": (None, c_void_p),
+    "tutti_save": (_ERR, c_char_p, c_void_p),
     "tutti_linearize": (_ERR, c_void_p, c_void_p, POINTER(Linearization)),
     "tutti_linearization_fini": (None, POINTER(Linearization)),
     "tutti_stability_name": (c_char_p, c_int),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ class Variable:
         self.type = c.text(found.type)
         self.causality = c.text(found.causality)
         self.variability = c.text(found.variability)
+        self.start: float | None = None if math.isnan(found.start) else found.start
+        self.minimum, self.maximum, self.nominal = found.minimum, found.maximum, found.nominal
         self.is_text = bool(found.is_text)
         self.count = found.count
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/save.h"
+#include <tutti/save.h>
 
 #include <math.h>
 #include <stdlib.h>

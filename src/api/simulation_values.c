@@ -166,6 +166,14 @@ static enum tutti_err handle_of(struct tutti_simulation *simulation, size_t vari
     return TUTTI_OK;
 }
 
+/* As its description has it. */
+static double start_of(const struct tutti_var *var)
+{
+    const struct tutti_column column = {
+        .type = (enum tutti_type)var->type, .negated = var->negated, .value = var->start};
+    return var->start && var->start_count > 0 ? tutti_column_number(&column) : NAN;
+}
+
 enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, size_t variable,
                                          struct tutti_variable *out)
 {
@@ -181,6 +189,10 @@ enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, si
         .type = tutti_type_name((enum tutti_type)var->type),
         .causality = tutti_causality_name((enum tutti_causality)var->causality),
         .variability = tutti_variability_name((enum tutti_variability)var->variability),
+        .start = start_of(var),
+        .minimum = var->bounds ? var->bounds->min : -INFINITY,
+        .maximum = var->bounds ? var->bounds->max : INFINITY,
+        .nominal = var->bounds ? var->bounds->nominal : 1,
         .is_text = tutti_type_is_text((enum tutti_type)var->type),
         .count = single,
     };

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Runs the cells of a notebook, without Jupyter: notebook.py FILE [--write]
+
+Prints what differs from the texts that the notebook shows (pictures are not compared), and exits with status 1; --write puts texts and
+pictures into the file. Cells see the folder of the kit's FMUs as FMUS."""
+import ast
+import base64
+import contextlib
+import io
+import json
+import os
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as pyplot  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def run_cell(source, names):
+    """Its outputs, as in the file."""
+    tree = ast.parse(source)
+    last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    printed, value = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, "cell", "exec"), names)  # pylint: disable=exec-used
+        if last:
+            value = eval(compile(last, "cell", "eval"), names)  # pylint: disable=eval-used
+    outputs = []
+    if printed.getvalue():
+        outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue().splitlines(True)})
+    figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
+    if value is not None and not figures:
+        outputs.append({"output_type": "execute_result", "metadata": {}, "execution_count": None,
+                        "data": {"text/plain": repr(value).splitlines(True)}})
+    for figure in figures:
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", dpi=80, bbox_inches="tight", metadata={"Software": None})
+        outputs.append({"output_type": "display_data", "metadata": {},
+                        "data": {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": ["<Figure>"]}})
+    pyplot.close("all")
+    return outputs
+
+
+def texts(outputs):
+    found = []
+    for output in outputs:
+        found += output.get("text", []) or output["data"].get("text/plain", [])
+    return "".join(found)
+
+
+def main(path, write):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    names, differences = {"__name__": "__main__", "FMUS": os.environ.get("FMUS", "build/fmus")}, 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        outputs = run_cell("".join(cell["source"]), names)
+        if not write and texts(outputs) != texts(cell["outputs"]):
+            differences += 1
+            print(f"{path}: the cell\n{''.join(cell['source'])}\nshows\n{texts(cell['outputs'])}\nand gives\n{texts(outputs)}")
+        cell["outputs"], cell["execution_count"] = outputs, None
+    if write:
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]), "--write" in sys.argv[2:]))
