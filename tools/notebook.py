@@ -3,7 +3,8 @@
 """Runs the cells of a notebook, without Jupyter: notebook.py FILE [--write]
 
 Prints what differs from the texts that the notebook shows (pictures are not compared), and exits with status 1; --write puts texts and
-pictures into the file. Cells see the folder of the kit's FMUs as FMUS."""
+pictures into the file. Cells see the folder of the kit's FMUs as FMUS (build/fmus, or what the environment says), and the module of this
+clone."""
 import ast
 import base64
 import contextlib
@@ -17,6 +18,9 @@ import matplotlib
 
 matplotlib.use("agg")
 import matplotlib.pyplot as pyplot  # noqa: E402  pylint: disable=wrong-import-position
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
 
 
 def run_cell(source, names):
@@ -53,7 +57,7 @@ def texts(outputs):
 
 def main(path, write):
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    names, differences = {"__name__": "__main__", "FMUS": os.environ.get("FMUS", "build/fmus")}, 0
+    names, differences = {"__name__": "__main__", "FMUS": os.environ.get("FMUS", str(ROOT / "build" / "fmus"))}, 0
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue

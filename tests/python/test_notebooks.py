@@ -16,7 +16,7 @@ class Notebooks(unittest.TestCase):
         for path in notebooks:
             with self.subTest(path.name):
                 ended = subprocess.run([sys.executable, "-B", ROOT / "tools" / "notebook.py", path], capture_output=True, text=True,
-                                       check=False, env={**os.environ, "FMUS": str(FMUS), "PYTHONPATH": str(ROOT / "python")})
+                                       check=False, env={**os.environ, "FMUS": str(FMUS)})
                 self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 
 
