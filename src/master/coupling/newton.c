@@ -9,10 +9,10 @@
  * Newton's method runs, at what it was after the last solution, which is repeated until that rests.
  *
  * When a Jacobian is made:
- *  N1  `kept`: if there is none, or it was made for a step that was longer or shorter by a quarter; or if the last iteration has
+ *  Q1  `kept`: if there is none, or it was made for a step that was longer or shorter by a quarter; or if the last iteration has
  *      left more than a tenth of the residual. Else it is kept, also from step to step.
- *  N2  `full`: in every iteration.
- *  N3  `broyden`: in the first iteration of a step as with `kept`; then it is updated by what iterations show (Broyden 1965).
+ *  Q2  `full`: in every iteration.
+ *  Q3  `broyden`: in the first iteration of a step as with `kept`; then it is updated by what iterations show (Broyden 1965).
  *  N4  After a solution that failed there is none.
  *  N5  A step that is taken back takes what was made in it along: from the start of a macro step, all attempts begin with the same. */
 #include <math.h>
@@ -37,7 +37,7 @@ enum kind {
 #undef TUTTI_LISTED
 };
 
-static const double LONGER = 1.25, SLOW = 0.1; /* of N1 */
+static const double LONGER = 1.25, SLOW = 0.1; /* of Q1 */
 /* Of differences for GMRES: beyond what solvers of units leave of errors. */
 static const double DISTANCE = 1e-5;
 /* A solution that lies further from the guess than this many times the residual there is one of a singular system: derivatives are
@@ -342,7 +342,7 @@ static double residual_at(const struct ring *ring, const double *x)
     return largest;
 }
 
-/* N1 to N3. */
+/* Q1 to Q3. */
 static bool must_measure(const struct ring *ring, double residual)
 {
     const struct interface *self = ring->interface;

@@ -10,8 +10,8 @@
  * by the master: over a step that is no longer than D it is known when the step begins.
  *
  * Invariants:
- *  L1  What is laid for a step depends on accepted points only.
- *  L2  All ranks lay the same: every rank knows the velocities of all ends. */
+ *  Y1  What is laid for a step depends on accepted points only.
+ *  Y2  All ranks lay the same: every rank knows the velocities of all ends. */
 #ifndef TUTTI_MASTER_COUPLING_TLM_H
 #define TUTTI_MASTER_COUPLING_TLM_H
 
