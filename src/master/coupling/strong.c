@@ -6,9 +6,9 @@
  *
  * The solver runs ahead of the units, and these follow in its dense output, as in unit/me_solution.h. Every rank has the
  * same solver. Invariants:
- *  Z1  t <= front; while they differ, t lies in the solver's last step; events were looked for up to front.
- *  Z2  All units stand at (t, x) whenever `step` returns.
- *  Z3  `now` is what the solver needs to go on from there, as plain bytes; `start` the same at the start of the macro step. The
+ *  O1  t <= front; while they differ, t lies in the solver's last step; events were looked for up to front.
+ *  O2  All units stand at (t, x) whenever `step` returns.
+ *  O3  `now` is what the solver needs to go on from there, as plain bytes; `start` the same at the start of the macro step. The
  *      solver itself is at the point with the number `live`. */
 #include <math.h>
 #include <stdio.h>
