@@ -462,6 +462,7 @@ static bool delete_own(struct tutti_federate *f, struct tutti_object *object)
         if (object->attributes[i].owner == f->handle) {
             object->attributes[i].owner = 0;
             object->attributes[i].divesting = false;
+            object->attributes[i].acquirers.count = 0;
         }
     return true;
 }

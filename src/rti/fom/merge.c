@@ -9,14 +9,16 @@
 #include "base/str.h"
 #include "base/vector.h"
 
-/* Of classes or members, and of entries in a table; dimensions of one class. The largest models of others have some thousands. */
-enum { MOST = 20000, MOST_ENTRIES = 200000, LONGEST_LIST = 256 };
+/* Of classes or members, and of entries in a table; dimensions of one class; bytes of a data type that is added to. The
+ * largest models of others have some hundreds of classes. */
+enum { MOST = 20000, MOST_ENTRIES = 200000, LONGEST_LIST = 256, LONGEST_TYPE = 256 * 1024 };
 
 /* What is merged just now. */
 struct merge {
     struct tutti_fom *fom;
     const struct tutti_fom_module *module;
-    const char *file; /* of the module; in the model's arena */
+    const char *file;     /* of the module; in the model's arena */
+    const char *standard; /* that of the standard's module */
     struct tutti_findings *findings;
 };
 
@@ -87,20 +89,25 @@ static bool counts(const struct tutti_node *node)
     return false;
 }
 
+static void write_columns(struct tutti_text *text, const struct tutti_node *node);
+
+static void write_column(struct tutti_text *text, const struct tutti_node *node)
+{
+    size_t length;
+    const char *words = tutti_fom_words(node, &length);
+    if (!counts(node) || (length == 2 && strcmp(node->local, "units") == 0 && strncasecmp(words, "NA", 2) == 0))
+        return;
+    tutti_text_printf(text, "%s{", node->local);
+    tutti_text_append_n(text, words, length);
+    write_columns(text, node);
+    tutti_text_append(text, "}");
+}
+
 static void write_columns(struct tutti_text *text, const struct tutti_node *node)
 {
-    for (const struct tutti_node *child = node->first; child; child = child->next) {
-        if (!child->local || !counts(child))
-            continue;
-        size_t length;
-        const char *words = tutti_fom_words(child, &length);
-        if (length == 2 && strcmp(child->local, "units") == 0 && strncasecmp(words, "NA", 2) == 0)
-            continue;
-        tutti_text_printf(text, "%s{", child->local);
-        tutti_text_append_n(text, words, length);
-        write_columns(text, child);
-        tutti_text_append(text, "}");
-    }
+    for (const struct tutti_node *child = node->first; child; child = child->next)
+        if (child->local)
+            write_column(text, child);
 }
 
 static enum tutti_hla columns_of(struct merge *merge, const struct tutti_node *node, const char **columns)
@@ -128,6 +135,65 @@ static double number_of(const struct tutti_node *node)
     return 0;
 }
 
+/* Data types that a module of 2025 may add to: to which, what, and what tells one from another. */
+static const struct extension {
+    const char *type, *part, *key;
+} extensions[] = {
+    {"enumeratedData", "enumerator", "name"},
+    {"variantRecordData", "alternative", "enumerator"},
+};
+
+static const struct extension *extension_of(const struct merge *merge, const struct tutti_node *node)
+{
+    for (size_t i = 0; merge->module->may_extend && i < sizeof extensions / sizeof *extensions; i++)
+        if (strcmp(extensions[i].type, node->local) == 0)
+            return &extensions[i];
+    return NULL;
+}
+
+/* Has the text a part with this key? */
+static bool has_part(const char *columns, const struct extension *extension, const struct tutti_node *part)
+{
+    size_t length;
+    const char *key = tutti_fom_words(tutti_fom_child(part, extension->key), &length);
+    struct tutti_text text = {0};
+    tutti_text_printf(&text, "%s{%s{", extension->part, extension->key);
+    tutti_text_append_n(&text, key, length);
+    tutti_text_append(&text, "}");
+    bool found = text.failed || strstr(columns, text.text);
+    tutti_text_fini(&text);
+    return found;
+}
+
+static enum tutti_hla extend(struct merge *merge, const struct extension *extension, struct tutti_fom_entry *entry,
+                             const char *more, const struct tutti_node *node)
+{
+    struct tutti_text grown = {0};
+    bool same = true;
+    if (strlen(entry->columns) > LONGEST_TYPE || strlen(more) > LONGEST_TYPE)
+        return RAISE(InvalidFOM, "%s:%u: '%s' is too long to be added to", merge->file, node->line,
+                     tutti_str_show(entry->name).text);
+    tutti_text_append(&grown, entry->columns);
+    for (const struct tutti_node *child = node->first; same && child && !grown.failed; child = child->next) {
+        struct tutti_text column = {0};
+        if (child->local)
+            write_column(&column, child);
+        if (column.text && !strstr(grown.text, column.text)) {
+            same = strcmp(child->local, extension->part) == 0 && !has_part(grown.text, extension, child);
+            tutti_text_append(&grown, column.text);
+        }
+        tutti_text_fini(&column);
+    }
+    const char *columns = grown.failed ? NULL : tutti_arena_text(&merge->fom->arena, grown.text, grown.length);
+    tutti_text_fini(&grown);
+    if (!same)
+        return clash(merge, node, &entry->place, node->local, entry->name);
+    if (!columns)
+        return tutti_hla_raise_memory();
+    entry->columns = columns;
+    return TUTTI_HLA_OK;
+}
+
 static enum tutti_hla merge_entry(struct merge *merge, struct tutti_fom_table *table, const struct tutti_node *node)
 {
     struct tutti_fom_entry entry = {.number = number_of(node), .place = place_of(merge, node)};
@@ -135,9 +201,12 @@ static enum tutti_hla merge_entry(struct merge *merge, struct tutti_fom_table *t
     HLA_TRY(columns_of(merge, node, &entry.columns));
     uint32_t found = tutti_fom_find_entry(table, entry.name);
     if (found) {
-        const struct tutti_fom_entry *other = tutti_fom_entry(table, found);
-        return strcmp(other->columns, entry.columns) == 0 ? TUTTI_HLA_OK
-                                                          : clash(merge, node, &other->place, node->local, entry.name);
+        struct tutti_fom_entry *other = &table->entries[found - 1];
+        if (strcmp(other->columns, entry.columns) == 0)
+            return TUTTI_HLA_OK;
+        const struct extension *extension = extension_of(merge, node);
+        return extension ? extend(merge, extension, other, entry.columns, node)
+                         : clash(merge, node, &other->place, node->local, entry.name);
     }
     if (table->count >= MOST_ENTRIES)
         return RAISE(InvalidFOM, "%s:%u: more than %d entries in one table", merge->file, node->line, MOST_ENTRIES);
@@ -219,8 +288,8 @@ static enum tutti_hla read_dimensions(struct merge *merge, const struct tutti_no
         if (count == LONGEST_LIST)
             return RAISE(InvalidFOM, "%s:%u: more than %d dimensions", merge->file, d->line, LONGEST_LIST);
         if (!tutti_fom_find_entry(&merge->fom->dimensions, name))
-            return RAISE(InvalidFOM, "%s:%u: the dimension '%s' is not in any module's table", merge->file, d->line,
-                         tutti_str_show(name).text);
+            tutti_findings_add(merge->findings, TUTTI_FINDING_WARNING, merge->file, d->line,
+                               "the dimension '%s' is not in any module's table", tutti_str_show(name).text);
         names[count++] = name;
     }
     qsort(names, count, sizeof *names, compare_names);
@@ -373,7 +442,8 @@ static enum tutti_hla merge_class(struct merge *merge, struct tutti_fom_tree *tr
                      tutti_str_show(full).text, kind->root);
     int64_t found = tutti_map_find(&tree->names, full);
     uint32_t handle = found == TUTTI_MAP_NONE ? 0 : (uint32_t)found + 1;
-    bool complete = handle && tree->classes[handle - 1].members && !merge->module->may_extend;
+    bool complete = handle && tree->classes[handle - 1].members && !merge->module->may_extend &&
+                    tree->classes[handle - 1].place.file != merge->standard;
     if (!handle)
         HLA_TRY(add_class(merge, tree, parent, full, node, &handle));
     if (kind == &interaction_kind)
@@ -510,6 +580,7 @@ static enum tutti_hla merge_all(struct merge *merge, struct tutti_fom_module *co
     }
     for (size_t i = 0; i < count; i++) {
         HLA_TRY(begin(merge, modules[i]));
+        merge->standard = i ? merge->standard : merge->file;
         HLA_TRY(merge_classes(merge));
         HLA_TRY(merge_switches(merge, &set));
     }

@@ -2,7 +2,8 @@
 /* merge.h - modules become one object model.
  *
  * By the rules of IEEE 1516.2: a class that an earlier module declared may be named again, to hang subclasses below it; what is said twice
- * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some; one of 2025 may.
+ * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some of another module; one of
+ * 2025 may, and may add enumerators to an enumeration and alternatives to a variant record.
  * A module may repeat fewer attributes than the class has: that contradicts nothing. The first module that sets a switch decides. */
 #ifndef TUTTI_RTI_FOM_MERGE_H
 #define TUTTI_RTI_FOM_MERGE_H
