@@ -63,8 +63,9 @@ bool tutti_recovery_goes_on(struct tutti_recovery *recovery, struct tutti_failur
 {
     const struct tutti_run_options *asked = recovery->asked;
     const volatile sig_atomic_t *interrupt = asked->interrupt;
-    bool ends = failure->err != TUTTI_ERR_LOST || asked->recover == 0 || !recovery->started ||
-                (interrupt && *interrupt);
+    /* What cannot be reached at the start is the person's to mend. */
+    bool under_way = recovery->started || recovery->used > 0;
+    bool ends = failure->err != TUTTI_ERR_LOST || asked->recover == 0 || !under_way || (interrupt && *interrupt);
     recovery->started = false;
     if (ends)
         return false;
