@@ -175,13 +175,15 @@ enum tutti_err tutti_record_file_append(struct tutti_record_file *file, const ch
     return tutti_record_file_fail_write(name_of(file), errno ? errno : EIO);
 }
 
-enum tutti_err tutti_record_file_sync(const struct tutti_record_file *file)
+enum tutti_err tutti_record_file_sync(struct tutti_record_file *file)
 {
     struct tutti_fs_identity now;
     if (file->fd < 0 || !file->is_regular)
         return TUTTI_OK;
     errno = EBADF;
-    if (is_ours(file, &now) && fdatasync(file->fd) == 0)
+    bool synced = is_ours(file, &now) && fdatasync(file->fd) == 0;
+    file->is_named = file->is_named || (synced && tutti_fs_sync_folder(file->path));
+    if (synced && file->is_named)
         return TUTTI_OK;
     return tutti_record_file_fail_write(name_of(file), errno);
 }

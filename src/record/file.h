@@ -19,6 +19,7 @@ struct tutti_record_file {
     struct tutti_fs_identity identity;
     bool is_regular;  /* bytes have a place in it; pipes and devices take them one after the other */
     bool is_standard; /* standard output: not ours to close */
+    bool is_named;    /* its name is on the disk; only tutti_record_file_sync asks */
 };
 
 /* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
@@ -31,9 +32,9 @@ bool tutti_record_file_hold(struct tutti_record_file *file, off_t size);
 /* Closes it, if it is ours, and if `err` is OK with an error of its own: network file systems tell a full disk here. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_close(struct tutti_record_file *file, enum tutti_err err);
 
-/* What was written is on the disk after this, also if the power fails. Another thread may be writing. Pipes and devices have no
- * disk. IO. */
-TUTTI_CHECKED enum tutti_err tutti_record_file_sync(const struct tutti_record_file *file);
+/* What was written is on the disk after this, also if the power fails, and so is the name of the file. Another thread may be writing. Pipes
+ * and devices have no disk. IO. */
+TUTTI_CHECKED enum tutti_err tutti_record_file_sync(struct tutti_record_file *file);
 
 /* For files of lines: opens and empties it; writes a text at its end, at once. IO. */
 TUTTI_CHECKED enum tutti_err tutti_record_file_begin(struct tutti_record_file *file, const char *path);

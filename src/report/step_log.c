@@ -89,7 +89,7 @@ enum tutti_err tutti_step_log_mark(struct tutti_step_log *log, struct tutti_parc
     return tutti_fail_context(tutti_record_file_mark_lines(&log->file, mark), "--step-log");
 }
 
-enum tutti_err tutti_step_log_sync(const struct tutti_step_log *log)
+enum tutti_err tutti_step_log_sync(struct tutti_step_log *log)
 {
     return log ? tutti_fail_context(tutti_record_file_sync(&log->file), "--step-log") : TUTTI_OK;
 }

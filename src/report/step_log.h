@@ -29,7 +29,7 @@ TUTTI_CHECKED enum tutti_err tutti_step_log_write(struct tutti_step_log *log, co
 /* Where the file is (record/file.h, tutti_record_file_mark_lines). Nothing for NULL, or if a conductor has it. */
 TUTTI_CHECKED enum tutti_err tutti_step_log_mark(struct tutti_step_log *log, struct tutti_parcel *mark);
 /* What was written is on the disk after this. Another thread may be writing. NULL is fine. */
-TUTTI_CHECKED enum tutti_err tutti_step_log_sync(const struct tutti_step_log *log);
+TUTTI_CHECKED enum tutti_err tutti_step_log_sync(struct tutti_step_log *log);
 /* IO if something could not be written. NULL is fine. */
 TUTTI_CHECKED enum tutti_err tutti_step_log_close(struct tutti_step_log *log);
 

@@ -5,7 +5,10 @@ down once; then the disk is made as it may be after every part of that. A file h
 those that came later nothing, all, or all but a part of the last; what was done to names since the folder was forced to the disk
 has happened or not, each by itself. Once a checkpoint was complete, the run goes on from what is there, to the same bytes."""
 import itertools
+import os
 import pathlib
+import re
+import shutil
 import unittest
 
 from shim import CHAIN, ShimTest
@@ -110,6 +113,22 @@ class PowerLoss(ShimTest):
             pathlib.Path(self.path(name)).write_bytes(data)
         self.tutti("run", *RUN, "--resume", POINT)
         self.assertEqual({name: pathlib.Path(self.path(name)).read_bytes() for name in (RESULT, LOG)}, expected)
+
+    def test_folders_of_new_files(self):
+        """Names of a new result and step log are forced to the disk before the checkpoint that tells of them."""
+        self.folder = self.folder.resolve()
+        for fabric in ((), ("--processes", "2")):
+            log = self.folder / "calls"
+            log.unlink(missing_ok=True)
+            for name in ("results", "logs"):
+                shutil.rmtree(self.path(name), ignore_errors=True)
+                pathlib.Path(self.path(name)).mkdir()
+            self.tutti("run", *CHAIN, "--stop", "0.5", "-o", f"results/{RESULT}", "--step-log", f"logs/{LOG}", "--quiet", *fabric,
+                       "--checkpoint", POINT, "--every", "0.15", env=self.shim(log=log))
+            calls = re.findall(rb"^(sync|rename)\t(\S+)\t", log.read_bytes(), re.MULTILINE)
+            first = calls.index((b"rename", os.fsencode(self.folder / f"{POINT}.part")))
+            for name in ("results", "logs"):
+                self.assertIn((b"sync", os.fsencode(self.folder / name)), calls[:first])
 
     def test_every_moment(self):
         self.folder = self.folder.resolve()  # the log has it so
