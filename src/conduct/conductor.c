@@ -92,8 +92,10 @@ enum tutti_err tutti_conductor_new(struct tutti_conductor **out, const struct tu
     /* Now: code of an FMU may change the folder that the process is in. */
     conductor->step_log_path = options->step_log ? tutti_fs_absolute(options->step_log) : NULL;
     bool wanted = tutti_observer_is_wanted(options, result);
-    const struct tutti_output_target target = {
-        .path = wanted ? result : NULL, .watcher = wanted ? options->watcher : NULL, .log = options->log};
+    const struct tutti_output_target target = {.path = wanted ? result : NULL,
+                                               .watcher = wanted ? options->watcher : NULL,
+                                               .watched = options->watched,
+                                               .log = options->log};
     enum tutti_err err = conductor->ranks && (conductor->step_log_path || !options->step_log)
                              ? tutti_rows_new(&conductor->rows, ranks, &target)
                              : tutti_fail_memory();

@@ -10,12 +10,21 @@
 void tutti_recovery_init(struct tutti_recovery *recovery, const struct tutti_run_options *options)
 {
     *recovery = (struct tutti_recovery){.asked = options, .options = *options};
+    if (options->recover == 0)
+        return;
+    recovery->options.watched = &recovery->watched;
+    if (!options->log || !options->log->write)
+        return;
+    tutti_told_init(&recovery->told, options->log);
+    recovery->options.log = &recovery->told.log;
 }
 
 void tutti_recovery_fini(struct tutti_recovery *recovery)
 {
     free(recovery->why);
     free(recovery->path);
+    if (recovery->told.to)
+        tutti_told_fini(&recovery->told);
     tutti_tempdir_free(recovery->folder);
     *recovery = (struct tutti_recovery){0};
 }
@@ -80,6 +89,8 @@ bool tutti_recovery_goes_on(struct tutti_recovery *recovery, struct tutti_failur
     recovery->used++;
     recovery->options.used = NULL; /* files were told */
     recovery->options.spares_nodes = true;
+    if (recovery->told.to)
+        tutti_told_begin_anew(&recovery->told);
     tutti_log_printf(asked->log, TUTTI_LOG_WARNING, NULL, "%s. The run goes on from %s%s (recovery %u of %u)",
                      failure->message, recovery->path ? "the checkpoint at t = " : "the beginning",
                      recovery->path ? TIME(recovery->t) : "", recovery->used, asked->recover);

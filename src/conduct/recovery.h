@@ -6,7 +6,9 @@
 
 #include "base/tempdir.h"
 #include "checkpoint/collector.h"
+#include "conduct/told.h"
 #include "options/options.h"
+#include "record/output.h"
 
 struct tutti_recovery {
     const struct tutti_run_options *asked; /* borrowed */
@@ -14,11 +16,14 @@ struct tutti_recovery {
     bool started;                          /* ranks ran in the last one */
     unsigned used;                         /* recoveries */
     char *why;                             /* the loss before: one that comes again the same is none of chance */
+    struct tutti_watched watched;          /* rows that attempts before have shown */
+    struct tutti_told told;                /* messages that they have told; its log is that of `options` */
     struct tutti_tempdir *folder;
     char *path; /* of the checkpoint that is gone on from, in that folder */
     double t;
 };
 
+/* `recovery` must stay where it is. */
 void tutti_recovery_init(struct tutti_recovery *recovery, const struct tutti_run_options *options);
 void tutti_recovery_fini(struct tutti_recovery *recovery);
 

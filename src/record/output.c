@@ -247,7 +247,22 @@ static enum tutti_err open_watch(struct tutti_output *output)
         return tutti_fail_memory();
     for (size_t i = 0; output->target.watcher->text && i < output->count; i++)
         output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type);
-    return output->target.watcher->columns ? tell_columns(output) : TUTTI_OK;
+    struct tutti_watched *watched = output->target.watched;
+    bool told = watched && watched->columns;
+    if (watched)
+        watched->columns = true;
+    return output->target.watcher->columns && !told ? tell_columns(output) : TUTTI_OK;
+}
+
+/* Has the watcher not got this row yet? */
+static bool is_news(struct tutti_output *output)
+{
+    struct tutti_watched *watched = output->target.watched;
+    if (watched && output->rows <= watched->rows)
+        return false;
+    if (watched)
+        watched->rows = output->rows;
+    return true;
 }
 
 /* --- a run that goes on */
@@ -283,6 +298,7 @@ _Static_assert(sizeof(struct tutti_rise) == 3 * sizeof(double), "nothing between
 static void put_state(const struct tutti_output *output, struct tutti_parcel *mark)
 {
     tutti_parcel_put_u8(mark, output->begun);
+    tutti_parcel_put_u64(mark, output->rows);
     tutti_parcel_put_u8(mark, output->watches_nan);
     tutti_parcel_put_double(mark, output->first_row);
     tutti_parcel_put_double(mark, output->last_row);
@@ -294,6 +310,7 @@ static enum tutti_err get_state(struct tutti_output *output, struct tutti_unparc
 {
     double *rises;
     output->begun = tutti_unparcel_u8(mark) != 0;
+    output->rows = tutti_unparcel_u64(mark);
     output->watches_nan = tutti_unparcel_u8(mark) != 0;
     output->first_row = tutti_unparcel_double(mark);
     output->last_row = tutti_unparcel_double(mark);
@@ -389,7 +406,8 @@ enum tutti_err tutti_output_row(struct tutti_output *output, double t)
         tutti_flusher_release(output->flusher);
         TRY(err);
     }
-    return output->values ? tell_row(output, t) : TUTTI_OK;
+    output->rows++;
+    return output->values && is_news(output) ? tell_row(output, t) : TUTTI_OK;
 }
 
 enum tutti_err tutti_output_flush(struct tutti_output *output)

@@ -11,9 +11,17 @@
 
 struct tutti_flusher; /* flusher.h */
 
+/* What a watcher has got so far. */
+struct tutti_watched {
+    bool columns;
+    uint64_t rows;
+};
+
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
     const struct tutti_watcher *watcher; /* NULL: none */
+    struct tutti_watched
+        *watched; /* of a run parts of which are made once more: what is in it is not told again; NULL: all is new */
     const struct tutti_log *log;
     const char *origin; /* names the system in the log */
     /* What tutti_output_mark put: the run goes on from there, with the file as it was then, and says nothing that it has said before.
@@ -33,6 +41,7 @@ struct tutti_output {
     int64_t flushed;               /* tutti_clock_tick when rows were last flushed */
     double *fixed;    /* the first row's values, where the format keeps what is fixed but once; else NULL */
     bool begun;       /* there is a first row */
+    uint64_t rows;    /* so far, those before a mark among them */
     double *values;   /* for the watcher ... */
     bool tells_texts; /* ... which also wants texts, of which there are some */
     struct tutti_parcel hexadecimal;

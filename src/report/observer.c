@@ -26,8 +26,12 @@ enum tutti_err tutti_observer_open(struct tutti_observer *observer, const struct
     if (fabric)
         return tutti_sink_open_report(&observer->sink, fabric, observer->name, observer->columns, observer->places,
                                       observer->column_count, observer->records);
-    const struct tutti_output_target target = {output,         options->watcher,  observer->log,
-                                               observer->name, .by_thread = true, .resume = resume};
+    const struct tutti_output_target target = {.path = output,
+                                               .watcher = options->watcher,
+                                               .log = observer->log,
+                                               .origin = observer->name,
+                                               .by_thread = true,
+                                               .resume = resume};
     return observer->records
                ? tutti_output_open(&observer->sink.output, &target, observer->columns, observer->column_count)
                : TUTTI_OK;

@@ -64,6 +64,19 @@ class Workers(WorkerTest):
         self.same(outcome, files)
         self.assertRegex(outcome.err, "goes on from the checkpoint at t = ")
 
+    def test_messages_are_told_once(self):
+        """Those of the start, of files and of units."""
+        run = (*CHAIN[:2], f"c={kit_fmu('Claiming', '2')}", *CHAIN[2:])
+        said = [line for line in self.tutti("run", *run, *APART, "--processes", "2").err.splitlines() if "warning" in line]
+        self.assertTrue(said)
+        process = self.disturbed("--recover", "2", "--checkpoint-replay", run=run)
+        self.await_rows(process)
+        os.kill(workers(process)[1], signal.SIGKILL)
+        outcome = self.finish(process)
+        self.assertEqual(outcome.err.count("The run goes on from the checkpoint"), 1)
+        for line in said:
+            self.assertEqual(outcome.err.splitlines().count(line), 1, line)
+
     def test_one_that_stands_still(self):
         files = self.undisturbed(*CHAIN)
         process = self.disturbed("--recover", "1", "--timeout", "2")

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* told.h - a log for a run that is made more than once (recovery.h): what an attempt before has said is not said again. Of a message that
+ * comes again and again, as often as it was told before. */
+#ifndef TUTTI_CONDUCT_TOLD_H
+#define TUTTI_CONDUCT_TOLD_H
+
+#include <pthread.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/vector.h"
+
+struct tutti_told {
+    struct tutti_log log;       /* to be used in place of `to` */
+    const struct tutti_log *to; /* borrowed */
+    pthread_mutex_t lock;       /* of what follows */
+    struct tutti_map by_text;
+    struct tutti_vector messages;
+};
+
+/* `to` has a function to write. `told` must stay where it is. */
+void tutti_told_init(struct tutti_told *told, const struct tutti_log *to);
+void tutti_told_fini(struct tutti_told *told);
+/* Another attempt begins. */
+void tutti_told_begin_anew(struct tutti_told *told);
+
+#endif
