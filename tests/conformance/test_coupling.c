@@ -275,8 +275,7 @@ static void calls_are_as_few_as_can_be(void **state)
     assert_int_equal(many.stats.step_jacobians, few.stats.step_jacobians); /* of a linear system: one */
     for (int i = 0; i < CHAIN; i++) {
         const struct tutti_unit_stats *a = &few.stats.units[i], *b = &many.stats.units[i];
-        unsigned long inputs = i == 0 ? 1 : i == CHAIN - 1 ? 2 : 3;
-        unsigned long before = kind->iterates ? few.stats.iterations + inputs * few.stats.step_jacobians : 100;
+        unsigned long before = kind->iterates ? few.stats.iterations : 100; /* derivatives take no steps */
         assert_int_equal(a->accepted, few.stats.steps);
         assert_int_equal(a->do_steps, before);
         assert_int_equal(b->do_steps - a->do_steps, sweeps);
@@ -287,8 +286,8 @@ static void calls_are_as_few_as_can_be(void **state)
     }
     assert_int_equal(few.stats.rejected, 0);
     assert_int_equal(few.stats.not_converged, 0);
-    /* A linear system: one iteration, or two, since differences leave more than a residual of 1e-9. */
-    assert_true(few.stats.newton_iterations <= 2 * few.stats.steps);
+    /* A linear system: one iteration, but for errors of the solvers, which a residual of 1e-9 shows. */
+    assert_true(few.stats.newton_iterations <= few.stats.steps + few.stats.steps / 10);
     assert_int_equal(few.stats.ranks, 1);
     assert_string_equal(few.stats.coupling, KIND);
     assert_string_equal(few.stats.control, "fixed");

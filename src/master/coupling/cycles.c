@@ -148,6 +148,125 @@ enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti
     return err;
 }
 
+/* ---- what columns and rows are ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* The column of a cycle with which a real comes to a unit; TUTTI_NONE: it is none. */
+static uint32_t find_column(const struct tutti_cycle *cycle, uint32_t component, uint32_t real)
+{
+    const uint32_t *unknown = cycle->n > 0 ? bsearch(&real, cycle->reals, cycle->n, sizeof real, compare_numbers)
+                                           : NULL;
+    if (!unknown)
+        return TUTTI_NONE;
+    struct tutti_cycle_column wanted = {component, (uint32_t)(unknown - cycle->reals)};
+    const struct tutti_cycle_column *found =
+        bsearch(&wanted, cycle->columns, cycle->column_count, sizeof wanted, by_component);
+    return found ? (uint32_t)(found - cycle->columns) : TUTTI_NONE;
+}
+
+struct meaning {
+    const struct tutti_cycles *cycles;
+    const struct tutti_wires *wires;
+    uint32_t *of_stage, *column_first; /* per stage: its cycle; per cycle */
+    struct tutti_step_part *parts;     /* NULL: they are counted only */
+    size_t *next;                      /* per column */
+};
+
+static void add_parts(struct meaning *m, const struct tutti_wire *wire)
+{
+    const struct tutti_connection *connection = wire->connection;
+    uint32_t cycle = m->of_stage[m->cycles->stages.of[connection->to.component]];
+    if (cycle == TUTTI_NONE || wire->conversion->from != TUTTI_TYPE_FLOAT64 || connection->at_start_only ||
+        is_held(m->wires, wire))
+        return;
+    for (uint32_t e = 0; e < wire->count; e++) {
+        uint32_t real = tutti_wires_real_at(m->wires, wire->from / sizeof(double) + e);
+        uint32_t column = find_column(&m->cycles->items[cycle], connection->to.component, real);
+        if (column == TUTTI_NONE)
+            continue;
+        column += m->column_first[cycle];
+        size_t place = m->next[column]++;
+        if (m->parts)
+            m->parts[place] = (struct tutti_step_part){column, connection->to.variable,
+                                                       wire->conversion->linear ? wire->conversion->factor : 1};
+    }
+}
+
+static enum tutti_err list_parts(struct meaning *m, struct tutti_arena *arena, uint32_t columns,
+                                 struct tutti_step_meaning *out)
+{
+    size_t *first = tutti_arena_array(arena, (size_t)columns + 1, sizeof *first), total = 0;
+    if (!first)
+        return tutti_fail_memory();
+    for (uint32_t w = 0; w < m->wires->wire_count; w++)
+        add_parts(m, &m->wires->wires[w]);
+    for (uint32_t c = 0; c < columns; c++) {
+        first[c] = total;
+        total += m->next[c];
+        m->next[c] = first[c];
+    }
+    first[columns] = total;
+    m->parts = tutti_arena_array(arena, total, sizeof *m->parts);
+    if (!m->parts)
+        return tutti_fail_memory();
+    for (uint32_t w = 0; w < m->wires->wire_count; w++)
+        add_parts(m, &m->wires->wires[w]);
+    out->parts = m->parts;
+    out->part_first = first;
+    return TUTTI_OK;
+}
+
+static enum tutti_err list_rows(const struct tutti_cycles *cycles, const struct tutti_rank *rank,
+                                const uint32_t *row_first, struct tutti_arena *arena, struct tutti_step_meaning *out)
+{
+    uint32_t components = rank->job->system->component_count;
+    uint32_t *variables = tutti_arena_array(arena, row_first[components], sizeof *variables);
+    if (!variables)
+        return tutti_fail_memory();
+    for (uint32_t c = 0; c < cycles->count; c++)
+        for (uint32_t k = 0, row = 0; k < cycles->items[c].n; k++) {
+            const struct tutti_real *real = &rank->wires.reals[cycles->items[c].reals[k]];
+            const struct tutti_structure_node *node = &rank->job->structure.nodes[real->node];
+            const struct tutti_desc *desc = rank->job->system->components[node->component].fmu->desc;
+            bool same = k > 0 && rank->wires.reals[cycles->items[c].reals[k - 1]].component == real->component;
+            row = same ? row + 1 : 0;
+            variables[row_first[real->component] + row] =
+                desc->vars[node->variable].dimension_count > 0 ? TUTTI_NONE : node->variable;
+        }
+    out->row_variables = variables;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_cycles_mean(struct tutti_cycles *cycles, const struct tutti_rank *rank, const uint32_t *row_first,
+                                 struct tutti_step_meaning *out)
+{
+    struct meaning m = {.cycles = cycles, .wires = &rank->wires};
+    struct tutti_arena *arena = &cycles->arena;
+    uint32_t columns = 0;
+    *out = (struct tutti_step_meaning){.line = true};
+    m.of_stage = tutti_arena_array(arena, cycles->stages.count, sizeof *m.of_stage);
+    m.column_first = tutti_arena_array(arena, cycles->count, sizeof *m.column_first);
+    if (!m.of_stage || !m.column_first)
+        return tutti_fail_memory();
+    for (uint32_t s = 0; s < cycles->stages.count; s++)
+        m.of_stage[s] = TUTTI_NONE;
+    for (uint32_t c = 0; c < cycles->count; c++) {
+        m.of_stage[cycles->items[c].stage - cycles->stages.items] = c;
+        m.column_first[c] = columns;
+        columns += cycles->items[c].column_count;
+    }
+    m.next = tutti_arena_array(arena, columns, sizeof *m.next);
+    if (!m.next)
+        return tutti_fail_memory();
+    TRY(list_parts(&m, arena, columns, out));
+    return list_rows(cycles, rank, row_first, arena, out);
+}
+
 void tutti_cycles_fini(struct tutti_cycles *cycles)
 {
     tutti_stages_fini(&cycles->stages);

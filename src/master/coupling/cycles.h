@@ -3,6 +3,7 @@
 #ifndef TUTTI_MASTER_COUPLING_CYCLES_H
 #define TUTTI_MASTER_COUPLING_CYCLES_H
 
+#include "master/coupling/step_derivative.h"
 #include "plan/stages.h"
 #include "rank/rank.h"
 
@@ -38,6 +39,10 @@ struct tutti_cycles {
 /* `running` is of the running phase; the rank's wires are laid out. The same on all ranks. */
 TUTTI_CHECKED enum tutti_err tutti_cycles_init(struct tutti_cycles *cycles, const struct tutti_rank *rank,
                                                const struct tutti_structure *running);
+/* What columns are, one cycle after the other, and rows: the unknowns of each unit, from row_first[component] on. For inputs that move
+ * on lines. In memory of `cycles`. */
+TUTTI_CHECKED enum tutti_err tutti_cycles_mean(struct tutti_cycles *cycles, const struct tutti_rank *rank,
+                                               const uint32_t *row_first, struct tutti_step_meaning *out);
 void tutti_cycles_fini(struct tutti_cycles *cycles); /* a zeroed one is fine */
 
 #endif

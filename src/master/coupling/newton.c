@@ -14,7 +14,8 @@
  *  Q2  `full`: in every iteration.
  *  Q3  `broyden`: in the first iteration of a step as with `kept`; then it is updated by what iterations show (Broyden 1965).
  *  N4  After a solution that failed there is none.
- *  N5  A step that is taken back takes what was made in it along: from the start of a macro step, all attempts begin with the same. */
+ *  N5  A step that is taken back takes what was made in it along: from the start of a macro step, all attempts begin with the same.
+ *  N6  It is made of derivatives of Model Exchange units, unless one that was made so has served badly in the iteration before. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ struct ring {
     double *seen_x, *seen_image; /* ... updated last there */
     double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
     double residual;             /* scaled, in the iteration before */
+    bool made;                   /* in that one its Jacobian was made */
     unsigned asked;              /* iterations of this solution */
     unsigned sweeps;             /* of this step */
     bool away;                   /* units are not at the start of the step */
@@ -79,7 +81,8 @@ struct interface {
     struct tutti_cycles cycles;
     struct ring *rings;
     struct tutti_step_jacobian jacobian; /* columns of all cycles */
-    uint32_t *unknowns;                  /* per column: of its cycle */
+    struct tutti_step_meaning meaning;
+    uint32_t *unknowns;      /* per column: of its cycle */
     uint32_t *unknown_first; /* per component: the first one that is its output; they are by component, as rows are */
     size_t *places;          /* per entry: in the matrix of its cycle */
     double *base;            /* of the Jacobian */
@@ -281,7 +284,7 @@ static enum tutti_err leave_to_trials(struct ring *ring)
 }
 
 /* Where an input has no derivative it is taken for 0: the iteration goes on as that of relax there. */
-static enum tutti_err measure(struct ring *ring, const double *x)
+static enum tutti_err measure(struct ring *ring, const double *x, bool by_derivatives)
 {
     struct interface *self = ring->interface;
     struct tutti_master *master = self->master;
@@ -295,6 +298,7 @@ static enum tutti_err measure(struct ring *ring, const double *x)
     }
     for (uint32_t c = first; c < first + count; c++)
         jacobian->columns[c].value = x[self->unknowns[c]];
+    jacobian->meaning = by_derivatives ? &self->meaning : NULL;
     TRY(leave_to_trials(ring));
     TRY(tutti_step_jacobian_measure(jacobian, &(struct tutti_step_probe){ring, move_column, read_rows}, &master->rules,
                                     self->start, self->target, self->base, first, count, &complete));
@@ -357,8 +361,9 @@ static enum tutti_err make_jacobian(void *context, const double *x, double *matr
     struct ring *ring = context;
     double residual = residual_at(ring, x);
     size_t size = (size_t)ring->n * ring->n * sizeof *matrix;
-    if (must_measure(ring, residual)) {
-        TRY(measure(ring, x));
+    bool made = must_measure(ring, residual);
+    if (made) { /* N6 */
+        TRY(measure(ring, x, residual <= SLOW * ring->residual || !ring->made));
         if (ring->matrix)
             memset(ring->matrix, 0, size);
         put_entries(ring, ring->matrix ? ring->matrix : matrix);
@@ -372,6 +377,7 @@ static enum tutti_err make_jacobian(void *context, const double *x, double *matr
         memcpy(matrix, ring->matrix, size);
     }
     ring->residual = residual;
+    ring->made = made;
     ring->asked++;
     return TUTTI_OK;
 }
@@ -499,6 +505,7 @@ static enum tutti_err open_jacobian(struct interface *self)
             sizes[self->jacobian.row_first[real->component] + k - self->unknown_first[real->component]] = real->nominal;
         }
     self->jacobian.row_sizes = sizes;
+    TRY(tutti_cycles_mean(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
     return add_room(self, self->jacobian.entries, self->jacobian.entry_count);
 }
 
@@ -721,6 +728,7 @@ static enum tutti_err solve_reals(struct ring *ring)
     bool outside = false;
     enum tutti_err err;
     ring->asked = 0;
+    ring->made = false;
     if (ring->n == 0)
         err = sweep(ring, ring->x, ring->image, &outside);
     else

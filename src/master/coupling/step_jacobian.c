@@ -155,27 +155,48 @@ static enum tutti_err share(struct tutti_step_jacobian *jacobian, uint32_t first
     return tutti_reduce(rank, TUTTI_REDUCE_MIN, jacobian->entries + begin, after - begin);
 }
 
+/* All columns of one own unit, `count` of them from trial->column on. */
+static enum tutti_err measure_unit(struct trial *trial, uint32_t count)
+{
+    struct tutti_step_jacobian *jacobian = trial->jacobian;
+    uint32_t first = trial->column, row_first = jacobian->row_first[trial->member->component];
+    bool done = false;
+    if (jacobian->meaning)
+        TRY(tutti_step_derivative(jacobian->meaning, jacobian->rank, trial->member, trial->start, trial->target, first,
+                                  count, row_first, trial->rows, jacobian->entries + jacobian->columns[first].first,
+                                  &done));
+    if (done)
+        return TUTTI_OK;
+    TRY(tutti_snapshot_restore_member(trial->start, jacobian->rank, trial->member));
+    for (; trial->column < first + count; trial->column++)
+        TRY(try_column(trial));
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_step_jacobian_measure(struct tutti_step_jacobian *jacobian, const struct tutti_step_probe *probe,
                                            const struct tutti_step_rules *rules, const struct tutti_snapshot *start,
                                            double target, const double *base, uint32_t first, uint32_t count,
                                            bool *complete)
 {
     struct tutti_rank *rank = jacobian->rank;
-    struct trial trial = {jacobian, probe, rules, start, target, .column = first};
     *complete = true;
     if (count == 0)
         return TUTTI_OK;
-    for (; trial.column < first + count; trial.column++) {
-        uint32_t component = jacobian->columns[trial.column].component;
-        if (!tutti_rank_owns(rank, component))
-            continue;
-        if (trial.member != &rank->members[component]) { /* the first of its columns */
-            trial.member = &rank->members[component];
-            trial.base = base + jacobian->row_first[component];
-            trial.rows = rows_of(jacobian, component);
-            TRY(tutti_snapshot_restore_member(start, rank, trial.member));
-        }
-        TRY(try_column(&trial));
+    for (uint32_t k = first, next; k < first + count; k = next) {
+        uint32_t component = jacobian->columns[k].component;
+        for (next = k + 1; next < first + count && jacobian->columns[next].component == component;)
+            next++;
+        struct trial trial = {jacobian,
+                              probe,
+                              rules,
+                              start,
+                              target,
+                              &rank->members[component],
+                              k,
+                              base + jacobian->row_first[component],
+                              rows_of(jacobian, component)};
+        if (tutti_rank_owns(rank, component))
+            TRY(measure_unit(&trial, next - k));
     }
     TRY(share(jacobian, first, first + count));
     for (uint32_t k = first; k < first + count; k++)

@@ -10,6 +10,7 @@
 #ifndef TUTTI_MASTER_COUPLING_STEP_JACOBIAN_H
 #define TUTTI_MASTER_COUPLING_STEP_JACOBIAN_H
 
+#include "master/coupling/step_derivative.h"
 #include "master/member.h"
 #include "rank/snapshot.h"
 
@@ -35,7 +36,10 @@ struct tutti_step_jacobian {
     struct tutti_rank *rank;           /* these two are borrowed */
     struct tutti_step_column *columns; /* by component */
     uint32_t column_count;
-    uint32_t *row_first;     /* per component, and one more: of its rows, one unit after the other */
+    uint32_t *row_first; /* per component, and one more: of its rows, one unit after the other */
+    /* Columns of Model Exchange units are taken from derivatives of their equations, where these can be had. NULL: from differences,
+     * as those of all other units. The caller's, borrowed; may change between measurements. */
+    const struct tutti_step_meaning *meaning;
     const double *row_sizes; /* of the rows' values where they count; NULL: 1. The caller's, borrowed */
     size_t entry_count;
     double *entries; /* column by column */
