@@ -15,7 +15,6 @@ enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
 /* What the settings say of the master, until all of them are known. */
 struct msim {
     struct tutti_assembly *assembly;
-    struct tutti_findings *findings;
     unsigned line;
     const char *mode, *error_control;
     bool adjusts;
@@ -221,7 +220,7 @@ static enum tutti_err read_line(struct msim *msim, char *line)
 
 /* ---- its master in our words ---- */
 
-/* Iterated where it may be; MasterSim's Newton becomes an iteration, too, which comes to the same values. */
+/* Iterated where it may be. */
 static enum tutti_err set_coupling(struct msim *msim)
 {
     struct tutti_assembly *assembly = msim->assembly;
@@ -231,12 +230,9 @@ static enum tutti_err set_coupling(struct msim *msim)
         return tutti_assembly_fail(assembly, msim->line,
                                    "MasterMode '%s' is none of GAUSS_JACOBI, GAUSS_SEIDEL, NEWTON",
                                    tutti_str_show(mode).text);
-    if (newton)
-        tutti_findings_add(msim->findings, TUTTI_FINDING_WARNING, assembly->file, msim->line,
-                           "MasterMode NEWTON: the coupling is iterated by relaxation instead (--coupling relax)");
     if (!newton && !(msim->most_iterations > 1))
         return tutti_assembly_set(assembly, "coupling", jacobi ? "jacobi" : "seidel", msim->line);
-    TRY(tutti_assembly_set(assembly, "coupling", "relax", msim->line));
+    TRY(tutti_assembly_set(assembly, "coupling", newton ? "newton" : "relax", msim->line));
     if (jacobi)
         TRY(tutti_assembly_set(assembly, "sweeps", "jacobi", msim->line));
     return msim->most_iterations > 1
@@ -299,7 +295,8 @@ static enum tutti_err read_lines(struct msim *msim, char *text)
 enum tutti_err tutti_msim_read(struct tutti_assembly *assembly, struct tutti_reader *reader,
                                struct tutti_findings *findings)
 {
-    struct msim msim = {.assembly = assembly, .findings = findings, .adjusts = false, .most_iterations = 1};
+    struct msim msim = {.assembly = assembly, .adjusts = false, .most_iterations = 1};
+    (void)findings; /* everything that is odd in such a file is an error */
     struct tutti_text text = {0};
     enum tutti_err err = read_all(reader, &text, assembly->file);
     if (err == TUTTI_OK && text.text)

@@ -234,7 +234,7 @@ graph one.x0 pass.float64_in {scale}
         project = self.PROJECT.replace("graph one.x0", 'simulator 2 0 values #000000 "table.tsv"\ngraph values.shift '
                                        "pass.float64_discrete_in\ngraph one.x0")
         nodes = self.on(self.node("a"), self.node("b"))
-        for mode, iterations in (("GAUSS_JACOBI", 1), ("GAUSS_SEIDEL", 4)):
+        for mode, iterations in (("GAUSS_JACOBI", 1), ("GAUSS_SEIDEL", 4), ("NEWTON", 20)):
             self.write("project.msim", project.format(mode=mode, iterations=iterations, scale="1.5 -2"))
             alone = self.tutti("run", "project.msim", "--quiet", "-o", "-").out
             for fabric in (("--threads", "2"), ("--processes", "2"), nodes):
@@ -248,7 +248,7 @@ graph one.x0 pass.float64_in {scale}
 
     def test_masters(self):
         for mode, iterations, coupling in (("GAUSS_JACOBI", 1, "jacobi"), ("GAUSS_SEIDEL", 1, "seidel"),
-                                           ("GAUSS_SEIDEL", 4, "relax")):
+                                           ("GAUSS_SEIDEL", 4, "relax"), ("NEWTON", 1, "newton"), ("NEWTON", 20, "newton")):
             self.run_project("--stats", self.path("stats.json"), mode=mode, iterations=iterations)
             self.assertIn(f'"coupling": "{coupling}"', open(self.path("stats.json"), encoding="utf-8").read())
 
