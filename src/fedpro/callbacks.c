@@ -261,6 +261,51 @@ static ProtobufCMessage *make_owner(const struct made *made)
     return &message->base;
 }
 
+static ProtobufCMessage *make_transported(const struct made *made)
+{
+    const struct tutti_callback *callback = made->callback;
+    Fedpro__MembersHandle *message = NEW(made, MembersHandle, members_handle);
+    if (!message)
+        return NULL;
+    message->subject = handle(made, callback->object);
+    message->members = tutti_fedpro_make_handles(made->memory, callback->handles, callback->handle_count);
+    message->handle = handle(made, callback->transportation);
+    return &message->base;
+}
+
+static ProtobufCMessage *make_three(const struct made *made, uint32_t first, uint32_t second, uint32_t third)
+{
+    Fedpro__ThreeHandles *message = NEW(made, ThreeHandles, three_handles);
+    if (!message)
+        return NULL;
+    message->first = handle(made, first);
+    message->second = handle(made, second);
+    message->third = handle(made, third);
+    return &message->base;
+}
+
+static ProtobufCMessage *make_attribute_transport(const struct made *made)
+{
+    const struct tutti_callback *callback = made->callback;
+    return make_three(made, callback->object, callback->handles[0], callback->transportation);
+}
+
+static ProtobufCMessage *make_interaction_transport(const struct made *made)
+{
+    const struct tutti_callback *callback = made->callback;
+    return make_three(made, callback->federate, callback->interaction_class, callback->transportation);
+}
+
+static ProtobufCMessage *make_interaction_transported(const struct made *made)
+{
+    Fedpro__TwoHandles *message = NEW(made, TwoHandles, two_handles);
+    if (!message)
+        return NULL;
+    message->first = handle(made, made->callback->interaction_class);
+    message->second = handle(made, made->callback->transportation);
+    return &message->base;
+}
+
 /* The field of CallbackRequest, without and with a time, and what makes the message. */
 struct form {
     uint32_t number, timed;
@@ -289,6 +334,10 @@ static const struct form forms[] = {
     [TUTTI_CALLBACK_ReceiveDirectedInteraction] = {35, 36, make_received_directed},
     [TUTTI_CALLBACK_RemoveObjectInstance] = {37, 38, make_removed},
     [TUTTI_CALLBACK_ProvideAttributeValueUpdate] = {41, 0, make_members},
+    [TUTTI_CALLBACK_ConfirmAttributeTransportationTypeChange] = {45, 0, make_transported},
+    [TUTTI_CALLBACK_ReportAttributeTransportationType] = {46, 0, make_attribute_transport},
+    [TUTTI_CALLBACK_ConfirmInteractionTransportationTypeChange] = {47, 0, make_interaction_transported},
+    [TUTTI_CALLBACK_ReportInteractionTransportationType] = {48, 0, make_interaction_transport},
     [TUTTI_CALLBACK_RequestAttributeOwnershipAssumption] = {49, 0, make_members},
     [TUTTI_CALLBACK_RequestDivestitureConfirmation] = {50, 0, make_members},
     [TUTTI_CALLBACK_AttributeOwnershipAcquisitionNotification] = {51, 0, make_members},

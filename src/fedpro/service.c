@@ -30,6 +30,7 @@ struct entry {
 #define Named_DESCRIPTOR fedpro__named__descriptor
 #define Members_DESCRIPTOR fedpro__members__descriptor
 #define MembersNumber_DESCRIPTOR fedpro__members_number__descriptor
+#define MembersHandle_DESCRIPTOR fedpro__members_handle__descriptor
 #define HandleNumber_DESCRIPTOR fedpro__handle_number__descriptor
 #define Sent_DESCRIPTOR fedpro__sent__descriptor
 #define SentDirected_DESCRIPTOR fedpro__sent_directed__descriptor

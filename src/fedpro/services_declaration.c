@@ -80,3 +80,29 @@ enum tutti_hla tutti_fedpro_serve_interaction_order(struct tutti_fedpro_call *ca
     return tutti_rti_change_interaction_order(call->ambassador, tutti_fedpro_read_handle(class->handle),
                                               (enum tutti_order) class->number);
 }
+
+enum tutti_hla tutti_fedpro_serve_default_attribute_transportation(struct tutti_fedpro_call *call,
+                                                                   const ProtobufCMessage *request)
+{
+    const Fedpro__MembersHandle *members = TAKE(MembersHandle, request);
+    struct tutti_class_set set = {.class = tutti_fedpro_read_handle(members->subject)};
+    set.handles = tutti_fedpro_read_handles(call->memory, members->members, &set.count);
+    return tutti_rti_change_default_attribute_transportation(call->ambassador, set,
+                                                             tutti_fedpro_read_handle(members->handle));
+}
+
+enum tutti_hla tutti_fedpro_serve_interaction_transportation(struct tutti_fedpro_call *call,
+                                                             const ProtobufCMessage *request)
+{
+    const Fedpro__TwoHandles *handles = TAKE(TwoHandles, request);
+    return tutti_rti_change_interaction_transportation(call->ambassador, tutti_fedpro_read_handle(handles->first),
+                                                       tutti_fedpro_read_handle(handles->second));
+}
+
+enum tutti_hla tutti_fedpro_serve_query_interaction_transportation(struct tutti_fedpro_call *call,
+                                                                   const ProtobufCMessage *request)
+{
+    const Fedpro__TwoHandles *handles = TAKE(TwoHandles, request);
+    return tutti_rti_query_interaction_transportation(call->ambassador, tutti_fedpro_read_handle(handles->first),
+                                                      tutti_fedpro_read_handle(handles->second));
+}

@@ -180,6 +180,23 @@ enum tutti_hla tutti_fedpro_serve_attribute_order(struct tutti_fedpro_call *call
     return tutti_rti_change_attribute_order(call->ambassador, set, (enum tutti_order)members->number);
 }
 
+enum tutti_hla tutti_fedpro_serve_attribute_transportation(struct tutti_fedpro_call *call,
+                                                           const ProtobufCMessage *request)
+{
+    const Fedpro__MembersHandle *members = TAKE(MembersHandle, request);
+    struct tutti_attribute_set set = {.object = tutti_fedpro_read_handle(members->subject)};
+    set.attributes = tutti_fedpro_read_handles(call->memory, members->members, &set.count);
+    return tutti_rti_change_attribute_transportation(call->ambassador, set, tutti_fedpro_read_handle(members->handle));
+}
+
+enum tutti_hla tutti_fedpro_serve_query_attribute_transportation(struct tutti_fedpro_call *call,
+                                                                 const ProtobufCMessage *request)
+{
+    const Fedpro__TwoHandles *handles = TAKE(TwoHandles, request);
+    return tutti_rti_query_attribute_transportation(call->ambassador, tutti_fedpro_read_handle(handles->first),
+                                                    tutti_fedpro_read_handle(handles->second));
+}
+
 enum tutti_hla tutti_fedpro_serve_retract(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
 {
     return tutti_rti_retract(call->ambassador, tutti_fedpro_read_retraction(TAKE(OneHandle, request)->handle));

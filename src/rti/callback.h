@@ -28,6 +28,10 @@
     X(ReceiveDirectedInteraction)                                                                                      \
     X(RemoveObjectInstance)                                                                                            \
     X(ProvideAttributeValueUpdate)                                                                                     \
+    X(ConfirmAttributeTransportationTypeChange)                                                                        \
+    X(ReportAttributeTransportationType)                                                                               \
+    X(ConfirmInteractionTransportationTypeChange)                                                                      \
+    X(ReportInteractionTransportationType)                                                                             \
     X(RequestAttributeOwnershipAssumption)                                                                             \
     X(RequestDivestitureConfirmation)                                                                                  \
     X(AttributeOwnershipAcquisitionNotification)                                                                       \

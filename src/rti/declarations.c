@@ -22,11 +22,17 @@ static enum tutti_hla make_room(struct tutti_federate *f)
         f->object_classes = fom->objects.class_count;
     }
     if (f->interaction_classes < fom->interactions.class_count) {
+        size_t more = fom->interactions.class_count - f->interaction_classes;
         unsigned char *flags = realloc(f->interactions, fom->interactions.class_count);
         if (!flags)
             return tutti_hla_raise_memory();
-        memset(flags + f->interaction_classes, 0, fom->interactions.class_count - f->interaction_classes);
+        memset(flags + f->interaction_classes, 0, more);
         f->interactions = flags;
+        uint32_t *transports = realloc(f->interaction_transports, fom->interactions.class_count * sizeof *transports);
+        if (!transports)
+            return tutti_hla_raise_memory();
+        memset(transports + f->interaction_classes, 0, more * sizeof *transports);
+        f->interaction_transports = transports;
         f->interaction_classes = fom->interactions.class_count;
     }
     return TUTTI_HLA_OK;
@@ -78,7 +84,7 @@ static enum tutti_hla change(struct tutti_federate *f, struct tutti_class_set se
         while (at < interest->count && interest->items[at].handle != set.handles[i])
             at++;
         if (at == interest->count)
-            interest->items[interest->count++] = (struct tutti_interest){set.handles[i], 0};
+            interest->items[interest->count++] = (struct tutti_interest){.handle = set.handles[i]};
         set_flags(&interest->items[at].flags, on, off);
     }
     return TUTTI_HLA_OK;
@@ -394,6 +400,65 @@ enum tutti_hla tutti_rti_change_interaction_order(struct tutti_ambassador *ambas
     if (!(f->interactions[class - 1] & TUTTI_PUBLISHED))
         return RAISE(InteractionClassNotPublished, "federate '%s' does not publish this interaction class", f->name);
     set_flags(&f->interactions[class - 1], order_flags(order), TUTTI_ORDER_TSO);
+    return TUTTI_HLA_OK;
+}
+
+/* Kinds of transport */
+
+static enum tutti_hla check_transportation(const struct tutti_federate *f, uint32_t transportation)
+{
+    if (tutti_fom_entry(&f->federation->fom->transportations, transportation))
+        return TUTTI_HLA_OK;
+    return RAISE(InvalidTransportationTypeHandle, "no transportation has the handle %u", transportation);
+}
+
+enum tutti_hla tutti_rti_change_default_attribute_transportation(struct tutti_ambassador *ambassador,
+                                                                 struct tutti_class_set set, uint32_t transportation)
+{
+    struct tutti_federate *f;
+    HLA_TRY(begin(ambassador, &f));
+    HLA_TRY(check_transportation(f, transportation));
+    HLA_TRY(check_attributes(f, set));
+    HLA_TRY(change(f, set, 0, 0));
+    struct tutti_class_interest *interest = &f->objects[set.class - 1];
+    for (size_t i = 0; i < interest->count; i++)
+        for (size_t k = 0; k < set.count; k++)
+            if (interest->items[i].handle == set.handles[k])
+                interest->items[i].transportation = transportation;
+    return TUTTI_HLA_OK;
+}
+
+enum tutti_hla tutti_rti_change_interaction_transportation(struct tutti_ambassador *ambassador, uint32_t class,
+                                                           uint32_t transportation)
+{
+    struct tutti_federate *f;
+    HLA_TRY(begin(ambassador, &f));
+    HLA_TRY(check_transportation(f, transportation));
+    HLA_TRY(check_interaction_class(f, class));
+    if (!(f->interactions[class - 1] & TUTTI_PUBLISHED))
+        return RAISE(InteractionClassNotPublished, "federate '%s' does not publish this interaction class", f->name);
+    f->interaction_transports[class - 1] = transportation;
+    struct tutti_callback callback = {.kind = TUTTI_CALLBACK_ConfirmInteractionTransportationTypeChange,
+                                      .interaction_class = class,
+                                      .transportation = transportation};
+    tutti_ambassador_push(ambassador, &callback);
+    return TUTTI_HLA_OK;
+}
+
+enum tutti_hla tutti_rti_query_interaction_transportation(struct tutti_ambassador *ambassador, uint32_t federate,
+                                                          uint32_t class)
+{
+    struct tutti_federate *f;
+    HLA_TRY(begin(ambassador, &f));
+    HLA_TRY(check_interaction_class(f, class));
+    const struct tutti_federate *other = tutti_federation_member(f->federation, federate);
+    if (!other)
+        return RAISE(RTIinternalError, "no joined federate has the handle %u", federate);
+    struct tutti_callback callback = {.kind = TUTTI_CALLBACK_ReportInteractionTransportationType,
+                                      .federate = federate,
+                                      .interaction_class = class,
+                                      .transportation = tutti_federate_transportation(other, class)};
+    tutti_ambassador_push(ambassador, &callback);
     return TUTTI_HLA_OK;
 }
 

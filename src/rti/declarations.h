@@ -51,6 +51,16 @@ TUTTI_CHECKED enum tutti_hla tutti_rti_change_default_attribute_order(struct tut
 TUTTI_CHECKED enum tutti_hla tutti_rti_change_interaction_order(struct tutti_ambassador *ambassador, uint32_t class,
                                                                 enum tutti_order order);
 
+/* Another kind of transport than the object model's, for objects that it registers from now on, or for interactions that it sends; the latter
+ * is confirmed by a callback, and so comes the answer to the query. All messages are delivered reliably; the kind is told with them. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_change_default_attribute_transportation(struct tutti_ambassador *ambassador,
+                                                                               struct tutti_class_set set,
+                                                                               uint32_t transportation);
+TUTTI_CHECKED enum tutti_hla tutti_rti_change_interaction_transportation(struct tutti_ambassador *ambassador,
+                                                                         uint32_t class, uint32_t transportation);
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_interaction_transportation(struct tutti_ambassador *ambassador,
+                                                                        uint32_t federate, uint32_t class);
+
 /* For the other modules: nothing of what the federate declared holds any more. */
 void tutti_declarations_withdraw(struct tutti_federate *federate);
 

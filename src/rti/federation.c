@@ -49,6 +49,7 @@ void tutti_ambassador_push(struct tutti_ambassador *ambassador, const struct tut
     else
         ambassador->first = copy;
     ambassador->last = copy;
+    ambassador->waiting++;
 }
 
 struct tutti_federate *tutti_federation_member(const struct tutti_federation *federation, uint32_t handle)
@@ -108,6 +109,13 @@ unsigned tutti_federate_flags(const struct tutti_federate *federate, uint32_t cl
         if (interest->items[i].handle == attribute)
             return interest->items[i].flags;
     return 0;
+}
+
+uint32_t tutti_federate_transportation(const struct tutti_federate *federate, uint32_t class)
+{
+    uint32_t own = class <= federate->interaction_classes ? federate->interaction_transports[class - 1] : 0;
+    uint32_t model = tutti_fom_class(&federate->federation->fom->interactions, class)->transportation;
+    return own ? own : model ? model : TUTTI_FOM_RELIABLE;
 }
 
 uint32_t tutti_federate_receives(const struct tutti_federate *federate, uint32_t class)
@@ -188,6 +196,7 @@ void tutti_federate_free(struct tutti_federate *federate)
     tutti_message_heap_fini(&federate->tso);
     free(federate->objects);
     free(federate->interactions);
+    free(federate->interaction_transports);
     free(federate->directed);
     free(federate->held);
     free(federate->sent);

@@ -37,6 +37,7 @@ struct tutti_ambassador {
     struct tutti_rti *rti;
     struct tutti_federate *federate; /* NULL: not joined */
     struct tutti_callback *first, *last, *taken;
+    size_t waiting;      /* callbacks from first to last */
     size_t count, bytes; /* of callbacks, and of messages that are kept for it */
     bool overflowed;
     struct tutti_ambassador *next, *previous;
@@ -54,7 +55,8 @@ enum {
 };
 
 struct tutti_interest {
-    uint32_t handle; /* of the attribute */
+    uint32_t handle;         /* of the attribute */
+    uint32_t transportation; /* of those that it registers; 0: as the object model says */
     unsigned char flags;
 };
 
@@ -96,7 +98,8 @@ struct tutti_federate {
     struct tutti_fom_switches switches;
     struct tutti_class_interest *objects; /* [class - 1] */
     size_t object_classes;
-    unsigned char *interactions; /* [class - 1], flags */
+    unsigned char *interactions;      /* [class - 1], flags */
+    uint32_t *interaction_transports; /* [class - 1]; 0: as the object model says */
     size_t interaction_classes;
     struct tutti_directed_interest *directed;
     size_t directed_count, directed_room;
@@ -193,6 +196,8 @@ struct tutti_object_attribute *tutti_object_attribute(const struct tutti_object 
 
 /* What the federate declared of an attribute at a class. */
 unsigned tutti_federate_flags(const struct tutti_federate *federate, uint32_t class, uint32_t attribute);
+/* The kind of transport by which its interactions of the class go. */
+uint32_t tutti_federate_transportation(const struct tutti_federate *federate, uint32_t class);
 /* The nearest class at or above `class` of which the federate subscribes to an interaction; 0: none. */
 uint32_t tutti_federate_receives(const struct tutti_federate *federate, uint32_t class);
 /* The nearest class at or above the interaction class of which it declared this (TUTTI_PUBLISHED, ...) for directed interactions to objects of

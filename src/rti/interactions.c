@@ -35,7 +35,7 @@ static struct tutti_message *new_message(struct tutti_federate *f, enum tutti_me
     struct tutti_message *message = tutti_send_message(f, kind, send, values, count, order, 0);
     if (message) {
         message->class = class;
-        message->transportation = c->transportation ? c->transportation : TUTTI_FOM_RELIABLE;
+        message->transportation = tutti_federate_transportation(f, class);
     }
     return message;
 }

@@ -147,17 +147,29 @@ static int compare_attributes(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* What the federate declared of the attribute at the class, or NULL. */
+static const struct tutti_interest *interest_in(const struct tutti_federate *f, uint32_t class, uint32_t attribute)
+{
+    for (size_t i = 0; class <= f->object_classes && i < f->objects[class - 1].count; i++)
+        if (f->objects[class - 1].items[i].handle == attribute)
+            return &f->objects[class - 1].items[i];
+    return NULL;
+}
+
 static struct tutti_object_attribute attribute_of(const struct tutti_federate *f, uint32_t class, uint32_t attribute)
 {
     const struct tutti_fom_member *member = tutti_fom_member(&f->federation->fom->objects, attribute);
-    unsigned flags = tutti_federate_flags(f, class, attribute);
+    const struct tutti_interest *interest = interest_in(f, class, attribute);
+    unsigned flags = interest ? interest->flags : 0;
     bool owned = flags & TUTTI_PUBLISHED || attribute == TUTTI_FOM_PRIVILEGE_TO_DELETE;
     enum tutti_order order = member->order;
     if (flags & TUTTI_ORDER_SET)
         order = flags & TUTTI_ORDER_TSO ? TUTTI_ORDER_TIMESTAMP : TUTTI_ORDER_RECEIVE;
+    bool changed = interest && interest->transportation;
     return (struct tutti_object_attribute){.attribute = attribute,
                                            .owner = owned ? f->handle : 0,
-                                           .transportation = member->transportation,
+                                           .transportation = changed ? interest->transportation
+                                                                     : member->transportation,
                                            .order = order};
 }
 
@@ -429,22 +441,69 @@ enum tutti_hla tutti_rti_request_class_update(struct tutti_ambassador *ambassado
     return TUTTI_HLA_OK;
 }
 
+/* The object, all of whose attributes in the set the federate owns. */
+static enum tutti_hla check_owned(const struct tutti_federate *f, struct tutti_attribute_set set,
+                                  struct tutti_object **object)
+{
+    HLA_TRY(tutti_federate_object(f, set.object, object));
+    HLA_TRY(check_attributes(f, tutti_object_known(*object, f->handle), set.attributes, set.count));
+    for (size_t i = 0; i < set.count; i++) {
+        const struct tutti_object_attribute *a = tutti_object_attribute(*object, set.attributes[i]);
+        if (!a || a->owner != f->handle)
+            return RAISE(AttributeNotOwned, "federate '%s' does not own this attribute of object '%s'", f->name,
+                         (*object)->name);
+    }
+    return TUTTI_HLA_OK;
+}
+
 enum tutti_hla tutti_rti_change_attribute_order(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
                                                 enum tutti_order order)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
     HLA_TRY(tutti_ambassador_federate(ambassador, &f));
-    HLA_TRY(tutti_federate_object(f, set.object, &object));
-    HLA_TRY(check_attributes(f, tutti_object_known(object, f->handle), set.attributes, set.count));
-    for (size_t i = 0; i < set.count; i++) {
-        const struct tutti_object_attribute *a = tutti_object_attribute(object, set.attributes[i]);
-        if (!a || a->owner != f->handle)
-            return RAISE(AttributeNotOwned, "federate '%s' does not own this attribute of object '%s'", f->name,
-                         object->name);
-    }
+    HLA_TRY(check_owned(f, set, &object));
     for (size_t i = 0; i < set.count; i++)
         tutti_object_attribute(object, set.attributes[i])->order = order;
+    return TUTTI_HLA_OK;
+}
+
+enum tutti_hla tutti_rti_change_attribute_transportation(struct tutti_ambassador *ambassador,
+                                                         struct tutti_attribute_set set, uint32_t transportation)
+{
+    struct tutti_federate *f;
+    struct tutti_object *object;
+    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    if (!tutti_fom_entry(&f->federation->fom->transportations, transportation))
+        return RAISE(InvalidTransportationTypeHandle, "no transportation has the handle %u", transportation);
+    HLA_TRY(check_owned(f, set, &object));
+    for (size_t i = 0; i < set.count; i++)
+        tutti_object_attribute(object, set.attributes[i])->transportation = transportation;
+    struct tutti_callback callback = {.kind = TUTTI_CALLBACK_ConfirmAttributeTransportationTypeChange,
+                                      .object = object->handle,
+                                      .handles = set.attributes,
+                                      .handle_count = set.count,
+                                      .transportation = transportation};
+    tutti_ambassador_push(ambassador, &callback);
+    return TUTTI_HLA_OK;
+}
+
+enum tutti_hla tutti_rti_query_attribute_transportation(struct tutti_ambassador *ambassador, uint32_t handle,
+                                                        uint32_t attribute)
+{
+    struct tutti_federate *f;
+    struct tutti_object *object;
+    HLA_TRY(tutti_ambassador_federate(ambassador, &f));
+    HLA_TRY(tutti_federate_object(f, handle, &object));
+    HLA_TRY(check_attributes(f, tutti_object_known(object, f->handle), &attribute, 1));
+    const struct tutti_object_attribute *a = tutti_object_attribute(object, attribute);
+    const struct tutti_fom_member *member = tutti_fom_member(&f->federation->fom->objects, attribute);
+    struct tutti_callback callback = {.kind = TUTTI_CALLBACK_ReportAttributeTransportationType,
+                                      .object = handle,
+                                      .handles = &attribute,
+                                      .handle_count = 1,
+                                      .transportation = a ? a->transportation : member->transportation};
+    tutti_ambassador_push(ambassador, &callback);
     return TUTTI_HLA_OK;
 }
 

@@ -34,6 +34,13 @@ TUTTI_CHECKED enum tutti_hla tutti_rti_request_class_update(struct tutti_ambassa
 TUTTI_CHECKED enum tutti_hla tutti_rti_change_attribute_order(struct tutti_ambassador *ambassador,
                                                               struct tutti_attribute_set set, enum tutti_order order);
 
+/* Confirmed by a callback; the answer to the query is one, too. */
+TUTTI_CHECKED enum tutti_hla tutti_rti_change_attribute_transportation(struct tutti_ambassador *ambassador,
+                                                                       struct tutti_attribute_set set,
+                                                                       uint32_t transportation);
+TUTTI_CHECKED enum tutti_hla tutti_rti_query_attribute_transportation(struct tutti_ambassador *ambassador,
+                                                                      uint32_t object, uint32_t attribute);
+
 /* For the other modules: an object by its name, or NULL. */
 struct tutti_object *tutti_objects_find(const struct tutti_federation *federation, const char *name);
 /* A federate leaves: its objects are deleted where it may (`delete`), what it owns else is taken from it, it knows none any more, and

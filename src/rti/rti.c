@@ -84,16 +84,14 @@ const struct tutti_callback *tutti_rti_next(struct tutti_ambassador *a)
     a->first = a->taken->next;
     if (!a->first)
         a->last = NULL;
+    a->waiting--;
     tutti_ambassador_discharge(a, a->taken->size);
     return a->taken;
 }
 
 size_t tutti_rti_waiting(const struct tutti_ambassador *ambassador)
 {
-    size_t count = 0;
-    for (const struct tutti_callback *c = ambassador->first; c; c = c->next)
-        count++;
-    return count;
+    return ambassador->waiting;
 }
 
 bool tutti_rti_overflowed(const struct tutti_ambassador *ambassador)

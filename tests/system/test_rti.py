@@ -79,6 +79,28 @@ class Federations(RtiTest):
                   attributeValues=one.values([(z, b"1")]), time=TYPES["LogicalTime"](data=b"abc"))
         one.fails("InvalidLookahead", "EnableTimeRegulation", lookahead=TYPES["LogicalTimeInterval"](data=real(-1)))
 
+    def test_kinds_of_transport(self):
+        rti = self.rti()
+        one = self.federate(rti)
+        joined = one.join("road", "one", fom=FOM)
+        car, (z, v) = one.publish("Car", "z", "v")
+        body = one.call("RegisterObjectInstance", objectClass=car)
+        best = one.call("GetTransportationTypeHandle", transportationTypeName="HLAbestEffort")
+        one.call("RequestAttributeTransportationTypeChange", objectInstance=body, attributes=one.set_of([z]), transportationType=best)
+        done = one.wait("confirmAttributeTransportationTypeChange")
+        self.assertEqual((list(done.attributes.attributeHandle), done.transportationType), ([z], best))
+        one.call("QueryAttributeTransportationType", objectInstance=body, attribute=z)
+        told = one.wait("reportAttributeTransportationType")
+        self.assertEqual((told.objectInstance, told.attribute, told.transportationType), (body, z, best))
+        one.call("ChangeDefaultAttributeTransportationType", objectClass=car, attributes=one.set_of([v]), transportationType=best)
+        root = one.call("GetInteractionClassHandle", interactionClassName="HLAinteractionRoot")
+        one.call("PublishInteractionClass", interactionClass=root)
+        one.call("RequestInteractionTransportationTypeChange", interactionClass=root, transportationType=best)
+        self.assertEqual(one.wait("confirmInteractionTransportationTypeChange").transportationType, best)
+        one.call("QueryInteractionTransportationType", federate=joined.federateHandle, interactionClass=root)
+        told = one.wait("reportInteractionTransportationType")
+        self.assertEqual((told.federate, told.interactionClass, told.transportationType), (joined.federateHandle, root, best))
+
     def test_points_of_synchronization(self):
         rti = self.rti()
         one, two = self.federate(rti), self.federate(rti)

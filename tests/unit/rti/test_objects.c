@@ -190,6 +190,73 @@ static void test_orders_of_one_update(void **state)
     tutti_rti_free(w.rti);
 }
 
+static void test_kinds_of_transport(void **state)
+{
+    (void)state;
+    struct world w = world_of(2, "");
+    enum { RELIABLE = TUTTI_FOM_RELIABLE, BEST_EFFORT = TUTTI_FOM_BEST_EFFORT };
+    assert_done(tutti_rti_publish_attributes(w.a[0], SET(VEHICLE, SPEED, COLOUR)));
+    assert_done(tutti_rti_subscribe_attributes(w.a[1], SET(VEHICLE, SPEED, COLOUR), false, ""));
+    uint32_t car = registered(w.a[0], VEHICLE);
+    drain(w.a[1]);
+    assert_raises(tutti_rti_change_attribute_transportation(w.a[0], OF(car, SPEED), 9), InvalidTransportationTypeHandle,
+                  "9");
+    assert_raises(tutti_rti_change_attribute_transportation(w.a[1], OF(car, SPEED), BEST_EFFORT), AttributeNotOwned,
+                  "'B'");
+    assert_raises(tutti_rti_change_attribute_transportation(w.a[0], OF(car, DOORS), BEST_EFFORT), AttributeNotDefined,
+                  "");
+    assert_raises(tutti_rti_change_attribute_transportation(w.a[0], OF(99, SPEED), BEST_EFFORT), ObjectInstanceNotKnown,
+                  "99");
+    assert_done(tutti_rti_change_attribute_transportation(w.a[0], OF(car, SPEED), BEST_EFFORT));
+    const struct tutti_callback *c = assert_next(w.a[0], ConfirmAttributeTransportationTypeChange);
+    assert_int_equal(c->handles[0], SPEED);
+    assert_int_equal(c->transportation, BEST_EFFORT);
+    struct tutti_value values[] = {value_of(SPEED, "1"), value_of(COLOUR, "2")};
+    assert_done(tutti_rti_update(w.a[0], car, values, 2, NO_TIME, NULL)); /* as two messages */
+    assert_int_equal(assert_next(w.a[1], ReflectAttributeValues)->transportation, BEST_EFFORT);
+    assert_int_equal(assert_next(w.a[1], ReflectAttributeValues)->transportation, RELIABLE);
+    assert_done(tutti_rti_query_attribute_transportation(w.a[1], car, SPEED));
+    assert_int_equal(assert_next(w.a[1], ReportAttributeTransportationType)->transportation, BEST_EFFORT);
+    assert_raises(tutti_rti_query_attribute_transportation(w.a[1], car, 99), AttributeNotDefined, "99");
+    /* Of objects to come. */
+    assert_raises(tutti_rti_change_default_attribute_transportation(w.a[0], SET(99, SPEED), RELIABLE),
+                  ObjectClassNotDefined, "99");
+    assert_raises(tutti_rti_change_default_attribute_transportation(w.a[0], SET(VEHICLE, SPEED), 9),
+                  InvalidTransportationTypeHandle, "9");
+    assert_done(tutti_rti_change_default_attribute_transportation(w.a[0], SET(VEHICLE, COLOUR), BEST_EFFORT));
+    uint32_t other = registered(w.a[0], VEHICLE);
+    assert_next(w.a[1], DiscoverObjectInstance);
+    assert_done(tutti_rti_query_attribute_transportation(w.a[1], other, COLOUR));
+    assert_int_equal(assert_next(w.a[1], ReportAttributeTransportationType)->transportation, BEST_EFFORT);
+    tutti_rti_free(w.rti);
+}
+
+static void test_transport_of_interactions(void **state)
+{
+    (void)state;
+    struct world w = world_of(2, "");
+    assert_raises(tutti_rti_change_interaction_transportation(w.a[0], EVENT, TUTTI_FOM_BEST_EFFORT),
+                  InteractionClassNotPublished, "'A'");
+    assert_raises(tutti_rti_change_interaction_transportation(w.a[0], 99, TUTTI_FOM_BEST_EFFORT),
+                  InteractionClassNotDefined, "99");
+    assert_raises(tutti_rti_change_interaction_transportation(w.a[0], EVENT, 9), InvalidTransportationTypeHandle, "9");
+    assert_done(tutti_rti_publish_interaction(w.a[0], EVENT));
+    assert_done(tutti_rti_subscribe_interaction(w.a[1], EVENT, false));
+    assert_done(tutti_rti_change_interaction_transportation(w.a[0], EVENT, TUTTI_FOM_BEST_EFFORT));
+    assert_int_equal(assert_next(w.a[0], ConfirmInteractionTransportationTypeChange)->interaction_class, EVENT);
+    assert_done(tutti_rti_send_interaction(w.a[0], EVENT, NULL, 0, NO_TIME, NULL));
+    assert_int_equal(assert_next(w.a[1], ReceiveInteraction)->transportation, TUTTI_FOM_BEST_EFFORT);
+    assert_done(tutti_rti_query_interaction_transportation(w.a[1], 1, EVENT));
+    const struct tutti_callback *c = assert_next(w.a[1], ReportInteractionTransportationType);
+    assert_int_equal(c->federate, 1);
+    assert_int_equal(c->transportation, TUTTI_FOM_BEST_EFFORT);
+    assert_done(tutti_rti_query_interaction_transportation(w.a[1], 2, EVENT));
+    assert_int_equal(assert_next(w.a[1], ReportInteractionTransportationType)->transportation, TUTTI_FOM_RELIABLE);
+    assert_raises(tutti_rti_query_interaction_transportation(w.a[1], 9, EVENT), RTIinternalError, "9");
+    assert_raises(tutti_rti_query_interaction_transportation(w.a[1], 1, 99), InteractionClassNotDefined, "99");
+    tutti_rti_free(w.rti);
+}
+
 static void test_deletion(void **state)
 {
     (void)state;
@@ -430,6 +497,8 @@ int main(void)
         cmocka_unit_test(test_discovery),
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_orders_of_one_update),
+        cmocka_unit_test(test_kinds_of_transport),
+        cmocka_unit_test(test_transport_of_interactions),
         cmocka_unit_test(test_deletion),
         cmocka_unit_test(test_deletion_taken_back),
         cmocka_unit_test(test_requests),
