@@ -28,7 +28,7 @@ START = (0, -0.1, -0.65, 0, 0, 0)  # z, phiS, phiB and their derivatives
 FREE, LEFT, RIGHT = 1, 2, 3
 NAMES = ["z", "phiS", "phiB"]
 WORK = {  # right-hand sides per step, at least and at most; are there Jacobians?
-    "cvode": (1, 2, True), "bdf": (1, 2, True), "dopri5": (6, 7, False), "radau5": (4, 8, True)}
+    "cvode": (1, 2, True), "bdf": (1, 2, True), "dopri5": (6, 7, False), "radau5": (4, 8, True), "ida": (1, 4, True)}
 HITS = {0.16: 2, 1.0: 11}  # published, by time
 BAR = (L_S + L_G - L_B - R_0) / H_B  # the angle of the bird at the bar
 TINY, SCAN = 1e-9, 2e-4  # seconds

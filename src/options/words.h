@@ -33,6 +33,7 @@
     X(dirk, "dirk", NULL)                                                                                              \
     X(radau5, "radau5", NULL)                                                                                          \
     X(bdf, "bdf", NULL)                                                                                                \
+    X(ida, "ida", NULL)                                                                                                \
     X(rk4, "rk4", NULL)                                                                                                \
     X(heun, "heun", NULL)                                                                                              \
     X(euler, "euler", NULL)

@@ -178,7 +178,7 @@ static enum tutti_err create_dopri8(struct tutti_ark *ark)
 static enum tutti_err create_dirk(struct tutti_ark *ark)
 {
     struct tutti_sundials *sundials = &ark->sundials;
-    TRY(tutti_sundials_start_linear(sundials));
+    TRY(tutti_sundials_start_linear(sundials, sundials->base.ode, sundials->states));
     ark->memory = ARKStepCreate(NULL, rhs, 0, sundials->states, sundials->context);
     if (!ark->memory)
         return tutti_fail_memory();

@@ -31,7 +31,7 @@ static int system_of(realtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, bool
 static enum tutti_err start_newton(struct cvode *cvode)
 {
     struct tutti_sundials *sundials = &cvode->sundials;
-    TRY(tutti_sundials_start_linear(sundials));
+    TRY(tutti_sundials_start_linear(sundials, sundials->base.ode, sundials->states));
     TRY(tutti_sundials_check(sundials, CVodeSetLinearSolver(cvode->memory, sundials->linear, sundials->matrix)));
     return tutti_sundials_check(sundials, CVodeSetLinSysFn(cvode->memory, system_of));
 }

@@ -28,6 +28,18 @@ struct tutti_pattern {
     int32_t *rows;   /* starts[column_count] */
 };
 
+/* The same problem with unknowns that are not eliminated: x' = f(t, x, w), w = g(t, x, w). For solvers of such equations (ida.c); all
+ * functions have the context of the problem. */
+struct tutti_dae {
+    size_t count; /* of w */
+    enum tutti_eval (*evaluate)(void *context, double t, const double *x, const double *w, double *dx, double *image);
+    /* w at a point, as the right-hand side has it there: to begin with. */
+    enum tutti_eval (*find)(void *context, double t, const double *x, double *w);
+    const struct tutti_pattern
+        *pattern;           /* of (f, g) by (x, w); NULL: anything may depend on anything. Borrowed, as ... */
+    const double *nominals; /* of w; > 0 */
+};
+
 struct tutti_ode {
     size_t count; /* states; at least 1 */
     void *context;
@@ -40,6 +52,7 @@ struct tutti_ode {
      * than colouring. NULL: made of `directional` or `rhs`. */
     enum tutti_eval (*jacobian)(void *context, double t, const double *x, double *values);
     const struct tutti_pattern *pattern; /* of df/dx; NULL: anything may depend on anything. Borrowed. */
+    const struct tutti_dae *dae;         /* NULL: there is no other form. Borrowed. */
 
     /* Error weights: a local error e is fine if the root mean square of e[i] / (rtol |x[i]| + atol nominals[i]) is at
      * most 1. All are > 0 but rtol, which may be 0. `nominals` is borrowed and may change between a restart and the

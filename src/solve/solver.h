@@ -70,6 +70,7 @@ struct tutti_solver_kind {
     bool stiff;     /* its steps are not bounded by stability: it solves implicit equations with a Jacobian */
     bool fixed;     /* steps of options.h_fixed, without a look at the error */
     bool multistep; /* options.predictor has a meaning */
+    bool algebraic; /* it solves the problem's other form, if there is one: ode->dae */
     size_t size;    /* bytes of the kind's struct, which starts with a struct tutti_solver */
 
     /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */

@@ -9,17 +9,20 @@
 
 #include <arkode/arkode.h>
 #include <cvode/cvode.h>
+#include <ida/ida.h>
 #include <sundials/sundials_version.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
-/* CVODE and ARKODE have the same numbers for the same failures. NOLINTBEGIN(misc-redundant-expression) */
+/* CVODE, ARKODE and IDA have the same numbers for the same failures. NOLINTBEGIN(misc-redundant-expression) */
 _Static_assert(CV_ERR_FAILURE == ARK_ERR_FAILURE && CV_CONV_FAILURE == ARK_CONV_FAILURE, "shared numbers");
 _Static_assert(CV_LSETUP_FAIL == ARK_LSETUP_FAIL && CV_LSOLVE_FAIL == ARK_LSOLVE_FAIL, "shared numbers");
 _Static_assert(CV_RHSFUNC_FAIL == ARK_RHSFUNC_FAIL && CV_UNREC_RHSFUNC_ERR == ARK_UNREC_RHSFUNC_ERR, "shared numbers");
 _Static_assert(CV_TOO_MUCH_ACC == ARK_TOO_MUCH_ACC && CV_MEM_FAIL == ARK_MEM_FAIL, "shared numbers");
+_Static_assert(CV_ERR_FAILURE == IDA_ERR_FAIL && CV_CONV_FAILURE == IDA_CONV_FAIL, "shared numbers");
+_Static_assert(CV_LSETUP_FAIL == IDA_LSETUP_FAIL && CV_LSOLVE_FAIL == IDA_LSOLVE_FAIL, "shared numbers");
 /* NOLINTEND(misc-redundant-expression) */
 
 /* So many accepted steps after the last point without a value, it may still be the reason for steps of no length. */
@@ -74,11 +77,11 @@ void tutti_sundials_finish(struct tutti_sundials *sundials)
 }
 
 /* SUNDIALS' integers are wider than KLU's own. */
-static enum tutti_err start_sparse(struct tutti_sundials *sundials)
+static enum tutti_err start_sparse(struct tutti_sundials *sundials, size_t n, N_Vector like)
 {
     struct tutti_shifted_pattern *shifted = &sundials->shifted;
     TRY(tutti_shifted_pattern_init(shifted, tutti_jacobian_pattern(&sundials->jacobian)));
-    size_t n = sundials->base.ode->count, entries = tutti_pattern_entries(&shifted->pattern);
+    size_t entries = tutti_pattern_entries(&shifted->pattern);
     sunindextype size = (sunindextype)n;
     sundials->matrix = SUNSparseMatrix(size, size, (sunindextype)entries, CSC_MAT, sundials->context);
     if (!sundials->matrix)
@@ -87,19 +90,19 @@ static enum tutti_err start_sparse(struct tutti_sundials *sundials)
         SM_INDEXPTRS_S(sundials->matrix)[c] = shifted->pattern.starts[c];
     for (size_t k = 0; k < entries; k++)
         SM_INDEXVALS_S(sundials->matrix)[k] = shifted->pattern.rows[k];
-    sundials->linear = SUNLinSol_KLU(sundials->states, sundials->matrix, sundials->context);
+    sundials->linear = SUNLinSol_KLU(like, sundials->matrix, sundials->context);
     return sundials->linear ? TUTTI_OK : tutti_fail_memory();
 }
 
-enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials)
+enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials, struct tutti_ode *ode, N_Vector like)
 {
-    TRY(tutti_jacobian_init(&sundials->jacobian, sundials->base.ode, sundials->base.options.jacobian));
+    TRY(tutti_jacobian_init(&sundials->jacobian, ode, sundials->base.options.jacobian));
     if (sundials->jacobian.sparse)
-        return start_sparse(sundials);
-    sunindextype n = (sunindextype)sundials->base.ode->count;
+        return start_sparse(sundials, ode->count, like);
+    sunindextype n = (sunindextype)ode->count;
     sundials->matrix = SUNDenseMatrix(n, n, sundials->context);
     if (sundials->matrix)
-        sundials->linear = SUNLinSol_Dense(sundials->states, sundials->matrix, sundials->context);
+        sundials->linear = SUNLinSol_Dense(like, sundials->matrix, sundials->context);
     return sundials->linear ? TUTTI_OK : tutti_fail_memory();
 }
 
@@ -115,7 +118,7 @@ void tutti_sundials_restart(struct tutti_sundials *sundials, const double *x)
     sundials->stop = NAN;
 }
 
-static void blame(struct tutti_sundials *sundials, const double *point, const double *slope)
+void tutti_sundials_blame(struct tutti_sundials *sundials, const double *point, const double *slope)
 {
     sundials->blamed = tutti_solver_blame(&sundials->base, sundials->begin, point, slope);
     sundials->since = 0;
@@ -131,7 +134,7 @@ int tutti_sundials_rhs(realtype t, N_Vector x, N_Vector dx, void *data)
     sundials->lost = sundials->lost || !isfinite(t);
     sundials->met = tutti_solver_rhs(&sundials->base, t, point, slope);
     if (sundials->met == TUTTI_EVAL_NO_VALUE)
-        blame(sundials, point, slope);
+        tutti_sundials_blame(sundials, point, slope);
     return (int)sundials->met;
 }
 
@@ -150,7 +153,7 @@ int tutti_sundials_system(struct tutti_sundials *sundials, realtype t, N_Vector 
     if (!current) {
         sundials->met = tutti_jacobian_update(jacobian, t, point, slope, fabs(gamma), &solver->counts);
         if (sundials->met == TUTTI_EVAL_NO_VALUE)
-            blame(sundials, point, slope);
+            tutti_sundials_blame(sundials, point, slope);
         if (sundials->met)
             return (int)sundials->met;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sundials.h - what the solvers of SUNDIALS (cvode.c, arkode.c) have in common.
+/* sundials.h - what the solvers of SUNDIALS (cvode.c, arkode.c, ida.c) have in common.
  *
  * Invariants:
  * 1. `x` are the states at base.t, `begin` those at base.before; during a step `begin` holds those at base.t, while
@@ -49,8 +49,9 @@ struct tutti_sundials {
 /* The common part of start(); tutti_sundials_finish also after a failed one. */
 TUTTI_CHECKED enum tutti_err tutti_sundials_start(struct tutti_sundials *sundials);
 void tutti_sundials_finish(struct tutti_sundials *sundials);
-/* Jacobian, matrix and linear solver: SUNDIALS' dense one, or KLU. */
-TUTTI_CHECKED enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials);
+/* Jacobian of `ode`, matrix and linear solver: SUNDIALS' dense one, or KLU; for vectors like this one. */
+TUTTI_CHECKED enum tutti_err tutti_sundials_start_linear(struct tutti_sundials *sundials, struct tutti_ode *ode,
+                                                         N_Vector like);
 /* The error of a start(): TUTTI_OK, or SUNDIALS' flag (or NULL) as an error. Only memory can be the reason. */
 TUTTI_CHECKED enum tutti_err tutti_sundials_check(const struct tutti_sundials *sundials, int flag);
 
@@ -78,7 +79,10 @@ TUTTI_CHECKED enum tutti_err tutti_sundials_arrive(struct tutti_sundials *sundia
 /* Interpolation where no method is needed: at base.t, and in a hop. False elsewhere. */
 bool tutti_sundials_interpolate(const struct tutti_sundials *sundials, double t, double *x);
 
-/* SUNDIALS gave up with `flag` (CVODE and ARKODE have the same numbers) after trying h; `errors` are the local errors, or
+/* For callbacks: there is no value at `point`, where derivatives are `slope`. */
+void tutti_sundials_blame(struct tutti_sundials *sundials, const double *point, const double *slope);
+
+/* SUNDIALS gave up with `flag` (CVODE, ARKODE and IDA have the same numbers) after trying h; `errors` are the local errors, or
  * the corrections, of the last attempt. */
 enum tutti_err tutti_sundials_fail(struct tutti_sundials *sundials, int flag, double h, N_Vector errors);
 

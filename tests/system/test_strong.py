@@ -53,7 +53,7 @@ class Smooth(FabricTest):
 
     def test_solvers(self):
         """Every kind, with the order that it has."""
-        for solver in ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf"):
+        for solver in ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "ida"):
             errors = []
             for rtol in ("1e-4", "1e-7"):
                 table = self.run_(example("oscillator"), *STRONG, "--interface", "me", "--solver", solver, "--rtol", rtol,
@@ -79,7 +79,7 @@ class Smooth(FabricTest):
     def test_loops(self):
         """The double pendulum's angular accelerations depend on each other: an algebraic loop, in every evaluation."""
         run = (example("double_pendulum"), *STRONG, "--interface", "me", "--stop", "2", "--step", "0.5", "--rtol", "1e-9")
-        tables = [self.run_(*run, "--solver", solver) for solver in ("radau5", "dopri8", "bdf")]
+        tables = [self.run_(*run, "--solver", solver) for solver in ("radau5", "dopri8", "bdf", "ida")]
         for name in tables[0].header:
             values = [table[name][-1] for table in tables]
             self.assertLess(max(values) - min(values), 1e-6, name)
@@ -165,9 +165,16 @@ class Everywhere(CheckpointTest):
         (*HYBRID, *STRONG, "--control", "richardson", "--rtol", "1e-3"),
         (example("double_pendulum"), *STRONG, "--interface", "me", "--stop", "0.5"),
         (example("load_flow"), *STRONG, "--interface", "me"),
+        (example("quarter_car"), *STRONG, "--interface", "me", "--stop", "0.1", "--jacobian", "sparse"),
         (example("linear_coupling"), *STRONG, "--interface", "me", "--solver", "radau5"),
         (example("car"), *STRONG, "--stop", "0.05", "--control", "fixed", "--step", "0.001", "--extrapolate", "1"),
     )
+
+    def test_unknowns_of_ida(self):
+        """Outputs between units are unknowns of its equations: ranks share them, and a loop is none for it."""
+        for run in ((example("double_pendulum"), "--stop", "0.3"), (example("linear_coupling"), "--jacobian", "sparse")):
+            self.same(*run, *STRONG, "--interface", "me", "--solver", "ida", fabrics=[threads(2), processes(2)])
+        self.same(*HYBRID, *STRONG, "--solver", "ida", fabrics=[threads(3)])
 
     def test_fabrics(self):
         for n, run in enumerate(self.RUNS):

@@ -84,10 +84,11 @@ static void take_as_one(struct patterns *p, const struct tutti_pool_unit *unit, 
         p->starts[axis->first] = unit->first;
 }
 
-static enum tutti_err find_variables(struct patterns *p)
+/* With room for `more` of them. */
+static enum tutti_err find_variables(struct patterns *p, size_t more)
 {
     const struct tutti_pool *pool = p->pool;
-    size_t most = pool->states;
+    size_t most = pool->states + more;
     for (uint32_t u = 0; u < pool->unit_count; u++)
         most += pool->units[u].member->unit->fmu->desc->derivatives.count + 1;
     p->axes = tutti_arena_array(&p->arena, pool->unit_count, sizeof *p->axes);
@@ -132,6 +133,19 @@ static void forget(struct patterns *p)
     for (size_t i = 0; i < p->work.count; i++)
         p->taken[p->work.items[i]] = false;
     p->work.count = 0;
+}
+
+/* What was added becomes a set. */
+static enum tutti_err keep_set(struct patterns *p, struct set *set)
+{
+    *set =
+        (struct set){.items = tutti_arena_array(&p->arena, p->work.count, sizeof *set->items), .count = p->work.count};
+    if (!set->items)
+        return tutti_fail_memory();
+    if (set->count > 0)
+        memcpy(set->items, p->work.items, set->count * sizeof *set->items);
+    forget(p);
+    return TUTTI_OK;
 }
 
 /* States that an unknown depends on; NULL, or one that does not tell: all of the unit. */
@@ -186,19 +200,13 @@ static enum tutti_err find_nodes(struct patterns *p)
     if (!p->of)
         return tutti_fail_memory();
     for (uint32_t c = 0; c < scc->count; c++) {
-        forget(p);
         for (uint32_t i = scc->first[c]; i < scc->first[c + 1]; i++)
             TRY(add_node(p, scc->nodes[i]));
-        struct set set = {.items = tutti_arena_array(&p->arena, p->work.count, sizeof *set.items),
-                          .count = p->work.count};
-        if (!set.items)
-            return tutti_fail_memory();
-        if (set.count > 0)
-            memcpy(set.items, p->work.items, set.count * sizeof *set.items);
+        struct set set;
+        TRY(keep_set(p, &set));
         for (uint32_t i = scc->first[c]; i < scc->first[c + 1]; i++)
             p->of[scc->nodes[i]] = set;
     }
-    forget(p);
     return TUTTI_OK;
 }
 
@@ -254,19 +262,78 @@ static enum tutti_err find_places(struct patterns *p)
     return TUTTI_OK;
 }
 
+static void release(struct patterns *p)
+{
+    free(p->work.items);
+    free(p->places);
+    tutti_arena_fini(&p->arena);
+}
+
 enum tutti_err tutti_pool_find_pattern(const struct tutti_pool *pool, const struct tutti_structure *cut,
                                        struct tutti_pattern *pattern)
 {
     struct patterns p = {.pool = pool, .cut = cut};
-    enum tutti_err err = find_variables(&p);
+    enum tutti_err err = find_variables(&p, 0);
     if (!err)
         err = find_nodes(&p);
     if (!err)
         err = find_places(&p);
     if (!err)
         err = tutti_pattern_init(pattern, (int32_t)pool->states, (int32_t)pool->states, p.places, p.place_count);
-    free(p.work.items);
-    free(p.places);
-    tutti_arena_fini(&p.arena);
+    release(&p);
+    return err;
+}
+
+/* ---- outputs that are not eliminated ---- */
+
+/* They are variables of their own, and inputs depend on them alone. */
+static enum tutti_err find_wide_nodes(struct patterns *p, const uint32_t *unknowns, const uint32_t *values,
+                                      uint32_t count)
+{
+    size_t at = p->pool->states;
+    p->of = tutti_arena_array(&p->arena, p->cut->node_count, sizeof *p->of);
+    if (!p->of)
+        return tutti_fail_memory();
+    for (uint32_t k = 0; k < count; k++) {
+        p->starts[p->variables + k] = at;
+        at += values[k];
+        TRY(add(p, p->variables + k));
+        TRY(keep_set(p, &p->of[unknowns[k]]));
+    }
+    p->starts[p->variables + count] = at;
+    for (uint32_t n = 0; n < p->cut->node_count; n++) {
+        if (p->cut->nodes[n].output)
+            continue;
+        TRY(add_node(p, n));
+        TRY(keep_set(p, &p->of[n]));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err find_wide_places(struct patterns *p, const uint32_t *unknowns, uint32_t count)
+{
+    TRY(find_places(p));
+    for (uint32_t k = 0; k < count; k++) {
+        forget(p);
+        TRY(add_node(p, unknowns[k]));
+        TRY(add_places(p, p->variables + k));
+    }
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_pool_find_wide_pattern(const struct tutti_pool *pool, const struct tutti_structure *cut,
+                                            const uint32_t *unknowns, const uint32_t *values, uint32_t count,
+                                            struct tutti_pattern *pattern)
+{
+    struct patterns p = {.pool = pool, .cut = cut};
+    enum tutti_err err = find_variables(&p, count);
+    if (!err)
+        err = find_wide_nodes(&p, unknowns, values, count);
+    if (!err)
+        err = find_wide_places(&p, unknowns, count);
+    int32_t size = err ? 0 : (int32_t)p.starts[p.variables + count];
+    if (!err)
+        err = tutti_pattern_init(pattern, size, size, p.places, p.place_count);
+    release(&p);
     return err;
 }

@@ -11,5 +11,11 @@
 /* The pattern of df/dx. `cut` has the dependencies among these units only. */
 TUTTI_CHECKED enum tutti_err tutti_pool_find_pattern(const struct tutti_pool *pool, const struct tutti_structure *cut,
                                                      struct tutti_pattern *pattern);
+/* The same where some outputs, the nodes `unknowns` of so many values each, are not eliminated: the pattern of derivatives, then
+ * unknowns, by states, then unknowns. */
+TUTTI_CHECKED enum tutti_err tutti_pool_find_wide_pattern(const struct tutti_pool *pool,
+                                                          const struct tutti_structure *cut, const uint32_t *unknowns,
+                                                          const uint32_t *values, uint32_t count,
+                                                          struct tutti_pattern *pattern);
 
 #endif

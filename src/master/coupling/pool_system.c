@@ -114,7 +114,108 @@ static enum tutti_err make_actions(struct tutti_pool_system *system, const struc
     return TUTTI_OK;
 }
 
-static enum tutti_err plan(struct tutti_pool_system *system, const struct tutti_structure *running)
+/* ---- outputs as unknowns ---- */
+
+static enum tutti_err refuse_floats(const struct tutti_pool *pool, const struct tutti_structure_node *node)
+{
+    struct tutti_end end = {.component = node->component, .variable = node->variable};
+    char name[256];
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "--solver ida has outputs of type Float64 as unknowns, and '%s' is of another type; use another "
+                      "--solver",
+                      tutti_system_name(pool->rank->job->system, &end, name, sizeof name));
+}
+
+/* Outputs that inputs of the units read: nodes of `cut`, with the number of their values; in the order of units. */
+static enum tutti_err find_unknowns(struct tutti_pool_system *system, const struct tutti_structure *cut,
+                                    uint32_t *nodes, uint32_t *values, uint32_t *count)
+{
+    struct tutti_pool *pool = &system->pool;
+    const struct tutti_wires *wires = &pool->rank->wires;
+    bool *read = tutti_arena_array(&pool->arena, cut->node_count, sizeof *read);
+    if (!read)
+        return tutti_fail_memory();
+    for (uint32_t n = 0; n < cut->node_count; n++)
+        for (uint32_t k = cut->graph.first[n]; !cut->nodes[n].output && k < cut->graph.first[n + 1]; k++)
+            read[cut->graph.needs[k]] = true;
+    for (uint32_t u = 0; u < pool->unit_count; u++) {
+        uint32_t component = pool->units[u].member->component;
+        for (uint32_t n = cut->component_first[component]; n < cut->component_first[component + 1]; n++) {
+            const struct tutti_structure_node *node = &cut->nodes[n];
+            if (!read[n])
+                continue;
+            uint32_t wired = tutti_structure_find(wires->structure, component, node->variable, true);
+            if (wires->slots[wired].type != TUTTI_TYPE_FLOAT64)
+                return refuse_floats(pool, node);
+            nodes[*count] = n;
+            values[(*count)++] = wires->slots[wired].count;
+            system->unknowns.dae.count += wires->slots[wired].count;
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* What is set and read at every point. `taken`: room for twice the nodes. */
+static enum tutti_err group_unit(struct tutti_pool_system *system, const struct tutti_structure *cut,
+                                 const uint32_t *unknowns, uint32_t count, uint32_t u, uint32_t *taken)
+{
+    struct tutti_pool *pool = &system->pool;
+    uint32_t component = pool->units[u].member->component, first = 0, end;
+    uint32_t all = cut->component_first[component + 1] - cut->component_first[component];
+    for (uint32_t i = 0; i < all; i++)
+        taken[cut->node_count + i] = cut->component_first[component] + i;
+    all = take_nodes(pool, cut, taken + cut->node_count, all, taken);
+    TRY(tutti_pool_group_init(pool, taken, all, false, &system->unknowns.inputs[u]));
+    while (first < count && cut->nodes[unknowns[first]].component != component)
+        first++;
+    for (end = first; end < count && cut->nodes[unknowns[end]].component == component;)
+        end++;
+    all = take_nodes(pool, cut, unknowns + first, end - first, taken);
+    return tutti_pool_group_init(pool, taken, all, true, &system->unknowns.outputs[u]);
+}
+
+static void take_nominals(struct tutti_pool_system *system)
+{
+    const struct tutti_pool *pool = &system->pool;
+    const struct tutti_wires *wires = &pool->rank->wires;
+    double *nominal = system->unknowns.nominals;
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        for (uint32_t i = 0; i < system->unknowns.outputs[u].count; i++) {
+            uint32_t at = system->unknowns.outputs[u].nodes[i];
+            const struct tutti_structure_node *node = &wires->structure->nodes[at];
+            const struct tutti_desc *desc = pool->rank->job->system->components[node->component].fmu->desc;
+            for (uint32_t e = 0; e < wires->slots[at].count; e++)
+                *nominal++ = tutti_wires_nominal(&desc->vars[node->variable]);
+        }
+}
+
+static enum tutti_err keep_unknowns(struct tutti_pool_system *system, const struct tutti_structure *cut)
+{
+    struct tutti_pool *pool = &system->pool;
+    struct tutti_pool_unknowns *kept = &system->unknowns;
+    uint32_t *nodes = tutti_arena_array(&pool->arena, cut->node_count, sizeof *nodes), count = 0;
+    uint32_t *values = tutti_arena_array(&pool->arena, cut->node_count, sizeof *values);
+    uint32_t *taken = tutti_arena_array(&pool->arena, cut->node_count, 2 * sizeof *taken);
+    kept->inputs = tutti_arena_array(&pool->arena, pool->unit_count, sizeof *kept->inputs);
+    kept->outputs = tutti_arena_array(&pool->arena, pool->unit_count, sizeof *kept->outputs);
+    if (!nodes || !values || !taken || !kept->inputs || !kept->outputs)
+        return tutti_fail_memory();
+    TRY(find_unknowns(system, cut, nodes, values, &count));
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        TRY(group_unit(system, cut, nodes, count, u, taken));
+    kept->nominals = tutti_arena_array(&pool->arena, kept->dae.count, sizeof *kept->nominals);
+    kept->shared = tutti_arena_array(&pool->arena, pool->states + kept->dae.count + 1, sizeof *kept->shared);
+    if (!kept->nominals || !kept->shared)
+        return tutti_fail_memory();
+    take_nominals(system);
+    TRY(tutti_pool_find_wide_pattern(pool, cut, nodes, values, count, &kept->pattern));
+    kept->dae.pattern = &kept->pattern;
+    kept->dae.nominals = kept->nominals;
+    system->ode.dae = &kept->dae;
+    return TUTTI_OK;
+}
+
+static enum tutti_err plan(struct tutti_pool_system *system, const struct tutti_structure *running, bool keeps)
 {
     struct tutti_structure cut;
     struct tutti_order order = {0};
@@ -124,6 +225,8 @@ static enum tutti_err plan(struct tutti_pool_system *system, const struct tutti_
         err = make_actions(system, &cut, &order);
     if (!err && system->pool.states > 0)
         err = tutti_pool_find_pattern(&system->pool, &cut, &system->pattern);
+    if (!err && keeps)
+        err = keep_unknowns(system, &cut);
     tutti_order_fini(&order);
     tutti_components_fini(&cut.scc);
     tutti_digraph_fini(&cut.graph);
@@ -274,20 +377,128 @@ static enum tutti_err evaluate_rhs(struct tutti_pool_system *system, double t, c
     return TUTTI_OK;
 }
 
+/* A step of a solver may be any number of evaluations. */
+static enum tutti_err check_interrupt(const struct tutti_pool_system *system, double t)
+{
+    const struct tutti_run_options *options = &system->pool.rank->job->options;
+    if (__builtin_expect(!options->checkpoint && options->interrupt && *options->interrupt, 0))
+        return tutti_fail(TUTTI_ERR_INTERRUPTED,
+                          "interrupted at t = %s, in a step of the solver; everything recorded is kept", TIME(t));
+    return TUTTI_OK;
+}
+
+static enum tutti_eval tell(struct tutti_pool_system *system, enum tutti_err err, bool good)
+{
+    system->ode.err = err;
+    if (err)
+        return TUTTI_EVAL_FAILED;
+    return good ? TUTTI_EVAL_OK : TUTTI_EVAL_NO_VALUE;
+}
+
 static enum tutti_eval rhs(void *context, double t, const double *x, double *dx)
 {
     struct tutti_pool_system *system = context;
-    const struct tutti_run_options *options = &system->pool.rank->job->options;
-    bool good;
-    if (__builtin_expect(!options->checkpoint && options->interrupt && *options->interrupt, 0))
-        system->ode.err = tutti_fail(TUTTI_ERR_INTERRUPTED,
-                                     "interrupted at t = %s, in a step of the solver; everything recorded is kept",
-                                     TIME(t));
-    else
-        system->ode.err = evaluate_rhs(system, t, x, dx, &good);
-    if (system->ode.err)
-        return TUTTI_EVAL_FAILED;
-    return good ? TUTTI_EVAL_OK : TUTTI_EVAL_NO_VALUE;
+    bool good = true;
+    enum tutti_err err = check_interrupt(system, t);
+    if (!err)
+        err = evaluate_rhs(system, t, x, dx, &good);
+    return tell(system, err, good);
+}
+
+/* Unknowns into the signals; and back, of own units. */
+static void put_unknowns(const struct tutti_pool_system *system, const double *w)
+{
+    const struct tutti_pool *pool = &system->pool;
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        for (uint32_t i = 0; i < system->unknowns.outputs[u].count; i++) {
+            const struct tutti_slot *slot = &pool->rank->wires.slots[system->unknowns.outputs[u].nodes[i]];
+            memcpy(slot->values, w, slot->count * sizeof *w);
+            w += slot->count;
+        }
+}
+
+static void take_unknowns(const struct tutti_pool_system *system, double *w)
+{
+    const struct tutti_pool *pool = &system->pool;
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        for (uint32_t i = 0; i < system->unknowns.outputs[u].count; i++) {
+            const struct tutti_slot *slot = &pool->rank->wires.slots[system->unknowns.outputs[u].nodes[i]];
+            for (uint32_t e = 0; e < slot->count; e++)
+                *w++ = pool->units[u].own ? ((const double *)slot->values)[e] : -INFINITY;
+        }
+}
+
+/* All units at once: inputs are what the unknowns say. */
+static enum tutti_err call_units(struct tutti_pool_system *system)
+{
+    struct tutti_pool *pool = &system->pool;
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        if (pool->units[u].own && system->unknowns.inputs[u].count > 0)
+            TRY(tutti_pool_set_inputs(pool, &system->unknowns.inputs[u]));
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        if (pool->units[u].own && system->unknowns.outputs[u].count > 0)
+            TRY(tutti_pool_get_outputs(pool, &system->unknowns.outputs[u]));
+    return TUTTI_OK;
+}
+
+/* Collective: derivatives and unknowns of all ranks, from `shared`. */
+static enum tutti_err share_wide(struct tutti_pool_system *system, double *dx, double *image, bool *good)
+{
+    size_t states = system->pool.states, count = system->unknowns.dae.count;
+    double *shared = system->unknowns.shared;
+    for (size_t i = 0; i < states + count; i++)
+        *good = *good && !isnan(shared[i]) && shared[i] != INFINITY;
+    for (size_t i = 0; i < states + count && !*good; i++)
+        shared[i] = 0;
+    shared[states + count] = *good ? 0 : 1;
+    TRY(tutti_pool_share(&system->pool, shared, states + count + 1));
+    *good = shared[states + count] == 0;
+    for (size_t i = 0; i < states + count; i++)
+        *good = *good && isfinite(shared[i]);
+    if (dx)
+        memcpy(dx, shared, states * sizeof *dx);
+    memcpy(image, shared + states, count * sizeof *image);
+    return TUTTI_OK;
+}
+
+static enum tutti_err evaluate_wide(struct tutti_pool_system *system, double t, const double *x, const double *w,
+                                    double *dx, double *image, bool *good)
+{
+    struct tutti_pool *pool = &system->pool;
+    TRY(check_interrupt(system, t));
+    move_outside(system, t);
+    put_unknowns(system, w);
+    TRY(place_units(pool, t, x, good));
+    enum tutti_err err = *good ? call_units(system) : TUTTI_OK;
+    *good = *good && err != TUTTI_ERR_DISCARD;
+    TRY(err == TUTTI_ERR_DISCARD ? TUTTI_OK : err);
+    TRY(get_derivatives(pool, t, system->unknowns.shared, good));
+    take_unknowns(system, system->unknowns.shared + pool->states);
+    return share_wide(system, dx, image, good);
+}
+
+static enum tutti_eval wide(void *context, double t, const double *x, const double *w, double *dx, double *image)
+{
+    struct tutti_pool_system *system = context;
+    bool good = true;
+    enum tutti_err err = evaluate_wide(system, t, x, w, dx, image, &good);
+    if (!err && !good && !system->pool.miss.missed)
+        tutti_pool_note_miss(&system->pool, t, SIZE_MAX, "");
+    return tell(system, err, good);
+}
+
+/* As they are where they are eliminated. */
+static enum tutti_eval find_consistent(void *context, double t, const double *x, double *w)
+{
+    struct tutti_pool_system *system = context;
+    bool good = true;
+    enum tutti_err err = tutti_pool_evaluate(system, t, x, &good);
+    for (size_t i = 0; i < system->pool.states; i++)
+        system->unknowns.shared[i] = 0;
+    take_unknowns(system, system->unknowns.shared + system->pool.states);
+    if (!err)
+        err = share_wide(system, NULL, w, &good);
+    return tell(system, err, good);
 }
 
 enum tutti_err tutti_pool_arrive(struct tutti_pool_system *system, double t, const double *x)
@@ -366,15 +577,17 @@ static void make_ode(struct tutti_pool_system *system)
 }
 
 enum tutti_err tutti_pool_system_init(struct tutti_pool_system *system, struct tutti_rank *rank,
-                                      const struct tutti_structure *running)
+                                      const struct tutti_structure *running, bool keeps)
 {
     TRY(tutti_pool_init(&system->pool, rank));
     if (system->pool.unit_count == 0)
         return TUTTI_OK;
     make_ode(system);
     TRY(find_outside(system));
-    TRY(plan(system, running));
+    TRY(plan(system, running, keeps));
     system->ode.pattern = system->pattern.starts ? &system->pattern : NULL;
+    system->unknowns.dae.evaluate = wide;
+    system->unknowns.dae.find = find_consistent;
     return TUTTI_OK;
 }
 
@@ -383,5 +596,6 @@ void tutti_pool_system_fini(struct tutti_pool_system *system)
     for (uint32_t i = 0; i < system->loop_count; i++)
         tutti_pool_loop_free(system->loops[i]);
     tutti_pattern_fini(&system->pattern);
+    tutti_pattern_fini(&system->unknowns.pattern);
     tutti_pool_fini(&system->pool);
 }

@@ -30,8 +30,18 @@ struct tutti_pool_action {
     struct tutti_pool_loop *loop;  /* SOLVE */
 };
 
+/* Outputs between units as unknowns of a solver (ode.h, struct tutti_dae): nothing is eliminated, and units need not wait for each
+ * other. */
+struct tutti_pool_unknowns {
+    struct tutti_dae dae;
+    struct tutti_pattern pattern;
+    double *nominals, *shared;
+    struct tutti_pool_group *inputs, *outputs; /* per unit: all that move; those that are unknowns */
+};
+
 struct tutti_pool_system {
     struct tutti_pool pool;
+    struct tutti_pool_unknowns unknowns; /* if they are kept */
     struct tutti_ode ode;
     struct tutti_pattern pattern;
     struct tutti_pool_action *actions;
@@ -43,10 +53,10 @@ struct tutti_pool_system {
     double since;
 };
 
-/* Collective, after the initialisation. `running` is the structure of that phase. tutti_pool_system_fini follows in any
- * case. */
+/* Collective, after the initialisation. `running` is the structure of that phase; `keeps`: ode.dae has the outputs between units
+ * as unknowns. tutti_pool_system_fini follows in any case. */
 TUTTI_CHECKED enum tutti_err tutti_pool_system_init(struct tutti_pool_system *system, struct tutti_rank *rank,
-                                                    const struct tutti_structure *running);
+                                                    const struct tutti_structure *running, bool keeps);
 void tutti_pool_system_fini(struct tutti_pool_system *system);
 
 /* Signals of other units are as they are now, and move as the wires have it. *news: they did not come here along the

@@ -208,12 +208,23 @@ static enum tutti_err check_fed(const struct tutti_pool *pool)
     return TUTTI_OK;
 }
 
+/* Is the solver of the units one of algebraic equations, too? */
+static bool keeps_unknowns(const struct tutti_rank *rank)
+{
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_solver_kind *solver = rank->members[m].setup.integration.solver;
+        if (rank->units[m]->kind->interface == TUTTI_ME)
+            return solver && solver->algebraic;
+    }
+    return false;
+}
+
 static enum tutti_err open_strong(struct tutti_master *master, void *self)
 {
     struct strong *strong = self;
     struct tutti_pool *pool = &strong->system.pool;
     strong->master = master;
-    TRY(tutti_pool_system_init(&strong->system, master->rank, &master->running));
+    TRY(tutti_pool_system_init(&strong->system, master->rank, &master->running, keeps_unknowns(master->rank)));
     if (pool->unit_count == 0) {
         tutti_log_printf(
             master->rank->log, TUTTI_LOG_WARNING, NULL,

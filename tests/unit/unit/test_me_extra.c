@@ -13,7 +13,7 @@
 
 static const char *const versions[] = {"1me", "2", "3"};
 enum { VERSION_COUNT = 3 };
-static const char *const solvers[] = {"cvode", "adams", "dopri5", "dirk", "radau5", "bdf", "rk4"};
+static const char *const solvers[] = {"cvode", "adams", "dopri5", "dirk", "radau5", "bdf", "ida", "rk4"};
 enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
 
 /* What the equations below are asked for, and what they do wrong. */
@@ -195,7 +195,7 @@ static void every_jacobian_does(void **state)
 {
     struct scratch *scratch = *state;
     static const char *const jacobians[] = {"auto", "sparse", "dense", "plain"};
-    static const char *const implicit[] = {"cvode", "dirk", "radau5", "bdf"};
+    static const char *const implicit[] = {"cvode", "dirk", "radau5", "bdf", "ida"};
     for (int j = 0; j < 4; j++)
         for (int s = 0; s < 4; s++)
             for (int structured = 0; structured < 2; structured++) {
@@ -336,7 +336,7 @@ static void their_errors_are_passed_on(void **state)
 {
     struct scratch *scratch = *state;
     static const int ways[] = {FAIL_START, FAIL_RHS, FAIL_STRUCTURE, FAIL_JACOBIAN, FAIL_OUTPUT};
-    static const char *const implicit[] = {"cvode", "dirk", "radau5", "bdf"};
+    static const char *const implicit[] = {"cvode", "dirk", "radau5", "bdf", "ida"};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
         for (int s = 0; s < 4; s++) {
             struct wish wish = {.how = ways[w], .states = 1};
