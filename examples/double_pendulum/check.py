@@ -104,6 +104,19 @@ def check_solved(example, extrapolation, limit):
                    f"about {extrapolation + 1}; about 1", "falls with H")
 
 
+def check_newton(example):
+    """The equations between both halves at the end of a step, solved as one with the step: inputs are lines between both ends of
+    it. (That explicit coupling is not stable is no matter.)"""
+    runs = [example.run_system("--coupling", "newton", "--control", "fixed", "--rtol", 1e-8, "--step", step) for step in STEPS]
+    found = [error(run) for run in runs]
+    orders = np.log2(np.array(found[:-1]) / found[1:])
+    iterations = max(run.stats["newton_iterations"] / run.stats["steps"] for run in runs)
+    example.figure("newton, H = 0.01: error of the angles; iterations per step", f"{found[0]:.1e}; {iterations:.1f}",
+                   found[0] <= 0.05 and 0.5 < iterations < 6, "<= 5e-02; < 6", "stable with a correction")
+    example.figure("newton: order of the error", ", ".join(f"{order:.2f}" for order in orders), min(orders) > 1.7, "about 2",
+                   "falls with H with a correction")
+
+
 def main():
     example = Example(__doc__, GALLERY)
     expected = np.sqrt(M2 / M1) * abs(np.sin(START[2] - START[0]))
@@ -115,6 +128,7 @@ def main():
         for variant in VARIANTS:
             check_corrected(example, extrapolation, variant, (0.5, 0.05)[extrapolation])
         check_solved(example, extrapolation, (0.5, 0.05)[extrapolation])
+    check_newton(example)
     example.end()
 
 
