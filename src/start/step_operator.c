@@ -11,6 +11,7 @@
 #include "solve/eigen.h"
 #include "solve/exponential.h"
 #include "start/propagation.h"
+#include "start/stability.h"
 
 enum { MOST_ROWS = 800 };
 
@@ -564,4 +565,14 @@ enum tutti_err tutti_exact_radius(const struct tutti_linear_system *system, doub
     enum tutti_err err = compute_exact(system, h, &arena, radius);
     tutti_arena_fini(&arena);
     return err;
+}
+
+enum tutti_err tutti_step_is_stable(const struct tutti_linear_system *system, enum tutti_step_method method,
+                                    unsigned order, double h, double *radius, bool *stable)
+{
+    double exact;
+    TRY(tutti_exact_radius(system, h, &exact));
+    TRY(tutti_step_radius(system, method, order, h, radius));
+    *stable = tutti_radius_is_stable(*radius / pow(fmax(exact, 1), 1.1));
+    return TUTTI_OK;
 }

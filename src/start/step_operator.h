@@ -41,6 +41,11 @@ enum tutti_step_method {
  * other, or numbers leave their range. LIMIT for large systems. */
 TUTTI_CHECKED enum tutti_err tutti_step_radius(const struct tutti_linear_system *system, enum tutti_step_method method,
                                                unsigned order, double h, double *radius);
+/* ... and whether errors grow no more than the equations themselves let them, which no method hits exactly: a tenth of that growth is
+ * allowed beside it. */
+TUTTI_CHECKED enum tutti_err tutti_step_is_stable(const struct tutti_linear_system *system,
+                                                  enum tutti_step_method method, unsigned order, double h,
+                                                  double *radius, bool *stable);
 /* What a sweep of TUTTI_STEP_IMPLICIT leaves of the distance to its end: `in_places`, units one after the other, else all at once. */
 TUTTI_CHECKED enum tutti_err tutti_sweep_radius(const struct tutti_linear_system *system, bool in_places, double h,
                                                 double *radius);

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+#include "start/linear_system.h"
+
+#include <math.h>
+
+#include "rank/agree.h"
+#include "unit/linear.h"
+
+struct collector {
+    struct tutti_linear_model *model;
+    struct tutti_rank *rank;
+    const struct tutti_structure *running;
+    const struct tutti_sequence *sequence;
+    bool twins; /* units for Co-Simulation may be asked by a second unit of their FMU */
+    struct tutti_linear_unit *units;
+    double *links;
+    size_t *first_input, *first_output; /* per component, and one more */
+};
+
+/* ---- what is connected ---- */
+
+static bool is_real(const struct tutti_var *var)
+{
+    return var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS;
+}
+
+static const struct tutti_var *var_of(const struct tutti_structure *structure, uint32_t node)
+{
+    const struct tutti_structure_node *n = &structure->nodes[node];
+    return &structure->system->components[n->component].fmu->desc->vars[n->variable];
+}
+
+/* Values of connected continuous inputs, or outputs, of a component. */
+static size_t count_values(const struct collector *c, uint32_t component, bool outputs)
+{
+    const struct tutti_structure *structure = &c->rank->job->structure;
+    size_t count = 0;
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++)
+        if (structure->nodes[n].output == outputs && is_real(var_of(structure, n)))
+            count += c->rank->wires.slots[n].count;
+    return count;
+}
+
+/* The place of a node's first value among all inputs, or outputs; SIZE_MAX: it is none of them. */
+static size_t place_of(const struct collector *c, uint32_t node)
+{
+    const struct tutti_structure *structure = &c->rank->job->structure;
+    uint32_t component = structure->nodes[node].component;
+    bool output = structure->nodes[node].output;
+    size_t place = output ? c->first_output[component] : c->first_input[component];
+    if (!is_real(var_of(structure, node)))
+        return SIZE_MAX;
+    for (uint32_t n = structure->component_first[component]; n < node; n++)
+        if (structure->nodes[n].output == output && is_real(var_of(structure, n)))
+            place += c->rank->wires.slots[n].count;
+    return place;
+}
+
+/* What a wire brings to an input. */
+static void add_link(const struct collector *c, const struct tutti_wire *wire, const struct tutti_slot *slot,
+                     size_t input)
+{
+    const struct tutti_end *from = &wire->connection->from;
+    uint32_t source = tutti_structure_find(&c->rank->job->structure, from->component, from->variable, true);
+    size_t output = source == TUTTI_NONE ? SIZE_MAX : place_of(c, source);
+    if (output == SIZE_MAX || wire->connection->at_start_only)
+        return;
+    size_t begin = wire->from / sizeof(double);
+    size_t first =
+        (size_t)((const double *)c->rank->wires.slots[source].values - (const double *)(void *)c->rank->wires.signals);
+    size_t to = (size_t)((const double *)wire->to - (const double *)slot->values);
+    double factor = wire->conversion->linear ? wire->conversion->factor : 1;
+    for (uint32_t e = 0; e < wire->count; e++)
+        c->links[(output + begin - first + e) * c->model->system.inputs + input + to + e] += factor;
+}
+
+static enum tutti_err link_up(struct collector *c)
+{
+    const struct tutti_wires *wires = &c->rank->wires;
+    c->links =
+        tutti_arena_array(&c->model->arena, c->model->system.inputs * c->model->system.outputs, sizeof *c->links);
+    if (!c->links)
+        return tutti_fail_memory();
+    c->model->system.links = c->links;
+    for (uint32_t n = 0; n < c->rank->job->structure.node_count; n++) {
+        const struct tutti_slot *slot = &wires->slots[n];
+        size_t input = c->rank->job->structure.nodes[n].output ? SIZE_MAX : place_of(c, n);
+        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count && input != SIZE_MAX; w++)
+            if (wires->wires[w].conversion->from == TUTTI_TYPE_FLOAT64)
+                add_link(c, &wires->wires[w], slot, input);
+    }
+    return TUTTI_OK;
+}
+
+/* ---- matrices ---- */
+
+/* Per value of an axis of the unit's own matrices (all continuous Reals of a causality, in the order of the description): its place
+ * among those that are connected; SIZE_MAX: it is not. */
+static enum tutti_err map_axis(struct collector *c, const struct tutti_unit *unit, uint32_t component, bool outputs,
+                               size_t count, size_t **out)
+{
+    const struct tutti_desc *desc = unit->fmu->desc;
+    size_t *map = tutti_arena_array(&c->model->arena, count, sizeof *map), at = 0;
+    if (!map)
+        return tutti_fail_memory();
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        size_t extent;
+        if (!is_real(&desc->vars[v]) || desc->vars[v].causality != (outputs ? TUTTI_OUTPUT : TUTTI_INPUT))
+            continue;
+        TRY(tutti_unit_extent(unit, v, &extent));
+        uint32_t node = tutti_structure_find(&c->rank->job->structure, component, v, outputs);
+        size_t place = node == TUTTI_NONE ? SIZE_MAX : place_of(c, node);
+        size_t first = outputs ? c->first_output[component] : c->first_input[component];
+        for (size_t e = 0; e < extent && at < count; e++)
+            map[at++] = place == SIZE_MAX ? SIZE_MAX : place - first + e;
+    }
+    *out = map;
+    return TUTTI_OK;
+}
+
+static enum tutti_err unfold(struct collector *c, const struct tutti_linear *linear, int which, const size_t *rows,
+                             const size_t *columns, size_t row_count, size_t column_count, const double **out)
+{
+    const struct tutti_pattern *pattern = &linear->patterns[which];
+    double *matrix = tutti_arena_array(&c->model->arena, row_count * column_count, sizeof *matrix);
+    if (!matrix)
+        return tutti_fail_memory();
+    for (int32_t column = 0; column < pattern->column_count; column++)
+        for (int32_t k = pattern->starts[column]; k < pattern->starts[column + 1]; k++) {
+            size_t to_row = rows ? rows[pattern->rows[k]] : (size_t)pattern->rows[k];
+            size_t to_column = columns ? columns[column] : (size_t)column;
+            if (to_row == SIZE_MAX || to_column == SIZE_MAX)
+                continue;
+            if (!isfinite(linear->values[which][k]))
+                return tutti_fail(TUTTI_ERR_SOLVER, "a derivative is not finite");
+            matrix[to_column * row_count + to_row] = linear->values[which][k];
+        }
+    *out = matrix;
+    return TUTTI_OK;
+}
+
+/* `linear` is what the unit's own matrices are. */
+static enum tutti_err take_matrices(struct collector *c, const struct tutti_unit *unit, uint32_t component,
+                                    const struct tutti_linear *linear)
+{
+    struct tutti_linear_unit *own = &c->units[component];
+    size_t *inputs = NULL, *outputs = NULL;
+    TRY(map_axis(c, unit, component, false, linear->input_count, &inputs));
+    TRY(map_axis(c, unit, component, true, linear->output_count, &outputs));
+    own->states = linear->state_count;
+    TRY(unfold(c, linear, TUTTI_LINEAR_A, NULL, NULL, own->states, own->states, &own->a));
+    TRY(unfold(c, linear, TUTTI_LINEAR_B, NULL, inputs, own->states, own->inputs, &own->b));
+    TRY(unfold(c, linear, TUTTI_LINEAR_C, outputs, NULL, own->outputs, own->states, &own->c));
+    return unfold(c, linear, TUTTI_LINEAR_D, outputs, inputs, own->outputs, own->inputs, &own->d);
+}
+
+static enum tutti_err linearize(struct collector *c, struct tutti_unit *unit, uint32_t component)
+{
+    struct tutti_linear *linear = NULL;
+    TRY(unit->kind->linearize(unit, TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D, &linear));
+    return take_matrices(c, unit, component, linear);
+}
+
+/* ---- units for Co-Simulation ---- */
+
+static enum tutti_err set_inputs(struct collector *c, struct tutti_unit *twin, uint32_t component)
+{
+    const struct tutti_structure *structure = &c->rank->job->structure;
+    const struct tutti_member *member = &c->rank->members[component];
+    if (member->inputs)
+        TRY(tutti_inputs_set_all(member->inputs, twin));
+    for (uint32_t n = structure->component_first[component]; n < structure->component_first[component + 1]; n++) {
+        struct tutti_slot *slot = &c->rank->wires.slots[n];
+        struct tutti_block block = {(enum tutti_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
+        if (structure->nodes[n].output)
+            continue;
+        TRY(tutti_wires_gather_node(&c->rank->wires, n));
+        TRY(twin->kind->set(twin, &block));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err start_twin(struct collector *c, struct tutti_unit *twin, uint32_t component)
+{
+    const struct tutti_rank *rank = c->rank;
+    const struct tutti_component *of = &rank->job->system->components[component];
+    struct tutti_experiment_setup setup = {.start = rank->times.start, .stop = rank->times.stop, .has_stop = true};
+    struct tutti_unit_event event;
+    TRY(twin->kind->set_up(twin, &setup));
+    TRY(tutti_unit_apply(twin, of->settings, of->setting_count));
+    TRY(twin->kind->enter_init(twin));
+    TRY(tutti_unit_apply_inputs(twin, of->settings, of->setting_count));
+    TRY(set_inputs(c, twin, component));
+    TRY(twin->kind->exit_init(twin));
+    return twin->kind->settle(twin, &event);
+}
+
+/* A unit of the same FMU for Model Exchange, with the same parameters and inputs, tells what its model is. */
+static enum tutti_err ask_twin(struct collector *c, uint32_t component)
+{
+    struct tutti_fmu *fmu = c->rank->job->system->components[component].fmu;
+    const struct tutti_unit *unit = c->rank->units[component];
+    struct tutti_unit *twin = NULL;
+    struct tutti_unit_options options = {.name = unit->name,
+                                         .log = c->rank->unit_log,
+                                         .interface = TUTTI_INTERFACE_ME,
+                                         .integration = {.rtol = 1e-4, .atol = 1e-6, .h_max = c->rank->span}};
+    if (!c->twins || !fmu->desc->interfaces[TUTTI_ME].present ||
+        (fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_ONCE_PER_PROCESS))
+        return tutti_fail(
+            TUTTI_ERR_UNSUPPORTED,
+            "'%s' (%s) is for Co-Simulation%s: its states cannot be seen. What holds for small steps needs "
+            "none; with another export, for Model Exchange too, more can be said",
+            unit->name, fmu->path, fmu->desc->interfaces[TUTTI_ME].present ? ", and can be made once only" : "");
+    c->model->by_twins = true;
+    TRY(tutti_fmu_load(fmu, TUTTI_ME, c->rank->unit_log));
+    TRY(tutti_unit_new(&twin, fmu, &options));
+    enum tutti_err err = start_twin(c, twin, component);
+    if (!err)
+        err = linearize(c, twin, component);
+    struct tutti_failure failure;
+    tutti_failure_keep(&failure, err);
+    tutti_unit_free(twin);
+    return tutti_failure_return(&failure);
+}
+
+/* ---- units ---- */
+
+/* What acts on an output at once is held where it ends, else in the middle: tutti_staging_place. */
+static enum tutti_err place_inputs(struct collector *c, uint32_t component)
+{
+    const struct tutti_structure *running = c->running;
+    struct tutti_linear_unit *own = &c->units[component];
+    double *at = tutti_arena_array(&c->model->arena, own->inputs, sizeof *at);
+    if (!at)
+        return tutti_fail_memory();
+    for (size_t i = 0; i < own->inputs; i++)
+        at[i] = 0.5;
+    for (uint32_t n = running->component_first[component]; n < running->component_first[component + 1]; n++)
+        for (uint32_t k = running->graph.first[n]; running->nodes[n].output && k < running->graph.first[n + 1] &&
+                                                   !tutti_structure_is_assumed(running, component);
+             k++) {
+            const struct tutti_structure_node *input = &running->nodes[running->graph.needs[k]];
+            uint32_t node = tutti_structure_find(&c->rank->job->structure, input->component, input->variable, false);
+            size_t place = place_of(c, node);
+            for (uint32_t e = 0; e < c->rank->wires.slots[node].count && place != SIZE_MAX; e++)
+                at[place - c->first_input[component] + e] = 1;
+        }
+    own->at = at;
+    return TUTTI_OK;
+}
+
+static void describe(struct collector *c)
+{
+    const struct tutti_sequence *sequence = c->sequence;
+    for (uint32_t m = 0; m < c->rank->member_count; m++) {
+        const struct tutti_unit *unit = c->rank->units[m];
+        c->units[m].takes = unit->asks_for_inputs || (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+        c->units[m].gives = unit->output_order;
+    }
+    for (uint32_t w = 0; w < sequence->wave_count; w++)
+        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
+            c->units[sequence->components[i]].place = w;
+}
+
+static enum tutti_err count_all(struct collector *c)
+{
+    uint32_t count = c->rank->member_count;
+    c->units = tutti_arena_array(&c->model->arena, count, sizeof *c->units);
+    c->first_input = tutti_arena_array(&c->model->arena, (size_t)count + 1, sizeof *c->first_input);
+    c->first_output = tutti_arena_array(&c->model->arena, (size_t)count + 1, sizeof *c->first_output);
+    if (!c->units || !c->first_input || !c->first_output)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < count; m++) {
+        c->units[m].inputs = count_values(c, m, false);
+        c->units[m].outputs = count_values(c, m, true);
+        c->first_input[m + 1] = c->first_input[m] + c->units[m].inputs;
+        c->first_output[m + 1] = c->first_output[m] + c->units[m].outputs;
+    }
+    c->model->system = (struct tutti_linear_system){
+        .units = c->units, .unit_count = count, .inputs = c->first_input[count], .outputs = c->first_output[count]};
+    return TUTTI_OK;
+}
+
+/* Outputs of the model structure only have a row in C and D. */
+static enum tutti_err check_outputs(const struct collector *c)
+{
+    const struct tutti_structure *structure = &c->rank->job->structure;
+    for (uint32_t n = 0; n < structure->node_count; n++) {
+        const struct tutti_var *var = var_of(structure, n);
+        bool fits = var->causality == (structure->nodes[n].output ? TUTTI_OUTPUT : TUTTI_INPUT);
+        if (is_real(var) && !fits && c->rank->wires.slots[n].wire_count + structure->nodes[n].output > 0)
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s.%s' is connected, and is no %s",
+                              c->rank->units[structure->nodes[n].component]->name, var->name,
+                              structure->nodes[n].output ? "output" : "input");
+    }
+    return TUTTI_OK;
+}
+
+static bool is_asked(const struct collector *c, uint32_t component)
+{
+    return tutti_rank_owns(c->rank, component);
+}
+
+static enum tutti_err collect_own(struct collector *c)
+{
+    for (uint32_t m = 0; m < c->rank->member_count; m++) {
+        struct tutti_unit *unit = c->rank->units[m];
+        if (is_asked(c, m))
+            TRY(unit->kind->interface == TUTTI_ME ? linearize(c, unit, m) : ask_twin(c, m));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- several ranks ---- */
+
+/* The matrices of a unit, one after the other. */
+static size_t entries_of(const struct tutti_linear_unit *unit)
+{
+    return (unit->states + unit->outputs) * (unit->states + unit->inputs);
+}
+
+static void lay_out(struct tutti_linear_unit *unit, const double *values)
+{
+    unit->a = values;
+    unit->b = unit->a + unit->states * unit->states;
+    unit->c = unit->b + unit->states * unit->inputs;
+    unit->d = unit->c + unit->outputs * unit->states;
+}
+
+static void pack(const struct tutti_linear_unit *unit, double *values)
+{
+    const size_t sizes[] = {unit->states * unit->states, unit->states * unit->inputs, unit->outputs * unit->states,
+                            unit->outputs * unit->inputs};
+    const double *const matrices[] = {unit->a, unit->b, unit->c, unit->d};
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = 0; i < sizes[k]; i++)
+            values[i] = matrices[k][i];
+        values += sizes[k];
+    }
+}
+
+/* How many states there are, and whether all ranks came so far. */
+static enum tutti_err agree_on_states(struct collector *c, enum tutti_err own)
+{
+    uint32_t count = c->rank->member_count;
+    double *states = tutti_arena_array(&c->model->arena, (size_t)count + 1, sizeof *states);
+    if (!states)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < count; m++)
+        states[m] = is_asked(c, m) ? (double)c->units[m].states : -INFINITY;
+    states[count] = own != TUTTI_OK;
+    TRY(tutti_reduce(c->rank, TUTTI_REDUCE_MAX, states, (size_t)count + 1));
+    if (own)
+        return own;
+    if (states[count] > 0)
+        return tutti_fail(TUTTI_ERR_UNSUPPORTED, "a unit of another rank cannot be linearised");
+    for (uint32_t m = 0; m < count; m++) {
+        c->units[m].states = (size_t)states[m];
+        c->model->system.states += c->units[m].states;
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err share(struct collector *c)
+{
+    uint32_t count = c->rank->member_count;
+    size_t total = 0;
+    for (uint32_t m = 0; m < count; m++)
+        total += entries_of(&c->units[m]);
+    double *values = tutti_arena_array(&c->model->arena, total, sizeof *values), *at = values;
+    if (!values)
+        return tutti_fail_memory();
+    for (uint32_t m = 0; m < count; m++) {
+        if (is_asked(c, m))
+            pack(&c->units[m], at);
+        for (size_t i = 0; i < entries_of(&c->units[m]) && !is_asked(c, m); i++)
+            at[i] = -INFINITY;
+        lay_out(&c->units[m], at);
+        at += entries_of(&c->units[m]);
+    }
+    return tutti_reduce(c->rank, TUTTI_REDUCE_MAX, values, total);
+}
+
+static enum tutti_err collect(struct collector *c)
+{
+    TRY(count_all(c));
+    TRY(check_outputs(c));
+    TRY(link_up(c));
+    describe(c);
+    for (uint32_t m = 0; m < c->rank->member_count; m++) {
+        if (c->rank->members[m].has_grid)
+            return tutti_fail(TUTTI_ERR_UNSUPPORTED, "'%s' has steps of its own", c->rank->units[m]->name);
+        TRY(place_inputs(c, m));
+    }
+    enum tutti_err err = collect_own(c);
+    TRY(agree_on_states(c, err));
+    return share(c);
+}
+
+enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
+                                       const struct tutti_structure *running, const struct tutti_sequence *sequence,
+                                       bool twins)
+{
+    *model = (struct tutti_linear_model){0};
+    struct collector c = {.model = model, .rank = rank, .running = running, .sequence = sequence, .twins = twins};
+    return collect(&c);
+}
+
+void tutti_linear_model_fini(struct tutti_linear_model *model)
+{
+    tutti_arena_fini(&model->arena);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* linear_system.h - the units of a rank and what connects them, linearised where they are, for step_operator.h. */
+#ifndef TUTTI_START_LINEAR_SYSTEM_H
+#define TUTTI_START_LINEAR_SYSTEM_H
+
+#include "plan/sequence.h"
+#include "rank/rank.h"
+#include "start/step_operator.h"
+
+struct tutti_linear_model {
+    struct tutti_linear_system system;
+    bool by_twins; /* units for Co-Simulation were linearised by their Model Exchange interface */
+    struct tutti_arena arena;
+};
+
+/* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
+ * running phase, `sequence` the order of units that step one after the other. `twins`: units for Co-Simulation whose FMU is for Model
+ * Exchange, too, are asked by another unit of it, with the same parameters and inputs. UNSUPPORTED where a unit cannot be linearised,
+ * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
+TUTTI_CHECKED enum tutti_err tutti_linear_model_init(struct tutti_linear_model *model, struct tutti_rank *rank,
+                                                     const struct tutti_structure *running,
+                                                     const struct tutti_sequence *sequence, bool twins);
+void tutti_linear_model_fini(struct tutti_linear_model *model);
+
+#endif
