@@ -189,6 +189,10 @@ static void look_at_step(struct analyst *analyst, struct tutti_master *master)
     if (!rank->job->options.has_step || !analyst->analysis.initialised || !tutti_system_is_coupled(rank->job->system))
         return;
     enum tutti_err err = tutti_start_leave(rank);
+    if (!err && analyst->analysis.chosen)
+        err = tutti_master_reconsider(master);
+    if (!err && analyst->analysis.chosen)
+        note_choices(analyst, master);
     if (!err)
         err = tutti_finite_step(rank, &analyst->running, &master->sequence, rank->job->options.step, step);
     step->asked = true;

@@ -12,8 +12,10 @@
 #include "master/coupling/accelerate.h"
 #include "master/coupling/correct.h"
 #include "master/coupling/coupling.h"
+#include "plan/stages.h"
 #include "rank/agree.h"
 #include "start/feedthrough.h"
+#include "start/linear_system.h"
 #include "start/stability.h"
 
 /* What the choices depend on. */
@@ -317,6 +319,30 @@ static enum tutti_err find_facts(struct tutti_master *master, struct facts *fact
     return TUTTI_OK;
 }
 
+/* ---- one solver for all ---- */
+
+/* One solver for all units has their states; does nothing about them forbid that? */
+static bool can_join(const struct tutti_master *master, const struct facts *facts)
+{
+    const struct tutti_rank *rank = master->rank;
+    bool same = true;
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tutti_integration *integration = &rank->members[m].setup.integration;
+        same = same && !integration->average && integration->solver == rank->members[0].setup.integration.solver;
+    }
+    return same && facts->coupled && !facts->other && !facts->own_step && rank->job->system->fed_count == 0;
+}
+
+/* Of `auto`: a tolerance is asked for, and nothing that one solver would not do. */
+static bool should_join(const struct tutti_master *master, const struct facts *facts)
+{
+    const struct tutti_run_options *options = &master->rank->job->options;
+    bool tolerance = (options->has_rtol || options->has_atol) && !options->has_step;
+    bool free = is_auto(options->coupling) && is_auto(options->control) && is_auto(options->extrapolate) &&
+                !options->error_per && !options->correct && !options->smooth && !options->order;
+    return tolerance && free && can_join(master, facts);
+}
+
 /* ---- the choices ---- */
 
 __attribute__((format(printf, 3, 4))) static void because(struct tutti_master *master, enum tutti_choice_number choice,
@@ -430,6 +456,15 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
     else if (judges_iteration(options)) {
         master->chosen.coupling = &tutti_coupling_relax;
         because(master, TUTTI_CHOICE_COUPLING, "--control %s needs steps that are repeated", options->control);
+    } else if (should_join(master, facts)) {
+        master->chosen.coupling = &tutti_coupling_strong;
+        because(master, TUTTI_CHOICE_COUPLING,
+                "a tolerance is given, and all units are of Model Exchange: in one solver there is no error of the "
+                "coupling");
+    } else if (master->unstable.coupling && !facts->no_rollback) {
+        master->chosen.coupling = &tutti_coupling_newton;
+        because(master, TUTTI_CHOICE_COUPLING, "with %s errors would grow %.3g times in each step of %s",
+                master->unstable.coupling->name, master->unstable.factor, NUMBER(rank->times.step));
     } else if (facts->stability.loops > 0)
         return choose_for_loop(master, facts);
     else if (facts->own_step)
@@ -510,12 +545,14 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     return TUTTI_OK;
 }
 
-/* Does an option name a coupling that has all units there are in its solver? */
-static bool asks_to_join_all(const struct tutti_run_options *options, const struct facts *facts)
+/* Will the coupling have all units there are in its solver, named by an option or not? */
+static bool will_join_all(const struct tutti_master *master, const struct facts *facts)
 {
+    const struct tutti_run_options *options = &master->rank->job->options;
     const struct tutti_coupling *coupling = NULL;
-    return !is_auto(options->coupling) && tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK &&
-           coupling->joins && !facts->other;
+    if (is_auto(options->coupling))
+        return should_join(master, facts);
+    return tutti_coupling_find(options->coupling, &coupling) == TUTTI_OK && coupling->joins && !facts->other;
 }
 
 static enum tutti_err choose_detection(struct tutti_master *master, const struct facts *facts)
@@ -526,7 +563,7 @@ static enum tutti_err choose_detection(struct tutti_master *master, const struct
     master->chosen.detection = &tutti_detection_none;
     if (!master->chosen.general)
         because(master, TUTTI_CHOICE_EVENTS, "there is one unit, which crosses its own");
-    else if (facts->has_events && asks_to_join_all(&rank->job->options, facts)) {
+    else if (facts->has_events && will_join_all(master, facts)) {
         master->chosen.detection = &tutti_detection_early;
         because(master, TUTTI_CHOICE_EVENTS,
                 "there are units with events, and all are in one solver, which locates them");
@@ -807,4 +844,71 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
                                  master->chosen.control->varies || master->chosen.order > 0 ||
                                  rank->job->options.step_log || rank->job->system->fed_count > 0;
     return TUTTI_OK;
+}
+
+/* ---- steps that are not small ---- */
+
+/* Beyond these an analysis takes longer than it is worth. */
+enum { MOST_STATES = 100, MOST_SIGNALS = 100 };
+
+/* Is there a way back from a unit to itself? Else errors of a coupling are handed on, and do not grow. */
+static enum tutti_err has_cycle(const struct tutti_master *master, bool *cycle)
+{
+    struct tutti_stages stages;
+    *cycle = false;
+    TRY(tutti_stages_init(&stages, &master->running));
+    for (uint32_t i = 0; i < stages.count; i++)
+        *cycle = *cycle || stages.items[i].cyclic;
+    tutti_stages_fini(&stages);
+    return TUTTI_OK;
+}
+
+/* Small systems of Model Exchange units, where `auto` is free to take another coupling. */
+static bool can_be_analysed(const struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    const struct tutti_chosen *chosen = &master->chosen;
+    size_t states = 0;
+    bool seen = true;
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        states += rank->units[m]->fmu->desc->state_count;
+        seen = seen && rank->units[m]->kind->interface == TUTTI_ME && !rank->members[m].has_grid &&
+               !rank->members[m].setup.integration.average;
+    }
+    return chosen->general && tutti_system_is_coupled(rank->job->system) && is_auto(rank->job->options.coupling) &&
+           chosen->coupling->by_lane && !chosen->control->varies && !rank->job->options.correct && !chosen->smooths &&
+           rank->job->system->fed_count == 0 && seen && states <= MOST_STATES &&
+           rank->wires.real_count <= MOST_SIGNALS && !rank->ended;
+}
+
+static enum tutti_err measure_growth(struct tutti_master *master, double *factor, bool *stable)
+{
+    struct tutti_rank *rank = master->rank;
+    enum tutti_step_method method = master->chosen.corrects          ? TUTTI_STEP_CORRECT
+                                    : master->chosen.coupling->waves ? TUTTI_STEP_SEIDEL
+                                                                     : TUTTI_STEP_JACOBI;
+    struct tutti_linear_model model = {0};
+    enum tutti_err err = tutti_linear_model_init(&model, rank, &master->running, &master->sequence, false);
+    if (!err)
+        err = tutti_step_is_stable(&model.system, method, master->chosen.order, rank->times.step, factor, stable);
+    tutti_linear_model_fini(&model);
+    return err;
+}
+
+enum tutti_err tutti_master_reconsider(struct tutti_master *master)
+{
+    bool cycle, stable = true;
+    double factor = 0;
+    if (!can_be_analysed(master))
+        return TUTTI_OK;
+    TRY(has_cycle(master, &cycle));
+    enum tutti_err err = cycle ? measure_growth(master, &factor, &stable) : TUTTI_OK;
+    if (err && err != TUTTI_ERR_UNSUPPORTED && err != TUTTI_ERR_SOLVER && err != TUTTI_ERR_LIMIT)
+        return err;
+    bool unstable = !err && !stable;
+    TRY(tutti_agree_any(master->rank, &unstable));
+    if (!unstable)
+        return TUTTI_OK;
+    master->unstable = (struct tutti_unstable){master->chosen.coupling, factor};
+    return tutti_master_choose(master);
 }

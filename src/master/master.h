@@ -47,6 +47,12 @@ struct tutti_chosen {
     const char *blame_for;            /* ... which does this */
 };
 
+/* An explicit coupling that `auto` chose first, and that is not stable with the steps of the run. */
+struct tutti_unstable {
+    const struct tutti_coupling *coupling; /* NULL: there is none */
+    double factor;                         /* an error would grow so many times in each of them */
+};
+
 /* What steps have told of the errors of the next ones, where these are bounded per unit of time. */
 struct tutti_learned {
     double noise; /* so much of a difference, in tolerances, does not fall with the step; 0: none is known */
@@ -99,8 +105,9 @@ struct tutti_master {
     void *coupling;                      /* the coupling's own state */
     struct tutti_structure running;      /* dependencies of the running phase */
     const struct tutti_radii *stability; /* of their loops, at the start; NULL: not looked at yet */
-    struct tutti_sequence sequence;      /* of couplings that step unit by unit */
-    const uint32_t *positions;           /* per component: its place in it; NULL: units step in their own order */
+    struct tutti_unstable unstable;
+    struct tutti_sequence sequence; /* of couplings that step unit by unit */
+    const uint32_t *positions;      /* per component: its place in it; NULL: units step in their own order */
     struct tutti_step_rules rules;
     struct tutti_lane lane; /* where the coupling alone makes macro steps */
     uint32_t *

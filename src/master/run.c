@@ -64,6 +64,7 @@ static enum tutti_err initialise(struct tutti_execution *execution)
     TRY(tutti_start_compute(rank));
     TRY(tutti_master_choose(master));
     TRY(tutti_start_leave(rank));
+    TRY(tutti_master_reconsider(master));
     TRY(check_going_back(master));
     tutti_master_tell(master);
     return tutti_master_connect(master);

@@ -56,7 +56,8 @@ class Accuracy(unittest.TestCase):
                     self.assertLess(error, MOST * tolerance)
                     self.assertLess(stats["rejected"], MOST_REJECTED * (stats["steps"] + stats["rejected"]) + 5)
                     self.assertEqual(stats["forced"], 0)
-                    self.check_estimate(system, tolerance, error, stats["estimated_error"])
+                    if stats["coupling"] != "strong":  # one solver for all: there is no error of a coupling to estimate
+                        self.check_estimate(system, tolerance, error, stats["estimated_error"])
 
     def test_error_is_proportional_to_the_tolerance(self):
         """Where all inputs move, and steps are few: coarse runs must not be better than asked for. Slopes were 0.83 to 0.88 without

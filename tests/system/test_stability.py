@@ -25,6 +25,10 @@ def coupled(first, second, d1, d2):
 
 
 class StabilityTest(CommandTest):
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
     def analyse(self, *arguments, status=0):
         return json.loads(self.tutti("analyze", *arguments, "--json", status=status).out)
 
@@ -204,7 +208,7 @@ class Choices(StabilityTest):
                 self.assertIsNone(told["failure"])
                 choices = told["choices"]
                 self.tutti("run", *system, *options, "--stop", "0.2", "--stats", "stats.json", "--record", "none", "--quiet")
-                stats = json.loads(open(self.path("stats.json"), encoding="utf-8").read())
+                stats = json.loads(self.content("stats.json"))
                 for name in ("coupling", "control", "extrapolate", "events"):
                     self.assertEqual(choices[name]["value"], stats[name])
                     self.assertEqual(choices[name]["reason"] is None, f"--{name}" in options)
@@ -220,6 +224,38 @@ class Choices(StabilityTest):
             self.assertIn("algebraic loop", choices["extrapolate"]["reason"], options)
         choices = self.analyse(*system, "--rtol", "1e-4")["choices"]  # corrected, which is stable with any order
         self.assertEqual((choices["correct"], choices["extrapolate"]["value"]), (True, "2"))
+
+    def test_steps_that_are_too_long(self):
+        """Of Model Exchange units, whose states can be seen: seidel of the oscillator is stable up to a step of 2."""
+        system = (FiniteStep.OSCILLATOR, "--interface", "me")
+        for step, coupling in ((1.9, "seidel"), (2.5, "newton")):
+            told = self.analyse(*system, "--step", step)
+            self.assertEqual(told["choices"]["coupling"]["value"], coupling)
+            self.tutti("run", *system, "--step", step, "--stop", 100 * step, "-o", "result.csv", "--stats", "stats.json", "--quiet")
+            stats = json.loads(self.content("stats.json"))
+            self.assertEqual(stats["coupling"], coupling)
+            self.assertLess(max(map(abs, self.result()["first.y"])), 10)
+        self.assertIn("with seidel errors would grow", told["choices"]["coupling"]["reason"])
+        self.assertRegex(stats["reasons"]["coupling"], r"^with seidel errors would grow 4 times in each step of 2\.5$")
+        plain = self.content("result.csv")
+        for fabric in (("--threads", "2"), ("--processes", "2")):
+            self.tutti("run", *system, "--step", "2.5", "--stop", "250", "-o", "result.csv", "--quiet", *fabric)
+            self.assertEqual(self.content("result.csv"), plain, fabric)
+        for options in (("--coupling", "seidel"), ("--interface", "cs")):  # asked for; states that cannot be seen
+            self.assertEqual(self.analyse(*system, "--step", "2.5", *options)["choices"]["coupling"]["value"], "seidel")
+
+    def test_one_solver_for_a_tolerance(self):
+        system = (FiniteStep.OSCILLATOR, "--interface", "me")
+        for options, coupling in ((("--rtol", "1e-6"), "strong"), (("--atol", "1e-6"), "strong"), (("--step", "0.1"), "seidel"),
+                                  (("--rtol", "1e-6", "--step", "0.1"), "seidel"), (("--rtol", "1e-6", "--control", "embedded"), "seidel"),
+                                  (("--rtol", "1e-6", "--interface", "cs"), "seidel"), (("--rtol", "1e-6", "--extrapolate", "1"), "seidel"),
+                                  (("--rtol", "1e-6", "--order", "second"), "seidel")):
+            choices = self.analyse(*system, *options)["choices"]
+            self.assertEqual(choices["coupling"]["value"], coupling, options)
+        self.tutti("run", *system, "--rtol", "1e-6", "--stop", "50", "-o", "result.csv", "--stats", "stats.json", "--quiet")
+        table, stats = self.result(), json.loads(self.content("stats.json"))
+        self.assertIn("all units are of Model Exchange", stats["reasons"]["coupling"])
+        self.assertLess(max(abs(x - math.cos(t)) for t, x in zip(table["time"], table["first.y"])), 1e-5)
 
     def test_one_unit(self):
         choices = self.analyse(kit_fmu("Tracker", "2"))["choices"]
