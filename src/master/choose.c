@@ -463,7 +463,7 @@ static enum tutti_err choose_coupling(struct tutti_master *master, const struct 
                 "coupling");
     } else if (master->unstable.coupling && !facts->no_rollback) {
         master->chosen.coupling = &tutti_coupling_newton;
-        because(master, TUTTI_CHOICE_COUPLING, "with %s errors would grow %.3g times in each step of %s",
+        because(master, TUTTI_CHOICE_COUPLING, "with %s errors would grow %.4g times in each step of %s",
                 master->unstable.coupling->name, master->unstable.factor, NUMBER(rank->times.step));
     } else if (facts->stability.loops > 0)
         return choose_for_loop(master, facts);
@@ -850,6 +850,8 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
 
 /* Beyond these an analysis takes longer than it is worth. */
 enum { MOST_STATES = 100, MOST_SIGNALS = 100 };
+/* In a whole run. What grows less is no reason to pay for more than one do-step per step. */
+static const double MOST_GROWTH = 100;
 
 /* Is there a way back from a unit to itself? Else errors of a coupling are handed on, and do not grow. */
 static enum tutti_err has_cycle(const struct tutti_master *master, bool *cycle)
@@ -897,16 +899,17 @@ static enum tutti_err measure_growth(struct tutti_master *master, double *factor
 
 enum tutti_err tutti_master_reconsider(struct tutti_master *master)
 {
+    struct tutti_rank *rank = master->rank;
     bool cycle, stable = true;
-    double factor = 0;
+    double factor = 1;
     if (!can_be_analysed(master))
         return TUTTI_OK;
     TRY(has_cycle(master, &cycle));
     enum tutti_err err = cycle ? measure_growth(master, &factor, &stable) : TUTTI_OK;
     if (err && err != TUTTI_ERR_UNSUPPORTED && err != TUTTI_ERR_SOLVER && err != TUTTI_ERR_LIMIT)
         return err;
-    bool unstable = !err && !stable;
-    TRY(tutti_agree_any(master->rank, &unstable));
+    bool unstable = !err && !stable && log(factor) * rank->span / rank->times.step > log(MOST_GROWTH);
+    TRY(tutti_agree_any(rank, &unstable));
     if (!unstable)
         return TUTTI_OK;
     master->unstable = (struct tutti_unstable){master->chosen.coupling, factor};
