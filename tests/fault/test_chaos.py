@@ -298,7 +298,10 @@ class Nodes(ChaosTest):
         self.list("hosts", *(f"{Cables.HOST}:{node.address.rpartition(':')[2]}" for node in self.nodes if node))
 
     def end_node(self, n, blow):
+        """Its workers go with it; what it leaves is swept by the next one, once nobody is in it."""
+        left = family(self.nodes[n].process.pid)[1:]
         self.nodes[n].end(signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in left)))
         self.later(blow, lambda: self.begin(n))
 
     def strike(self, process, blow):
