@@ -29,6 +29,14 @@ const struct info_capability info_capabilities[] = {
 /* clang-format on */
 const size_t info_capability_count = sizeof info_capabilities / sizeof *info_capabilities;
 
+static bool incomplete;
+
+void info_release(struct tutti_text *text)
+{
+    incomplete = incomplete || text->failed;
+    tutti_text_fini(text);
+}
+
 /* Texts come from the file: nothing in them may steer the terminal. */
 void info_put(const char *text)
 {
@@ -38,7 +46,7 @@ void info_put(const char *text)
         tutti_str_make_printable(clean.text);
         fputs(clean.text, stdout);
     }
-    tutti_text_fini(&clean);
+    info_release(&clean);
 }
 
 void info_line(const char *word, const char *text)
@@ -74,7 +82,7 @@ static void print_interfaces(const struct tutti_desc *desc)
             tutti_text_append(&text, " (one instance per process)");
     }
     info_line("interfaces", text.length ? text.text : "none");
-    tutti_text_fini(&text);
+    info_release(&text);
 }
 
 void info_print_experiment(const struct tutti_experiment *experiment)
@@ -94,7 +102,7 @@ void info_print_experiment(const struct tutti_experiment *experiment)
         if (parts[i].given)
             tutti_text_printf(&text, "%s%s %g", text.length ? ", " : "", parts[i].name, parts[i].value);
     info_line("experiment", text.text);
-    tutti_text_fini(&text);
+    info_release(&text);
 }
 
 static void print_counts(const struct tutti_desc *desc)
@@ -112,7 +120,7 @@ static void print_counts(const struct tutti_desc *desc)
         separator = ", ";
     }
     info_line("variables", text.text);
-    tutti_text_fini(&text);
+    info_release(&text);
     if (desc->state_count > 0)
         printf("%-13s%u, with %u event indicator%s\n", "states", (unsigned)desc->state_count,
                desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
@@ -292,7 +300,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
     struct tutti_text platforms = {0};
     tutti_library_list_platforms(fmu->archive, &platforms);
     info_line("platforms", platforms.length ? platforms.text : "none");
-    tutti_text_fini(&platforms);
+    info_release(&platforms);
     info_line("cannot run", info_obstacle(fmu));
     info_print_experiment(&desc->experiment);
     print_counts(desc);
@@ -302,7 +310,7 @@ static void print_info(const struct tutti_fmu *fmu, bool variables)
         print_variables(desc);
 }
 
-int command_info(const struct arguments *arguments)
+static int print(const struct arguments *arguments)
 {
     struct tutti_fmu *fmu;
     if (system_file_is(arguments->operands[0]))
@@ -323,4 +331,13 @@ int command_info(const struct arguments *arguments)
         print_info(fmu, arguments_value(arguments, "--variables") != NULL);
     tutti_fmu_free(fmu);
     return done ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_info(const struct arguments *arguments)
+{
+    int status = print(arguments);
+    if (status != EXIT_DONE || !incomplete)
+        return status;
+    console_error("out of memory: something is missing in what was printed");
+    return EXIT_FAILED;
 }

@@ -37,6 +37,8 @@ bool info_print_system_json(const struct system_file *file);
 void info_put(const char *text);
 /* "WORD         TEXT"; nothing if there is no text. */
 void info_line(const char *word, const char *text);
+/* Frees a text that was printed; if memory was not enough for it, the command fails in the end. */
+void info_release(struct tutti_text *text);
 void info_print_experiment(const struct tutti_experiment *experiment);
 
 /* Parts of objects. Text that is no UTF-8, and numbers that JSON does not know, become null. A NULL text adds nothing. */

@@ -220,7 +220,7 @@ static void add_header(json_t *json, const struct tutti_fmu *fmu)
          name = strtok_r(NULL, ", ", &rest))
         json_array_append_new(list, text(name));
     json_object_set_new(json, "platforms", list);
-    tutti_text_fini(&platforms);
+    info_release(&platforms);
 }
 
 json_t *info_json_experiment(const struct tutti_experiment *experiment)

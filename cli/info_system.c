@@ -19,7 +19,7 @@ static void print_words(const char *name, const struct tutti_word *words, size_t
     for (size_t i = 0; i < count; i++)
         tutti_text_printf(&text, "%s%s %s", i ? ", " : "", words[i].name, words[i].value);
     info_line(name, text.text);
-    tutti_text_fini(&text);
+    info_release(&text);
 }
 
 static void print_variants(const struct system_file *file)
@@ -29,7 +29,7 @@ static void print_variants(const struct system_file *file)
     for (size_t i = 0; i < count && count > 1; i++)
         tutti_text_printf(&text, "%s%s", i ? ", " : "", tutti_package_variant(file->package, i));
     info_line("variants", text.text);
-    tutti_text_fini(&text);
+    info_release(&text);
 }
 
 static void print_head(const struct system_file *file)
@@ -213,7 +213,7 @@ int info_system(const struct arguments *arguments)
         print_connectors(&file.ssd->system);
         puts("\nSystem");
         print_elements(file.system, &file.ssd->system, &path, &next, 0);
-        tutti_text_fini(&path);
+        info_release(&path);
         if (arguments_value(arguments, "--variables")) {
             print_connections(file.system);
             print_values(file.system);

@@ -15,10 +15,11 @@ import subprocess
 import unittest
 
 from shim import CHAIN, TUTTI, ShimTest, kit_fmu
-from command import PATIENCE, can_confine, wait_until
+from command import FMUS, PATIENCE, can_confine, wait_until
 from nodes import NodesTest
 
 SWEEP = os.environ.get("TUTTI_SWEEP") == "1"
+EXAMPLES = FMUS.parent / "examples"
 POINT, COUNT = "point", "calls"
 # Memory that is out once, or from then on; what disks and signals do.
 ALLOCATIONS = ("once", "on")
@@ -119,7 +120,7 @@ class InjectedTest(ShimTest):
         self.tell(run, counts, tried, ended)
 
     def tell(self, run, counts, tried, ended):
-        print(f"{' '.join(run[len(CHAIN):])}: {counts[0]} allocations, {counts[1]} calls on files, {counts[2]} of ZeroMQ: {tried} runs, "
+        print(f"{' '.join(map(str, run[len(CHAIN):]))}: {counts[0]} allocations, {counts[1]} calls on files, {counts[2]} of ZeroMQ: {tried} runs, "
               f"{ended} ended with a message", flush=True)
         self.assertGreater(ended, tried // 4, "failures have no effect")
 
@@ -134,6 +135,9 @@ class Injected(InjectedTest):
 
     def test_model_exchange(self):
         self.sweep(kit_fmu("BouncingBall", "3"), *RUN[len(CHAIN):], "--interface", "me", "-o", "result.csv")
+
+    def test_system(self):
+        self.sweep(EXAMPLES / "quarter_car" / "quarter_car.ssp", "--stop", "0.1", "--quiet", "-o", "result.csv")
 
     def test_checkpoint(self):
         self.sweep(*RUN, "-o", "result.csv", "--checkpoint", POINT, "--every", "0.07")
@@ -150,6 +154,42 @@ class Injected(InjectedTest):
 
     def test_recovery(self):
         self.sweep(*RUN, "-o", "result.csv", "--processes", "2", "--recover", "1")
+
+
+class Read(InjectedTest):
+    """Commands that read, and print what they find."""
+
+    def ask(self, *arguments, growth=6):
+        expected = self.tutti(*arguments, env=self.shim(count=self.path(COUNT)), status=None)
+        counts = self.read_counts()
+        tried = ended = 0
+        for fail in failures(counts, len(arguments), growth):
+            with self.subTest(arguments=arguments, fail=fail):
+                left = Whatever(self.tmpdir) if fail.startswith("io") else ()
+                outcome = self.finish(self.start(*arguments, env=self.shim(fail=fail)), left)
+                for name in os.listdir(self.tmpdir):
+                    shutil.rmtree(self.tmpdir / name)
+                if outcome.status != expected.status or outcome.out != expected.out:
+                    self.assertRegex(outcome.out + outcome.err, r"(?m)(^tutti.*: \S|error|warning)", "no message")
+                    self.assertIn(outcome.status, (1, 2, 3))
+                    ended += 1
+            tried += 1
+        self.tell((*CHAIN, *arguments), counts, tried, ended)
+
+    def test_systems(self):
+        system = EXAMPLES / "quarter_car" / "quarter_car.ssp"
+        self.ask("info", system)
+        self.ask("check", system)
+
+    def test_fmus(self):
+        self.ask("info", kit_fmu("Feedthrough", "3"))
+        self.ask("check", kit_fmu("Feedthrough", "2"))
+
+    def test_results(self):
+        for ending in ("csv", "jsonl", "mat"):
+            self.tutti("run", *RUN, "-o", f"result.{ending}")
+        self.ask("compare", "result.csv", "result.mat")
+        self.ask("compare", "result.jsonl", "result.csv")
 
 
 class Nodes(InjectedTest, NodesTest):
