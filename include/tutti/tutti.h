@@ -5,6 +5,7 @@
 
 #include <tutti/err.h>
 #include <tutti/extra.h>
+#include <tutti/federate.h>
 #include <tutti/linearize.h>
 #include <tutti/log.h>
 #include <tutti/options.h>

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "fedpro/message.h"
 
 enum { LONGEST = 1024 };
@@ -60,4 +61,38 @@ const char *tutti_fedpro_key_of_settings(struct tutti_fedpro_memory *memory, con
         settings += length;
     }
     return NULL;
+}
+
+/* The character of UTF-8 at `text`; its bytes are `length`. */
+static unsigned get_utf8(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length == 1)
+        return bytes[0];
+    unsigned character = bytes[0] & (0x7fU >> length);
+    for (size_t i = 1; i < length; i++)
+        character = character << 6 | (bytes[i] & 0x3f);
+    return character;
+}
+
+enum tutti_err tutti_fedpro_credentials_of_key(struct tutti_fedpro_memory *memory, const char *key,
+                                               ProtobufCBinaryData *data)
+{
+    size_t most = strlen(key), count = 0, length = 0;
+    uint8_t *bytes = tutti_fedpro_memory_take(memory, 4 + 2 * most);
+    if (!bytes)
+        return tutti_fail_memory();
+    for (const char *at = key; *at; at += length) {
+        length = tutti_str_utf8_length(at);
+        unsigned character = length ? get_utf8(at, length) : 0x10000;
+        if (character > 0xffff)
+            return tutti_fail(TUTTI_ERR_ARGUMENT,
+                              "the key has a character that cannot be sent: use letters and digits");
+        bytes[4 + 2 * count] = (uint8_t)(character >> 8);
+        bytes[5 + 2 * count] = (uint8_t)character;
+        count++;
+    }
+    tutti_fedpro_put_u32(bytes, (uint32_t)count);
+    *data = (ProtobufCBinaryData){4 + 2 * count, bytes};
+    return TUTTI_OK;
 }
