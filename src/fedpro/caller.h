@@ -12,7 +12,7 @@
 #include "fedpro/envelope.h"
 #include "fedpro/intake.h"
 #include "fedpro/link.h"
-#include "fedpro/tls.h"
+#include "fedpro/transport/tls.h"
 
 struct tutti_fedpro_caller_options {
     const char *address;          /* "HOST:PORT"; the port may be left out */

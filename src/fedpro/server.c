@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 #include "fedpro/address.h"
-#include "fedpro/transport.h"
-#include "fedpro/websocket.h"
+#include "fedpro/transport/transport.h"
+#include "fedpro/transport/websocket.h"
 
 enum {
     FIRST_BYTES = 4,      /* that tell a WebSocket from a session */

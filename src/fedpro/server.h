@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "fedpro/sessions.h"
-#include "fedpro/tls.h"
+#include "fedpro/transport/tls.h"
 
 struct tutti_fedpro_server;
 

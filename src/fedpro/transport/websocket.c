@@ -11,7 +11,7 @@
 #include <wslay/wslay.h>
 
 #include "base/vector.h"
-#include "fedpro/websocket.h"
+#include "fedpro/transport/websocket.h"
 
 enum {
     LONGEST_REQUEST = 8192,

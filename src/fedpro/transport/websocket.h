@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* websocket.h - connections in a WebSocket (RFC 6455), for browsers and for networks that let nothing but HTTP through. Frames are wslay's; the
  * opening request is read here. What is in the frames is a stream of bytes, as over TCP. */
-#ifndef TUTTI_FEDPRO_WEBSOCKET_H
-#define TUTTI_FEDPRO_WEBSOCKET_H
+#ifndef TUTTI_FEDPRO_TRANSPORT_WEBSOCKET_H
+#define TUTTI_FEDPRO_TRANSPORT_WEBSOCKET_H
 
-#include "fedpro/transport.h"
+#include "fedpro/transport/transport.h"
 
 /* Do these first bytes of a connection begin a request of HTTP? */
 bool tutti_fedpro_websocket_is_request(const void *bytes, size_t size);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fedpro/transport.h"
+#include "fedpro/transport/transport.h"
 
 struct tcp {
     struct tutti_fedpro_transport base;

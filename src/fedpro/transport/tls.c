@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fedpro/tls.h"
+#include "fedpro/transport/tls.h"
 
 struct tutti_fedpro_tls {
     SSL_CTX *context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* transport.h - how the bytes of a connection travel over a socket that does not block: plain, or in something else. */
-#ifndef TUTTI_FEDPRO_TRANSPORT_H
-#define TUTTI_FEDPRO_TRANSPORT_H
+#ifndef TUTTI_FEDPRO_TRANSPORT_TRANSPORT_H
+#define TUTTI_FEDPRO_TRANSPORT_TRANSPORT_H
 
 #include <stddef.h>
 

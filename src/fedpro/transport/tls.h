@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tls.h - connections in TLS 1.2 or later, by OpenSSL. */
-#ifndef TUTTI_FEDPRO_TLS_H
-#define TUTTI_FEDPRO_TLS_H
+#ifndef TUTTI_FEDPRO_TRANSPORT_TLS_H
+#define TUTTI_FEDPRO_TRANSPORT_TLS_H
 
-#include "fedpro/transport.h"
+#include "fedpro/transport/transport.h"
 
 /* Certificates and rules of one side; shared by its connections. */
 struct tutti_fedpro_tls;
