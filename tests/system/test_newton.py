@@ -42,6 +42,14 @@ class Newton(CoupledTest):
         self.assertEqual(stats["not_converged"], 0)
         self.assertGreater(stats["iterations"], 2 * stats["steps"])  # twice more where something switches
 
+    def test_what_flips_back_and_forth(self):
+        """A controller that stops an integrator at 2.5: with its new value the integrator would not get there. Such a step goes as an
+        explicit one; where events are located, it ends there."""
+        for events, within in (("output", 1e-3), ("none", 0.61)):
+            table, stats, _ = self.with_stats(example("control_loop"), *NEWTON, "--step", "0.1", "--events", events)
+            self.assertAlmostEqual(table["integrator.x4"][-1], 2.5, delta=within)
+            self.assertEqual(stats["not_converged"] > 0, events == "none")
+
     def test_a_step_that_is_singular_is_halved(self):
         """x' = y, y' = x with inputs on lines: I - (h/2)^2 is singular for h = 2, and no step may come close to that."""
         system = example("oscillator"), "--set", "first.gain=1", "--set", "second.gain=1", "--stop", "4"

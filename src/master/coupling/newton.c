@@ -6,7 +6,8 @@
  * Cycle by cycle (cycles.h): what lies in no cycle of connections steps once. The unknowns of a cycle are the continuous Float64
  * outputs that its units read of each other; the Jacobian is I - (dY/du) L of the step (step_jacobian.h). All ranks solve, with the
  * same numbers. Everything else that units of a cycle read of each other (Booleans, integers, discrete Reals, texts) is held while
- * Newton's method runs, at what it was after the last solution, which is repeated until that rests.
+ * Newton's method runs, at what it was after the last solution, which is repeated until that rests; or, where events are located by
+ * changes of discrete outputs, at what it was at the start of the step.
  *
  * When a Jacobian is made:
  *  Q1  `kept`: if there is none, or it was made for a step that was longer or shorter by a quarter; or if the last iteration has
@@ -58,7 +59,8 @@ struct ring {
     struct tutti_pattern pattern; /* of dY/dx, if it is sparse */
     struct tutti_newton *solver;
     double *x, *image, *residuals, *scale;
-    double *guess, *first;       /* of the first sweep, and what that gave */
+    double *guess, *guessed;     /* of the first sweep of a solution, and what that gave */
+    double *first;               /* what the first sweep of the step gave */
     double *matrix;              /* broyden: dY/dx, column by column ... */
     double *seen_x, *seen_image; /* ... updated last there */
     double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
@@ -67,6 +69,7 @@ struct ring {
     unsigned asked;              /* iterations of this solution */
     unsigned sweeps;             /* of this step */
     bool away;                   /* units are not at the start of the step */
+    bool begins;                 /* no sweep of this solution has been made */
 };
 
 /* N5 */
@@ -224,6 +227,9 @@ static enum tutti_err sweep(void *context, const double *x, double *image, bool 
     take_image(ring, ring->image);
     if (ring->sweeps == 1)
         memcpy(ring->first, ring->image, ring->n * sizeof *ring->first);
+    if (ring->begins)
+        memcpy(ring->guessed, ring->image, ring->n * sizeof *ring->guessed);
+    ring->begins = false;
     memcpy(image, ring->image, ring->n * sizeof *image);
     return TUTTI_OK;
 }
@@ -434,8 +440,8 @@ static enum tutti_err open_ring(struct ring *ring)
     struct tutti_rank *rank = self->master->rank;
     size_t n = ring->n = ring->cycle->n;
     bool broyden = self->kind == JACOBIAN_BROYDEN;
-    double **const vectors[] = {&ring->x,     &ring->image, &ring->residuals, &ring->scale,
-                                &ring->first, &ring->guess, &ring->seen_x,    &ring->seen_image};
+    double **const vectors[] = {&ring->x,       &ring->image, &ring->residuals, &ring->scale,     &ring->first,
+                                &ring->guessed, &ring->guess, &ring->seen_x,    &ring->seen_image};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = tutti_arena_array(&rank->arena, n, sizeof(double));
         if (!*vectors[i])
@@ -695,14 +701,14 @@ static enum tutti_err fail(struct ring *ring, const struct tutti_newton_counts *
 
 /* ---- a step ---- */
 
-/* How far the solution is from the first guess, as a multiple of the residual there, both relative to the sizes of the signals. */
+/* How far the solution is from its first guess, as a multiple of the residual there, both relative to the sizes of the signals. */
 static double find_amplification(const struct ring *ring)
 {
     double far = 0, residual = 0;
     for (uint32_t k = 0; k < ring->n; k++) {
         double size = fmax(ring->scale[k], fmax(fabs(ring->guess[k]), fabs(ring->x[k])));
         far = fmax(far, fabs(ring->x[k] - ring->guess[k]) / size);
-        residual = fmax(residual, fabs(ring->first[k] - ring->guess[k]) / size);
+        residual = fmax(residual, fabs(ring->guessed[k] - ring->guess[k]) / size);
     }
     return far > 0 ? far / residual : 0;
 }
@@ -729,6 +735,8 @@ static enum tutti_err solve_reals(struct ring *ring)
     enum tutti_err err;
     ring->asked = 0;
     ring->made = false;
+    ring->begins = true;
+    memcpy(ring->guess, ring->x, ring->n * sizeof *ring->guess);
     if (ring->n == 0)
         err = sweep(ring, ring->x, ring->image, &outside);
     else
@@ -745,22 +753,61 @@ static enum tutti_err solve_reals(struct ring *ring)
     return err == TUTTI_ERR_SOLVER ? fail(ring, &counts) : err;
 }
 
+/* What is discrete becomes again what it was at the start of the step. */
+static enum tutti_err carry_back(struct ring *ring)
+{
+    struct interface *self = ring->interface;
+    struct tutti_rank *rank = self->master->rank;
+    const struct tutti_stage *stage = ring->cycle->stage;
+    const uint32_t *components = self->cycles.stages.components + stage->first;
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (tutti_rank_owns(rank, components[i]))
+            attribute(self, &rank->members[components[i]]);
+    TRY(tutti_snapshot_restore_some(self->start, rank, components, stage->count));
+    rank->own_events = self->own_events;
+    ring->away = false;
+    for (uint32_t i = 0; i < ring->cycle->piece_count; i++) {
+        const struct tutti_cycle_piece *piece = &ring->cycle->pieces[i];
+        memcpy(self->master->staging.begin + piece->offset, self->start->signals + piece->offset, piece->size);
+    }
+    for (uint32_t i = 0; i < stage->count; i++) {
+        struct tutti_member *member = &rank->members[components[i]];
+        if (tutti_rank_owns(rank, components[i]) && !member->unit->has_events)
+            TRY(tutti_wires_gather_held(&rank->wires, member->wires));
+    }
+    return TUTTI_OK;
+}
+
+/* Where changes of discrete outputs are located, they are none inside of a step: such a step is cut there. What flips back and forth
+ * (a relay that switches itself off) stays as it was at the start. */
+static enum tutti_err settle(struct ring *ring)
+{
+    struct interface *self = ring->interface;
+    bool other = !self->master->chosen.detection->outputs;
+    for (unsigned round = 1; other && round < self->master->most_iterations; round++) {
+        TRY(carry(ring, &other));
+        if (other)
+            TRY(solve_reals(ring));
+        if (self->interrupted)
+            return TUTTI_OK;
+    }
+    if (!other)
+        return TUTTI_OK;
+    self->outcome->converged = false;
+    TRY(carry_back(ring));
+    return solve_reals(ring);
+}
+
 static enum tutti_err solve(struct ring *ring)
 {
     struct interface *self = ring->interface;
-    bool other = true;
     ring->sweeps = 0;
     ring->away = false;
     self->own_events = self->master->rank->own_events;
     predict(ring);
-    memcpy(ring->guess, ring->x, ring->n * sizeof *ring->guess);
-    for (unsigned round = 0; other && round < self->master->most_iterations; round++) {
-        TRY(solve_reals(ring));
-        if (self->interrupted)
-            return TUTTI_OK;
-        TRY(carry(ring, &other));
-    }
-    self->outcome->converged = self->outcome->converged && !other;
+    TRY(solve_reals(ring));
+    if (!self->interrupted)
+        TRY(settle(ring));
     if (self->outcome->iterations < ring->sweeps)
         self->outcome->iterations = ring->sweeps;
     return TUTTI_OK;
