@@ -27,7 +27,11 @@
     X(ReceiveInteraction)                                                                                              \
     X(ReceiveDirectedInteraction)                                                                                      \
     X(RemoveObjectInstance)                                                                                            \
+    X(AttributesInScope)                                                                                               \
+    X(AttributesOutOfScope)                                                                                            \
     X(ProvideAttributeValueUpdate)                                                                                     \
+    X(TurnUpdatesOnForObjectInstance)                                                                                  \
+    X(TurnUpdatesOffForObjectInstance)                                                                                 \
     X(ConfirmAttributeTransportationTypeChange)                                                                        \
     X(ReportAttributeTransportationType)                                                                               \
     X(ConfirmInteractionTransportationTypeChange)                                                                      \

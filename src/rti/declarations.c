@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "rti/discovery.h"
 #include "rti/ownership.h"
+#include "rti/relevance.h"
 
 /* Room for all classes of the model, which may have grown since. */
 static enum tutti_hla make_room(struct tutti_federate *f)
@@ -221,6 +222,7 @@ enum tutti_hla tutti_rti_subscribe_attributes(struct tutti_ambassador *ambassado
     HLA_TRY(change(f, set, TUTTI_SUBSCRIBED | (active ? TUTTI_ACTIVE : 0), active ? 0 : TUTTI_ACTIVE));
     advise_others(f, set.class, active);
     tutti_discovery_for(f, set.class);
+    tutti_relevance_within(f->federation, set.class);
     return TUTTI_HLA_OK;
 }
 
@@ -231,6 +233,7 @@ enum tutti_hla tutti_rti_unsubscribe_attributes(struct tutti_ambassador *ambassa
     HLA_TRY(check_attributes(f, set));
     HLA_TRY(change(f, set, 0, TUTTI_SUBSCRIBED | TUTTI_ACTIVE));
     advise_others(f, set.class, false);
+    tutti_relevance_within(f->federation, set.class);
     return TUTTI_HLA_OK;
 }
 
@@ -241,6 +244,7 @@ enum tutti_hla tutti_rti_unsubscribe_object_class(struct tutti_ambassador *ambas
     HLA_TRY(check_object_class(f, class));
     clear_all(f, class, TUTTI_SUBSCRIBED | TUTTI_ACTIVE);
     advise_others(f, class, false);
+    tutti_relevance_within(f->federation, class);
     return TUTTI_HLA_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "rti/relevance.h"
 
 void tutti_object_end(struct tutti_federation *federation, struct tutti_object *object)
 {
@@ -24,12 +25,15 @@ void tutti_object_forget(struct tutti_federation *federation, struct tutti_objec
 {
     for (size_t i = 0; i < object->known_count; i++)
         if (object->known[i].federate == federate) {
+            free(object->known[i].scope);
             object->known_count--;
             memmove(&object->known[i], &object->known[i + 1], (object->known_count - i) * sizeof *object->known);
             break;
         }
     if (object->deleter && object->known_count == 0)
         tutti_object_end(federation, object);
+    else
+        tutti_relevance_of(federation, object);
 }
 
 /* The federate has it: if it is retracted, it must be told. */

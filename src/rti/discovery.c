@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "rti/relevance.h"
 
 void tutti_discovery_add(struct tutti_object *object, struct tutti_federate *federate, uint32_t class)
 {
@@ -15,7 +16,7 @@ void tutti_discovery_add(struct tutti_object *object, struct tutti_federate *fed
     size_t at = object->known_count++;
     for (; at && object->known[at - 1].federate > federate->handle; at--)
         object->known[at] = object->known[at - 1];
-    object->known[at] = (struct tutti_known){federate->handle, class};
+    object->known[at] = (struct tutti_known){.federate = federate->handle, .class = class};
 }
 
 static bool subscribes(const struct tutti_federate *federate, const struct tutti_object *object, uint32_t class)
@@ -93,6 +94,7 @@ void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *fed
                                       .text = object->name,
                                       .federate = object->registrant};
     tutti_ambassador_push(federate->ambassador, &callback);
+    tutti_relevance_of(federate->federation, object);
     if (fom->switches.auto_provide)
         provide(object, federate, class);
 }

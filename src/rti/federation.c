@@ -177,6 +177,8 @@ void tutti_object_free(struct tutti_object *object)
         return;
     for (size_t i = 0; i < object->attribute_count; i++)
         free(object->attributes[i].acquirers.items);
+    for (size_t i = 0; i < object->known_count; i++)
+        free(object->known[i].scope);
     free(object->attributes);
     free(object->known);
     free(object->name);

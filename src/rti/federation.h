@@ -118,6 +118,7 @@ struct tutti_handles {
 
 struct tutti_object_attribute {
     uint32_t attribute, owner, transportation;
+    uint32_t updater; /* the owner, if it was told that others want it; see relevance.h */
     enum tutti_order order;
     bool divesting;                 /* its owner offers it */
     struct tutti_handles acquirers; /* that asked for it, the first one first */
@@ -130,6 +131,7 @@ struct tutti_object {
     size_t attribute_count, attribute_room;
     struct tutti_known {
         uint32_t federate, class;
+        bool *scope; /* by attribute, whether the federate was told that it is in scope; NULL: it never was */
     } * known;
     size_t known_count, known_room;
     uint32_t deleter; /* a federate that deleted it at a time to come, or 0 */

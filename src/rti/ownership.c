@@ -6,6 +6,7 @@
 
 #include "base/vector.h"
 #include "rti/discovery.h"
+#include "rti/relevance.h"
 
 static void tell(const struct tutti_federate *federate, enum tutti_callback_kind kind,
                  const struct tutti_object *object, const struct tutti_handles *attributes, struct tutti_bytes tag)
@@ -159,6 +160,7 @@ static void divest(struct tutti_federate *federate, struct tutti_object *object,
     tell_shares(&passed, TUTTI_CALLBACK_AttributeOwnershipAcquisitionNotification, object, tag);
     offer(federate, object, &offered, tag);
     free(offered.items);
+    tutti_relevance_of(federate->federation, object);
 }
 
 enum tutti_hla tutti_rti_unconditional_divest(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
@@ -282,6 +284,7 @@ enum tutti_hla tutti_rti_acquire(struct tutti_ambassador *ambassador, struct tut
     tell_shares(&confirm, TUTTI_CALLBACK_RequestDivestitureConfirmation, object, tag);
     if (had.count)
         tutti_discovery_of(object, f->federation);
+    tutti_relevance_of(f->federation, object);
     free(had.items);
     return TUTTI_HLA_OK;
 }
@@ -308,6 +311,7 @@ enum tutti_hla tutti_rti_acquire_if_available(struct tutti_ambassador *ambassado
     tell(f, TUTTI_CALLBACK_AttributeOwnershipUnavailable, object, &missed, tag);
     if (had.count)
         tutti_discovery_of(object, f->federation);
+    tutti_relevance_of(f->federation, object);
     free(had.items);
     free(missed.items);
     return TUTTI_HLA_OK;

@@ -27,7 +27,8 @@ static const char base[] =
     "<parameter><name>p</name></parameter><interactionClass><name>J</name><parameter><name>q</name></parameter></"
     "interactionClass>"
     "</interactionClass></interactionClass></interactions>"
-    "<switches><autoProvide isEnabled=\"true\"/><objectClassRelevanceAdvisory isEnabled=\"true\"/>"
+    "<switches><autoProvide isEnabled=\"true\"/><attributeScopeAdvisory isEnabled=\"true\"/>"
+    "<attributeRelevanceAdvisory isEnabled=\"true\"/><objectClassRelevanceAdvisory isEnabled=\"true\"/>"
     "<interactionRelevanceAdvisory isEnabled=\"true\"/></switches></objectModel>";
 static const char more[] =
     "<objectModel xmlns=\"http://standards.ieee.org/IEEE1516-2025\">"

@@ -389,6 +389,70 @@ static void test_object_advisories(void **state)
     tutti_rti_free(w.rti);
 }
 
+static struct tutti_fom_switches *switches_of(struct tutti_ambassador *a)
+{
+    struct tutti_fom_switches *own;
+    const struct tutti_fom_switches *all;
+    assert_done(tutti_rti_switches(a, &own, &all));
+    return own;
+}
+
+static void test_updates_that_are_wanted(void **state)
+{
+    (void)state;
+    struct world w = world_of(3, "");
+    for (int i = 0; i < 3; i++) {
+        *switches_of(w.a[i]) = (struct tutti_fom_switches){.attribute_relevance_advisory = true};
+        assert_done(tutti_rti_publish_attributes(w.a[i], SET(CAR, SPEED, DOORS)));
+    }
+    uint32_t car = registered(w.a[0], CAR);
+    assert_quiet(w.a[0]);
+    assert_done(tutti_rti_subscribe_attributes(w.a[1], SET(CAR, SPEED), false, ""));
+    assert_quiet(w.a[0]); /* passive */
+    assert_done(tutti_rti_subscribe_attributes(w.a[1], SET(CAR, SPEED), true, ""));
+    const struct tutti_callback *c = assert_next(w.a[0], TurnUpdatesOnForObjectInstance);
+    assert_int_equal(c->object, car);
+    assert_int_equal(c->handle_count, 1);
+    assert_int_equal(c->handles[0], SPEED);
+    assert_done(tutti_rti_subscribe_attributes(w.a[2], SET(CAR, SPEED, DOORS), true, ""));
+    assert_int_equal(assert_next(w.a[0], TurnUpdatesOnForObjectInstance)->handles[0], DOORS);
+    /* The next owner is told, too. */
+    drain(w.a[1]);
+    assert_done(tutti_rti_acquire(w.a[1], OF(car, SPEED), NO_TAG));
+    assert_next(w.a[0], RequestAttributeOwnershipRelease);
+    assert_done(tutti_rti_unconditional_divest(w.a[0], OF(car, SPEED), NO_TAG));
+    assert_next(w.a[1], AttributeOwnershipAcquisitionNotification);
+    assert_int_equal(assert_next(w.a[1], TurnUpdatesOnForObjectInstance)->handles[0], SPEED);
+    assert_quiet(w.a[0]);
+    assert_done(tutti_rti_unsubscribe_attributes(w.a[2], SET(CAR, DOORS)));
+    assert_int_equal(assert_next(w.a[0], TurnUpdatesOffForObjectInstance)->handles[0], DOORS);
+    tutti_rti_lose(w.a[2]);
+    assert_int_equal(assert_next(w.a[1], TurnUpdatesOffForObjectInstance)->handles[0], SPEED);
+    tutti_rti_free(w.rti);
+}
+
+static void test_scope(void **state)
+{
+    (void)state;
+    struct world w = world_of(2, "");
+    *switches_of(w.a[1]) = (struct tutti_fom_switches){.attribute_scope_advisory = true};
+    assert_done(tutti_rti_publish_attributes(w.a[0], SET(CAR, SPEED, DOORS)));
+    assert_done(tutti_rti_subscribe_attributes(w.a[1], SET(CAR, SPEED, COLOUR), true, ""));
+    uint32_t car = registered(w.a[0], CAR);
+    assert_next(w.a[1], DiscoverObjectInstance);
+    const struct tutti_callback *c = assert_next(w.a[1], AttributesInScope);
+    assert_int_equal(c->handle_count, 1); /* no federate owns the colour */
+    assert_int_equal(c->handles[0], SPEED);
+    assert_done(tutti_rti_unconditional_divest(w.a[0], OF(car, SPEED), NO_TAG));
+    assert_int_equal(assert_next(w.a[1], AttributesOutOfScope)->handles[0], SPEED);
+    assert_done(tutti_rti_subscribe_attributes(w.a[1], SET(CAR, DOORS), true, ""));
+    assert_int_equal(assert_next(w.a[1], AttributesInScope)->handles[0], DOORS);
+    assert_done(tutti_rti_unsubscribe_object_class(w.a[1], CAR));
+    assert_int_equal(assert_next(w.a[1], AttributesOutOfScope)->handles[0], DOORS);
+    assert_quiet(w.a[1]);
+    tutti_rti_free(w.rti);
+}
+
 static void test_declaration_exceptions(void **state)
 {
     (void)state;
@@ -504,6 +568,8 @@ int main(void)
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_auto_provide),
         cmocka_unit_test(test_object_advisories),
+        cmocka_unit_test(test_updates_that_are_wanted),
+        cmocka_unit_test(test_scope),
         cmocka_unit_test(test_declaration_exceptions),
         cmocka_unit_test(test_interactions),
         cmocka_unit_test(test_directed_interactions),
