@@ -59,6 +59,7 @@ static enum tutti_err load(struct tutti_job *job)
         .record_count = options->record_count,
         .aliases = options->aliases,
         .alias_count = options->alias_count,
+        .within = options->within,
         .log = options->log,
     };
     enum tutti_err err = tutti_system_load(&job->system, &source, &findings);
@@ -102,13 +103,13 @@ static enum tutti_err place_visit(struct tutti_job *job)
                       NUMBER(job->visit_at), NUMBER(job->times.start), NUMBER(job->times.stop));
 }
 
-/* The input file may lie elsewhere, too. */
+/* The input file may lie elsewhere, too. NULL: it is not to be read. */
 static const char *where_is(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->alias_count; i++)
         if (!options->aliases[i].if_missing && strcmp(options->aliases[i].name, name) == 0)
             return options->aliases[i].path;
-    return name;
+    return options->within ? NULL : name;
 }
 
 static enum tutti_err read_tables(struct tutti_job *job)
@@ -119,7 +120,8 @@ static enum tutti_err read_tables(struct tutti_job *job)
     if (!job->tables)
         return tutti_fail_memory();
     for (size_t i = 0; i < options->input_count; i++) {
-        TRY(tutti_table_read(&job->tables[i].table, where_is(options, options->inputs[i])));
+        const char *path = where_is(options, options->inputs[i]);
+        TRY(path ? tutti_table_read(&job->tables[i].table, path) : tutti_files_fail_foreign(options->inputs[i]));
         job->tables[i].name = options->inputs[i];
         job->table_count++;
     }
@@ -321,6 +323,8 @@ static enum tutti_err read_checkpoint(struct tutti_job *job)
     if (!options->resume)
         return TUTTI_OK;
     const char *path = where_is(options, options->resume);
+    if (!path)
+        return tutti_files_fail_foreign(options->resume);
     if (begins(options, path))
         return TUTTI_OK;
     TRY(tutti_fail_context(tutti_checkpoint_read(&job->resume, path, &kept), "--resume"));

@@ -62,6 +62,8 @@ static enum tutti_err twice(const struct tutti_system *system, const char *optio
 
 static enum tutti_err read_state(struct tutti_initial_state *state, const char *path, const char *real)
 {
+    if (!real)
+        return tutti_files_fail_foreign(path);
     state->bytes = (unsigned char *)tutti_fs_read_whole(real, &state->size);
     if (!state->bytes && errno == ENOMEM)
         return tutti_fail_memory();

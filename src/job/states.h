@@ -21,7 +21,7 @@ struct tutti_states {
 };
 
 /* Reads what the options ask for; components that begin in a state are marked so in `system`. `where` tells where a file lies that is called so
- * on the command line. ARGUMENT, IO. On an error there is nothing to be released. */
+ * on the command line; NULL: it is not to be read. ARGUMENT, IO. On an error there is nothing to be released. */
 TUTTI_CHECKED enum tutti_err tutti_states_open(struct tutti_states *states, const struct tutti_run_options *options,
                                                struct tutti_system *system,
                                                const char *(*where)(const struct tutti_run_options *options,

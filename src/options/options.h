@@ -58,6 +58,7 @@ struct tutti_run_options {
     const uint8_t *run_id;                  /* NULL: none was given */
     const struct tutti_file_alias *aliases; /* of `files`, of files that a system names, and of `inputs` */
     size_t alias_count;
+    const char *within; /* files are read only if they have an alias, or lie below this folder; NULL: all may be */
     /* Of a set that tutti_options_make made; copies of it borrow. */
     struct tutti_arena memory; /* holds the texts */
     struct tutti_watcher own_watcher;

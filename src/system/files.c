@@ -67,6 +67,22 @@ static const char *find_missing(const struct flat *flat, const char *shown)
     return NULL;
 }
 
+enum tutti_err tutti_files_fail_foreign(const char *name)
+{
+    return tutti_fail(TUTTI_ERR_UNSUPPORTED,
+                      "'%s' is not among the files that the run has sent here, and a node reads no others", name);
+}
+
+/* Is a file, with links resolved, one that may be read? */
+static bool is_within(const struct flat *flat, const char *real)
+{
+    char *folder = realpath(flat->source->within, NULL);
+    size_t length = folder ? strlen(folder) : 0;
+    bool within = folder && strncmp(real, folder, length) == 0 && real[length] == '/';
+    free(folder);
+    return within;
+}
+
 static char *find_real(struct flat *flat, const char *path, const char *shown)
 {
     const struct tutti_file_alias *alias = tutti_files_alias(flat, shown);
@@ -94,6 +110,11 @@ static enum tutti_err note_name(struct flat *flat, const char *shown, uint32_t f
 static struct file *get(struct flat *flat, const char *path, const char *shown, enum tutti_err *err)
 {
     char *real = find_real(flat, path, shown);
+    if (real && flat->source->within && !tutti_files_alias(flat, shown) && !is_within(flat, real)) {
+        free(real);
+        *err = tutti_files_fail_foreign(shown);
+        return NULL;
+    }
     if (!real) {
         *err = tutti_fail(TUTTI_ERR_IO, "cannot read %s: %s", shown, strerror(errno));
         return NULL;

@@ -150,9 +150,13 @@ struct tutti_system_source {
     size_t record_count;
     const struct tutti_file_alias *aliases; /* files that lie elsewhere */
     size_t alias_count;
+    const char
+        *within; /* files without an alias are read only if they lie below this folder; NULL: wherever they lie */
     const struct tutti_log *log; /* NULL: silent */
 };
 
+/* The failure of a file that is not to be read, by `within`. */
+enum tutti_err tutti_files_fail_foreign(const char *name);
 /* Loads and flattens. Only descriptions are read, no code of an FMU runs. Whatever is wrong with a connection, a binding or
  * a value goes to `findings` with file and line (may be NULL), both ends named, and the loading goes on without it; a
  * caller that wants a run looks at findings->errors, which counts all of them; of errors, and of warnings, the first

@@ -97,6 +97,9 @@ enum tutti_err tutti_node_job_unpack(struct tutti_node_job *job, const void *byt
     }
     tutti_spelling_set_dashes(extras.has_dashes);
     job->options.progress = extras.has_progress ? no_progress : NULL;
+    job->options.within = tutti_arena_text(&job->arena, folder, strlen(folder));
+    if (!job->options.within)
+        return tutti_fail_memory();
     return TUTTI_OK;
 }
 

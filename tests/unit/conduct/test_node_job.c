@@ -3,8 +3,12 @@
 #include "conduct/node/job.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "job/job.h"
 #include "options/filled.h"
+#include "scratch.h"
 
 /* A job, cut off anywhere, or with any byte changed, is refused or read; nothing else happens. */
 static void test_damaged_jobs(void **state)
@@ -46,10 +50,73 @@ static void test_damaged_jobs(void **state)
     tutti_options_free(options);
 }
 
+#define BALL TUTTI_FMUS "/BouncingBall_fmi2.fmu"
+#define SSD                                                                                                            \
+    "<ssd:SystemStructureDescription xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\" "           \
+    "version=\"1.0\" "                                                                                                 \
+    "name=\"s\"><ssd:System name=\"s\"><ssd:Elements><ssd:Component name=\"a\" "                                       \
+    "type=\"application/x-fmu-sharedlibrary\" "                                                                        \
+    "source=\"%s\"/></ssd:Elements></ssd:System></ssd:SystemStructureDescription>"
+
+/* The run, whose files with these names lie in the folder "run", as a worker of a node opens it. */
+static enum tutti_err open_there(const struct scratch *scratch, const struct tutti_run_options *options,
+                                 const struct tutti_node_name *names, uint32_t count)
+{
+    struct tutti_parcel parcel = {0};
+    struct tutti_node_job told;
+    struct tutti_job job;
+    const int32_t place = 0;
+    char folder[4200];
+    snprintf(folder, sizeof folder, "%s/run", scratch->path);
+    assert_ok(tutti_node_job_pack(options, names, count, &place, 1, &parcel));
+    assert_ok(tutti_node_job_unpack(&told, parcel.bytes, parcel.size, folder, 1));
+    enum tutti_err err = tutti_job_open(&job, &told.options, NULL);
+    if (!err)
+        tutti_job_close(&job);
+    tutti_node_job_fini(&told);
+    tutti_parcel_fini(&parcel);
+    return err;
+}
+
+/* Files of the node's machine that a run names and does not send are not read. */
+static void test_files_that_were_not_sent(void **state)
+{
+    (void)state;
+    struct scratch scratch;
+    char outside[4200], text[2000];
+    scratch_init(&scratch);
+    copy_text(outside, sizeof outside, scratch_write(&scratch, "outside.csv", "time,u\n0,1\n", 11));
+    assert_int_equal(mkdir(scratch_path(&scratch, "run"), 0700), 0);
+    assert_int_equal(symlink(BALL, scratch_path(&scratch, "run/0")), 0); /* as daemons lay what they offer */
+    const struct tutti_node_name ball[] = {{"ball.fmu", 0, false}, {"s.ssd", 1, true}};
+    const char *const file = "ball.fmu", *const elsewhere = BALL, *const system = "s.ssd", *const other = outside;
+    struct tutti_run_options options = {.files = &file, .file_count = 1};
+    assert_ok(open_there(&scratch, &options, ball, 1));
+    options.resume = outside;
+    assert_fails(open_there(&scratch, &options, ball, 1), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    options = (struct tutti_run_options){.files = &file, .file_count = 1, .inputs = &other, .input_count = 1};
+    assert_fails(open_there(&scratch, &options, ball, 1), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    options =
+        (struct tutti_run_options){.files = &file, .file_count = 1, .initial_states = &other, .initial_state_count = 1};
+    assert_fails(open_there(&scratch, &options, ball, 1), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    options = (struct tutti_run_options){.files = &elsewhere, .file_count = 1};
+    assert_fails(open_there(&scratch, &options, ball, 1), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    options = (struct tutti_run_options){.files = &system, .file_count = 1};
+    snprintf(text, sizeof text, SSD, BALL);
+    scratch_write(&scratch, "run/1", text, strlen(text));
+    assert_fails(open_there(&scratch, &options, ball, 2), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    snprintf(text, sizeof text, SSD, "../outside.fmu");
+    scratch_write(&scratch, "run/1", text, strlen(text));
+    assert_int_equal(symlink(BALL, scratch_path(&scratch, "outside.fmu")), 0);
+    assert_fails(open_there(&scratch, &options, ball, 2), TUTTI_ERR_UNSUPPORTED, "not among the files");
+    scratch_fini(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damaged_jobs),
+        cmocka_unit_test(test_files_that_were_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
