@@ -82,10 +82,12 @@ static int compare(const struct arguments *arguments, struct tutti_result *resul
 int command_compare(const struct arguments *arguments)
 {
     struct tutti_compare_options options;
-    const char **patterns = calloc(arguments->given_count + 1, sizeof *patterns);
-    if (!patterns || !read_options(arguments, &options)) {
-        free(patterns);
+    if (!read_options(arguments, &options))
         return EXIT_USAGE;
+    const char **patterns = calloc(arguments->given_count + 1, sizeof *patterns);
+    if (!patterns) {
+        console_error("out of memory");
+        return EXIT_FAILED;
     }
     options.patterns = patterns;
     options.pattern_count = arguments_values(arguments, "--variable", patterns);

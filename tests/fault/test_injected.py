@@ -188,8 +188,8 @@ class Read(InjectedTest):
     def test_results(self):
         for ending in ("csv", "jsonl", "mat"):
             self.tutti("run", *RUN, "-o", f"result.{ending}")
-        self.ask("compare", "result.csv", "result.mat")
-        self.ask("compare", "result.jsonl", "result.csv")
+        self.ask("compare", "result.csv", "result.mat", growth=12)
+        self.ask("compare", "result.jsonl", "result.csv", growth=12)
 
 
 class Nodes(InjectedTest, NodesTest):
