@@ -99,6 +99,11 @@ class Constraints(CheckpointTest):
         self.assertIn("--relax-time 0.1 is not stable", swings.err)
         self.assertIn("drift ", swings.err + swings.out)
 
+    def test_splinters_of_steps(self):
+        """A recorded point cuts steps: a short one does not have to close at once what a long one left."""
+        table = self.table(*PAIR, *sets(a_x=0.1, b_x=0.1), "--constrain", RIGID, "--step", "0.03", "--output-step", "0.0301", "--stop", "3")
+        self.assertLess(self.swing(table, "a.x", 0.1, math.sqrt(150 / 4)), 5e-3)
+
     def test_every_fabric_and_checkpoint(self):
         kinds = [threads(2), processes(2), self.tcp()] + ([mpi(2)] if has_mpi() else [])
         three = (*PAIR, f"c={MASS}", *sets(a_x=0.1, b_x=0.1), "--connect", "b.x=c.x_left", "--connect", "b.v=c.v_left", "--stop", "1")

@@ -55,6 +55,8 @@ struct known {
     bool stale;     /* the last step came out otherwise than they said */
     bool checked;   /* that no constraint follows from others */
     uint32_t worst; /* the row with the largest drift so far */
+    double t;       /* where the last step began */
+    double longest; /* of the steps so far: a short one among them need not close a gap that a long one left */
 };
 
 struct kinematic {
@@ -73,7 +75,7 @@ struct kinematic {
     double *base;             /* velocities after the trial */
     double *sizes;            /* per column: of forces, as far as that is known */
     double *values;           /* of minus the matrix */
-    double relax_time;        /* tau / h */
+    double relax_time;        /* tau, as a part of the longest step */
     struct tutti_step_jacobian mobilities;
     struct tutti_pattern pattern;
     struct tutti_lu *lu;
@@ -81,7 +83,7 @@ struct kinematic {
     unsigned long *before;     /* per own member: do-steps before the trial */
 };
 
-/* tau as a part of the step. With forces held over a step, g(n+1) = g + h / 2 (G v(n) + G v(n+1)), so that what is wrong goes as
+/* tau as a part of the longest step so far. With forces held over a step, g(n+1) = g + h / 2 (G v(n) + G v(n+1)), so that what is wrong goes as
  * the powers of a matrix with determinant 3 gamma: it vanishes if tau > h / 2, and the sooner, the larger tau; the error that
  * each step makes grows with it. */
 static const double RELAX_TIME = 0.75, LEAST_RELAX_TIME = 0.5;
@@ -499,12 +501,16 @@ static enum tutti_err measure(struct tutti_master *master, struct kinematic *kin
 
 /* ---- the linear system ---- */
 
+static double gamma_of(const struct kinematic *kinematic, double h)
+{
+    return 1 / (1 + 4 * kinematic->relax_time * fmax(kinematic->known.longest, h) / h);
+}
+
 /* What compliance adds to the diagonal. */
 static double compliance_of(const struct kinematic *kinematic, uint32_t r, double h)
 {
     const struct tutti_constraint *constraint = kinematic->rows[r].of;
-    double gamma = 1 / (1 + 4 * kinematic->relax_time);
-    return (constraint->positions ? 4 * gamma : 1) * constraint->compliance / h;
+    return (constraint->positions ? 4 * gamma_of(kinematic, h) : 1) * constraint->compliance / h;
 }
 
 static void assemble(struct kinematic *kinematic, double h)
@@ -575,7 +581,7 @@ static enum tutti_err correct(struct tutti_master *master, struct kinematic *kin
 {
     struct tutti_rank *rank = master->rank;
     const char *begin = master->staging.begin;
-    double gamma = 1 / (1 + 4 * kinematic->relax_time);
+    double gamma = gamma_of(kinematic, h);
     bool is_singular;
     assemble(kinematic, h);
     TRY(check_independent(kinematic, rank));
@@ -670,6 +676,9 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
     if (kinematic->row_count == 0)
         return sweep(master, kinematic, target, false, outcome);
+    if (kinematic->known.h > 0) /* it is not the first step */
+        kinematic->known.longest = fmax(kinematic->known.longest, rank->t - kinematic->known.t);
+    kinematic->known.t = rank->t;
     TRY(note_drift(rank, kinematic));
     TRY(try_step(master, kinematic, start, target, outcome));
     if (outcome->why != TUTTI_REACHED)
