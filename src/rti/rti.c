@@ -262,11 +262,29 @@ static bool same_size(const struct tutti_fom *a, const struct tutti_fom *b)
            a->update_rates.count == b->update_rates.count;
 }
 
+/* Drops those that the federation has already; returns how many are left. */
+static size_t drop_known(const struct tutti_federation *federation, struct tutti_fom_module **modules, size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < federation->module_count &&
+               memcmp(federation->modules[k]->digest, modules[i]->digest, TUTTI_FOM_DIGEST) != 0)
+            k++;
+        if (k < federation->module_count)
+            tutti_fom_module_free(modules[i]);
+        else
+            modules[left++] = modules[i];
+    }
+    return left;
+}
+
 /* Takes the modules. Those that add nothing are dropped, so that a thousand federates may bring the same one; switches stay as they are. */
 static enum tutti_hla extend(struct tutti_federation *federation, struct tutti_fom_module **modules, size_t count)
 {
     struct tutti_fom *fom;
     size_t before = federation->module_count;
+    count = drop_known(federation, modules, count);
     if (!count)
         return TUTTI_HLA_OK;
     if (!tutti_vector_reserve(&federation->modules, &federation->module_room, before + count,

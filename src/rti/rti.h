@@ -45,7 +45,7 @@ TUTTI_CHECKED enum tutti_hla tutti_rti_list_members(struct tutti_ambassador *amb
 struct tutti_rti_join {
     const char *federation, *type;
     const char *name;                  /* NULL: one is made */
-    struct tutti_fom_module **modules; /* taken, also if joining fails */
+    struct tutti_fom_module **modules; /* taken, also if joining fails; the array may be reordered */
     size_t module_count;
 };
 /* 4.11 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rti/fom/module.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +83,31 @@ static enum tutti_err check_root(struct tutti_fom_module *module)
     return TUTTI_OK; /* as 2010: tools that leave the namespace out are of that time */
 }
 
+/* Bytes on their way to the XML reader. */
+struct digested {
+    struct tutti_reader *reader;
+    crypto_generichash_state state;
+};
+
+static enum tutti_err read_digested(void *context, void *buffer, size_t size, size_t *got)
+{
+    struct digested *digested = context;
+    TRY(digested->reader->read(digested->reader->context, buffer, size, got));
+    crypto_generichash_update(&digested->state, buffer, *got);
+    return TUTTI_OK;
+}
+
 enum tutti_err tutti_fom_module_read(struct tutti_fom_module **out, const char *file, struct tutti_reader *reader)
 {
     *out = NULL;
     struct tutti_fom_module *module = calloc(1, sizeof *module);
     if (!module)
         return tutti_fail_memory();
-    enum tutti_err err = tutti_tree_read(&module->tree, file, reader);
+    struct digested digested = {.reader = reader};
+    struct tutti_reader through = {read_digested, &digested};
+    crypto_generichash_init(&digested.state, NULL, 0, TUTTI_FOM_DIGEST);
+    enum tutti_err err = tutti_tree_read(&module->tree, file, &through);
+    crypto_generichash_final(&digested.state, module->digest, TUTTI_FOM_DIGEST);
     if (!err)
         err = check_root(module);
     if (err) {

@@ -10,8 +10,11 @@
 #include "base/reader.h"
 #include "ssp/tree.h"
 
+enum { TUTTI_FOM_DIGEST = 32 };
+
 struct tutti_fom_module {
     struct tutti_tree *tree;
+    unsigned char digest[TUTTI_FOM_DIGEST]; /* of its bytes: two with the same are the same */
     bool may_extend; /* 2025: a module may add attributes and parameters to classes of earlier ones */
 };
 

@@ -94,6 +94,13 @@ static void test_modules_of_those_who_join(void **state)
     join.name = "C";
     assert_done(tutti_rti_join(c, &join, &handle, &time));
     assert_int_equal(tutti_rti_federation(w.rti, "fed")->module_count, 2);
+    /* Nor is another one that says the same. */
+    struct tutti_ambassador *d = connected(w.rti);
+    module = read_module(
+        "<objectModel><objects><objectClass><name>HLAobjectRoot</name></objectClass></objects></objectModel>");
+    join.name = "D";
+    assert_done(tutti_rti_join(d, &join, &handle, &time));
+    assert_int_equal(tutti_rti_federation(w.rti, "fed")->module_count, 2);
     tutti_rti_free(w.rti);
 }
 
