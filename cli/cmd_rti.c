@@ -14,6 +14,7 @@
 #include "fedpro/forms.h"
 #include "fedpro/server.h"
 #include "fedpro/service.h"
+#include "rti_status.h"
 
 static volatile sig_atomic_t ended_by;
 
@@ -183,11 +184,25 @@ static enum tutti_err serve(struct wishes *wishes)
     return err;
 }
 
+/* tutti rti status HOST:PORT */
+static int ask(const struct arguments *arguments, const struct wishes *wishes)
+{
+    if (strcmp(arguments->operands[0], "status") != 0 || arguments->operand_count != 2) {
+        fputs("tutti rti: to ask an RTI how it stands, write: tutti rti status HOST:PORT\n", stderr);
+        return EXIT_USAGE;
+    }
+    return rti_status(arguments, arguments->operands[1], wishes->service.key);
+}
+
 int command_rti(const struct arguments *arguments)
 {
     struct wishes wishes;
     if (!read_wishes(arguments, &wishes))
         return EXIT_USAGE;
+    if (arguments->operand_count > 0) {
+        free(wishes.modules);
+        return ask(arguments, &wishes);
+    }
     enum tutti_err err = read_certificates(arguments, &wishes);
     err = err ? err : serve(&wishes);
     tutti_fedpro_tls_free(wishes.tls);

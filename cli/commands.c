@@ -183,6 +183,7 @@ static const struct option rti_options[] = {
     {"--key", NULL, "FILE", "a file with one line that federates have to know, as the password of their credentials or as the setting tutti.key",
      .files = "*"},
     {"--queue", NULL, "N", "how many messages may wait for a federate that does not take them in; it is lost then (100000)"},
+    {"--json", NULL, NULL, "with status: print everything as JSON"},
     {"--silence", NULL, "S", "a connection from which nothing has come for so many seconds counts as cut (180)"},
     {"--grace", NULL, "S", "for how many seconds a federate whose connection was cut may come back, before it is lost (10)"},
     LOG_OPTION,
@@ -337,12 +338,13 @@ const struct command commands[] = {
                        {"tutti node --listen 0.0.0.0:7077 --key desk.key --allow desk.key.pub",
                         "for those who have the key"}),
      .paths = PAIRS({"~/.cache/tutti", "files that runs brought, by their content; --cache names another folder"})},
-    {"rti", "", "let programs join a federation (HLA)",
+    {"rti", "[status HOST:PORT]", "let programs join a federation (HLA)",
      "A run-time infrastructure (RTI) for federates of IEEE 1516-2025: programs join federations, publish and subscribe, send updates and "
      "interactions with times, and are granted time so that no message comes in their past. It speaks the HLA 4 Federate Protocol over TCP, TLS and WebSockets, "
      "for which there are libraries that programs of IEEE 1516-2010 and -2025 use as they are. Federates bring their FOM modules. A federate "
-     "whose connection is cut may come back and misses nothing. SIGTERM or Ctrl-C ends it.",
-     0, 0, rti_options, command_rti,
+     "whose connection is cut may come back and misses nothing. SIGTERM or Ctrl-C ends it. With 'status' "
+     "it asks an RTI that runs, and prints its federations: federates, times, lookaheads, GALT, messages that wait, and which federate holds which.",
+     0, 2, rti_options, command_rti,
      .examples = PAIRS({"tutti rti --listen 127.0.0.1:0", "for programs on this machine, at any port that is free"},
                        {"tutti rti --listen 127.0.0.1:0 --fom road.xml --verbose", "with a FOM module; tells every grant"})},
     {"completion", "SHELL", "let a shell complete commands, options and files",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`tutti rti`: federates over the Federate Protocol."""
 import io
+import json
 import unittest
 import zipfile
 
@@ -252,6 +253,49 @@ class Time(RtiTest):
         self.assertEqual(one.wait("timeRegulationEnabled").time.data, bytes(8))
         one.fails("CouldNotCreateLogicalTimeFactory", "CreateFederationExecutionWithModulesAndTime", federationName="x",
                   fomModules=TYPES["FomModuleSet"](fomModule=[module]), logicalTimeImplementationName="Sundial")
+
+
+class Status(RtiTest):
+    def test_status(self):
+        rti = self.rti()
+        self.assertEqual(self.tutti("rti", "status", rti.address).out, "no federation\n")
+        pair = [self.federate(rti), self.federate(rti)]
+        for name, federate in zip(("slow", "fast"), pair):
+            federate.join("road", name, fom=FOM)
+            federate.regulate(0.5)
+            federate.constrain()
+        car, (z,) = pair[0].publish("Car", "z")
+        pair[1].subscribe("Car", "z")
+        body = pair[0].call("RegisterObjectInstance", objectClass=car)
+        pair[0].call("UpdateAttributeValuesWithTime", objectInstance=body, attributeValues=pair[0].values([(z, b"1")]), time=at(3))
+        pair[1].advance("TimeAdvanceRequest", 7)
+        self.assertEqual(pair[1].seen()[-1][0], "discoverObjectInstance")
+        told = json.loads(self.tutti("rti", "status", rti.address, "--json").out)
+        self.assertEqual(told["sessions"], 3)
+        (road,) = told["federations"]
+        self.assertEqual((road["name"], road["time"], road["objects"]), ("road", "HLAfloat64Time", 1))
+        slow, fast = road["federates"]
+        self.assertEqual(slow | {"galt": None}, {
+            "name": "slow", "type": "test", "time": 0, "regulating": True, "lookahead": 0.5, "constrained": True, "pending": None,
+            "target": None, "galt": None, "lits": slow["lits"], "held_by": "fast", "queued": 0, "unsent": 0, "connected": True})
+        self.assertEqual((fast["pending"], fast["target"], fast["galt"], fast["held_by"], fast["queued"]), ("TAR", 7, 0.5, "slow", 1))
+        self.assertIn("'fast' at 0 waits for 7", road["waits"])
+        words = self.tutti("rti", "status", rti.address).out
+        self.assertIn("road: 2 federates, 1 objects, HLAfloat64Time\n", words)
+        self.assertIn("fast (test): at 0, lookahead 0.5, GALT 0.5 by slow, waits for 7 (TAR), 1 messages for later\n", words)
+
+    def test_nothing_there(self):
+        self.assertIn("no RTI answers at 127.0.0.1:1", self.tutti("rti", "status", "127.0.0.1:1", status=1).err)
+        self.assertIn("tutti rti status HOST:PORT", self.tutti("rti", "status", status=2).err)
+        self.assertIn("tutti rti status HOST:PORT", self.tutti("rti", "stop", "127.0.0.1:1", status=2).err)
+
+    def test_with_a_key(self):
+        key = self.folder / "key"
+        key.write_text("Grüße\n", "utf-8")
+        key.chmod(0o600)
+        rti = self.rti("--key", key)
+        self.assertIn("Unauthorized", self.tutti("rti", "status", rti.address, status=1).err)
+        self.assertEqual(self.tutti("rti", "status", rti.address, "--key", str(key)).out, "no federation\n")
 
 
 class Command(RtiTest):
