@@ -247,13 +247,15 @@ static void differentiate(const struct stepper *s, const struct tutti_linear_uni
 /* y' = C x' + D u', y'' = C x'' + D u'' at the end, as far as the unit gives them. */
 static enum tutti_err fill_rates(struct stepper *s, const struct tutti_linear_unit *unit, const struct firsts *first)
 {
-    size_t n = unit->states, m = unit->inputs, count = 3 * n + 3 * m + 1;
+    enum { ORDERS = 3 }; /* of derivatives, 0 among them */
+    size_t n = unit->states, m = unit->inputs, count = ORDERS * (n + m) + 1;
     int most = unit->gives < (int)s->order ? unit->gives : (int)s->order;
     double **rows = tutti_arena_array(&s->arena, count, sizeof *rows);
     double *room = tutti_arena_array(&s->arena, (2 * n + 2 * m + 1) * s->width, sizeof *room);
     if (!rows || !room)
         return tutti_fail_memory();
-    double **x[3] = {rows, rows + n, rows + 2 * n}, **u[3] = {rows + 3 * n, rows + 3 * n + m, rows + 3 * n + 2 * m};
+    double **x[ORDERS] = {rows, rows + n, rows + 2 * n},
+           **u[ORDERS] = {rows + 3 * n, rows + 3 * n + m, rows + 3 * n + 2 * m};
     for (size_t k = 0; k < n; k++) {
         x[0][k] = row_of(s, first->state + k);
         x[1][k] = room + k * s->width;
@@ -268,7 +270,7 @@ static enum tutti_err fill_rates(struct stepper *s, const struct tutti_linear_un
         add_row(s, u[1][j], 1, moves.bend);
         add_row(s, u[2][j], 1, moves.bend);
     }
-    for (int o = 1; o <= most; o++) {
+    for (int o = 1; o <= most && o < ORDERS; o++) {
         differentiate(s, unit, (const double *const *)x[o - 1], (const double *const *)u[o - 1], x[o]);
         for (size_t i = 0; i < unit->outputs; i++) {
             double *y = row_of(s, column_of(s, o == 1 ? SLOPE : BEND, first->output + i));
