@@ -93,12 +93,27 @@ def check_iterations(example):
                        f"{stats['newton_iterations']} iterations, {stats['step_jacobians']} Jacobians, {result.do_steps} do-steps")
 
 
+def check_strong(example):
+    """One solver for all three: no error of the coupling, at any step."""
+    last = None
+    for solver in ("bdf", "ida", "radau5"):
+        result = Result(example, H, "--coupling", "strong", "--interface", "me", "--solver", solver, "--rtol", 1e-8)
+        error = result.error()
+        evaluations = sum(unit["rhs_evaluations"] for unit in result.run.units.values())
+        example.figure(f"strong, {solver}, tolerance 1e-8, H = 0.05: largest error on [0, 2]", f"{error:.1e}", error <= 1e-3,
+                       "<= 1e-3", "comparable (a plot)" if solver == "bdf" else "")
+        example.figure(f"strong, {solver}: do-steps and evaluations", f"{result.do_steps} do-steps, {evaluations} evaluations")
+        last = last or result
+    finer = Result(example, H / 5, "--coupling", "strong", "--interface", "me", "--solver", "bdf", "--rtol", 1e-8)
+    example.compare("strong, bdf, H = 0.01: from H = 0.05", finer.values[::5], last.values, 1e-11)
+
+
 def check_attractor(example):
     """After chaos has parted them, mean and spread of z are what is left to compare."""
     times = np.linspace(0, 200, 4001)
     exact = reference(times)[times > 20, 2]
-    for coupling in ("relax", "newton"):
-        z = Result(example, H, "--coupling", coupling, stop=200).values[times > 20, 2]
+    for coupling in ("relax", "newton", "strong"):
+        z = Result(example, H, "--coupling", coupling, *(("--interface", "me") if coupling == "strong" else ()), stop=200).values[times > 20, 2]
         example.figure(f"{coupling}, H = 0.05: mean and spread of z on [20, 200], relative to the reference",
                        f"{np.mean(z) / np.mean(exact):.2f}, {np.std(z) / np.std(exact):.2f}",
                        abs(np.mean(z) / np.mean(exact) - 1) < 0.06 and abs(np.std(z) / np.std(exact) - 1) < 0.12,
@@ -110,6 +125,7 @@ def main():
     check_explicit(example)
     check_agreement(example)
     check_iterations(example)
+    check_strong(example)
     check_attractor(example)
     example.end()
 

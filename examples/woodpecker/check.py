@@ -137,7 +137,10 @@ def main():
             count = int(run["hits"][-1])
             example.figure(f"hits in {stop} s, FMI {version}, cvode, tolerance 1e-6", count, count == published,
                            f"{published}", published if version == "3" else "")
-    for solver in ("cvode", "dopri5", "radau5", "bdf"):
+        run = example.run("Woodpecker_fmi3.fmu", "--solver", "ida", "--rtol", 1e-6, "--atol", 1e-6, "--stop", stop, "--step", 0.01)
+        count = int(run["hits"][-1])
+        example.figure(f"hits in {stop} s, FMI 3, ida (x' - f = 0), tolerance 1e-6", count, count == published, f"{published}", published)
+    for solver in ("cvode", "dopri5", "radau5", "bdf", "ida"):
         run = example.run("Woodpecker_fmi3.fmu", "--solver", solver, "--rtol", 1e-10, "--atol", 1e-12, "--stop", 1,
                           "--step", 0.01, "--output-step", 0.001)
         found = run.time[1:][np.diff(run["hits"]) > 0]
