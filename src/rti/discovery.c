@@ -94,7 +94,6 @@ void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *fed
                                       .text = object->name,
                                       .federate = object->registrant};
     tutti_ambassador_push(federate->ambassador, &callback);
-    tutti_relevance_of(federate->federation, object);
     if (fom->switches.auto_provide)
         provide(object, federate, class);
 }
@@ -103,6 +102,7 @@ void tutti_discovery_of(struct tutti_object *object, struct tutti_federation *fe
 {
     for (size_t i = 0; i < federation->federates.count; i++)
         tutti_discovery_try(object, tutti_federation_at(federation, i));
+    tutti_relevance_of(federation, object);
 }
 
 void tutti_discovery_for(struct tutti_federate *federate, uint32_t class)

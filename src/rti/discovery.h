@@ -14,7 +14,7 @@ void tutti_discovery_add(struct tutti_object *object, struct tutti_federate *fed
 void tutti_discovery_of(struct tutti_object *object, struct tutti_federation *federation);
 /* All objects at or below a class, for one federate. */
 void tutti_discovery_for(struct tutti_federate *federate, uint32_t class);
-/* One of each. */
+/* One of each; tutti_relevance_of is to follow, which the others do or their callers. */
 void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *federate);
 
 /* Asks the owners of these attributes, except for `requester`, to provide values. */

@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "rti/delivery.h"
 #include "rti/discovery.h"
+#include "rti/relevance.h"
 #include "rti/time_management.h"
 
 /* Names. Those that federates reserve lie in a sorted list; those that are made here say the handle. */
@@ -396,8 +397,10 @@ enum tutti_hla tutti_rti_local_delete(struct tutti_ambassador *ambassador, uint3
                      object->name);
     bool ends = object->deleter && object->known_count == 1;
     tutti_object_forget(f->federation, object, f->handle);
-    if (!ends)
+    if (!ends) {
         tutti_discovery_try(object, f);
+        tutti_relevance_of(f->federation, object);
+    }
     return TUTTI_HLA_OK;
 }
 
