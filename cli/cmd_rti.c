@@ -157,14 +157,15 @@ static enum tutti_err try_modules(const struct tutti_fedpro_shelf *shelf)
     return TUTTI_OK;
 }
 
-static enum tutti_err serve(struct wishes *wishes)
+static enum tutti_err serve(const struct wishes *wishes)
 {
     struct tutti_fedpro_service service;
     struct tutti_fedpro_server *server = NULL;
     TRY(try_modules(&wishes->service.shelf));
     TRY(tutti_fedpro_service_init(&service, &wishes->service));
     struct tutti_fedpro_served served = {.handler = tutti_fedpro_service_handler(&service),
-                                         .settle = tutti_fedpro_service_settle};
+                                         .settle = tutti_fedpro_service_settle,
+                                         .tick = tutti_fedpro_service_tick};
     enum tutti_err err = tutti_fedpro_server_open(&server, &wishes->server, &served);
     if (!err && !tutti_fedpro_server_is_local(server) && !(wishes->tls && (wishes->service.key || wishes->allows))) {
         err = tutti_fail(
@@ -182,6 +183,16 @@ static enum tutti_err serve(struct wishes *wishes)
     }
     tutti_fedpro_service_fini(&service);
     return err;
+}
+
+static enum tutti_err serve_and_record(struct wishes *wishes, const char *path)
+{
+    struct tutti_failure failure;
+    if (path)
+        TRY(tutti_fedpro_journal_open(&wishes->service.journal, path));
+    tutti_failure_keep(&failure, serve(wishes));
+    enum tutti_err err = tutti_fedpro_journal_close(wishes->service.journal);
+    return failure.err ? tutti_failure_return(&failure) : err;
 }
 
 /* tutti rti status HOST:PORT */
@@ -204,7 +215,7 @@ int command_rti(const struct arguments *arguments)
         return ask(arguments, &wishes);
     }
     enum tutti_err err = read_certificates(arguments, &wishes);
-    err = err ? err : serve(&wishes);
+    err = err ? err : serve_and_record(&wishes, arguments_value(arguments, "--record"));
     tutti_fedpro_tls_free(wishes.tls);
     free(wishes.modules);
     if (err)

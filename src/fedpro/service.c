@@ -303,6 +303,12 @@ void tutti_fedpro_service_settle(void *context)
         continue;
 }
 
+void tutti_fedpro_service_tick(void *context, double now)
+{
+    (void)now;
+    tutti_fedpro_journal_flush(((struct tutti_fedpro_service *)context)->options.journal);
+}
+
 enum tutti_hla tutti_fedpro_service_connect(struct tutti_fedpro_service *service, struct tutti_fedpro_client *client,
                                             const char *key)
 {

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "fedpro/envelope.h"
+#include "fedpro/journal.h"
 #include "fedpro/modules.h"
 #include "fedpro/sessions.h"
 #include "rti/rti.h"
@@ -14,8 +15,9 @@ struct tutti_fedpro_service_options {
     const char *key;                 /* what federates have to know; NULL: nothing */
     struct tutti_fedpro_shelf shelf; /* FOM modules that federates may name; borrowed */
     struct tutti_rti_limits limits;
-    uint32_t longest_message;    /* bytes that a federate may send at once when it is connected */
-    const struct tutti_log *log; /* borrowed; may be NULL */
+    struct tutti_fedpro_journal *journal; /* borrowed; NULL: none */
+    uint32_t longest_message;             /* bytes that a federate may send at once when it is connected */
+    const struct tutti_log *log;          /* borrowed; may be NULL */
 };
 enum { TUTTI_FEDPRO_LONGEST_MESSAGE = 64 << 20 };
 
@@ -42,6 +44,8 @@ void tutti_fedpro_service_fini(struct tutti_fedpro_service *service);
 struct tutti_fedpro_handler tutti_fedpro_service_handler(struct tutti_fedpro_service *service);
 /* Sends the callbacks that wait; after each round of calls. `context` is the service. */
 void tutti_fedpro_service_settle(void *context);
+/* From time to time: the journal is flushed. */
+void tutti_fedpro_service_tick(void *context, double now);
 
 /* For the services: makes the caller an ambassador, or ends that. AlreadyConnected, Unauthorized, InvalidCredentials; NotConnected,
  * FederateIsExecutionMember. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Object management: objects and interactions. */
+#include <math.h>
+#include <string.h>
+
 #include "fedpro/call.h"
+#include "fedpro/service.h"
 #include "rti/interactions.h"
 #include "rti/objects.h"
 
@@ -53,13 +57,53 @@ static enum tutti_hla stamp(const struct tutti_fedpro_call *call, const Fedpro__
     return TUTTI_HLA_OK;
 }
 
+/* Into the journal, if there is one. */
+static void write_down(const struct tutti_fedpro_call *call, const char *kind, const char *name,
+                       const struct tutti_fom_tree *tree, const struct tutti_value *values, size_t count,
+                       const int64_t *time)
+{
+    const struct tutti_federate *federate = call->ambassador->federate;
+    for (size_t i = 0; call->service->options.journal && i < count; i++) {
+        const struct tutti_fom_member *member = tutti_fom_member(tree, values[i].handle);
+        if (!member)
+            continue;
+        struct tutti_fedpro_entry entry = {
+            .federation = federate->federation->name,
+            .federate = federate->name,
+            .kind = kind,
+            .name = name,
+            .member = member->name,
+            .stamp = time ? tutti_time_to_double(federate->federation->time_kind, *time) : NAN,
+            .is_double = member->data_type && strcmp(member->data_type, "HLAfloat64BE") == 0,
+            .data = values[i].bytes.data,
+            .size = values[i].bytes.size,
+        };
+        tutti_fedpro_journal_write(call->service->options.journal, &entry);
+    }
+}
+
+static void write_interaction(const struct tutti_fedpro_call *call, const Fedpro__Handle *handle,
+                              const struct tutti_value *values, size_t count, const int64_t *time)
+{
+    const struct tutti_fom_tree *tree = &call->ambassador->federate->federation->fom->interactions;
+    const struct tutti_fom_class *class = tutti_fom_class(tree, tutti_fedpro_read_handle(handle));
+    if (class)
+        write_down(call, "interaction", class->name, tree, values, count, time);
+}
+
 static enum tutti_hla update(struct tutti_fedpro_call *call, const Fedpro__Sent *sent, const int64_t *time,
                              uint64_t *retraction)
 {
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
-    return tutti_rti_update(call->ambassador, tutti_fedpro_read_handle(sent->subject), values, count, send, retraction);
+    uint32_t handle = tutti_fedpro_read_handle(sent->subject);
+    HLA_TRY(tutti_rti_update(call->ambassador, handle, values, count, send, retraction));
+    const struct tutti_federation *federation = call->ambassador->federate->federation;
+    const struct tutti_object *object = tutti_federation_object(federation, handle);
+    if (object)
+        write_down(call, "update", object->name, &federation->fom->objects, values, count, time);
+    return TUTTI_HLA_OK;
 }
 
 enum tutti_hla tutti_fedpro_serve_update(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
@@ -84,8 +128,10 @@ static enum tutti_hla send_interaction(struct tutti_fedpro_call *call, const Fed
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
-    return tutti_rti_send_interaction(call->ambassador, tutti_fedpro_read_handle(sent->subject), values, count, send,
-                                      retraction);
+    HLA_TRY(tutti_rti_send_interaction(call->ambassador, tutti_fedpro_read_handle(sent->subject), values, count, send,
+                                       retraction));
+    write_interaction(call, sent->subject, values, count, time);
+    return TUTTI_HLA_OK;
 }
 
 enum tutti_hla tutti_fedpro_serve_send(struct tutti_fedpro_call *call, const ProtobufCMessage *request)
@@ -110,8 +156,10 @@ static enum tutti_hla send_directed(struct tutti_fedpro_call *call, const Fedpro
     size_t count = 0;
     const struct tutti_value *values = tutti_fedpro_read_values(call->memory, sent->values, &count);
     struct tutti_send send = {.time = time, .tag = tutti_fedpro_read_bytes(sent->tag)};
-    return tutti_rti_send_directed(call->ambassador, tutti_fedpro_read_handle(sent->interaction),
-                                   tutti_fedpro_read_handle(sent->object), values, count, send, retraction);
+    HLA_TRY(tutti_rti_send_directed(call->ambassador, tutti_fedpro_read_handle(sent->interaction),
+                                    tutti_fedpro_read_handle(sent->object), values, count, send, retraction));
+    write_interaction(call, sent->interaction, values, count, time);
+    return TUTTI_HLA_OK;
 }
 
 enum tutti_hla tutti_fedpro_serve_send_directed(struct tutti_fedpro_call *call, const ProtobufCMessage *request)

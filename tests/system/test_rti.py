@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`tutti rti`: federates over the Federate Protocol."""
+import csv
 import io
 import json
+import pathlib
 import unittest
 import zipfile
 
@@ -296,6 +298,49 @@ class Status(RtiTest):
         rti = self.rti("--key", key)
         self.assertIn("Unauthorized", self.tutti("rti", "status", rti.address, status=1).err)
         self.assertEqual(self.tutti("rti", "status", rti.address, "--key", str(key)).out, "no federation\n")
+
+
+class Recording(RtiTest):
+    def play(self, *options):
+        rti = self.rti(*options)
+        one = self.federate(rti)
+        one.join("road", "one", fom=FOM)
+        car, (z, v) = one.publish("Car", "z", "v")
+        honk = one.call("GetInteractionClassHandle", interactionClassName="Honk")
+        pitch = one.call("GetParameterHandle", interactionClass=honk, parameterName="pitch")
+        one.call("PublishInteractionClass", interactionClass=honk)
+        one.call("ReserveObjectInstanceName", objectInstanceName="beetle")
+        one.wait("objectInstanceNameReservationSucceeded")
+        body = one.call("RegisterObjectInstanceWithName", objectClass=car, objectInstanceName="beetle")
+        one.regulate(1)
+        one.call("UpdateAttributeValues", objectInstance=body, attributeValues=one.values([(z, real(1.5)), (v, b"\x01\xff")]))
+        one.call("UpdateAttributeValuesWithTime", objectInstance=body, attributeValues=one.values([(z, real(-2))]), time=at(3))
+        one.fails("InvalidLogicalTime", "UpdateAttributeValuesWithTime", objectInstance=body,
+                  attributeValues=one.values([(z, real(7))]), time=at(0.5))
+        one.call("SendInteractionWithTime", interactionClass=honk, time=at(4.25), parameterValues=TYPES["ParameterHandleValueMap"](
+            parameterHandleValue=[TYPES["ParameterHandleValue"](parameterHandle=pitch, value=real(440))]))
+        one.terminate()
+        rti.end()
+
+    def test_csv(self):
+        self.play("--record", "sent.csv")
+        with open(self.path("sent.csv"), newline="", encoding="utf-8") as file:
+            head, *rows = csv.reader(file)
+        self.assertEqual(head, ["time", "federation", "federate", "kind", "name", "member", "stamp", "value", "bytes"])
+        times = [float(row.pop(0)) for row in rows]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual([row[2:] for row in rows], [
+            ["update", "beetle", "z", "nan", "1.5", real(1.5).hex()],
+            ["update", "beetle", "v", "nan", "nan", "01ff"],
+            ["update", "beetle", "z", "3", "-2", real(-2).hex()],
+            ["interaction", "HLAinteractionRoot.Honk", "pitch", "4.25", "440", real(440).hex()]])
+        self.assertEqual({tuple(row[:2]) for row in rows}, {("road", "one")})
+
+    def test_other_formats(self):
+        self.play("--record", "sent.jsonl")
+        self.assertIn('"beetle"', pathlib.Path(self.path("sent.jsonl")).read_text())
+        self.assertIn("do not hold", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", "sent.mat", status=2).err)
+        self.assertIn("sent.txt", self.tutti("rti", "--listen", "127.0.0.1:0", "--record", "sent.txt", status=2).err)
 
 
 class Command(RtiTest):

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "fedpro/journal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "fedpro/message.h"
+#include "record/recorder.h"
+
+enum { FEDERATION, FEDERATE, KIND, NAME, MEMBER, STAMP, VALUE, BYTES, COLUMNS };
+
+struct tutti_fedpro_journal {
+    const struct tutti_record_format *format;
+    struct tutti_recorder *recorder;
+    struct tutti_column columns[COLUMNS];
+    const char *texts[COLUMNS]; /* of the row that is written */
+    double numbers[COLUMNS];
+    struct tutti_text bytes;
+    double began;
+    struct tutti_failure failure;
+};
+
+static void describe(struct tutti_fedpro_journal *journal)
+{
+    static const char *const names[COLUMNS] = {"federation", "federate", "kind",  "name",
+                                               "member",     "stamp",    "value", "bytes"};
+    for (size_t i = 0; i < COLUMNS; i++) {
+        bool number = i == STAMP || i == VALUE;
+        journal->texts[i] = "";
+        journal->columns[i] = (struct tutti_column){
+            .name = names[i],
+            .type = number ? TUTTI_TYPE_FLOAT64 : TUTTI_TYPE_STRING,
+            .source = i,
+            .value = number ? (const void *)&journal->numbers[i] : (const void *)&journal->texts[i],
+        };
+    }
+}
+
+enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **out, const char *path)
+{
+    const struct tutti_record_format *format = NULL;
+    TRY(tutti_record_format_for(&format, path));
+    if (!format->holds_texts)
+        return tutti_fail(TUTTI_ERR_ARGUMENT,
+                          "%s: what federates send has texts, which %s files do not hold: use .csv, .jsonl or .h5",
+                          path, format->name);
+    struct tutti_fedpro_journal *journal = calloc(1, sizeof *journal);
+    if (!journal)
+        return tutti_fail_memory();
+    journal->format = format;
+    journal->began = tutti_clock_now();
+    describe(journal);
+    enum tutti_err err = format->open(&journal->recorder, path, journal->columns, COLUMNS);
+    if (err) {
+        free(journal);
+        return err;
+    }
+    *out = journal;
+    return TUTTI_OK;
+}
+
+enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal)
+{
+    if (!journal)
+        return TUTTI_OK;
+    enum tutti_err err = journal->format->close(journal->recorder);
+    if (journal->failure.err)
+        err = tutti_failure_return(&journal->failure);
+    tutti_text_fini(&journal->bytes);
+    free(journal);
+    return err;
+}
+
+static double read_number(const struct tutti_fedpro_entry *entry)
+{
+    double number = NAN;
+    if (!entry->is_double || entry->size != sizeof number)
+        return NAN;
+    const uint8_t *from = entry->data;
+    uint64_t bits = (uint64_t)tutti_fedpro_get_u32(from) << 32 | tutti_fedpro_get_u32(from + 4);
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static const char *show_bytes(struct tutti_text *text, const uint8_t *bytes, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    text->length = 0;
+    for (size_t i = 0; i < size; i++)
+        tutti_text_append_n(text, (const char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
+    return text->text && text->length > 0 ? text->text : "";
+}
+
+void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry)
+{
+    if (!journal || journal->failure.err)
+        return;
+    journal->texts[FEDERATION] = entry->federation;
+    journal->texts[FEDERATE] = entry->federate;
+    journal->texts[KIND] = entry->kind;
+    journal->texts[NAME] = entry->name;
+    journal->texts[MEMBER] = entry->member;
+    journal->texts[BYTES] = show_bytes(&journal->bytes, entry->data, entry->size);
+    journal->numbers[STAMP] = entry->stamp;
+    journal->numbers[VALUE] = read_number(entry);
+    enum tutti_err err = journal->format->row(journal->recorder, tutti_clock_now() - journal->began);
+    if (err)
+        tutti_failure_keep(&journal->failure, err);
+}
+
+void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal)
+{
+    if (journal && !journal->failure.err) {
+        enum tutti_err err = journal->format->flush(journal->recorder);
+        if (err)
+            tutti_failure_keep(&journal->failure, err);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* journal.h - what federates send, as a file: a row for every value of an update or interaction, in the order in which the RTI took them.
+ * The formats are those of results. */
+#ifndef TUTTI_FEDPRO_JOURNAL_H
+#define TUTTI_FEDPRO_JOURNAL_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct tutti_fedpro_journal;
+
+/* A value that was sent. */
+struct tutti_fedpro_entry {
+    const char *federation, *federate;
+    const char *kind;   /* "update", "interaction" */
+    const char *name;   /* of the object, or of the interaction's class */
+    const char *member; /* the attribute or the parameter */
+    double stamp;       /* NaN: none */
+    bool is_double;     /* it is of HLAfloat64BE */
+    const void *data;
+    size_t size;
+};
+
+/* `path` as that of a result: its ending says the format. */
+TUTTI_CHECKED enum tutti_err tutti_fedpro_journal_open(struct tutti_fedpro_journal **journal, const char *path);
+/* NULL is fine. Fails if not all could be written. */
+enum tutti_err tutti_fedpro_journal_close(struct tutti_fedpro_journal *journal);
+/* Nothing if the journal is NULL. A write that fails is told when it is closed. */
+void tutti_fedpro_journal_write(struct tutti_fedpro_journal *journal, const struct tutti_fedpro_entry *entry);
+/* Hands what was written to the operating system. */
+void tutti_fedpro_journal_flush(struct tutti_fedpro_journal *journal);
+
+#endif
