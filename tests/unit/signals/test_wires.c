@@ -23,9 +23,11 @@ struct wired {
 #define B3 "b=" TUTTI_FMUS "/Feedthrough_fmi3.fmu"
 
 /* Up to the units; lists end with NULL. */
-static void load(struct wired *wired, const char *const *files, const char *const *connect, const char *const *set)
+static void load_joined(struct wired *wired, const char *const *files, const char *const *connect,
+                        const char *const *set, const char *tlm)
 {
-    struct tutti_system_source source = {.files = files, .connect = connect, .set = set};
+    struct tutti_system_source source = {
+        .files = files, .connect = connect, .set = set, .tlms = &tlm, .tlm_count = tlm != NULL};
     struct tutti_findings findings = {0};
     memset(wired, 0, sizeof *wired);
     while (files[source.file_count])
@@ -45,6 +47,11 @@ static void load(struct wired *wired, const char *const *files, const char *cons
         assert_ok(tutti_unit_apply(wired->units[c], component->settings, component->setting_count));
         assert_ok(tutti_unit_apply_inputs(wired->units[c], component->settings, component->setting_count));
     }
+}
+
+static void load(struct wired *wired, const char *const *files, const char *const *connect, const char *const *set)
+{
+    load_joined(wired, files, connect, set, NULL);
 }
 
 static void start(struct wired *wired, const char *const *files, const char *const *connect, const char *const *set)
@@ -461,6 +468,36 @@ static void a_single_input_can_be_staged(void **state)
     finish(&wired);
 }
 
+/* What the master feeds has a place of its own after the signals of units; a line's connection adds to it, but not at the start. */
+static void the_master_feeds_inputs(void **state)
+{
+    (void)state;
+    const char *const files[] = {"a=" TUTTI_FMUS "/ChainMass_fmi2.fmu", "b=" TUTTI_FMUS "/ChainMass_fmi3.fmu", NULL};
+    struct wired wired;
+    load_joined(&wired, files, (const char *const[]){NULL}, NULL,
+                "a.F_right,a.v=-2*b.F_right,b.v; delay=0.1; impedance=3");
+    assert_ok(tutti_wires_init(&wired.wires, &wired.structure, wired.units));
+    struct tutti_wires *wires = &wired.wires;
+    double *signals = (double *)(void *)wires->signals;
+    assert_int_equal(wired.system->fed_count, 2);
+    assert_int_equal(wires->signal_size - wires->unit_size, 2 * sizeof(double));
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(wires->fed[i] * sizeof(double) >= wires->unit_size);
+        signals[wires->fed[i]] = 10 * (i + 1);
+    }
+    *(double *)tutti_wires_read(wires, 0) = 1; /* the velocities */
+    *(double *)tutti_wires_read(wires, 1) = 4;
+    assert_ok(tutti_wires_gather_all(wires));
+    assert_near(wires->gathered[0], 10 - 3 * 1, 0);
+    assert_near(wires->gathered[1], 20 + 2 * 3 * 4, 0);
+    for (uint32_t n = 0; n < wired.structure.node_count; n++)
+        if (!wired.structure.nodes[n].output)
+            assert_ok(tutti_wires_gather_node(wires, n));
+    assert_near(wires->gathered[0], 10, 0);
+    assert_near(wires->gathered[1], 20, 0);
+    finish(&wired);
+}
+
 static void nothing_connected_is_nothing_to_do(void **state)
 {
     (void)state;
@@ -490,6 +527,7 @@ int main(void)
         cmocka_unit_test(texts_may_grow_and_shrink),
         cmocka_unit_test(news_are_noticed),
         cmocka_unit_test(a_single_input_can_be_staged),
+        cmocka_unit_test(the_master_feeds_inputs),
         cmocka_unit_test(nothing_connected_is_nothing_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
