@@ -199,7 +199,7 @@ static _Noreturn void end_as(int status, bool settled)
     _exit(exit_status);
 }
 
-/* ---- in the guard: what the child left behind ---- */
+/* ---- in the guard: processes that outlived the child ---- */
 
 static bool has_children(void)
 {
@@ -276,7 +276,7 @@ bool guard_fork(const int *signals, size_t count, int (*settle)(pid_t ended, int
     void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
-    signal(SIGCHLD, SIG_DFL); /* it may be ignored, and then nobody can be waited for */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     bool reaps = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     guard = getpid();
     fflush(NULL); /* or both would write it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* guard.h - a process that waits for the one that FMUs run in. Code of an FMU can end that one by _exit() with status 0, as if all
- * were well, and nothing in it would notice; and it can leave processes behind. */
+ * were well, and nothing in it would notice; and processes that it started can outlive it. */
 #ifndef TUTTI_CLI_GUARD_H
 #define TUTTI_CLI_GUARD_H
 
@@ -11,8 +11,8 @@
 
 /* Before there are threads. Goes on in a child; the process that calls hands the given signals on to it, ends as it ends, and
  * does not come back. A child that ends unannounced is an error with exit status 1: settle(PID, status as of waitpid) says so, in a
- * process that still has the child's memory, and returns 0 (heir.h). Processes that the child, or its workers, started and left
- * behind are ended, and named; not so if this process had children before, as one has that a shell script has become (exec).
+ * process that still has the child's memory, and returns 0 (heir.h). Processes that the child, or its workers, started and that
+ * outlive them are ended, and named; not so if this process had children before, as one has that a shell script has become (exec).
  * Nothing happens if a debugger watches, which would lose sight of the FMU, or no process can be had. True: this is the child. */
 bool guard_fork(const int *signals, size_t count, int (*settle)(pid_t ended, int status));
 /* In the child: how the process ends now is up to us. Async-signal-safe; without a guard, too. */

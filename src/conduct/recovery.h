@@ -16,7 +16,7 @@ struct tutti_recovery {
     bool started;                          /* ranks ran in the last one */
     unsigned used;                         /* recoveries */
     char *why;                             /* the loss before: one that comes again the same is none of chance */
-    struct tutti_watched watched;          /* rows that attempts before have shown */
+    struct tutti_seen_rows watched;        /* rows that attempts before have shown */
     struct tutti_told told;                /* messages that they have told; its log is that of `options` */
     struct tutti_tempdir *folder;
     char *path; /* of the checkpoint that is gone on from, in that folder */

@@ -329,7 +329,7 @@ static void allow_sending(struct builder *builder)
     allow_if(builder, "sendmsg", SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
 }
 
-/* Where nobody can be asked. */
+/* Where there is no supervisor to ask. */
 static void allow_unjudged(struct builder *builder, const struct tutti_policy *policy, int pid)
 {
     allow_all(builder, judged, COUNT(judged));

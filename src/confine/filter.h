@@ -24,7 +24,7 @@ TUTTI_CHECKED enum tutti_err tutti_filter_make(struct tutti_filter *filter, cons
                                                bool asks, int pid);
 void tutti_filter_fini(struct tutti_filter *filter);
 /* For all threads of the process, for ever. Needs no_new_privs. *listener: where the supervisor hears of calls, the caller's; -1 if
- * the filter asks nobody. IO. */
+ * the filter asks no supervisor. IO. */
 TUTTI_CHECKED enum tutti_err tutti_filter_load(const struct tutti_filter *filter, bool asks, int *listener);
 
 #endif

@@ -70,7 +70,7 @@ static enum tutti_err add_libraries(struct tutti_policy *policy)
 
 enum tutti_err tutti_policy_add_system(struct tutti_policy *policy)
 {
-    /* Nothing in these is anybody's secret. */
+    /* None of these holds secrets of a user. */
     static const char *const usual[] = {
         "/lib",
         "/lib32",

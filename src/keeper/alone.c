@@ -34,7 +34,7 @@ static bool is_holder(const struct tutti_area *area, pid_t pid)
     return false;
 }
 
-/* Those that are children of no one else, because their parent has ended, are the keeper's. */
+/* Processes whose parent has ended become children of the keeper. */
 static bool has_strangers(const struct tutti_area *area, pid_t keeper)
 {
     char path[64], *word = NULL;

@@ -2,7 +2,7 @@
 /* tutti_keeper - the parent of the processes of one FMU that is taken back by forking (fmi/forked/).
  *
  * It starts the first holder; holders that these fork are its children, too. It notes how each ends, so that the rank knows, and ends
- * them all once the rank has ended, however that was: nobody holds the other end of a pipe any more. What an FMU starts stays below
+ * them all once the rank has ended, however that was: the other end of a pipe is closed then. What an FMU starts stays below
  * it, and ends with it. It runs no code of FMUs itself. */
 #include <errno.h>
 #include <fcntl.h>

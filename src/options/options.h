@@ -45,7 +45,7 @@ struct tutti_run_options {
     /* What means something in this process only. */
     const struct tutti_extra *extra;
     const struct tutti_watcher *watcher;
-    struct tutti_watched *watched; /* what the watcher has got of this run before (record/output.h); NULL: nothing */
+    struct tutti_seen_rows *watched; /* what the watcher has got of this run before (record/output.h); NULL: nothing */
     const struct tutti_log *log;
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;

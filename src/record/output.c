@@ -247,7 +247,7 @@ static enum tutti_err open_watch(struct tutti_output *output)
         return tutti_fail_memory();
     for (size_t i = 0; output->target.watcher->text && i < output->count; i++)
         output->tells_texts = output->tells_texts || tutti_type_is_text(output->columns[i].type);
-    struct tutti_watched *watched = output->target.watched;
+    struct tutti_seen_rows *watched = output->target.watched;
     bool told = watched && watched->columns;
     if (watched)
         watched->columns = true;
@@ -257,7 +257,7 @@ static enum tutti_err open_watch(struct tutti_output *output)
 /* Has the watcher not got this row yet? */
 static bool is_news(struct tutti_output *output)
 {
-    struct tutti_watched *watched = output->target.watched;
+    struct tutti_seen_rows *watched = output->target.watched;
     if (watched && output->rows <= watched->rows)
         return false;
     if (watched)

@@ -12,7 +12,7 @@
 struct tutti_flusher; /* flusher.h */
 
 /* What a watcher has got so far. */
-struct tutti_watched {
+struct tutti_seen_rows {
     bool columns;
     uint64_t rows;
 };
@@ -20,7 +20,7 @@ struct tutti_watched {
 struct tutti_output_target {
     const char *path;                    /* NULL: no file */
     const struct tutti_watcher *watcher; /* NULL: none */
-    struct tutti_watched
+    struct tutti_seen_rows
         *watched; /* of a run parts of which are made once more: what is in it is not told again; NULL: all is new */
     const struct tutti_log *log;
     const char *origin; /* names the system in the log */

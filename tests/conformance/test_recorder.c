@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What recorder.h promises of every format. FORMAT, the extension without its dot, is the argument. */
-#include "test.h"
+#include "recorder.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "record/recorder.h"
 #include "record/result.h"
-#include "scratch.h"
-#include "conformance.h"
-
-#define FORMAT conformance_arguments[1]
-
-static struct scratch scratch;
-static const struct tutti_record_format *format;
-static char path[128];
 
 static void refuse_warning(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
@@ -35,27 +26,6 @@ static size_t rows_of(const char *file)
     size_t rows = result->rows;
     tutti_result_free(result);
     return rows;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    scratch_init(&scratch);
-    snprintf(path, sizeof path, "%s/result.%s", scratch.path, FORMAT);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
-
-static int find_format(void **state)
-{
-    (void)state;
-    return tutti_record_format_for(&format, conformance_join("result.", FORMAT)) != TUTTI_OK;
 }
 
 static void it_is_found_by_its_extension(void **state)

@@ -1,45 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* What recorder.h promises of every format about runs that are interrupted: mark(), reopen(), sync(). FORMAT, the extension without
  * its dot, is the argument. */
-#include "test.h"
+#include "recorder.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "record/recorder.h"
 #include "record/result.h"
-#include "scratch.h"
-#include "conformance.h"
 
-#define FORMAT conformance_arguments[1]
+static char whole_path[128], mark_path[128];
 
-static struct scratch scratch;
-static const struct tutti_record_format *format;
-static char path[128], whole_path[128], mark_path[128];
-
-static int set_up(void **state)
+static int set_up_paths(void **state)
 {
-    (void)state;
-    scratch_init(&scratch);
-    snprintf(path, sizeof path, "%s/result.%s", scratch.path, FORMAT);
+    assert_int_equal(set_up(state), 0);
     snprintf(whole_path, sizeof whole_path, "%s/whole.%s", scratch.path, FORMAT);
     snprintf(mark_path, sizeof mark_path, "%s/mark", scratch.path);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    scratch_fini(&scratch);
-    return 0;
-}
-
-static int find_format(void **state)
-{
-    (void)state;
-    return tutti_record_format_for(&format, conformance_join("result.", FORMAT)) != TUTTI_OK;
 }
 
 /* --- columns of every sort, with values that follow from the row */
@@ -488,7 +466,7 @@ static void it_is_synced_all_the_while(void **state)
 int main(int argc, char **argv)
 {
     conformance_begin(argc, argv, 1, "EXTENSION");
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_paths, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(it_goes_on_from_every_row),
         TEST(it_goes_on_in_large_files),

@@ -202,7 +202,7 @@ static void put(const char *text, size_t n)
     (void)!syscall(SYS_write, shim.log, text, n);
 }
 
-/* A line with words; `bytes` come behind it, as many as the last word says. */
+/* A line with words; `bytes` follow it, as many as the last word says. */
 static void note(const char *what, const char *path, const char *other, long long at, const void *bytes, size_t n)
 {
     char line[2 * PATH_MAX + 100];
@@ -258,42 +258,34 @@ ssize_t SHIM(pread)(int fd, void *bytes, size_t n, off_t at)
     return syscall(SYS_pread64, fd, bytes, failing ? shorter(n) : n, at);
 }
 
-ssize_t SHIM(write)(int fd, const void *bytes, size_t n)
+/* At `at`; -1: at the file's own place. `failing`: this call is to fail. */
+static ssize_t write_at(int fd, const void *bytes, size_t n, off_t at, bool failing)
 {
     char path[PATH_MAX];
-    bool failing = fails(IO, CALLER);
     if (failing && !shim.is_short) {
         errno = shim.error;
         return -1;
     }
     n = failing ? shorter(n) : n;
-    if (!find_path(fd, path))
-        return syscall(SYS_write, fd, bytes, n);
-    pthread_mutex_lock(&order);
-    ssize_t written = syscall(SYS_write, fd, bytes, n);
-    if (written > 0)
-        note("write", path, NULL, lseek(fd, 0, SEEK_CUR) - written, bytes, (size_t)written);
-    pthread_mutex_unlock(&order);
+    bool logged = find_path(fd, path);
+    if (logged)
+        pthread_mutex_lock(&order);
+    ssize_t written = at < 0 ? syscall(SYS_write, fd, bytes, n) : syscall(SYS_pwrite64, fd, bytes, n, at);
+    if (logged && written > 0)
+        note("write", path, NULL, at < 0 ? lseek(fd, 0, SEEK_CUR) - written : at, bytes, (size_t)written);
+    if (logged)
+        pthread_mutex_unlock(&order);
     return written;
+}
+
+ssize_t SHIM(write)(int fd, const void *bytes, size_t n)
+{
+    return write_at(fd, bytes, n, -1, fails(IO, CALLER));
 }
 
 ssize_t SHIM(pwrite)(int fd, const void *bytes, size_t n, off_t at)
 {
-    char path[PATH_MAX];
-    bool failing = fails(IO, CALLER);
-    if (failing && !shim.is_short) {
-        errno = shim.error;
-        return -1;
-    }
-    n = failing ? shorter(n) : n;
-    if (!find_path(fd, path))
-        return syscall(SYS_pwrite64, fd, bytes, n, at);
-    pthread_mutex_lock(&order);
-    ssize_t written = syscall(SYS_pwrite64, fd, bytes, n, at);
-    if (written > 0)
-        note("write", path, NULL, at, bytes, (size_t)written);
-    pthread_mutex_unlock(&order);
-    return written;
+    return write_at(fd, bytes, n, at, fails(IO, CALLER));
 }
 
 /* A call that is logged if it went well. */

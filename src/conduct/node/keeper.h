@@ -5,7 +5,7 @@
 #define TUTTI_CONDUCT_NODE_KEEPER_H
 
 /* Before there are threads, in the process that the daemon has started, which becomes the keeper: goes on in a child. The keeper
- * hands SIGQUIT on, ends as the child ends, after all that it left behind, and kills it if the daemon ends. Without a process to be
+ * hands SIGQUIT on, ends as the child ends, after all processes that it started, and kills it if the daemon ends. Without a process to be
  * had there is none. */
 void tutti_keeper_fork(void);
 

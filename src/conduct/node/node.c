@@ -64,7 +64,7 @@ static bool is_orphan(void *context, pid_t pid)
     return true;
 }
 
-/* Kills what workers that have ended left behind (N2). True: there was some, and what that had started comes to us next. One that
+/* Kills processes that workers had started and that outlived them (N2). True: there was some, and what that had started comes to us next. One that
  * runs as another user is let go. */
 static bool kill_orphans(struct tutti_daemon *node)
 {
@@ -140,7 +140,7 @@ static enum tutti_err allow_keys(struct tutti_daemon *node)
     enum tutti_err err = users ? allow_users(node, users) : tutti_fail_memory();
     free(users);
     TRY(err);
-    if (!node->options->key) /* whoever can read that key is this user */
+    if (!node->options->key) /* only this user can read that key */
         TRY(tutti_zap_allow(node->zap, node->keys.public_key, ""));
     tutti_zap_open(node->zap);
     return tutti_zap_guard(node->router, &node->keys);

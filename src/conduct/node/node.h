@@ -3,7 +3,7 @@
  * with them run any code that is in an FMU, as the user that the node runs as.
  *
  * Only those are let in whose keys were allowed, and everything is encrypted. A node on this machine's loopback that has no key of
- * its own takes that of the user (key_files.h), and lets in nobody else: loopback is open to all users of a machine. */
+ * its own takes that of the user (key_files.h), and admits no other user: loopback is open to all users of a machine. */
 #ifndef TUTTI_CONDUCT_NODE_NODE_H
 #define TUTTI_CONDUCT_NODE_NODE_H
 

@@ -247,33 +247,43 @@ static enum tutti_err start_worker(struct tutti_daemon *node, struct tutti_sessi
 
 /* ---- START ---- */
 
-static enum tutti_err check_node_limits(const struct tutti_node_options *options, uint32_t runs, uint32_t taken,
-                                        uint32_t ranks)
+/* What there is of runs and ranks, of how many there may be; 0: of any number. */
+struct share {
+    uint32_t runs, ranks, most_runs, most_ranks;
+};
+
+static bool has_room_for_run(const struct share *share)
 {
-    if (options->max_runs > 0 && runs >= options->max_runs)
+    return share->most_runs == 0 || share->runs < share->most_runs;
+}
+
+static bool has_room_for_ranks(const struct share *share, uint32_t ranks)
+{
+    return share->most_ranks == 0 || (ranks <= share->most_ranks && share->ranks <= share->most_ranks - ranks);
+}
+
+static enum tutti_err check_shares(const struct share *node, const struct share *user, uint32_t ranks)
+{
+    const char *plural = ranks == 1 ? "" : "s";
+    if (!has_room_for_run(node))
         return tutti_fail(TUTTI_ERR_LIMIT, "it has as many runs as it may have, %u (--max-runs); try again later",
-                          runs);
-    if (options->max_ranks > 0 && (ranks > options->max_ranks || taken > options->max_ranks - ranks))
+                          node->runs);
+    if (!has_room_for_ranks(node, ranks))
         return tutti_fail(
             TUTTI_ERR_LIMIT,
             "the run wants %u rank%s of it, and %u of its %u are taken (--max-ranks); try again later, or name "
             "other nodes",
-            ranks, ranks == 1 ? "" : "s", taken, options->max_ranks);
-    return TUTTI_OK;
-}
-
-static enum tutti_err check_quota(const struct tutti_quota *quota, uint32_t runs, uint32_t taken, uint32_t ranks)
-{
-    if (quota->runs > 0 && runs >= quota->runs)
+            ranks, plural, node->ranks, node->most_ranks);
+    if (!has_room_for_run(user))
         return tutti_fail(TUTTI_ERR_LIMIT,
-                          "this user has %u run%s on it, and may have no more (--quota); wait for one to end", runs,
-                          runs == 1 ? "" : "s");
-    if (quota->ranks > 0 && (ranks > quota->ranks || taken > quota->ranks - ranks))
+                          "this user has %u run%s on it, and may have no more (--quota); wait for one to end",
+                          user->runs, user->runs == 1 ? "" : "s");
+    if (!has_room_for_ranks(user, ranks))
         return tutti_fail(
             TUTTI_ERR_LIMIT,
             "the run wants %u rank%s of it, and this user has taken %u of %u (--quota); wait for a run to end, "
             "or name other nodes",
-            ranks, ranks == 1 ? "" : "s", taken, quota->ranks);
+            ranks, plural, user->ranks, user->most_ranks);
     return TUTTI_OK;
 }
 
@@ -287,19 +297,19 @@ static enum tutti_err check_limits(const struct tutti_daemon *node, struct tutti
 {
     const struct tutti_node_options *options = node->options;
     const struct tutti_quota quota = tutti_quotas_of(&node->quotas, session->user);
-    uint32_t runs = 0, taken = 0, own_runs = 0, own_taken = 0;
+    struct share all = {.most_runs = options->max_runs, .most_ranks = options->max_ranks};
+    struct share own = {.most_runs = quota.runs, .most_ranks = quota.ranks};
     for (size_t i = 0; i < node->session_count; i++) {
         const struct tutti_session *other = node->sessions[i];
-        bool own = strcmp(other->user, session->user) == 0;
-        runs += other->worker_count > 0;
-        taken += other->worker_count;
-        own_runs += own && other->worker_count > 0;
-        own_taken += own ? other->worker_count : 0;
+        bool is_own = strcmp(other->user, session->user) == 0;
+        all.runs += other->worker_count > 0;
+        all.ranks += other->worker_count;
+        own.runs += is_own && other->worker_count > 0;
+        own.ranks += is_own ? other->worker_count : 0;
     }
     session->max_seconds = least_of(options->max_seconds, quota.seconds);
     session->max_memory = (uint64_t)least_of((double)options->max_memory, (double)quota.memory);
-    TRY(check_node_limits(options, runs, taken, ranks));
-    return check_quota(&quota, own_runs, own_taken, ranks);
+    return check_shares(&all, &own, ranks);
 }
 
 static enum tutti_err read_ranks(const struct tutti_daemon *node, struct tutti_session *session,
@@ -564,7 +574,7 @@ static enum tutti_err take(struct tutti_daemon *node, struct tutti_session *sess
     }
 }
 
-/* Tells the runner the error that this thread has met, and the log: somebody "was refused", a run "was stopped". */
+/* Tells the runner the error that this thread has met, and the log: a user "was refused", a run "was stopped". */
 static void tell_error(struct tutti_daemon *node, struct tutti_session *session, enum tutti_err err, const char *event)
 {
     tutti_daemon_tell(node, event_of(session, event, TUTTI_LOG_WARNING, tutti_err_message()), "%s at %s was %s: %s",

@@ -90,7 +90,7 @@ static void tick(int number)
     atomic_fetch_add_explicit(&page_of_ticks->where.beat, 1, memory_order_relaxed);
 }
 
-/* While files are unpacked, and while others do so: how long that takes tells nothing, but whoever is stopped does not tick. */
+/* While files are unpacked, and while others do so: how long that takes tells nothing, but a worker that is stopped does not tick. */
 static void begin_ticks(struct tutti_worker_page *page)
 {
     const struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
@@ -264,9 +264,9 @@ static bool take_over(struct worker *worker)
     signal(SIGPIPE, SIG_IGN);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return false;
-    (void)close_range(TUTTI_WORKER_BEHIND, ~0U, 0);
+    (void)close_range(TUTTI_WORKER_END, ~0U, 0);
     /* What an FMU starts gets none of these, and stays below this process: the daemon ends it with the worker. */
-    for (int fd = TUTTI_WORKER_SETUP; fd < TUTTI_WORKER_BEHIND; fd++)
+    for (int fd = TUTTI_WORKER_SETUP; fd < TUTTI_WORKER_END; fd++)
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     void *page = mmap(NULL, sizeof *worker->page, PROT_READ | PROT_WRITE, MAP_SHARED, TUTTI_WORKER_PAGE, 0);

@@ -22,9 +22,9 @@ enum {
     TUTTI_WORKER_PAGE,
     TUTTI_WORKER_PEERS,
     TUTTI_WORKER_DENIALS,
-    TUTTI_WORKER_BEHIND
+    TUTTI_WORKER_END
 };
-enum { TUTTI_WORKER_FDS = TUTTI_WORKER_BEHIND - TUTTI_WORKER_SETUP };
+enum { TUTTI_WORKER_FDS = TUTTI_WORKER_END - TUTTI_WORKER_SETUP };
 
 struct tutti_worker_page {
     struct tutti_heartbeat where;

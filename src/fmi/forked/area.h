@@ -101,7 +101,7 @@ struct tutti_area {
     _Alignas(64) unsigned char bytes[];
 };
 
-/* Maps the memory behind a descriptor; NULL, with errno: it cannot be. */
+/* Maps the memory of a descriptor; NULL, with errno: it cannot be. */
 struct tutti_area *tutti_area_map(int fd);
 void tutti_area_unmap(struct tutti_area *area);
 
@@ -109,7 +109,7 @@ void tutti_area_unmap(struct tutti_area *area);
 void tutti_area_give(struct tutti_area *area, uint32_t to);
 /* Waits for its turn, at most so many seconds (INFINITY: as long as it takes); is it? A rank may be woken before. */
 bool tutti_area_wait(struct tutti_area *area, uint32_t self, double seconds);
-/* Lets the rank look up, whoever's turn it is. */
+/* Wakes the rank, whichever side's turn it is. */
 void tutti_area_wake_rank(struct tutti_area *area);
 
 /* Room for so many bytes, with their values unless `data` is NULL. NULL: there is none. */

@@ -201,7 +201,7 @@ static enum tutti_status set(struct tutti_instance *in, enum tutti_type type, co
     return done(&call);
 }
 
-/* Numbers are written in place: an FMU that leaves some alone leaves what the caller had. Texts come back behind. */
+/* Numbers are written in place: an FMU that leaves some alone leaves what the caller had. Texts follow the numbers. */
 static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, const uint32_t *references, size_t count,
                              void *values, size_t value_count)
 {
@@ -214,10 +214,10 @@ static enum tutti_status get(struct tutti_instance *in, enum tutti_type type, co
     put_count(&call, value_count);
     put(&call, references, count * sizeof *references);
     const void *room = put(&call, values, size);
-    struct tutti_area_cursor behind = {.area = call.area, .at = call.area ? call.area->top : 0};
+    struct tutti_area_cursor answer = {.area = call.area, .at = call.area ? call.area->top : 0};
     make(&call, TUTTI_WORD_GET);
     if (is_answered(&call) && texts)
-        tutti_area_take_texts(&behind, type, values, value_count);
+        tutti_area_take_texts(&answer, type, values, value_count);
     else if (is_answered(&call))
         memcpy(values, room, size);
     return done(&call);
@@ -407,10 +407,10 @@ static enum tutti_status call_process(struct tutti_instance *in, enum tutti_word
     struct call call = begin(in);
     if (call.area)
         call.area->number = made;
-    struct tutti_area_cursor behind = {.area = call.area, .at = call.base};
+    struct tutti_area_cursor answer = {.area = call.area, .at = call.base};
     make_by(&call, word, holder, made);
     if (call.status == TUTTI_STATUS_UNFIT) {
-        const char *why = tutti_area_take_text(&behind);
+        const char *why = tutti_area_take_text(&answer);
         snprintf(process->trouble, sizeof process->trouble, "%s", why ? why : "it is not known why");
     }
     return done(&call);
@@ -462,7 +462,7 @@ static enum tutti_status set_state(struct tutti_instance *in, void *handle)
     if (status == TUTTI_STATUS_OK)
         status = split(in, TUTTI_WORD_RESUME, number_of(handle));
     if (status != TUTTI_STATUS_OK)
-        in->forked->process.lost = true; /* nobody goes on */
+        in->forked->process.lost = true; /* no process is left that could go on */
     return status;
 }
 
@@ -517,14 +517,14 @@ static enum tutti_err load(struct tutti_instance *in)
     uint32_t kind = (uint32_t)in->library->kind;
     put_text(&call, in->library->folder);
     put(&call, &kind, sizeof kind);
-    struct tutti_area_cursor behind = {.area = call.area, .at = call.area ? call.area->top : 0};
+    struct tutti_area_cursor answer = {.area = call.area, .at = call.area ? call.area->top : 0};
     make(&call, TUTTI_WORD_LOAD);
     if (done(&call) == TUTTI_STATUS_LOST)
         return tutti_fail(TUTTI_ERR_LOST, "%s (%s): the process of the FMU, which was loading its library, %s",
                           in->options.name, in->library->file, in->forked->process.trouble);
     if (call.status == TUTTI_STATUS_OK)
         return TUTTI_OK;
-    const char *why = tutti_area_take_text(&behind);
+    const char *why = tutti_area_take_text(&answer);
     return tutti_fail(TUTTI_ERR_LOAD, "%s (%s): the library cannot be loaded once more, in a process of its own: %s",
                       in->options.name, in->library->file, why ? why : "it is not known why");
 }

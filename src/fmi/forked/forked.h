@@ -3,7 +3,7 @@
  * itself saves or does not save.
  *
  * Nothing above knows: the instance gets a binding (binding.h) whose calls are made there, by the binding of its version. States,
- * messages and errors stay here, as for any instance. Saving a state forks: the process stays behind as the point, its child goes
+ * messages and errors stay here, as for any instance. Saving a state forks: the process stays as the saved point, its child goes
  * on. Restoring one ends the child, and lets the point fork again. A process that has more than memory (threads, sockets, files that
  * it writes) does not come back by this, and is refused. */
 #ifndef TUTTI_FMI_FORKED_FORKED_H
