@@ -8,6 +8,8 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "job/annotation.h"
+#include "job/integration.h"
 #include "master/control/control.h"
 #include "master/coupling/accelerate.h"
 #include "master/coupling/correct.h"
@@ -70,10 +72,30 @@ bool tutti_master_may_control_one(const struct tutti_job *job)
     return !tutti_system_is_coupled(job->system) && asks_for_control(&job->options);
 }
 
+/* Will an option put all units into one solver, as far as that is known before they are there? */
+static bool joins_all_of(const struct tutti_job *job)
+{
+    const struct tutti_system *system = job->system;
+    const struct tutti_coupling *coupling = NULL;
+    if (is_auto(job->options.coupling) || tutti_coupling_find(job->options.coupling, &coupling) != TUTTI_OK ||
+        !coupling->joins)
+        return false;
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        struct tutti_run_options own = job->options;
+        const struct tutti_unit_kind *kind = NULL;
+        double step;
+        if (tutti_annotation_of_component(&own, system, &system->components[c], &step) != TUTTI_OK ||
+            tutti_interface_find(&own, system->components[c].fmu, system->single, &kind) != TUTTI_OK ||
+            kind->interface != TUTTI_ME)
+            return false;
+    }
+    return true;
+}
+
 bool tutti_master_may_control(const struct tutti_job *job)
 {
     const struct tutti_control *control = NULL;
-    if (!tutti_system_is_coupled(job->system))
+    if (!tutti_system_is_coupled(job->system) || (is_auto(job->options.control) && joins_all_of(job)))
         return false;
     if (is_auto(job->options.control))
         return wants_control(job);

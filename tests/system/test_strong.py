@@ -51,6 +51,24 @@ class Smooth(FabricTest):
         self.assertEqual(last["1"], last["0.1"])
         self.assertEqual(last["1"], last["0.013"])
 
+    def test_do_steps_at_equal_error(self):
+        """The masses of README.md: 0.06 mm, with a fifth of the do-steps of others, and fewer evaluations."""
+        reference = runge_kutta(masses, [0.1, 0, 0, 0], 5, 50000)
+
+        def measure(*options):
+            table, _, units = self.with_stats(*MASSES, "--stop", "5", *options)
+            error = max(abs(table[name][-1] - reference[place]) for name, place in (("left.x", 0), ("right.x", 2)))
+            return error, sum(unit["do_steps"] for unit in units.values()), sum(unit["rhs_evaluations"] for unit in units.values())
+
+        error, do_steps, evaluations = measure(*STRONG, "--step", "0.1")
+        self.assertLess(error, 6e-5)
+        for coupling in ("jacobi", "seidel", "relax"):
+            other = measure("--coupling", coupling, "--interface", "me", "--step", "0.01", "--control", "fixed", "--extrapolate", "0",
+                            "--rtol", "1e-8")
+            self.assertGreater(other[0], error, coupling)
+            self.assertGreaterEqual(other[1], 5 * do_steps, coupling)
+            self.assertGreater(other[2], evaluations, coupling)
+
     def test_solvers(self):
         """Every kind, with the order that it has."""
         for solver in ("cvode", "adams", "dopri5", "dopri8", "dirk", "radau5", "bdf", "ida"):
@@ -200,6 +218,14 @@ class Failure(FabricTest):
     def test_no_unit_of_model_exchange(self):
         outcome = self.tutti("run", *MASSES, *STRONG, "--interface", "cs", "--stop", "1", "-o", self.path("cs.csv"))
         self.assertRegex(outcome.err, "warning: --coupling strong .* there are none: all units step as with jacobi")
+
+    def test_singular_loop(self):
+        """swing = x sin(t) + u t, with u = swing: at t = 1 no swing fulfils that."""
+        outcome = self.tutti("run", f"w={test_fmu('Wave', '2')}", f"g={kit_fmu('Feedthrough', '2')}",
+                             *connect("w.swing=g.float64_in", "g.float64_out=w.u"), "--interface", "me", *STRONG, "--stop", "2",
+                             "--step", "0.1", "--quiet", "-o", self.path("result.csv"), status=1)
+        self.assertRegex(outcome.err, r"solver bdf cannot go on from t = (0\.9999|1\.0000)\d*.*in the way is 'w\.x'")
+        self.assertRegex(outcome.err, r"algebraic loop of 2 unknowns (is singular|has no solution).*w\.swing = \S+ \(residual .*--coupling relax")
 
     def test_no_value(self):
         unit = kit_fmu("Faulty", "2")

@@ -25,10 +25,10 @@ static enum tutti_err cut_structure(const struct tutti_pool *pool, const struct 
                                     struct tutti_structure *cut)
 {
     size_t edges = running->graph.first[running->node_count], count = 0;
+    *cut = *running;
     uint32_t(*pairs)[2] = calloc(edges + 1, sizeof *pairs);
     if (!pairs)
         return tutti_fail_memory();
-    *cut = *running;
     for (uint32_t n = 0; n < running->node_count; n++)
         for (uint32_t k = running->graph.first[n]; k < running->graph.first[n + 1]; k++)
             if (moves(pool, &running->nodes[n]) && moves(pool, &running->nodes[running->graph.needs[k]])) {
