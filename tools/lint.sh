@@ -58,7 +58,7 @@ check_comments() {
 
 # Not the tests: they misspell names on purpose, to see which one is suggested.
 check_spelling() {
-    files '.' | grep -vE '^(tests/|LICENSE$)|\.(svg|png|fmu|csv)$' | xargs -r codespell
+    files '.' | grep -vE '^(tests/|LICENSE$)|\.(svg|png|fmu|csv|ipynb)$' | xargs -r codespell
 }
 
 check_types() {
