@@ -119,8 +119,9 @@ static const void *map_all(int fd, size_t *size)
 
 static void tell_daemon(const struct tutti_parcel *parcel)
 {
-    if (!parcel->failed)
-        (void)!send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL); /* without it no node listens */
+    while (!parcel->failed && send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL) < 0 &&
+           errno == EINTR) /* else no node listens */
+        continue;
 }
 
 static enum tutti_err fail_setup(void)
