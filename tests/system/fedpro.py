@@ -217,9 +217,11 @@ def _build():
     _one_of(file, "CallbackResponse", [(1, "CallbackSucceeded"), (2, "ExceptionData")])
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    factory = message_factory.MessageFactory(pool)
-    return {message.name: factory.GetPrototype(pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}"))
-            for message in file.message_type}
+    if hasattr(message_factory, "GetMessageClass"):  # of later versions
+        class_of = message_factory.GetMessageClass
+    else:
+        class_of = message_factory.MessageFactory(pool).GetPrototype
+    return {message.name: class_of(pool.FindMessageTypeByName(f"{PACKAGE}.{message.name}")) for message in file.message_type}
 
 
 TYPES = _build()
