@@ -118,7 +118,8 @@ exports "$lib/libtutti.so" >exported
 diff declared exported || fail "libtutti.so does not export what the headers declare (<), or more (>)"
 for module in "$lib"/tutti/*.so; do
     name=$(basename "$module" .so)
-    [ "$(exports "$module")" = "${name}_module" ] || fail "$module has to export ${name}_module only"
+    # tutti_program.so is an FMU's library as well.
+    [ "$(exports "$module" | grep -v '^fmi3')" = "${name}_module" ] || fail "$module has to export ${name}_module only"
 done
 if exports "$prefix/bin/tutti" | grep -v '@'; then fail "the command exports these"; fi # those with @ are the C library's own
 echo "check_install: ok"

@@ -20,7 +20,7 @@
 static enum tutti_err load_module(const struct tutti_program_module **module)
 {
     static const struct tutti_module file = {.file = "tutti_program.so",
-                                             .symbol = "tutti_program_functions",
+                                             .symbol = "tutti_program_module",
                                              .library = "the FMU kit",
                                              .build_package = "nothing else",
                                              .run_package = "tutti"};

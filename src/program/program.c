@@ -390,6 +390,6 @@ static void drop(struct tutti_program_unit *unit)
     release(unit);
 }
 
-extern const struct tutti_program_module tutti_program_functions;
+extern const struct tutti_program_module tutti_program_module;
 __attribute__((visibility("default")))
-const struct tutti_program_module tutti_program_functions = {.make = make, .drop = drop};
+const struct tutti_program_module tutti_program_module = {.make = make, .drop = drop};
