@@ -117,7 +117,7 @@ class Everything(CoupledTest):
         """The place in a file is that of the point, too."""
         for version in VERSIONS:
             with self.subTest(version=version):
-                units = f"r={test_fmu('Reel', version)}", f"l={kit_fmu('Lacking', version)}", *connect("r.x=l.u"), \
+                units = f"r={test_fmu('Reel', version)}", f"l={kit_fmu('Lacking', version)}", *connect("r.x=l.u", "l.x=r.u"), \
                     "--stop", "1", "--step", "0.1"
                 plain = self.run_(*units, "--coupling", "seidel", "--control", "fixed")
                 table, _, forked = self.with_stats(*units, "--coupling", "relax")

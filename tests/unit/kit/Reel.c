@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 struct reel {
-    double x, der_x, speed;
+    double x, der_x, u, speed;
 };
 #define KIT_SELF struct reel
 
 static const struct kit_var variables[] = {
     KIT_STATE(x, .causality = KIT_OUTPUT, .start = "0", .derivative = "der(x)"),
     KIT_DERIVATIVE(der_x, .name = "der(x)"),
+    KIT_INPUT(u, .start = "0", .description = "makes it a part of a cycle, and nothing else"),
 };
 
 static int file = -1;
