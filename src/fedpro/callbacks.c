@@ -34,7 +34,7 @@ static Fedpro__Handle *retraction_of(const struct made *made)
 
 static ProtobufCBinaryData tag_of(const struct made *made)
 {
-    const struct tutti_bytes *tag = &made->callback->tag;
+    const struct tutti_octets *tag = &made->callback->tag;
     return (ProtobufCBinaryData){tag->size, tutti_fedpro_borrow(tag->data)};
 }
 

@@ -18,9 +18,9 @@ uint64_t tutti_fedpro_read_retraction(const Fedpro__Handle *handle);
 uint32_t *tutti_fedpro_read_handles(struct tutti_fedpro_memory *memory, const Fedpro__Handles *handles, size_t *count);
 struct tutti_value *tutti_fedpro_read_values(struct tutti_fedpro_memory *memory, const Fedpro__Values *values,
                                              size_t *count);
-static inline struct tutti_bytes tutti_fedpro_read_bytes(ProtobufCBinaryData data)
+static inline struct tutti_octets tutti_fedpro_read_bytes(ProtobufCBinaryData data)
 {
-    return (struct tutti_bytes){data.data, data.len};
+    return (struct tutti_octets){data.data, data.len};
 }
 
 /* protobuf-c's structures have no const; what is packed is not written to. */

@@ -72,7 +72,7 @@ struct tutti_callback {
     uint32_t transportation;
     int reason;       /* of a failure; 1: a member of the synchronization set is not joined */
     const char *text; /* a label, the name of an object or a federation, a reason in words */
-    struct tutti_bytes tag;
+    struct tutti_octets tag;
     const uint32_t *handles; /* attributes; federates that failed to synchronize */
     size_t handle_count;
     const struct tutti_value *values;

@@ -182,7 +182,7 @@ static enum tutti_hla release_attributes(struct tutti_federate *f, uint32_t clas
     for (size_t i = 0; i < objects->count; i++) {
         struct tutti_object *object = objects->items[i].item;
         if (tutti_object_known(object, f->handle) == class)
-            tutti_ownership_take(f, object, of, (struct tutti_bytes){0});
+            tutti_ownership_take(f, object, of, (struct tutti_octets){0});
     }
     return TUTTI_HLA_OK;
 }

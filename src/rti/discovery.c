@@ -35,7 +35,7 @@ static bool subscribes(const struct tutti_federate *federate, const struct tutti
 }
 
 void tutti_discovery_request(struct tutti_object *object, const struct tutti_federate *requester,
-                             const uint32_t *attributes, size_t count, struct tutti_bytes tag)
+                             const uint32_t *attributes, size_t count, struct tutti_octets tag)
 {
     const struct tutti_federation *federation = requester->federation;
     uint32_t *asked = malloc((count + 1) * sizeof *asked);
@@ -73,7 +73,7 @@ static void provide(struct tutti_object *object, const struct tutti_federate *fe
     for (size_t i = 0; i < interest->count; i++)
         if (interest->items[i].flags & TUTTI_SUBSCRIBED)
             attributes[count++] = interest->items[i].handle;
-    tutti_discovery_request(object, federate, attributes, count, (struct tutti_bytes){0});
+    tutti_discovery_request(object, federate, attributes, count, (struct tutti_octets){0});
     free(attributes);
 }
 

@@ -19,6 +19,6 @@ void tutti_discovery_try(struct tutti_object *object, struct tutti_federate *fed
 
 /* Asks the owners of these attributes, except for `requester`, to provide values. */
 void tutti_discovery_request(struct tutti_object *object, const struct tutti_federate *requester,
-                             const uint32_t *attributes, size_t count, struct tutti_bytes tag);
+                             const uint32_t *attributes, size_t count, struct tutti_octets tag);
 
 #endif

@@ -144,7 +144,7 @@ struct tutti_reserved_name {
 
 struct tutti_sync_point {
     char *label;
-    struct tutti_bytes tag;
+    struct tutti_octets tag;
     bool everyone; /* also federates that join later */
     struct tutti_sync_member {
         uint32_t federate;

@@ -6,16 +6,16 @@
 
 #include "base/vector.h"
 
-static char *put(char *at, struct tutti_bytes *to, struct tutti_bytes from)
+static char *put(char *at, struct tutti_octets *to, struct tutti_octets from)
 {
     if (from.size)
         memcpy(at, from.data, from.size);
-    *to = (struct tutti_bytes){at, from.size};
+    *to = (struct tutti_octets){at, from.size};
     return at + from.size;
 }
 
 struct tutti_message *tutti_message_new(enum tutti_message_kind kind, const struct tutti_value *values, size_t count,
-                                        struct tutti_bytes tag)
+                                        struct tutti_octets tag)
 {
     size_t size = sizeof(struct tutti_message) + count * sizeof *values + tag.size;
     for (size_t i = 0; i < count; i++)

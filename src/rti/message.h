@@ -9,7 +9,7 @@
 
 #include "rti/fom/fom.h"
 
-struct tutti_bytes {
+struct tutti_octets {
     const void *data;
     size_t size;
 };
@@ -17,7 +17,7 @@ struct tutti_bytes {
 /* The value of an attribute or a parameter, encoded. */
 struct tutti_value {
     uint32_t handle;
-    struct tutti_bytes bytes;
+    struct tutti_octets bytes;
 };
 
 enum tutti_message_kind {
@@ -40,7 +40,7 @@ struct tutti_message {
     uint32_t object; /* 0 for interactions */
     uint32_t class;  /* of interactions */
     uint32_t transportation;
-    struct tutti_bytes tag;
+    struct tutti_octets tag;
     struct tutti_value *values;
     size_t value_count;
     size_t size;         /* bytes of it all */
@@ -50,7 +50,7 @@ struct tutti_message {
 
 /* With copies of the values and the tag, and one reference; NULL when memory is out. The other fields are the caller's to fill. */
 struct tutti_message *tutti_message_new(enum tutti_message_kind kind, const struct tutti_value *values, size_t count,
-                                        struct tutti_bytes tag);
+                                        struct tutti_octets tag);
 struct tutti_message *tutti_message_share(struct tutti_message *message);
 /* The last one frees it. NULL is fine. */
 void tutti_message_release(struct tutti_message *message);

@@ -417,7 +417,7 @@ static enum tutti_hla check_attributes(const struct tutti_federate *f, uint32_t 
 }
 
 enum tutti_hla tutti_rti_request_update(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                        struct tutti_bytes tag)
+                                        struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -429,7 +429,7 @@ enum tutti_hla tutti_rti_request_update(struct tutti_ambassador *ambassador, str
 }
 
 enum tutti_hla tutti_rti_request_class_update(struct tutti_ambassador *ambassador, uint32_t class,
-                                              const uint32_t *attributes, size_t count, struct tutti_bytes tag)
+                                              const uint32_t *attributes, size_t count, struct tutti_octets tag)
 {
     struct tutti_federate *f;
     HLA_TRY(tutti_ambassador_federate(ambassador, &f));
@@ -536,7 +536,7 @@ void tutti_objects_leave(struct tutti_federate *f, bool delete)
         struct tutti_object *object = federation->objects.items[i].item;
         if (delete &&delete_own(f, object))
             continue;
-        tutti_ownership_take(f, object, NULL, (struct tutti_bytes){0});
+        tutti_ownership_take(f, object, NULL, (struct tutti_octets){0});
         tutti_object_forget(federation, object, f->handle);
     }
     for (size_t i = federation->name_count; i-- > 0;)

@@ -27,10 +27,10 @@ TUTTI_CHECKED enum tutti_hla tutti_rti_delete(struct tutti_ambassador *ambassado
 TUTTI_CHECKED enum tutti_hla tutti_rti_local_delete(struct tutti_ambassador *ambassador, uint32_t object);
 /* Owners are asked for values of an object, or of all objects of a class. */
 TUTTI_CHECKED enum tutti_hla tutti_rti_request_update(struct tutti_ambassador *ambassador,
-                                                      struct tutti_attribute_set set, struct tutti_bytes tag);
+                                                      struct tutti_attribute_set set, struct tutti_octets tag);
 TUTTI_CHECKED enum tutti_hla tutti_rti_request_class_update(struct tutti_ambassador *ambassador, uint32_t class,
                                                             const uint32_t *attributes, size_t count,
-                                                            struct tutti_bytes tag);
+                                                            struct tutti_octets tag);
 TUTTI_CHECKED enum tutti_hla tutti_rti_change_attribute_order(struct tutti_ambassador *ambassador,
                                                               struct tutti_attribute_set set, enum tutti_order order);
 

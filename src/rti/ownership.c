@@ -9,7 +9,7 @@
 #include "rti/relevance.h"
 
 static void tell(const struct tutti_federate *federate, enum tutti_callback_kind kind,
-                 const struct tutti_object *object, const struct tutti_handles *attributes, struct tutti_bytes tag)
+                 const struct tutti_object *object, const struct tutti_handles *attributes, struct tutti_octets tag)
 {
     struct tutti_callback callback = {.kind = kind,
                                       .object = object->handle,
@@ -116,7 +116,7 @@ static void share(struct shares *shares, struct tutti_federate *federate, uint32
 }
 
 static void tell_shares(struct shares *shares, enum tutti_callback_kind kind, const struct tutti_object *object,
-                        struct tutti_bytes tag)
+                        struct tutti_octets tag)
 {
     for (size_t i = 0; i < shares->count; i++) {
         tell(shares->items[i].federate, kind, object, &shares->items[i].attributes, tag);
@@ -128,7 +128,7 @@ static void tell_shares(struct shares *shares, enum tutti_callback_kind kind, co
 
 /* Federates that know the object and publish an attribute without an owner, or offered by one, are asked to take it. */
 static void offer(const struct tutti_federate *from, const struct tutti_object *object,
-                  const struct tutti_handles *offered, struct tutti_bytes tag)
+                  const struct tutti_handles *offered, struct tutti_octets tag)
 {
     for (size_t i = 0; i < object->known_count; i++) {
         const struct tutti_federate *to = tutti_federation_member(from->federation, object->known[i].federate);
@@ -143,7 +143,7 @@ static void offer(const struct tutti_federate *from, const struct tutti_object *
 
 /* Attributes that the federate has given up go to those that asked; the others are offered. */
 static void divest(struct tutti_federate *federate, struct tutti_object *object, const uint32_t *attributes,
-                   size_t count, struct tutti_bytes tag)
+                   size_t count, struct tutti_octets tag)
 {
     struct shares passed = {0};
     struct tutti_handles offered = {0};
@@ -164,7 +164,7 @@ static void divest(struct tutti_federate *federate, struct tutti_object *object,
 }
 
 enum tutti_hla tutti_rti_unconditional_divest(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                              struct tutti_bytes tag)
+                                              struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -175,7 +175,7 @@ enum tutti_hla tutti_rti_unconditional_divest(struct tutti_ambassador *ambassado
 }
 
 enum tutti_hla tutti_rti_negotiated_divest(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                           struct tutti_bytes tag)
+                                           struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -221,7 +221,7 @@ enum tutti_hla tutti_rti_cancel_negotiated_divest(struct tutti_ambassador *ambas
 }
 
 enum tutti_hla tutti_rti_confirm_divestiture(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                             struct tutti_bytes tag)
+                                             struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -237,7 +237,7 @@ enum tutti_hla tutti_rti_confirm_divestiture(struct tutti_ambassador *ambassador
 }
 
 enum tutti_hla tutti_rti_divest_if_wanted(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                          struct tutti_bytes tag, uint32_t *divested, size_t *count)
+                                          struct tutti_octets tag, uint32_t *divested, size_t *count)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -260,7 +260,7 @@ enum tutti_hla tutti_rti_release_denied(struct tutti_ambassador *ambassador, str
 }
 
 enum tutti_hla tutti_rti_acquire(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                 struct tutti_bytes tag)
+                                 struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -290,7 +290,7 @@ enum tutti_hla tutti_rti_acquire(struct tutti_ambassador *ambassador, struct tut
 }
 
 enum tutti_hla tutti_rti_acquire_if_available(struct tutti_ambassador *ambassador, struct tutti_attribute_set set,
-                                              struct tutti_bytes tag)
+                                              struct tutti_octets tag)
 {
     struct tutti_federate *f;
     struct tutti_object *object;
@@ -335,7 +335,7 @@ enum tutti_hla tutti_rti_cancel_acquisition(struct tutti_ambassador *ambassador,
     struct tutti_handles all = {(uint32_t *)set.attributes, set.count, 0};
     for (size_t i = 0; i < set.count; i++)
         tutti_handles_remove(&tutti_object_attribute(object, set.attributes[i])->acquirers, f->handle);
-    tell(f, TUTTI_CALLBACK_ConfirmAttributeOwnershipAcquisitionCancellation, object, &all, (struct tutti_bytes){0});
+    tell(f, TUTTI_CALLBACK_ConfirmAttributeOwnershipAcquisitionCancellation, object, &all, (struct tutti_octets){0});
     return TUTTI_HLA_OK;
 }
 
@@ -379,7 +379,7 @@ enum tutti_hla tutti_rti_is_owned(struct tutti_ambassador *ambassador, uint32_t 
 }
 
 void tutti_ownership_take(struct tutti_federate *federate, struct tutti_object *object, const struct tutti_handles *of,
-                          struct tutti_bytes tag)
+                          struct tutti_octets tag)
 {
     struct tutti_handles taken = {0};
     for (size_t i = 0; i < object->attribute_count; i++) {

@@ -8,7 +8,7 @@
 /* A stamp and a tag, as the services take them; `time` NULL: without a stamp. */
 struct tutti_send {
     const int64_t *time;
-    struct tutti_bytes tag;
+    struct tutti_octets tag;
 };
 
 /* InvalidLogicalTime: the federate has promised not to send at this time. */

@@ -71,7 +71,7 @@ static bool complete(struct tutti_federation *federation, struct tutti_sync_poin
 
 /* A point with its members, or NULL when memory is out. */
 static struct tutti_sync_point *add_point(struct tutti_federation *federation, const char *label,
-                                          struct tutti_bytes tag, const uint32_t *federates, size_t count)
+                                          struct tutti_octets tag, const uint32_t *federates, size_t count)
 {
     if (!tutti_vector_reserve(&federation->points, &federation->point_room, federation->point_count + 1,
                               sizeof *federation->points))
@@ -96,7 +96,7 @@ static struct tutti_sync_point *add_point(struct tutti_federation *federation, c
 }
 
 enum tutti_hla tutti_rti_register_sync_point(struct tutti_ambassador *ambassador, const char *label,
-                                             struct tutti_bytes tag, const uint32_t *federates, size_t count)
+                                             struct tutti_octets tag, const uint32_t *federates, size_t count)
 {
     struct tutti_federate *f;
     struct tutti_callback callback = {.kind = TUTTI_CALLBACK_SynchronizationPointRegistrationSucceeded, .text = label};

@@ -7,7 +7,7 @@
 
 /* For these federates; none: for all, and for those that join before it is reached. Whether it was registered comes as a callback. */
 TUTTI_CHECKED enum tutti_hla tutti_rti_register_sync_point(struct tutti_ambassador *ambassador, const char *label,
-                                                           struct tutti_bytes tag, const uint32_t *federates,
+                                                           struct tutti_octets tag, const uint32_t *federates,
                                                            size_t count);
 TUTTI_CHECKED enum tutti_hla tutti_rti_sync_point_achieved(struct tutti_ambassador *ambassador, const char *label,
                                                            bool successfully);

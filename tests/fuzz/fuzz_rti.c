@@ -171,7 +171,7 @@ static enum tutti_hla manage(struct play *p, struct tutti_ambassador *a)
     case 3: return tutti_rti_list_members(a, next(p, 2) ? "f" : "g");
     case 4: return tutti_rti_resign(a, (enum tutti_resign)next(p, TUTTI_RESIGNS));
     case 5:
-        return tutti_rti_register_sync_point(a, some_name(p), (struct tutti_bytes){"tag", next(p, 3)}, federates,
+        return tutti_rti_register_sync_point(a, some_name(p), (struct tutti_octets){"tag", next(p, 3)}, federates,
                                              next(p, 2));
     case 6: return tutti_rti_sync_point_achieved(a, some_name(p), next(p, 1));
     default: return join(p, a);
@@ -235,7 +235,7 @@ static enum tutti_hla own(struct play *p, struct tutti_ambassador *a)
 {
     uint32_t handles[MOST_SET] = {next(p, 6), next(p, 6), next(p, 6)}, divested[MOST_SET];
     struct tutti_attribute_set set = {next(p, 9), handles, next(p, MOST_SET)};
-    struct tutti_bytes tag = {"tag", 3};
+    struct tutti_octets tag = {"tag", 3};
     size_t count;
     bool owned;
     switch (next(p, 11)) {

@@ -140,8 +140,8 @@ static inline void assert_granted(const struct world *w, int i, double t)
     assert_same_double(tutti_time_to_double(w->time, callback->time), t);
 }
 
-#define NO_TAG ((struct tutti_bytes){0})
+#define NO_TAG ((struct tutti_octets){0})
 #define NO_TIME ((struct tutti_send){0})
-#define TEXT_BYTES(text) ((struct tutti_bytes){text, strlen(text)})
+#define TEXT_BYTES(text) ((struct tutti_octets){text, strlen(text)})
 
 #endif
