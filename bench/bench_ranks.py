@@ -13,7 +13,7 @@ import sys
 from machine import MPIEXEC, Machine, cores
 
 SPEED_UP, START = 1.9, 2.0
-RING = 1.15  # one rank makes many steps at once, without a look at its loop (master/lane.h); two cannot
+RING = 1.15  # some tenths of a microsecond of a step are not halved
 LINEAR = 2.0  # of proportional: the machine has other things to do as well
 PEER = 30 / 27  # what an FMU-step takes with a process per FMU, published, in round trips of ZeroMQ on such a machine
 EXCHANGE = r"(?m)^(?:fabric +)?(\w+) .*2 ranks .* tutti +([0-9.]+) ([nu])s"
