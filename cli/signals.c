@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +179,10 @@ static void start_watcher(void)
         sigdelset(&others, faults[i]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    (void)!pthread_create(&thread, &attributes, watch, NULL);
+    /* Until it has begun: what a thread locks while it begins would stay locked in a process that is forked meanwhile. */
+    if (pthread_create(&thread, &attributes, watch, NULL) == 0)
+        while (!has_watcher())
+            (void)sched_yield();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
