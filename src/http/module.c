@@ -1,134 +1,234 @@
 /* SPDX-License-Identifier: MIT */
-/* The module's one symbol, and the server: libmicrohttpd, driven from outside (its epoll descriptor), with limits of our own.
- *
- * Invariants:
- *  1. A connection serves one request, and then closes: whatever is open for longer than LONGEST is slow on purpose, and is shut
- *     down. What libmicrohttpd calls a time-out begins anew with each byte, which lets a client stay for ever.
- *  2. `open` has the connections that libmicrohttpd has; there is room for all that it admits. */
+/* The module's one symbol, and the server: libmicrohttpd, driven from outside (its epoll descriptor), with limits of our own. */
 #include <microhttpd.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "conduct/node/http.h"
+#include "http/connections.h"
+#include "http/streams.h"
+#include "serve/http.h"
 
-enum { MOST = 64, MOST_OF_ADDRESS = 32, LARGEST_HEAD = 8192 };
-static const double LONGEST = 5; /* seconds */
-
-struct connection {
-    int fd;
-    double since;
-};
+enum { MOST = 64, LARGEST_HEAD = 16384 };
 
 struct tutti_http {
     struct tutti_http_plan plan;
     struct MHD_Daemon *daemon;
-    struct connection open[MOST];
-    size_t count;
+    struct connections connections;
+    struct streams streams;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+/* A request whose body is on its way. */
+struct incoming {
+    char *body;
+    size_t size, room;
+};
 
 /* ---- connections ---- */
 
-static void remember(struct tutti_http *http, int fd)
+static int descriptor_of(struct MHD_Connection *connection)
 {
-    if (http->count < MOST)
-        http->open[http->count++] = (struct connection){fd, now()};
-}
-
-static void forget(struct tutti_http *http, int fd)
-{
-    for (size_t i = 0; i < http->count; i++)
-        if (http->open[i].fd == fd) {
-            http->open[i] = http->open[--http->count];
-            return;
-        }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
 }
 
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
+    struct tutti_http *http = self;
     (void)context;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info && code == MHD_CONNECTION_NOTIFY_STARTED)
-        remember(self, info->connect_fd);
-    else if (info)
-        forget(self, info->connect_fd);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        connections_add(&http->connections, descriptor_of(connection));
+    else
+        connections_remove(&http->connections, descriptor_of(connection));
 }
 
-/* libmicrohttpd sees the end of those that are shut down, and closes them. */
-static void shut_slow_ones(const struct tutti_http *http)
-{
-    for (size_t i = 0; i < http->count; i++)
-        if (now() - http->open[i].since > LONGEST)
-            shutdown(http->open[i].fd, SHUT_RDWR);
-}
+/* ---- what is answered ---- */
 
-/* ---- requests ---- */
-
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type, void *body,
-                               size_t size, enum MHD_ResponseMemoryMode mode)
+static struct MHD_Response *respond(struct tutti_http *http, struct MHD_Connection *connection,
+                                    struct tutti_http_answer *answer)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(size, body, mode);
-    if (!response) {
-        if (mode == MHD_RESPMEM_MUST_FREE)
-            free(body);
-        return MHD_NO;
+    if (answer->stream.read) {
+        struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+        if (known)
+            known->is_stream = true;
+        return streams_respond(&http->streams, connection, &answer->stream);
     }
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->size, (void *)answer->body, answer->is_lent ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
+    if (!response && !answer->is_lent)
+        free((void *)answer->body);
+    return response;
+}
+
+static enum MHD_Result send_answer(struct tutti_http *http, struct MHD_Connection *connection,
+                                   struct tutti_http_answer *answer)
+{
+    struct MHD_Response *response = respond(http, connection, answer);
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    bool may_be_kept = false;
+    for (size_t i = 0; i < TUTTI_HTTP_HEADERS && answer->headers[i].name; i++) {
+        MHD_add_response_header(response, answer->headers[i].name, answer->headers[i].value);
+        may_be_kept |= strcmp(answer->headers[i].name, MHD_HTTP_HEADER_CACHE_CONTROL) == 0;
+    }
+    if (!may_be_kept)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    enum MHD_Result result = MHD_queue_response(connection, answer->status, response);
     MHD_destroy_response(response);
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *text)
+static enum MHD_Result refuse(struct tutti_http *http, struct MHD_Connection *connection, unsigned status,
+                              const char *text)
 {
-    return respond(connection, status, "text/plain; charset=utf-8", (void *)text, strlen(text), MHD_RESPMEM_PERSISTENT);
+    return send_answer(http, connection,
+                       &(struct tutti_http_answer){.status = status,
+                                                   .type = "text/plain; charset=utf-8",
+                                                   .body = text,
+                                                   .size = strlen(text),
+                                                   .is_lent = true});
+}
+
+/* ---- requests ---- */
+
+static const char *argument(const struct tutti_http_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static const char *header(const struct tutti_http_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static struct tutti_http_request describe(struct MHD_Connection *connection, const char *url, const char *method,
+                                          const struct incoming *incoming)
+{
+    bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    return (struct tutti_http_request){.method = head ? MHD_HTTP_METHOD_GET : method,
+                                       .path = url,
+                                       .body = incoming->body ? incoming->body : "",
+                                       .size = incoming->size,
+                                       .argument = argument,
+                                       .header = header,
+                                       .connection = connection};
+}
+
+/* The head is there. `*go_on`: the rest of it may come. */
+static enum MHD_Result begin(struct tutti_http *http, struct tutti_http_request *request, bool *go_on)
+{
+    struct tutti_http_answer answer = {0};
+    const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    *go_on = false;
+    if (strcmp(request->method, MHD_HTTP_METHOD_GET) != 0 && http->plan.largest_body == 0)
+        return refuse(http, request->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered here\n");
+    if (length && strtoull(length, NULL, 10) > http->plan.largest_body)
+        return refuse(http, request->connection, MHD_HTTP_CONTENT_TOO_LARGE, "this is too large\n");
+    if (http->plan.admit && !http->plan.admit(http->plan.context, request, &answer))
+        return send_answer(http, request->connection, &answer);
+    *go_on = true;
+    return MHD_YES;
+}
+
+static bool keep(struct incoming *incoming, const char *data, size_t size)
+{
+    if (incoming->room - incoming->size < size) {
+        size_t room = 2 * incoming->room + size;
+        char *larger = realloc(incoming->body, room);
+        if (!larger)
+            return false;
+        incoming->body = larger;
+        incoming->room = room;
+    }
+    memcpy(incoming->body + incoming->size, data, size);
+    incoming->size += size;
+    return true;
+}
+
+/* More of its body; a client that has told another size, or none, is cut off where it becomes too much. */
+static enum MHD_Result take(struct tutti_http *http, struct MHD_Connection *connection, struct incoming *incoming,
+                            const char *data, size_t *size)
+{
+    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+    if (*size > http->plan.largest_body - incoming->size || !keep(incoming, data, *size))
+        return MHD_NO;
+    if (known)
+        known->received = incoming->size;
+    *size = 0;
+    return MHD_YES;
 }
 
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url, const char *method,
                                   const char *version, const char *data, size_t *data_size, void **context)
 {
-    const struct tutti_http *http = self;
+    struct tutti_http *http = self;
+    struct incoming *incoming = *context;
     struct tutti_http_answer answer = {0};
     (void)version;
-    (void)data;
-    (void)data_size;
-    (void)context;
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is answered here\n");
-    if (!http->plan.answer(http->plan.context, url, &answer))
-        return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
-    return respond(connection, answer.status, answer.type, answer.body, answer.size, MHD_RESPMEM_MUST_FREE);
+    if (!incoming) {
+        bool go_on;
+        struct tutti_http_request head = describe(connection, url, method, &(struct incoming){0});
+        enum MHD_Result result = begin(http, &head, &go_on);
+        *context = go_on ? calloc(1, sizeof *incoming) : NULL;
+        return go_on && !*context ? MHD_NO : result;
+    }
+    if (*data_size > 0)
+        return take(http, connection, incoming, data, data_size);
+    struct tutti_http_request request = describe(connection, url, method, incoming);
+    return http->plan.answer(http->plan.context, &request, &answer)
+               ? send_answer(http, connection, &answer)
+               : refuse(http, connection, MHD_HTTP_NOT_FOUND, "there is nothing here\n");
+}
+
+static void on_completed(void *self, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct tutti_http *http = self;
+    struct incoming *incoming = *context;
+    struct connection *known = connections_find(&http->connections, descriptor_of(connection));
+    (void)code;
+    if (known)
+        connection_begin_anew(known);
+    if (incoming)
+        free(incoming->body);
+    free(incoming);
+    *context = NULL;
 }
 
 /* ---- the server ---- */
+
+static struct MHD_Daemon *start_daemon(struct tutti_http *http)
+{
+    const struct tutti_http_plan *plan = &http->plan;
+    const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)plan->certificate},
+                                         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)plan->key},
+                                         {MHD_OPTION_END, 0, NULL}};
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (plan->certificate ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request,
+        http, MHD_OPTION_LISTEN_SOCKET, plan->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)http->connections.most,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)http->connections.most / 2, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)LARGEST_HEAD, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, http, MHD_OPTION_ARRAY, plan->certificate ? tls : none, MHD_OPTION_END);
+}
 
 static struct tutti_http *start(const struct tutti_http_plan *plan)
 {
     struct tutti_http *http = calloc(1, sizeof *http);
     if (http) {
         http->plan = *plan;
-        http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET,
-                                        plan->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST,
-                                        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)MOST_OF_ADDRESS,
-                                        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LARGEST_HEAD,
-                                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
+        http->connections.most = plan->most ? plan->most : MOST;
+        http->connections.open = calloc(http->connections.most, sizeof *http->connections.open);
+        http->daemon = http->connections.open ? start_daemon(http) : NULL;
     }
     if (http && http->daemon)
         return http;
     close(plan->socket);
+    free(http ? http->connections.open : NULL);
     free(http);
     return NULL;
 }
@@ -143,18 +243,28 @@ static int run(struct tutti_http *http)
 {
     enum { SOON = 500 };
     MHD_UNSIGNED_LONG_LONG wish;
-    shut_slow_ones(http);
+    connections_shut_slow_ones(&http->connections);
     MHD_run(http->daemon);
     if (MHD_get_timeout(http->daemon, &wish) == MHD_YES && wish < SOON)
         return (int)wish;
-    return http->count > 0 ? SOON : -1;
+    return http->connections.count > 0 ? SOON : -1;
 }
 
+static void wake(struct tutti_http *http)
+{
+    streams_wake(&http->streams);
+}
+
+/* libmicrohttpd does not stop while a connection is suspended. */
 static void stop(struct tutti_http *http)
 {
     if (!http)
         return;
+    http->streams.over = true;
+    streams_wake(&http->streams);
+    MHD_run(http->daemon);
     MHD_stop_daemon(http->daemon);
+    free(http->connections.open);
     free(http);
 }
 
@@ -163,6 +273,6 @@ __attribute__((visibility("default"))) const struct tutti_http_module *tutti_htt
 const struct tutti_http_module *tutti_http_module(void)
 {
     static const struct tutti_http_module module = {
-        .abi = TUTTI_HTTP_ABI, .start = start, .descriptor = descriptor, .run = run, .stop = stop};
+        .abi = TUTTI_HTTP_ABI, .start = start, .descriptor = descriptor, .run = run, .wake = wake, .stop = stop};
     return &module;
 }

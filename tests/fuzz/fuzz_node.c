@@ -278,13 +278,13 @@ static void read_list(const char *text)
 static void read_address(const char *text)
 {
     static const char scheme[] = "tcp://";
-    struct tutti_node_address address, again;
+    struct tutti_address address, again;
     char endpoint[TUTTI_ADDRESS_SIZE];
-    if (tutti_node_address_read(&address, text, "--listen", true) != TUTTI_OK)
+    if (tutti_address_read(&address, text, "--listen", true) != TUTTI_OK)
         return;
-    (void)tutti_node_address_is_loopback(&address);
-    tutti_node_address_endpoint(&address, endpoint, sizeof endpoint);
-    check(tutti_node_address_read(&again, endpoint + strlen(scheme), "--listen", true) == TUTTI_OK);
+    (void)tutti_address_is_loopback(&address);
+    tutti_address_endpoint(&address, endpoint, sizeof endpoint);
+    check(tutti_address_read(&again, endpoint + strlen(scheme), "--listen", true) == TUTTI_OK);
     check(strcmp(again.host, address.host) == 0 && again.port == address.port);
 }
 

@@ -174,9 +174,9 @@ static enum tutti_err take_ready(struct crew *crew, const struct tutti_node_clie
         crew->members[ready.rank].ready)
         return tutti_node_client_fail_message(client);
     struct tutti_tcp_peer *peer = &crew->peers[ready.rank];
-    struct tutti_node_address address = client->entry->address;
+    struct tutti_address address = client->entry->address;
     address.port = ready.port;
-    tutti_node_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
+    tutti_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
     memcpy(peer->public_key, ready.key, sizeof peer->public_key);
     crew->members[ready.rank].ready = true;

@@ -10,7 +10,7 @@
 #include "conduct/lines.h"
 
 /* The node of that address, new or known; NULL when memory is out. */
-static struct tutti_nodes_entry *get(struct tutti_nodes_list *list, const struct tutti_node_address *address)
+static struct tutti_nodes_entry *get(struct tutti_nodes_list *list, const struct tutti_address *address)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcasecmp(list->entries[i].address.host, address->host) == 0 &&
@@ -73,12 +73,12 @@ static enum tutti_err read_words(struct tutti_nodes_entry *entry, char *rest, co
 static enum tutti_err take(void *context, char *line, const char *place)
 {
     struct tutti_nodes_list *list = context;
-    struct tutti_node_address address;
+    struct tutti_address address;
     int count = 1;
     char *rest = line + strcspn(line, " \t");
     if (*rest)
         *rest++ = '\0';
-    TRY(tutti_node_address_read(&address, line, place, false));
+    TRY(tutti_address_read(&address, line, place, false));
     struct tutti_nodes_entry *entry = get(list, &address);
     if (!entry)
         return tutti_fail_memory();

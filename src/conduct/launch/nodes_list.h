@@ -11,7 +11,7 @@
 #include "fabric/keys.h"
 
 struct tutti_nodes_entry {
-    struct tutti_node_address address;
+    struct tutti_address address;
     bool has_key; /* it stands in the list; else it is a node of this user, on this machine */
     uint8_t key[TUTTI_KEY_SIZE];
     int *ranks; /* that it has, rising */

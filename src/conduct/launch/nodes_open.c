@@ -34,7 +34,7 @@ static enum tutti_err check_keys(struct tutti_nodes *nodes)
     const struct tutti_nodes_entry *near = NULL, *beyond = NULL, *without = NULL, *with = NULL;
     for (size_t i = 0; i < nodes->list.count; i++) {
         const struct tutti_nodes_entry *entry = &nodes->list.entries[i];
-        *(tutti_node_address_is_loopback(&entry->address) ? &near : &beyond) = entry;
+        *(tutti_address_is_loopback(&entry->address) ? &near : &beyond) = entry;
         *(entry->has_key ? &with : &without) = entry;
     }
     if (near && beyond)

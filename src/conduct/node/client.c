@@ -27,7 +27,7 @@ static enum tutti_err connect_to(struct tutti_node_client *client, void *context
 {
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
     bool loopback;
-    tutti_node_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
+    tutti_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
     TRY(tutti_address_resolve(endpoint, numeric, &loopback));
     TRY(tutti_node_set_up(client->socket, numeric));
     TRY(tutti_zap_present(client->socket, keys, client->entry->key));

@@ -20,7 +20,7 @@
 #include "conduct/content.h"
 #include "conduct/node/rules.h"
 #include "conduct/node/counts.h"
-#include "conduct/node/http.h"
+#include "serve/http.h"
 #include "conduct/node/messages.h"
 #include "conduct/node/permitted.h"
 #include "conduct/node/quota.h"
@@ -89,7 +89,7 @@ struct tutti_session;
 struct tutti_daemon {
     const struct tutti_node_options *options;
     struct tutti_ports ports;
-    struct tutti_node_address address; /* that it listens at, as numbers */
+    struct tutti_address address; /* that it listens at, as numbers */
     bool loopback;
     struct tutti_keys keys;
     struct tutti_cache *cache;

@@ -42,6 +42,7 @@
 #ifndef TUTTI_CONDUCT_NODE_MESSAGES_H
 #define TUTTI_CONDUCT_NODE_MESSAGES_H
 
+#include "base/address.h"
 #include "base/err.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
@@ -86,19 +87,6 @@ enum tutti_node_loss {
     TUTTI_LOSS_HANG,   /* no sign of life for the time that was asked for: it was killed */
     TUTTI_LOSS_ERROR   /* it could not begin: err and message say why */
 };
-
-/* Where a port is: "host:port", "[::1]:port", or "name:port". */
-struct tutti_node_address {
-    char host[200]; /* without brackets */
-    int port;
-};
-/* ARGUMENT, naming `option`. Port 0 (any) if `any` allows it. */
-TUTTI_CHECKED enum tutti_err tutti_node_address_read(struct tutti_node_address *out, const char *text,
-                                                     const char *option, bool any);
-/* Is it this machine, and no other can reach it: 127.x.x.x, ::1, localhost? */
-bool tutti_node_address_is_loopback(const struct tutti_node_address *address);
-/* "tcp://host:port" as ZeroMQ wants it; cut if it does not fit. */
-void tutti_node_address_endpoint(const struct tutti_node_address *address, char *out, size_t size);
 
 /* Empty, but for its kind. */
 void tutti_node_begin(struct tutti_parcel *parcel, enum tutti_node_message kind);

@@ -78,15 +78,16 @@ void tutti_node_metrics_write(const struct tutti_daemon *node, struct tutti_text
 
 /* ---- the server ---- */
 
-static bool answer(void *context, const char *path, struct tutti_http_answer *out)
+static bool answer(void *context, const struct tutti_http_request *request, struct tutti_http_answer *out)
 {
     const struct tutti_daemon *node = context;
     struct tutti_text text = {0};
-    *out = (struct tutti_http_answer){.status = 200, .type = "text/plain; charset=utf-8"};
-    if (strcmp(path, "/metrics") == 0) {
+    out->status = 200;
+    out->type = "text/plain; charset=utf-8";
+    if (strcmp(request->path, "/metrics") == 0) {
         out->type = "text/plain; version=0.0.4; charset=utf-8";
         tutti_node_metrics_write(node, &text);
-    } else if (strcmp(path, "/health") == 0) {
+    } else if (strcmp(request->path, "/health") == 0) {
         out->status = is_draining(node) ? 503 : 200;
         tutti_text_append(&text, is_draining(node) ? "draining\n" : "ok\n");
     }

@@ -83,10 +83,10 @@ static void end_orphans(struct tutti_daemon *node)
 static enum tutti_err check_options(struct tutti_daemon *node)
 {
     const struct tutti_node_options *options = node->options;
-    TRY(tutti_node_address_read(&node->address, options->listen, "--listen", true));
+    TRY(tutti_address_read(&node->address, options->listen, "--listen", true));
     if (options->ports)
         TRY(tutti_ports_read(&node->ports, options->ports, "--ports"));
-    node->loopback = tutti_node_address_is_loopback(&node->address);
+    node->loopback = tutti_address_is_loopback(&node->address);
     if (!node->loopback && (!options->key || options->allow_count == 0))
         return tutti_fail(
             TUTTI_ERR_ARGUMENT,
@@ -193,7 +193,7 @@ static enum tutti_err open_sockets(struct tutti_daemon *node)
 {
     int yes = 1;
     char endpoint[TUTTI_ADDRESS_SIZE];
-    tutti_node_address_endpoint(&node->address, endpoint, sizeof endpoint);
+    tutti_address_endpoint(&node->address, endpoint, sizeof endpoint);
     node->context = zmq_ctx_new();
     node->router = node->context ? zmq_socket(node->context, ZMQ_ROUTER) : NULL;
     node->monitor = node->context ? zmq_socket(node->context, ZMQ_PAIR) : NULL;

@@ -284,14 +284,14 @@ static void test_loopback(void **state)
     static const char *const near[] = {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1", "LOCALHOST:1"};
     static const char *const beyond[] = {
         "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "127.0.0.1.example.org:1", "host:1", "[::ffff:127.0.0.1]:1"};
-    struct tutti_node_address address;
+    struct tutti_address address;
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
-        assert_ok(tutti_node_address_read(&address, near[i], "--listen", false));
-        assert_true(tutti_node_address_is_loopback(&address));
+        assert_ok(tutti_address_read(&address, near[i], "--listen", false));
+        assert_true(tutti_address_is_loopback(&address));
     }
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
-        assert_ok(tutti_node_address_read(&address, beyond[i], "--listen", false));
-        assert_false(tutti_node_address_is_loopback(&address));
+        assert_ok(tutti_address_read(&address, beyond[i], "--listen", false));
+        assert_false(tutti_address_is_loopback(&address));
     }
 }
 

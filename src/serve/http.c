@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "conduct/node/http.h"
+#include "serve/http.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/module.h"
-#include "conduct/node/messages.h"
 
-enum { BACKLOG = 16 };
+enum { BACKLOG = 128 };
 
 enum tutti_err tutti_http_load(const struct tutti_http_module **module)
 {
@@ -57,10 +57,10 @@ static void show_address(int fd, char *out, size_t size)
 enum tutti_err tutti_http_listen(int *socket, const char *where, const char *option, char *address, size_t size)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    struct tutti_node_address at;
+    struct tutti_address at;
     char text[sizeof at.host], port[16];
     snprintf(text, sizeof text, "%s%s", strchr(where, ':') ? "" : "127.0.0.1:", where);
-    TRY(tutti_node_address_read(&at, text, option, true));
+    TRY(tutti_address_read(&at, text, option, true));
     snprintf(port, sizeof port, "%d", at.port);
     int error = getaddrinfo(at.host, port, &hints, &found);
     *socket = error || !found ? -1 : listen_at(found);
