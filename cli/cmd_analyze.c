@@ -254,11 +254,11 @@ static void print_table(const struct tutti_analysis *analysis)
     };
     fprintf(output_standard(), "%-12s %-18s", "stability", "");
     for (int o = 0; o < TUTTI_ORDERS; o++)
-        fprintf(output_standard(), o == TUTTI_MOST_ORDER ? " %s\n" : " %-17s", analysis->rows[o].name);
+        fprintf(output_standard(), o == TUTTI_MOST_EXTRAPOLATION ? " %s\n" : " %-17s", analysis->rows[o].name);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         fprintf(output_standard(), "%-12s %-18s", "", lines[i].name);
         for (int o = 0; o < TUTTI_ORDERS; o++)
-            print_cell((const void *)((const char *)&analysis->rows[o] + lines[i].cell), o == TUTTI_MOST_ORDER);
+            print_cell((const void *)((const char *)&analysis->rows[o] + lines[i].cell), o == TUTTI_MOST_EXTRAPOLATION);
     }
 }
 

@@ -30,7 +30,7 @@ struct analyst {
 static void note_choices(struct analyst *analyst, const struct tutti_master *master)
 {
     static const char *const names[TUTTI_CHOICES] = {"coupling", "control", "extrapolate", "events"};
-    static const char *const orders[] = {"0", "1", "2"};
+    static const char *const orders[] = {"0", "1", "2", "3"};
     const struct tutti_chosen *chosen = &master->chosen;
     const char *const values[TUTTI_CHOICES] = {
         tutti_system_is_coupled(master->rank->job->system) ? chosen->coupling->name : "none", chosen->control->name,

@@ -209,6 +209,12 @@ static bool comes_back(const struct tutti_unit *unit)
                : unit->fmu->desc->event_indicator_count > 0 || (flags & TUTTI_NEEDS_COMPLETED_STEP) != 0;
 }
 
+/* Does it follow inputs that move inside of a step? */
+static bool follows(const struct tutti_unit *unit)
+{
+    return (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
+}
+
 static void look_at_member(struct facts *facts, const struct tutti_member *member)
 {
     const struct tutti_unit *unit = member->unit;
@@ -225,8 +231,7 @@ static void look_at_member(struct facts *facts, const struct tutti_member *membe
         facts->own_step = member;
     if (unit->fmu->desc->interfaces[unit->kind->interface].fixed_step > 0 && !facts->stairs)
         facts->stairs = member;
-    bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
-    facts->takes_slopes = facts->takes_slopes || (moves && member->wires->gather_count > 0);
+    facts->takes_slopes = facts->takes_slopes || (follows(unit) && member->wires->gather_count > 0);
     facts->has_events = facts->has_events || comes_back(unit);
 }
 
@@ -567,6 +572,21 @@ static enum tutti_err choose_extrapolation(struct tutti_master *master, const st
     return TUTTI_OK;
 }
 
+/* Cubics need derivatives of outputs, and units that follow them. */
+static void look_at_cubics(struct tutti_master *master)
+{
+    const struct tutti_rank *rank = master->rank;
+    struct tutti_chosen *chosen = &master->chosen;
+    const struct tutti_wires *wires = &rank->wires;
+    chosen->on_lines = chosen->holding = NULL;
+    for (uint32_t i = 0; i < wires->real_count && chosen->order == TUTTI_CUBIC && !chosen->on_lines; i++)
+        if (wires->reals[i].smooth && !tutti_extrapolation_gives(rank, i))
+            chosen->on_lines = &rank->members[wires->reals[i].component];
+    for (uint32_t m = 0; m < rank->member_count && chosen->order == TUTTI_CUBIC && !chosen->holding; m++)
+        if (rank->members[m].wires->gather_count > 0 && !follows(rank->units[m]))
+            chosen->holding = &rank->members[m];
+}
+
 /* Will the coupling have all units there are in its solver, named by an option or not? */
 static bool will_join_all(const struct tutti_master *master, const struct facts *facts)
 {
@@ -684,6 +704,12 @@ static enum tutti_err check_together(const struct tutti_master *master, const st
         return tutti_fail(TUTTI_ERR_ARGUMENT, "%s goes with %s, not with %s",
                           master->chosen.corrects ? "--correct" : "--smooth", couplings_that(does_take_correction).text,
                           master->chosen.coupling->name);
+    if (order == TUTTI_CUBIC && !master->chosen.coupling->iterates)
+        return tutti_fail(
+            TUTTI_ERR_ARGUMENT,
+            "--extrapolate 3 is a cubic between both ends of a step, and the end is known only where steps are "
+            "repeated: it goes with %s, not with %s; use --extrapolate 2",
+            couplings_that(does_iterate).text, master->chosen.coupling->name);
     if (master->chosen.smooths && order == 0)
         return tutti_fail(TUTTI_ERR_ARGUMENT, "--smooth needs inputs that move: use --extrapolate 1 or 2");
     if (master->chosen.control->takes_quantum && !rank->job->options.has_quantum)
@@ -773,6 +799,24 @@ static void warn_of_idle(const struct tutti_master *master)
                              all[i].option, all[i].with);
 }
 
+/* What --extrapolate 3 cannot be here. */
+static void warn_of_cubics(const struct tutti_master *master)
+{
+    const struct tutti_chosen *chosen = &master->chosen;
+    const struct {
+        const struct tutti_member *member;
+        const char *what;
+    } all[] = {
+        {chosen->on_lines, "gives no derivatives of its outputs, which move on lines"},
+        {chosen->holding, "does not follow inputs inside of a step, and holds them"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].member)
+            tutti_log_printf(master->rank->log, TUTTI_LOG_WARNING, NULL,
+                             "--extrapolate 3: '%s' %s, so that the order of the coupling is not 4, but 2 at most",
+                             name_of(all[i].member), all[i].what);
+}
+
 /* The unit because of which steps are fixed, and why; NULL: there is none. */
 static void note_blame(struct tutti_master *master, const struct facts *facts)
 {
@@ -820,6 +864,7 @@ void tutti_master_tell(const struct tutti_master *master)
             tutti_log_printf(rank->log, TUTTI_LOG_INFO, NULL, "auto: %s %s: %s", names[i], values[i],
                              master->chosen.reasons[i]);
     warn_of_idle(master);
+    warn_of_cubics(master);
 }
 
 bool tutti_master_relies_on_going_back(const struct tutti_master *master)
@@ -850,6 +895,7 @@ enum tutti_err tutti_master_choose(struct tutti_master *master)
     master->chosen.per_time = master->chosen.control->bounds_run && !master->chosen.smooths &&
                               !(per && strcmp(per, "step") == 0);
     TRY(choose_extrapolation(master, &facts, &master->chosen.order));
+    look_at_cubics(master);
     if (!facts.coupled)
         TRY(check_alone(master));
     master->chosen.blame = NULL;

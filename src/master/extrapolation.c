@@ -32,7 +32,7 @@ enum tutti_err tutti_extrapolation_open(struct tutti_extrapolation *e, struct tu
     e->references = calloc((size_t)rank->wires.real_count + 1, sizeof *e->references);
     e->values = reals(e);
     bool all = e->references && e->values;
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+    for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         e->work[o] = reals(e);
         all = all && e->work[o];
         if (e->gives)
@@ -50,7 +50,7 @@ enum tutti_err tutti_extrapolation_remember(struct tutti_extrapolation *e, struc
     TRY(tutti_history_remember(&e->history, remembered));
     for (size_t point = 0; e->history.values && point < TUTTI_HISTORY_ROOM; point++)
         TRY(tutti_outputs_remember(e->outputs, remembered, e->history.values + point * e->history.count));
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+    for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         struct tutti_history *rates = &e->rates[o];
         TRY(tutti_history_remember(rates, remembered));
         for (size_t point = 0; rates->values && point < TUTTI_HISTORY_ROOM; point++)
@@ -64,7 +64,7 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
     tutti_history_fini(&e->history);
     free(e->references);
     free(e->values);
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++) {
+    for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++) {
         tutti_history_fini(&e->rates[o]);
         free(e->work[o]);
     }
@@ -72,7 +72,7 @@ void tutti_extrapolation_close(struct tutti_extrapolation *e)
 }
 
 /* Asks the unit of reals `first` ... `end - 1`, which are scalars. FMI 2.0 knows derivatives only after a step. */
-static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end)
+static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_t first, uint32_t end, double *rates)
 {
     struct tutti_rank *rank = e->rank;
     const struct tutti_member *member = &rank->members[rank->wires.reals[first].component];
@@ -83,10 +83,9 @@ static enum tutti_err ask(struct tutti_extrapolation *e, unsigned order, uint32_
         const struct tutti_slot *slot = &rank->wires.slots[rank->wires.reals[i].node];
         knows = knows && slot->count == 1;
         e->references[i - first] = slot->reference;
-        e->work[0][i] = NAN;
+        rates[i] = NAN;
     }
-    return knows ? unit->kind->get_output_derivatives(unit, e->references, end - first, (int32_t)order,
-                                                      e->work[0] + first)
+    return knows ? unit->kind->get_output_derivatives(unit, e->references, end - first, (int32_t)order, rates + first)
                  : TUTTI_OK;
 }
 
@@ -97,13 +96,35 @@ static enum tutti_err ask_all(struct tutti_extrapolation *e, unsigned order)
     for (uint32_t i = 0, end; i < rank->wires.real_count; i = end) {
         for (end = i + 1; end < rank->wires.real_count && all[end].component == all[i].component;)
             end++;
-        TRY(ask(e, order, i, end));
+        TRY(ask(e, order, i, end, e->work[0]));
     }
     TRY(tutti_channels_exchange_rates(&rank->channels, e->work[0]));
     if (e->correct)
         TRY(e->correct(e->context, order, e->work[0]));
     tutti_history_push(&e->rates[order - 1], rank->t, e->work[0]);
     return TUTTI_OK;
+}
+
+bool tutti_extrapolation_gives(const struct tutti_rank *rank, uint32_t real)
+{
+    const struct tutti_wires *wires = &rank->wires;
+    uint32_t component = wires->reals[real].component;
+    bool scalars = rank->members[component].unit->output_order > 0;
+    for (uint32_t i = wires->real_first[component]; i < wires->real_first[component + 1]; i++)
+        scalars = scalars && wires->slots[wires->reals[i].node].count == 1;
+    return scalars && wires->reals[real].smooth;
+}
+
+double tutti_extrapolation_rate(const struct tutti_extrapolation *e, uint32_t real)
+{
+    return e->gives && e->rates[0].points > 0 ? tutti_history_values(&e->rates[0], 0)[real] : NAN;
+}
+
+enum tutti_err tutti_extrapolation_ask(struct tutti_extrapolation *e, uint32_t component, double *rates)
+{
+    const uint32_t *first = e->rank->wires.real_first;
+    return first[component] < first[component + 1] ? ask(e, 1, first[component], first[component + 1], rates)
+                                                   : TUTTI_OK;
 }
 
 /* Those that units give, else those of the polynomial: where the error is controlled, of one through a point more, whose
@@ -125,6 +146,9 @@ void tutti_extrapolation_lay(struct tutti_extrapolation *e)
                 e->work[o - 1][i] = given[i];
         tutti_wires_put_slopes(&rank->wires, o, e->work[o - 1]);
     }
+    for (unsigned o = e->order + 1; o <= rank->wires.order; o++)
+        for (uint32_t i = 0; i < rank->wires.real_count; i++)
+            rank->wires.slopes[o - 1][rank->wires.reals[i].place] = 0;
 }
 
 /* At rank->t. A unit that has ended the run is not asked any more. */
@@ -152,7 +176,7 @@ enum tutti_err tutti_extrapolation_restart(struct tutti_extrapolation *e)
     if (!e->keeps)
         return TUTTI_OK;
     tutti_history_restart(&e->history);
-    for (int o = 0; o < TUTTI_MOST_ORDER; o++)
+    for (int o = 0; o < TUTTI_MOST_EXTRAPOLATION; o++)
         tutti_history_restart(&e->rates[o]);
     return push(e);
 }

@@ -15,6 +15,10 @@
 /* So many points after the start or an event errors of the first ones, which are of low order, are seen in predictions. */
 enum { TUTTI_FIRST_STEPS = 8 };
 
+/* What --extrapolate 3 is: signals move on cubics between both ends of a step that is repeated (staging.h); their first guess
+ * is on a parabola. */
+enum { TUTTI_CUBIC = 3 };
+
 struct tutti_extrapolation {
     struct tutti_rank *rank; /* both are borrowed */
     struct tutti_outputs *outputs;
@@ -24,15 +28,15 @@ struct tutti_extrapolation {
     bool keeps;                   /* points are kept: for this, or for a control that compares with predictions */
     struct tutti_history history; /* of wires.reals */
     bool gives;                   /* some unit gives derivatives of outputs */
-    struct tutti_history rates[TUTTI_MOST_ORDER]; /* then: these, NAN where they are not given */
-    double *values, *work[TUTTI_MOST_ORDER];
+    struct tutti_history rates[TUTTI_MOST_EXTRAPOLATION]; /* then: these, NAN where they are not given */
+    double *values, *work[TUTTI_MOST_EXTRAPOLATION];
     uint32_t *references; /* for asking a unit */
     /* Corrects derivatives of an order that units gave at the point reached; NULL: they are right as they are. */
     enum tutti_err (*correct)(void *context, unsigned order, double *rates);
     void *context;
 };
 
-/* "0", "1", "2"; ARGUMENT. */
+/* "0", "1", "2", "3"; ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tutti_extrapolation_find(const char *name, unsigned *order);
 
 /* With the units at the first point. In `e` are order, varies, and keeps, if predictions are wanted whatever the order. */
@@ -51,6 +55,14 @@ void tutti_extrapolation_lay(struct tutti_extrapolation *extrapolation);
 /* rank->t is the middle of two half steps; afterwards it is forgotten. */
 TUTTI_CHECKED enum tutti_err tutti_extrapolation_enter_middle(struct tutti_extrapolation *extrapolation);
 void tutti_extrapolation_leave_middle(struct tutti_extrapolation *extrapolation);
+
+/* Does the unit of a real (wires.reals) give its derivative? */
+bool tutti_extrapolation_gives(const struct tutti_rank *rank, uint32_t real);
+/* What it gave at the newest point; NAN: nothing. */
+double tutti_extrapolation_rate(const struct tutti_extrapolation *extrapolation, uint32_t real);
+/* Derivatives that an own unit gives of its reals where it is, into `rates`, which has one per real: NAN where it gives none. */
+TUTTI_CHECKED enum tutti_err tutti_extrapolation_ask(struct tutti_extrapolation *extrapolation, uint32_t component,
+                                                     double *rates);
 
 /* The order that history and derivatives allow now. */
 unsigned tutti_extrapolation_order(const struct tutti_extrapolation *extrapolation);

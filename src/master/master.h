@@ -34,7 +34,9 @@ struct tutti_chosen {
     const struct tutti_coupling *coupling;
     const struct tutti_control *control;
     const struct tutti_detection *detection;
-    unsigned order;         /* of extrapolation */
+    unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step ... */
+    /* ... but outputs of this unit move on lines, and this one does not follow its inputs inside of a step; NULL: none. */
+    const struct tutti_member *on_lines, *holding;
     bool corrects, smooths; /* with couplings that take it */
     bool solves;            /* ... outputs are solved for where they are corrected */
     unsigned table_order;   /* the order that values of tables leave, where units hold them; 0: no unit does */

@@ -105,14 +105,15 @@ static enum tutti_err open_signals(struct tutti_master *master, unsigned order)
     master->staging.running = &master->running;
     master->staging.extrapolation = &master->extrapolation;
     master->staging.by_means = master->chosen.per_time;
+    master->staging.cubic = master->chosen.order == TUTTI_CUBIC;
     TRY(tutti_staging_open(&master->staging, rank));
     TRY(tutti_wires_let_move(&rank->wires, order, rank->units));
     if (order > 0)
         TRY(tutti_staging_place(&master->staging));
     master->rules.second = master->staging.second;
-    master->extrapolation = (struct tutti_extrapolation){.order = master->chosen.order,
-                                                         .keeps = master->chosen.control->predicts,
-                                                         .varies = master->chosen.control->varies};
+    unsigned guess = master->staging.cubic ? TUTTI_MOST_EXTRAPOLATION : master->chosen.order;
+    master->extrapolation = (struct tutti_extrapolation){
+        .order = guess, .keeps = master->chosen.control->predicts, .varies = master->chosen.control->varies};
     return tutti_extrapolation_open(&master->extrapolation, &master->outputs);
 }
 

@@ -86,7 +86,8 @@
     X(AUTO, "auto", NULL)                                                                                              \
     X(CONSTANT, "0", "held")                                                                                           \
     X(LINE, "1", "a line")                                                                                             \
-    X(PARABOLA, "2", "a parabola")
+    X(PARABOLA, "2", "a parabola")                                                                                     \
+    X(CUBIC, "3", "relax, newton: a cubic between both ends of the step")
 
 /* What a tolerance bounds. */
 #define TUTTI_ERRORS_PER(X)                                                                                            \

@@ -88,6 +88,8 @@ double tutti_wires_moved(const struct tutti_wires *wires, size_t place, double e
         value += elapsed * wires->gathered_slopes[0][place];
     if (wires->order >= 2)
         value += elapsed * elapsed / 2 * wires->gathered_slopes[1][place];
+    if (wires->order >= 3)
+        value += elapsed * elapsed * elapsed / 6 * wires->gathered_slopes[2][place];
     return value;
 }
 

@@ -55,7 +55,8 @@ struct tutti_slot {
     bool fed;                        /* by the master; at the start it gets nothing else */
 };
 
-enum { TUTTI_MOST_ORDER = 2 };
+/* Derivatives with which signals move in a step; those with which they are extrapolated. */
+enum { TUTTI_MOST_ORDER = 3, TUTTI_MOST_EXTRAPOLATION = 2 };
 
 /* How a unit is told that its inputs move: `count` pairs of reference and order, in one FMI call; or, with none of these,
  * by asking for them inside the step (FMI 3.0). */
@@ -102,7 +103,7 @@ struct tutti_wires {
     struct tutti_part *parts;
     uint32_t part_count;
     const bool *others;
-    /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 and 2. */
+    /* How Float64 signals move from the beginning of a step on, and with them the inputs: derivatives of order 1 to 3. */
     unsigned order; /* 0: signals are held */
     double *slopes[TUTTI_MOST_ORDER], *gathered_slopes[TUTTI_MOST_ORDER];
     struct tutti_real *reals; /* every Float64 output that is read, element by element; by component */

@@ -9,7 +9,7 @@
 #include "rank/rank.h"
 #include "start/propagation.h"
 
-enum { TUTTI_ORDERS = TUTTI_MOST_ORDER + 1 };
+enum { TUTTI_ORDERS = TUTTI_MOST_EXTRAPOLATION + 1 };
 
 /* Of one loop, or the worst of several. NAN: not looked for. */
 struct tutti_radii {

@@ -18,7 +18,8 @@ static inline const char *control_at(size_t i)
     return names[i];
 }
 
-static const char *const orders[] = {"0", "1", "2"}; /* of extrapolation */
+/* Of extrapolation; the last one for couplings that repeat steps. */
+static const char *const orders[] = {"0", "1", "2", "3"};
 static const char *const detections[] = {"none", "early", "output"};
 
 static inline const struct tutti_coupling *coupling_of(const char *name)
@@ -39,6 +40,11 @@ static inline const struct tutti_control *control_of(const char *name)
 static inline bool fit(const char *coupling, const char *control)
 {
     return coupling_of(coupling)->iterates || !control_of(control)->for_iteration;
+}
+
+static inline size_t order_count(const char *coupling)
+{
+    return coupling_of(coupling)->iterates ? 4 : 3;
 }
 
 #endif

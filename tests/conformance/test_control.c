@@ -246,7 +246,7 @@ static void all_combinations_run(void **state)
 {
     (void)state;
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < COUNT(orders); o++)
+        for (size_t o = 0; o < order_count(couplings[c]); o++)
             for (size_t e = 0; e < COUNT(detections); e++)
                 run_combination(&ring, couplings[c], orders[o], detections[e]);
 }
@@ -329,7 +329,7 @@ static void errors_fall_with_the_tolerance(void **state)
     if (!estimates())
         return;
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < (iterates(couplings[c]) ? 1 : COUNT(orders)); o++)
+        for (size_t o = 0; o < (iterates(couplings[c]) ? 1 : order_count(couplings[c])); o++)
             check_tolerance(couplings[c], orders[o], coupling_of(couplings[c])->order((unsigned)o));
 }
 
@@ -382,7 +382,7 @@ static void a_step_taken_back_leaves_no_trace(void **state)
     if (!is("fixed"))
         return;
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < COUNT(orders); o++) {
+        for (size_t o = 0; o < order_count(couplings[c]); o++) {
             struct outcome with, without;
             struct tutti_run_options options = plain_options();
             options.coupling = couplings[c];

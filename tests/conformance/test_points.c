@@ -97,7 +97,7 @@ static void all_combinations_of(const struct model *of, int ahead)
     const char *path = scratch_path(&file, "system.ssd");
     write_system(of->components, of->component_count);
     for (size_t c = 0; couplings[c]; c++)
-        for (size_t o = 0; o < COUNT(orders); o++)
+        for (size_t o = 0; o < order_count(couplings[c]); o++)
             for (size_t e = 0; e < COUNT(detections); e++) {
                 struct tutti_run_options options = {.files = &path,
                                                     .file_count = 1,

@@ -37,7 +37,7 @@ def masters():
     pairs = [*itertools.product(COUPLINGS, CONTROLS),
              *itertools.product((coupling for coupling in COUPLINGS if coupling[0] in ("relax", "newton")), ITERATED)]
     for n, (coupling, control) in enumerate(pairs):
-        order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % 3
+        order = 1 + n % 2 if "--smooth" in coupling else (n + n // 5) % (4 if coupling[0] in ("relax", "newton") else 3)
         yield ("--coupling", *coupling, "--control", *control, "--extrapolate", str(order), "--events",
                EVENTS[(n // 2 + n // 7) % 3], "--rtol", "1e-3", "--atol", "1e-4")
 

@@ -73,6 +73,19 @@ class Newton(CoupledTest):
         self.refused("run", f"a={tracker}", f"b={tracker}", *connect("a.y=b.u", "b.y=a.u"), *NEWTON, "--rollback", "fmu", "--stop", "1",
                      "-o", self.path("none.csv"), status=1, says=["--coupling newton takes units back, and 'a'", "--rollback auto"])
 
+    def test_cubics(self):
+        """Only where the end of a step is known; who cannot is named, once."""
+        pair = [(f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Tracker', '2')}", *connect("a.y=b.u", "b.y=a.u")),
+                (f"a={kit_fmu('Tracker', '2')}", f"b={test_fmu('Follower', '2')}", *connect("a.y=b.u", "b.x=a.u")),
+                (f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Feedthrough', '2')}", *connect("a.y=b.float64_in", "b.float64_out=a.u"))]
+        run = "--extrapolate", "3", "--set", "a.x=1", "--stop", "1", "--step", "0.1", "-o", self.path("r.csv")
+        self.refused("run", *pair[0], *run, "--coupling", "seidel", status=2,
+                     says="--extrapolate 3 is a cubic .*: it goes with --coupling relax or newton, not with seidel; use --extrapolate 2")
+        for units, says in zip(pair, (set(), {"gives no derivatives"}, {"gives no derivatives", "does not follow inputs"})):
+            err = self.tutti("run", *units, *run, *NEWTON, status=0).err
+            for what in ("gives no derivatives", "does not follow inputs"):
+                self.assertEqual(err.count(f"warning: --extrapolate 3: 'b' {what}"), what in says, err)
+
     def test_idle_options(self):
         pair = (f"a={kit_fmu('Tracker', '2')}", f"b={kit_fmu('Tracker', '2')}", *connect("a.y=b.u", "b.y=a.u"), "--stop", "1",
                 "-o", self.path("r.csv"))

@@ -29,9 +29,12 @@ static enum tutti_err step(struct tutti_master *master, double target, struct tu
 /* Of inputs that are held only the mean is right. */
 static unsigned order_with(const struct tutti_master *master, unsigned extrapolation)
 {
+    const struct tutti_chosen *chosen = &master->chosen;
     bool coupled = tutti_system_is_coupled(master->rank->job->system);
-    unsigned order = coupled ? master->chosen.coupling->order(extrapolation) : master->chosen.table_order;
-    unsigned most = master->chosen.table_order > 0 ? master->chosen.table_order : master->staging.holds ? 2 : order;
+    if (chosen->order == TUTTI_CUBIC)
+        extrapolation = chosen->on_lines || chosen->holding ? 1 : TUTTI_CUBIC;
+    unsigned order = coupled ? chosen->coupling->order(extrapolation) : chosen->table_order;
+    unsigned most = chosen->table_order > 0 ? chosen->table_order : master->staging.holds ? 2 : order;
     return order < most ? order : most;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Interface Newton (Awais 2015 section 5.3; Nicolai 2019 section 3.2): the macro step is repeated until what units see of each
  * other at its end is what they give there, x = Y(x), by Newton's method (KINSOL). Inputs move on a line between both ends of the
- * step, as with relax, so that the method is of order 2.
+ * step, as with relax, so that the method is of order 2; or on a cubic (staging.h), which makes it one of order 4.
  *
  * Cycle by cycle (cycles.h): what lies in no cycle of connections steps once. The unknowns of a cycle are the continuous Float64
- * outputs that its units read of each other; the Jacobian is I - (dY/du) L of the step (step_jacobian.h). All ranks solve, with the
+ * outputs that its units read of each other, and for cubics their derivatives there, times the step; the Jacobian is I - (dY/du) L of the step (step_jacobian.h). All ranks solve, with the
  * same numbers. Everything else that units of a cycle read of each other (Booleans, integers, discrete Reals, texts) is held while
  * Newton's method runs, at what it was after the last solution, which is repeated until that rests; or, where events are located by
  * changes of discrete outputs, at what it was at the start of the step.
@@ -54,7 +54,10 @@ static const double LARGEST_WEIGHT = 0.01;
 struct ring {
     struct interface *interface;
     const struct tutti_cycle *cycle;
-    uint32_t n, column_first; /* of the Jacobian */
+    uint32_t n;       /* unknowns: values, those of the cycle, then derivatives of those that have them */
+    uint32_t *rates;  /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
+    uint32_t *values; /* per unknown: the value, itself or the one whose derivative it is */
+    uint32_t column_first, column_count; /* of the Jacobian */
     struct tutti_fixed_point problem;
     struct tutti_pattern pattern; /* of dY/dx, if it is sparse */
     struct tutti_newton *solver;
@@ -63,6 +66,7 @@ struct ring {
     double *first;               /* what the first sweep of the step gave */
     double *matrix;              /* broyden: dY/dx, column by column ... */
     double *seen_x, *seen_image; /* ... updated last there */
+    double *at;                  /* where the Jacobian is made */
     double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
     double residual;             /* scaled, in the iteration before */
     bool made;                   /* in that one its Jacobian was made */
@@ -85,12 +89,13 @@ struct interface {
     struct ring *rings;
     struct tutti_step_jacobian jacobian; /* columns of all cycles */
     struct tutti_step_meaning meaning;
-    uint32_t *unknowns;      /* per column: of its cycle */
-    uint32_t *unknown_first; /* per component: the first one that is its output; they are by component, as rows are */
-    size_t *places;          /* per entry: in the matrix of its cycle */
-    double *base;            /* of the Jacobian */
-    double *jacobian_h;      /* per cycle */
-    struct room *rooms;      /* all that Jacobians consist of */
+    uint32_t *unknowns;     /* per column: of its cycle */
+    uint32_t *row_unknowns; /* per row: likewise */
+    double *tried;          /* per real: derivatives at the end of a step that is tried */
+    size_t *places;         /* per entry: in the matrix of its cycle */
+    double *base;           /* of the Jacobian */
+    double *jacobian_h;     /* per cycle */
+    struct room *rooms;     /* all that Jacobians consist of */
     size_t room_count;
     unsigned long start_step;           /* the number of the macro step whose start they know */
     double *begin;                      /* per real: at the start of the step */
@@ -136,18 +141,14 @@ static enum tutti_err take_back(struct ring *ring)
     return TUTTI_OK;
 }
 
-/* Signals of the cycle move from the start to the guess. */
-static void lay_slopes(const struct ring *ring, const double *x)
+/* A signal of the cycle moves from the start to the guess. */
+static void lay_slope(const struct ring *ring, uint32_t value, const double *x)
 {
     const struct interface *self = ring->interface;
-    const struct tutti_rank *rank = self->master->rank;
-    double h = self->target - rank->t;
-    for (uint32_t k = 0; k < ring->n; k++) {
-        uint32_t real = ring->cycle->reals[k], place = rank->wires.reals[real].place;
-        rank->wires.slopes[0][place] = (x[k] - self->begin[real]) / h;
-        for (unsigned o = 1; o < rank->wires.order; o++)
-            rank->wires.slopes[o][place] = 0;
-    }
+    uint32_t real = ring->cycle->reals[value], rate = ring->rates[value];
+    double h = self->target - self->master->rank->t;
+    tutti_staging_lead(&self->master->staging, real, self->begin[real], x[value],
+                       rate == TUTTI_NONE ? NAN : x[rate] / h, h);
 }
 
 /* Discrete inputs are staged before the first sweep, and after a solution (carry). */
@@ -194,12 +195,32 @@ static enum tutti_err step_stage(struct interface *self, const struct tutti_stag
     return tutti_couple_agree(self->master, outcome);
 }
 
+/* The step times the derivative of a value at its end; where the unit gives no number, that of the line stands for it. */
+static double move_by(const struct ring *ring, uint32_t value, double end, const double *rates)
+{
+    const struct interface *self = ring->interface;
+    uint32_t real = ring->cycle->reals[value];
+    return isfinite(rates[real]) ? (self->target - self->master->rank->t) * rates[real] : end - self->begin[real];
+}
+
 static void take_image(const struct ring *ring, double *image)
 {
     const struct tutti_wires *wires = &ring->interface->master->rank->wires;
     const double *signals = (const double *)(const void *)wires->signals;
-    for (uint32_t k = 0; k < ring->n; k++)
-        image[k] = signals[wires->reals[ring->cycle->reals[k]].place];
+    for (uint32_t k = 0; k < ring->cycle->n; k++) {
+        uint32_t real = ring->cycle->reals[k];
+        image[k] = signals[wires->reals[real].place];
+        if (ring->rates[k] != TUTTI_NONE)
+            image[ring->rates[k]] = move_by(ring, k, image[k], ring->interface->master->staging.ends);
+    }
+}
+
+static enum tutti_err ask_units(struct interface *self, const struct tutti_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (tutti_rank_owns(self->master->rank, unit_at(self, stage, i)))
+            TRY(tutti_staging_ask(&self->master->staging, unit_at(self, stage, i)));
+    return tutti_staging_share(&self->master->staging);
 }
 
 /* A guess that a unit refuses is outside, unless it is the first one: then the step is too long. An event ends the solution. */
@@ -210,7 +231,8 @@ static enum tutti_err sweep(void *context, const double *x, double *image, bool 
     struct tutti_outcome outcome = tutti_outcome_begin();
     if (ring->away)
         TRY(take_back(ring));
-    lay_slopes(ring, x);
+    for (uint32_t k = 0; k < ring->cycle->n; k++)
+        lay_slope(ring, k, x);
     ring->away = true;
     TRY(step_stage(self, ring->cycle->stage, ring->sweeps == 0, &outcome));
     ring->sweeps++;
@@ -224,6 +246,7 @@ static enum tutti_err sweep(void *context, const double *x, double *image, bool 
         self->interrupted = true;
         return TUTTI_ERR_DISCARD;
     }
+    TRY(ask_units(self, ring->cycle->stage));
     take_image(ring, ring->image);
     if (ring->sweeps == 1)
         memcpy(ring->first, ring->image, ring->n * sizeof *ring->first);
@@ -245,12 +268,13 @@ static enum tutti_err move_column(void *context, struct tutti_member *member, ui
 {
     const struct ring *ring = context;
     struct interface *self = ring->interface;
-    const struct tutti_rank *rank = self->master->rank;
-    uint32_t real = ring->cycle->reals[self->unknowns[column]];
-    double *slope = &rank->wires.slopes[0][rank->wires.reals[real].place], before = *slope;
-    *slope += distance / (self->target - rank->t);
+    uint32_t unknown = self->unknowns[column];
+    double before = ring->at[unknown];
+    ring->at[unknown] += distance;
+    lay_slope(ring, ring->values[unknown], ring->at);
     enum tutti_err err = stage_unit(self, member, false);
-    *slope = before;
+    ring->at[unknown] = before;
+    lay_slope(ring, ring->values[unknown], ring->at);
     return err;
 }
 
@@ -260,10 +284,16 @@ static enum tutti_err read_rows(void *context, struct tutti_member *member, doub
     const struct interface *self = ring->interface;
     const struct tutti_wires *wires = &self->master->rank->wires;
     const double *signals = (const double *)(const void *)wires->signals;
-    const uint32_t *reals = ring->cycle->reals + self->unknown_first[member->component];
+    const uint32_t *unknowns = self->row_unknowns + self->jacobian.row_first[member->component];
     uint32_t count = rows_of(self, member->component);
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] = signals[wires->reals[reals[i]].place];
+    if (self->master->staging.cubic)
+        TRY(tutti_extrapolation_ask(&self->master->extrapolation, member->component, self->tried));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = ring->values[unknowns[i]];
+        rows[i] = signals[wires->reals[ring->cycle->reals[value]].place];
+        if (unknowns[i] != value)
+            rows[i] = move_by(ring, value, rows[i], self->tried);
+    }
     return TUTTI_OK;
 }
 
@@ -294,17 +324,18 @@ static enum tutti_err measure(struct ring *ring, const double *x, bool by_deriva
 {
     struct interface *self = ring->interface;
     struct tutti_master *master = self->master;
-    const struct tutti_wires *wires = &master->rank->wires;
+    const struct tutti_stage *stage = ring->cycle->stage;
     struct tutti_step_jacobian *jacobian = &self->jacobian;
-    uint32_t first = ring->column_first, count = ring->cycle->column_count;
+    uint32_t first = ring->column_first, count = ring->column_count;
     bool complete;
-    for (uint32_t k = 0; k < ring->n; k++) {
-        uint32_t component = wires->reals[ring->cycle->reals[k]].component;
-        self->base[jacobian->row_first[component] + k - self->unknown_first[component]] = ring->image[k];
-    }
+    for (uint32_t i = 0; i < stage->count; i++)
+        for (uint32_t component = unit_at(self, stage, i), row = jacobian->row_first[component];
+             row < jacobian->row_first[component + 1]; row++)
+            self->base[row] = ring->image[self->row_unknowns[row]];
     for (uint32_t c = first; c < first + count; c++)
         jacobian->columns[c].value = x[self->unknowns[c]];
-    jacobian->meaning = by_derivatives ? &self->meaning : NULL;
+    memcpy(ring->at, x, ring->n * sizeof *x);
+    jacobian->meaning = by_derivatives && !master->staging.cubic ? &self->meaning : NULL;
     TRY(leave_to_trials(ring));
     TRY(tutti_step_jacobian_measure(jacobian, &(struct tutti_step_probe){ring, move_column, read_rows}, &master->rules,
                                     self->start, self->target, self->base, first, count, &complete));
@@ -322,7 +353,7 @@ static void put_entries(const struct ring *ring, double *matrix)
 {
     const struct interface *self = ring->interface;
     const struct tutti_step_jacobian *jacobian = &self->jacobian;
-    for (uint32_t c = ring->column_first; c < ring->column_first + ring->cycle->column_count; c++)
+    for (uint32_t c = ring->column_first; c < ring->column_first + ring->column_count; c++)
         for (uint32_t i = 0; i < rows_of(self, jacobian->columns[c].component); i++)
             matrix[self->places[jacobian->columns[c].first + i]] = jacobian->entries[jacobian->columns[c].first + i];
 }
@@ -414,16 +445,14 @@ static enum tutti_err add_room(struct interface *self, double *values, size_t co
 static enum tutti_err open_pattern(struct ring *ring)
 {
     struct interface *self = ring->interface;
-    const struct tutti_cycle *cycle = ring->cycle;
     size_t count = 0, e = self->jacobian.columns[ring->column_first].first;
     struct tutti_pattern_place *list = calloc(self->jacobian.entry_count + 1, sizeof *list);
     if (!list)
         return tutti_fail_memory();
-    for (uint32_t c = 0; c < cycle->column_count; c++) {
-        uint32_t component = cycle->columns[c].component, first = self->unknown_first[component];
-        for (uint32_t k = first; k < first + rows_of(self, component); k++)
-            list[count++] = (struct tutti_pattern_place){(int32_t)k, (int32_t)cycle->columns[c].unknown};
-    }
+    for (uint32_t c = ring->column_first; c < ring->column_first + ring->column_count; c++)
+        for (uint32_t component = self->jacobian.columns[c].component, row = self->jacobian.row_first[component];
+             row < self->jacobian.row_first[component + 1]; row++)
+            list[count++] = (struct tutti_pattern_place){(int32_t)self->row_unknowns[row], (int32_t)self->unknowns[c]};
     enum tutti_err err = tutti_pattern_init(&ring->pattern, (int32_t)ring->n, (int32_t)ring->n, list, count);
     bool sparse = !err && self->kind != JACOBIAN_BROYDEN && tutti_pattern_is_worth_sparse(&ring->pattern);
     for (size_t i = 0; i < count && !err; i++)
@@ -438,10 +467,10 @@ static enum tutti_err open_ring(struct ring *ring)
 {
     struct interface *self = ring->interface;
     struct tutti_rank *rank = self->master->rank;
-    size_t n = ring->n = ring->cycle->n;
+    size_t n = ring->n;
     bool broyden = self->kind == JACOBIAN_BROYDEN;
-    double **const vectors[] = {&ring->x,       &ring->image, &ring->residuals, &ring->scale,     &ring->first,
-                                &ring->guessed, &ring->guess, &ring->seen_x,    &ring->seen_image};
+    double **const vectors[] = {&ring->x,       &ring->image, &ring->residuals, &ring->scale,      &ring->first,
+                                &ring->guessed, &ring->guess, &ring->seen_x,    &ring->seen_image, &ring->at};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = tutti_arena_array(&rank->arena, n, sizeof(double));
         if (!*vectors[i])
@@ -450,7 +479,7 @@ static enum tutti_err open_ring(struct ring *ring)
     if (n == 0)
         return TUTTI_OK;
     for (uint32_t k = 0; k < n; k++) {
-        double nominal = rank->wires.reals[ring->cycle->reals[k]].nominal;
+        double nominal = rank->wires.reals[ring->cycle->reals[ring->values[k]]].nominal;
         ring->scale[k] = fmax(nominal * self->master->norm.atol / self->master->norm.rtol, 1e-100);
     }
     ring->problem = (struct tutti_fixed_point){.n = n,
@@ -471,47 +500,99 @@ static enum tutti_err open_ring(struct ring *ring)
     return tutti_newton_new(&ring->solver, &ring->problem);
 }
 
-/* Columns and rows of all cycles in one Jacobian: rows of a unit are its unknowns. */
+/* Values, and which of them have derivatives. */
+static enum tutti_err open_unknowns(struct ring *ring)
+{
+    const struct tutti_master *master = ring->interface->master;
+    const struct tutti_cycle *cycle = ring->cycle;
+    ring->n = cycle->n;
+    ring->rates = tutti_arena_array(&master->rank->arena, cycle->n, sizeof *ring->rates);
+    ring->values = tutti_arena_array(&master->rank->arena, 2 * (size_t)cycle->n, sizeof *ring->values);
+    if (!ring->rates || !ring->values)
+        return tutti_fail_memory();
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        bool known = master->staging.cubic && tutti_extrapolation_gives(master->rank, cycle->reals[k]);
+        ring->rates[k] = known ? ring->n++ : TUTTI_NONE;
+        ring->values[k] = k;
+        if (known)
+            ring->values[ring->rates[k]] = k;
+    }
+    return TUTTI_OK;
+}
+
+/* Columns of a cycle, by component: a value is followed by its derivative. */
+static void list_columns(struct ring *ring, struct tutti_step_column *list, uint32_t first)
+{
+    struct interface *self = ring->interface;
+    const struct tutti_wires *wires = &self->master->rank->wires;
+    ring->column_first = first;
+    for (uint32_t c = 0; c < ring->cycle->column_count; c++) {
+        uint32_t value = ring->cycle->columns[c].unknown;
+        struct tutti_step_column column = {.component = ring->cycle->columns[c].component,
+                                           .size = wires->reals[ring->cycle->reals[value]].nominal};
+        list[first] = column;
+        self->unknowns[first++] = value;
+        if (ring->rates[value] == TUTTI_NONE)
+            continue;
+        list[first] = column;
+        self->unknowns[first++] = ring->rates[value];
+    }
+    ring->column_count = first - ring->column_first;
+}
+
+static uint32_t component_of(const struct ring *ring, uint32_t unknown)
+{
+    const struct tutti_wires *wires = &ring->interface->master->rank->wires;
+    return wires->reals[ring->cycle->reals[ring->values[unknown]]].component;
+}
+
+/* Rows of a unit are the unknowns that are its own. */
+static enum tutti_err list_rows(struct interface *self, uint32_t rows)
+{
+    struct tutti_rank *rank = self->master->rank;
+    uint32_t *used = tutti_arena_array(&rank->arena, rank->job->system->component_count, sizeof *used);
+    double *sizes = tutti_arena_array(&rank->arena, rows, sizeof *sizes);
+    self->base = tutti_arena_array(&rank->arena, rows, sizeof *self->base);
+    self->row_unknowns = tutti_arena_array(&rank->arena, rows, sizeof *self->row_unknowns);
+    self->places = tutti_arena_array(&rank->arena, self->jacobian.entry_count, sizeof *self->places);
+    self->tried = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *self->tried);
+    if (!used || !sizes || !self->base || !self->row_unknowns || !self->places || !self->tried)
+        return tutti_fail_memory();
+    for (uint32_t r = 0; r < self->cycles.count; r++)
+        for (uint32_t k = 0; k < self->rings[r].n; k++) {
+            const struct ring *ring = &self->rings[r];
+            uint32_t component = component_of(ring, k), row = self->jacobian.row_first[component] + used[component]++;
+            sizes[row] = rank->wires.reals[ring->cycle->reals[ring->values[k]]].nominal;
+            self->row_unknowns[row] = k;
+        }
+    self->jacobian.row_sizes = sizes;
+    return TUTTI_OK;
+}
+
+/* Columns and rows of all cycles in one Jacobian. */
 static enum tutti_err open_jacobian(struct interface *self)
 {
     struct tutti_rank *rank = self->master->rank;
     uint32_t columns = 0, rows = 0, components = rank->job->system->component_count;
     for (uint32_t r = 0; r < self->cycles.count; r++)
-        columns += self->cycles.items[r].column_count;
+        columns += 2 * self->cycles.items[r].column_count;
     uint32_t *row_count = tutti_arena_array(&rank->arena, components, sizeof *row_count);
     struct tutti_step_column *list = tutti_arena_array(&rank->arena, columns, sizeof *list);
     self->unknowns = tutti_arena_array(&rank->arena, columns, sizeof *self->unknowns);
-    self->unknown_first = tutti_arena_array(&rank->arena, components, sizeof *self->unknown_first);
-    if (!row_count || !list || !self->unknowns || !self->unknown_first)
+    if (!row_count || !list || !self->unknowns)
         return tutti_fail_memory();
     columns = 0;
     for (uint32_t r = 0; r < self->cycles.count; r++) {
-        const struct tutti_cycle *cycle = &self->cycles.items[r];
-        self->rings[r].column_first = columns;
-        for (uint32_t k = 0; k < cycle->n; k++, rows++) {
-            uint32_t component = rank->wires.reals[cycle->reals[k]].component;
-            if (row_count[component]++ == 0)
-                self->unknown_first[component] = k;
-        }
-        for (uint32_t c = 0; c < cycle->column_count; c++, columns++) {
-            uint32_t unknown = self->unknowns[columns] = cycle->columns[c].unknown;
-            list[columns] = (struct tutti_step_column){.component = cycle->columns[c].component,
-                                                       .size = rank->wires.reals[cycle->reals[unknown]].nominal};
-        }
+        struct ring *ring = &self->rings[r];
+        for (uint32_t k = 0; k < ring->n; k++, rows++)
+            row_count[component_of(ring, k)]++;
+        list_columns(ring, list, columns);
+        columns += ring->column_count;
     }
     TRY(tutti_step_jacobian_init(&self->jacobian, rank, list, columns, row_count));
-    double *sizes = tutti_arena_array(&rank->arena, rows, sizeof *sizes);
-    self->base = tutti_arena_array(&rank->arena, rows, sizeof *self->base);
-    self->places = tutti_arena_array(&rank->arena, self->jacobian.entry_count, sizeof *self->places);
-    if (!self->base || !self->places || !sizes)
-        return tutti_fail_memory();
-    for (uint32_t r = 0; r < self->cycles.count; r++)
-        for (uint32_t k = 0; k < self->cycles.items[r].n; k++) {
-            const struct tutti_real *real = &rank->wires.reals[self->cycles.items[r].reals[k]];
-            sizes[self->jacobian.row_first[real->component] + k - self->unknown_first[real->component]] = real->nominal;
-        }
-    self->jacobian.row_sizes = sizes;
-    TRY(tutti_cycles_mean(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
+    TRY(list_rows(self, rows));
+    if (!self->master->staging.cubic)
+        TRY(tutti_cycles_mean(&self->cycles, rank, self->jacobian.row_first, &self->meaning));
     return add_room(self, self->jacobian.entries, self->jacobian.entry_count);
 }
 
@@ -533,13 +614,15 @@ static enum tutti_err open_newton(struct tutti_master *master, void *coupling)
         return tutti_fail_memory();
     TRY(tutti_remember(&master->remembered, &self->start_step, sizeof self->start_step));
     TRY(add_room(self, self->jacobian_h, self->cycles.count));
-    TRY(open_jacobian(self));
     for (uint32_t r = 0; r < self->cycles.count; r++) {
         self->rings[r].interface = self;
         self->rings[r].cycle = &self->cycles.items[r];
         self->rings[r].jacobian_h = &self->jacobian_h[r];
-        TRY(open_ring(&self->rings[r]));
+        TRY(open_unknowns(&self->rings[r]));
     }
+    TRY(open_jacobian(self));
+    for (uint32_t r = 0; r < self->cycles.count; r++)
+        TRY(open_ring(&self->rings[r]));
     return TUTTI_OK;
 }
 
@@ -563,13 +646,19 @@ static void predict(struct ring *ring)
     const struct interface *self = ring->interface;
     const struct tutti_wires *wires = &self->master->rank->wires;
     double h = self->target - self->master->rank->t;
-    for (uint32_t k = 0; k < ring->n; k++) {
-        double move = 0, power = 1;
+    for (uint32_t k = 0; k < ring->cycle->n; k++) {
+        double begin = self->begin[ring->cycle->reals[k]], move = 0, rate = 0, power = 1;
         for (unsigned o = 0; o < wires->order && self->master->extrapolation.order > 0; o++) {
+            double slope = wires->slopes[o][wires->reals[ring->cycle->reals[k]].place];
+            rate += power * slope;
             power *= h / (o + 1);
-            move += power * wires->slopes[o][wires->reals[ring->cycle->reals[k]].place];
+            move += power * slope;
         }
-        ring->x[k] = self->begin[ring->cycle->reals[k]] + move;
+        ring->x[k] = begin + move;
+        if (ring->rates[k] == TUTTI_NONE)
+            continue;
+        ring->x[ring->rates[k]] = h * rate; /* which counts as much as the value does */
+        ring->scale[ring->rates[k]] = fmax(ring->scale[k], fabs(begin));
     }
 }
 
@@ -630,13 +719,13 @@ static uint32_t find_worst(const struct ring *ring, const bool *named)
 static const struct tutti_structure_node *node_of(const struct ring *ring, uint32_t unknown)
 {
     const struct tutti_rank *rank = ring->interface->master->rank;
-    return &rank->job->structure.nodes[rank->wires.reals[ring->cycle->reals[unknown]].node];
+    return &rank->job->structure.nodes[rank->wires.reals[ring->cycle->reals[ring->values[unknown]]].node];
 }
 
 static uint32_t find_reader(const struct ring *ring, uint32_t unknown)
 {
     uint32_t c = 0;
-    while (ring->cycle->columns[c].unknown != unknown)
+    while (ring->cycle->columns[c].unknown != ring->values[unknown])
         c++;
     return ring->cycle->columns[c].component;
 }
@@ -652,9 +741,12 @@ static void name_residuals(const struct ring *ring, struct tutti_text *text)
             break;
         char name[256];
         struct tutti_end end = {.component = node_of(ring, k)->component, .variable = node_of(ring, k)->variable};
-        tutti_text_printf(text, "%s'%s' goes to '%s' as %.9g and comes back as %.9g", i ? ", " : "",
-                          tutti_system_name(system, &end, name, sizeof name),
-                          system->components[find_reader(ring, k)].name, ring->x[k], ring->x[k] - ring->residuals[k]);
+        bool rate = ring->values[k] != k;
+        double unit = rate ? ring->interface->target - ring->interface->master->rank->t : 1;
+        tutti_text_printf(text, "%s%s'%s' goes to '%s' as %.9g and comes back as %.9g", i ? ", " : "",
+                          rate ? "the derivative of " : "", tutti_system_name(system, &end, name, sizeof name),
+                          system->components[find_reader(ring, k)].name, ring->x[k] / unit,
+                          (ring->x[k] - ring->residuals[k]) / unit);
         named[k] = true;
     }
     free(named);
@@ -818,10 +910,10 @@ static enum tutti_err step_once(struct interface *self, const struct tutti_stage
 {
     struct tutti_outcome outcome = tutti_outcome_begin();
     TRY(step_stage(self, stage, true, &outcome));
-    if (outcome.why != TUTTI_REACHED) {
-        *self->outcome = outcome;
-        self->interrupted = true;
-    }
+    if (outcome.why == TUTTI_REACHED)
+        return ask_units(self, stage);
+    *self->outcome = outcome;
+    self->interrupted = true;
     return TUTTI_OK;
 }
 
@@ -830,7 +922,7 @@ static double measure_divergence(const struct interface *self)
 {
     double square = 0, largest = 0;
     for (uint32_t r = 0; r < self->cycles.count; r++)
-        for (uint32_t k = 0; k < self->rings[r].n; k++) {
+        for (uint32_t k = 0; k < self->rings[r].cycle->n; k++) {
             double change = fabs(self->rings[r].image[k] - self->rings[r].first[k]);
             square += change * change;
             largest = fmax(largest, change);
@@ -874,11 +966,10 @@ static enum tutti_err step(struct tutti_master *master, void *coupling, double t
     return step_all(self);
 }
 
-/* Linear interpolation between both ends. */
+/* Linear interpolation between both ends, or that of Hermite. */
 static unsigned order(unsigned extrapolation)
 {
-    (void)extrapolation;
-    return 2;
+    return extrapolation == TUTTI_CUBIC ? 4 : 2;
 }
 
 const struct tutti_coupling tutti_coupling_newton = {.name = "newton",

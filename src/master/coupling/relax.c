@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with what the units
  * gave at its end until that rests. Inputs move on a line between both ends of the step, so that iterating makes the method
- * of order 2.
+ * of order 2; or on a cubic (staging.h), which makes it one of order 4.
  *
  * Cycle by cycle (plan/stages.h): units that lie in no cycle of connections step once. The unknowns of a cycle are the Float64
- * outputs of its units at the end: guess -> sweep over the units -> image. A sweep is of the Jacobi or of the Gauss-Seidel sort.
+ * outputs of its units at the end, and for cubics their derivatives there, times the step: guess -> sweep over the units -> image. A
+ * sweep is of the Jacobi or of the Gauss-Seidel sort.
  * Discrete values go as in the explicit method of that sort. */
 #include <float.h>
 #include <math.h>
@@ -18,10 +19,11 @@
 
 struct cycle {
     const struct tutti_stage *stage;
-    uint32_t *reals, n;          /* of its units: wires.reals */
+    uint32_t *reals, n;    /* of its units: wires.reals */
+    uint32_t *rates, size; /* per real: the place of its derivative in the vectors, TUTTI_NONE: it has none; of these */
     uint32_t *waves, wave_count; /* of the sequence that have units of it */
     struct tutti_accelerator accelerator;
-    double *guess, *image, *first, *weights; /* per real of it */
+    double *guess, *image, *first, *weights; /* per real of it, then its derivatives */
     unsigned sweeps;                         /* of the step */
 };
 
@@ -58,7 +60,8 @@ static enum tutti_err list_reals(struct tutti_rank *rank, const struct relaxatio
         cycle->n += wires->real_first[component + 1] - wires->real_first[component];
     }
     cycle->reals = tutti_arena_array(&rank->arena, cycle->n, sizeof *cycle->reals);
-    if (!cycle->reals)
+    cycle->rates = tutti_arena_array(&rank->arena, cycle->n, sizeof *cycle->rates);
+    if (!cycle->reals || !cycle->rates)
         return tutti_fail_memory();
     uint32_t n = 0;
     for (uint32_t i = 0; i < cycle->stage->count; i++) {
@@ -67,6 +70,15 @@ static enum tutti_err list_reals(struct tutti_rank *rank, const struct relaxatio
             cycle->reals[n++] = r;
     }
     return TUTTI_OK;
+}
+
+static void list_rates(const struct tutti_master *master, struct cycle *cycle)
+{
+    cycle->size = cycle->n;
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        bool known = master->staging.cubic && tutti_extrapolation_gives(master->rank, cycle->reals[k]);
+        cycle->rates[k] = known ? cycle->size++ : TUTTI_NONE;
+    }
 }
 
 static bool has_units(const struct tutti_sequence *sequence, uint32_t wave, const struct relaxation *relax,
@@ -96,15 +108,16 @@ static enum tutti_err open_cycle(struct tutti_master *master, const struct relax
     double **const vectors[] = {&cycle->guess, &cycle->image, &cycle->first, &cycle->weights};
     int kind;
     TRY(list_reals(rank, relax, cycle));
+    list_rates(master, cycle);
     if (relax->seidel)
         TRY(list_waves(master, relax, cycle));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        *vectors[i] = tutti_arena_array(&rank->arena, cycle->n, sizeof(double));
+        *vectors[i] = tutti_arena_array(&rank->arena, cycle->size, sizeof(double));
         if (!*vectors[i])
             return tutti_fail_memory();
     }
     TRY(tutti_option_choose("accelerate", rank->job->options.accelerate, &kind));
-    return tutti_accelerator_init(&cycle->accelerator, (enum tutti_acceleration)kind, cycle->n);
+    return tutti_accelerator_init(&cycle->accelerator, (enum tutti_acceleration)kind, cycle->size);
 }
 
 static enum tutti_err open_relax(struct tutti_master *master, void *self)
@@ -167,6 +180,18 @@ static enum tutti_err step_units(struct tutti_master *master, struct relaxation 
     return TUTTI_OK;
 }
 
+/* Units that have made their step say how their outputs move there. What a rank does not know because a unit ended the step is not
+ * needed: the step is taken back. */
+static enum tutti_err ask(struct tutti_master *master, const struct relaxation *relax, const uint32_t *components,
+                          uint32_t count, const struct tutti_stage *stage, const struct tutti_outcome *outcome)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (tutti_rank_owns(master->rank, components[i]) && is_in(relax, stage, components[i]) &&
+            outcome->why == TUTTI_REACHED)
+            TRY(tutti_staging_ask(&master->staging, components[i]));
+    return tutti_staging_share(&master->staging);
+}
+
 static void pass_on(struct tutti_master *master, const struct relaxation *relax, const uint32_t *components,
                     uint32_t count, const struct tutti_stage *stage, double h)
 {
@@ -179,9 +204,10 @@ static void pass_on(struct tutti_master *master, const struct relaxation *relax,
 static enum tutti_err step_stage(struct tutti_master *master, struct relaxation *relax, const struct tutti_stage *stage,
                                  double target, struct tutti_outcome *outcome)
 {
-    struct tutti_rank *rank = master->rank;
-    TRY(step_units(master, relax, relax->stages.components + stage->first, stage->count, stage, target, outcome));
-    return tutti_channels_exchange(&rank->channels);
+    const uint32_t *components = relax->stages.components + stage->first;
+    TRY(step_units(master, relax, components, stage->count, stage, target, outcome));
+    TRY(tutti_channels_exchange(&master->rank->channels));
+    return ask(master, relax, components, stage->count, stage, outcome);
 }
 
 static enum tutti_err sweep_seidel(struct tutti_master *master, struct relaxation *relax, const struct cycle *cycle,
@@ -194,6 +220,7 @@ static enum tutti_err sweep_seidel(struct tutti_master *master, struct relaxatio
         uint32_t count = sequence->wave_first[wave + 1] - first;
         TRY(step_units(master, relax, sequence->components + first, count, cycle->stage, target, outcome));
         TRY(tutti_channels_exchange_wave(&rank->channels, wave));
+        TRY(ask(master, relax, sequence->components + first, count, cycle->stage, outcome));
         pass_on(master, relax, sequence->components + first, count, cycle->stage, target - rank->t);
     }
     return TUTTI_OK;
@@ -212,12 +239,9 @@ static enum tutti_err sweep(struct tutti_master *master, struct relaxation *rela
 /* Signals move from the start to the guess. */
 static void lay_slopes(struct tutti_master *master, const struct relaxation *relax, const struct cycle *cycle, double h)
 {
-    const struct tutti_wires *wires = &master->rank->wires;
     for (uint32_t k = 0; k < cycle->n; k++) {
-        uint32_t place = wires->reals[cycle->reals[k]].place;
-        wires->slopes[0][place] = (cycle->guess[k] - relax->begin[cycle->reals[k]]) / h;
-        for (unsigned o = 1; o < wires->order; o++)
-            wires->slopes[o][place] = 0;
+        double rate = cycle->rates[k] == TUTTI_NONE ? NAN : cycle->guess[cycle->rates[k]] / h;
+        tutti_staging_lead(&master->staging, cycle->reals[k], relax->begin[cycle->reals[k]], cycle->guess[k], rate, h);
     }
 }
 
@@ -226,11 +250,15 @@ static void predict(struct tutti_master *master, const struct relaxation *relax,
 {
     const struct tutti_wires *wires = &master->rank->wires;
     for (uint32_t k = 0; k < cycle->n; k++) {
-        double move = 0, power = 1;
+        double move = 0, rate = 0, power = 1;
         for (unsigned o = 0; o < wires->order; o++) {
+            double slope = wires->slopes[o][wires->reals[cycle->reals[k]].place];
+            rate += power * slope;
             power *= h / (o + 1);
-            move += power * wires->slopes[o][wires->reals[cycle->reals[k]].place];
+            move += power * slope;
         }
+        if (cycle->rates[k] != TUTTI_NONE)
+            cycle->guess[cycle->rates[k]] = h * rate;
         cycle->guess[k] = relax->begin[cycle->reals[k]] + (master->extrapolation.order > 0 ? move : 0);
     }
     if (master->extrapolation.order == 0)
@@ -244,6 +272,15 @@ static double rest_of(const struct tutti_master *master, double target)
     return master->norm.per_time ? fmax(0.1 * (target - rank->t) / rank->span, 1e-13 / master->norm.rtol) : 1;
 }
 
+/* What is left to do of a real: by its value, or by its derivative. */
+static double change_of(const struct cycle *cycle, uint32_t k)
+{
+    uint32_t rate = cycle->rates[k];
+    double change = cycle->image[k] - cycle->guess[k];
+    double turn = rate == TUTTI_NONE ? 0 : cycle->image[rate] - cycle->guess[rate];
+    return fabs(turn) > fabs(change) ? turn : change;
+}
+
 /* All ranks know all reals. A sum per unit, then the sum of these, as in norm.c. */
 static double weigh(const struct tutti_master *master, const struct relaxation *relax, const struct cycle *cycle)
 {
@@ -254,7 +291,7 @@ static double weigh(const struct tutti_master *master, const struct relaxation *
         uint32_t component = unit_at(relax, cycle->stage, i);
         double partial = 0;
         for (uint32_t r = wires->real_first[component]; r < wires->real_first[component + 1]; r++, k++) {
-            double change = cycle->image[k] - cycle->guess[k];
+            double change = change_of(cycle, k);
             double size = fmax(fabs(cycle->image[k]), fabs(norm->before[r]));
             double e = change == 0 ? 0 : fabs(change / (norm->rtol * size + norm->atol * wires->reals[r].nominal));
             partial += isnan(e) ? INFINITY : e * e;
@@ -274,6 +311,8 @@ static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation 
     for (uint32_t k = 0; k < cycle->n; k++) {
         double size = norm->rtol * fabs(cycle->image[k]) + norm->atol * rank->wires.reals[cycle->reals[k]].nominal;
         cycle->weights[k] = 1 / fmax(size, DBL_MIN);
+        if (cycle->rates[k] != TUTTI_NONE)
+            cycle->weights[cycle->rates[k]] = cycle->weights[k];
     }
     if (!norm->per_time)
         value = weigh(master, relax, cycle);
@@ -281,7 +320,7 @@ static enum tutti_err is_at_rest(struct tutti_master *master, struct relaxation 
         uint32_t driver;
         memset(relax->work, 0, rank->wires.real_count * sizeof *relax->work);
         for (uint32_t k = 0; k < cycle->n; k++)
-            relax->work[cycle->reals[k]] = cycle->image[k] - cycle->guess[k];
+            relax->work[cycle->reals[k]] = change_of(cycle, k);
         tutti_wires_take_reals(&rank->wires, rank->wires.signals, relax->images);
         TRY(tutti_norm_of(norm, relax->work, relax->images, target - rank->t, TUTTI_WEIGH_CONNECTED, &value, &driver));
     }
@@ -316,11 +355,18 @@ static enum tutti_err take_back(struct tutti_master *master, const struct relaxa
     return TUTTI_OK;
 }
 
-static void take_image(const struct tutti_wires *wires, struct cycle *cycle)
+/* Where a unit gives no number for a derivative, that of the line stands for it. */
+static void take_image(const struct tutti_master *master, const struct relaxation *relax, struct cycle *cycle, double h)
 {
+    const struct tutti_wires *wires = &master->rank->wires;
     const double *signals = (const double *)(const void *)wires->signals;
-    for (uint32_t k = 0; k < cycle->n; k++)
-        cycle->image[k] = signals[wires->reals[cycle->reals[k]].place];
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        uint32_t real = cycle->reals[k];
+        cycle->image[k] = signals[wires->reals[real].place];
+        if (cycle->rates[k] != TUTTI_NONE)
+            cycle->image[cycle->rates[k]] = isfinite(master->staging.ends[real]) ? h * master->staging.ends[real]
+                                                                                 : cycle->image[k] - relax->begin[real];
+    }
     if (cycle->sweeps == 1)
         memcpy(cycle->first, cycle->image, cycle->n * sizeof *cycle->first);
 }
@@ -341,7 +387,7 @@ static enum tutti_err iterate(struct tutti_master *master, struct relaxation *re
             outcome->iterations = cycle->sweeps;
         if (outcome->why != TUTTI_REACHED)
             return TUTTI_OK;
-        take_image(&rank->wires, cycle);
+        take_image(master, relax, cycle, target - rank->t);
         TRY(is_at_rest(master, relax, cycle, target, &rest));
         if (rest || cycle->sweeps >= master->most_iterations)
             break;
@@ -406,11 +452,10 @@ static enum tutti_err step(struct tutti_master *master, void *self, double targe
     return step_stages(master, relax, target, start, outcome);
 }
 
-/* Linear interpolation between both ends. */
+/* Linear interpolation between both ends, or that of Hermite. */
 static unsigned order(unsigned extrapolation)
 {
-    (void)extrapolation;
-    return 2;
+    return extrapolation == TUTTI_CUBIC ? 4 : 2;
 }
 
 const struct tutti_coupling tutti_coupling_relax = {.name = "relax",

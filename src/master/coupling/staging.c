@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "master/coupling/staging.h"
 
+#include <math.h>
 #include <string.h>
 
 enum tutti_err tutti_staging_open(struct tutti_staging *staging, struct tutti_rank *rank)
 {
     staging->rank = rank;
     staging->begin = tutti_arena_alloc(&rank->arena, rank->wires.signal_size);
-    return staging->begin ? TUTTI_OK : tutti_fail_memory();
+    if (staging->cubic)
+        staging->ends = tutti_arena_array(&rank->arena, rank->wires.real_count, sizeof *staging->ends);
+    return staging->begin && (staging->ends || !staging->cubic) ? TUTTI_OK : tutti_fail_memory();
 }
 
 /* The end of this input counts. */
@@ -78,7 +81,11 @@ enum tutti_err tutti_staging_place(struct tutti_staging *staging)
 static double mean(const struct tutti_wires *wires, uint32_t place, double a, double b)
 {
     double value = wires->gathered[place] + wires->gathered_slopes[0][place] * (a + b) / 2;
-    return wires->order < 2 ? value : value + wires->gathered_slopes[1][place] * (a * a + a * b + b * b) / 6;
+    if (wires->order >= 2)
+        value += wires->gathered_slopes[1][place] * (a * a + a * b + b * b) / 6;
+    if (wires->order >= 3)
+        value += wires->gathered_slopes[2][place] * (a + b) * (a * a + b * b) / 24;
+    return value;
 }
 
 /* With the right mean in every step, and the right end where outputs follow: both halves together have that mean. */
@@ -122,6 +129,35 @@ enum tutti_err tutti_staging_stage(struct tutti_staging *staging, struct tutti_m
                : tutti_wires_gather_held(&rank->wires, member->wires);
 }
 
+/* With derivatives of both ends the cubic of Hermite, with that of the end only the parabola: FMUs of FMI 2.0 know none before their
+ * first step. */
+void tutti_staging_lead(struct tutti_staging *staging, uint32_t real, double from, double to, double rate, double h)
+{
+    const struct tutti_wires *wires = &staging->rank->wires;
+    double line = (to - from) / h, begin = tutti_extrapolation_rate(staging->extrapolation, real);
+    double slopes[TUTTI_MOST_ORDER] = {line};
+    if (isfinite(rate) && isfinite(begin)) {
+        slopes[0] = begin;
+        slopes[1] = (6 * line - 4 * begin - 2 * rate) / h;
+        slopes[2] = 6 * (begin + rate - 2 * line) / (h * h);
+    } else if (isfinite(rate)) {
+        slopes[0] = 2 * line - rate;
+        slopes[1] = 2 * (rate - line) / h;
+    }
+    for (unsigned o = 0; o < wires->order; o++)
+        wires->slopes[o][wires->reals[real].place] = slopes[o];
+}
+
+enum tutti_err tutti_staging_ask(struct tutti_staging *staging, uint32_t component)
+{
+    return staging->cubic ? tutti_extrapolation_ask(staging->extrapolation, component, staging->ends) : TUTTI_OK;
+}
+
+enum tutti_err tutti_staging_share(struct tutti_staging *staging)
+{
+    return staging->cubic ? tutti_channels_exchange_rates(&staging->rank->channels, staging->ends) : TUTTI_OK;
+}
+
 /* A line between both ends; where a slope at the beginning is known to order 2, the parabola with that slope. */
 void tutti_staging_pass_on(struct tutti_staging *staging, uint32_t component, double h)
 {
@@ -141,6 +177,10 @@ void tutti_staging_pass_on(struct tutti_staging *staging, uint32_t component, do
         double *slope = &wires->slopes[0][real->place], move = now[real->place] - begin[real->place];
         if (!real->smooth) {
             begin[real->place] = now[real->place];
+            continue;
+        }
+        if (staging->cubic) {
+            tutti_staging_lead(staging, i, begin[real->place], now[real->place], staging->ends[i], h);
             continue;
         }
         if (parabola)

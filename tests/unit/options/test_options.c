@@ -72,7 +72,7 @@ static void test_refused(void **state)
         {"max-iterations", "1000001", "from 1 to 1000000"},
         {"correct", "maybe", "correct takes linear or solve, not 'maybe'"},
         {"coupling", "Jacobi", "coupling takes auto, jacobi, seidel, relax"},
-        {"extrapolate", "3", "extrapolate takes auto, 0, 1 or 2, not '3'"},
+        {"extrapolate", "4", "extrapolate takes auto, 0, 1, 2 or 3, not '4'"},
     };
     struct tutti_run_options *options;
     assert_ok(tutti_options_make(&options));
