@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/address.h"
 #include "base/module.h"
+#include "serve/address.h"
 
 enum { BACKLOG = 128 };
 

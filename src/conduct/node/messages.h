@@ -42,12 +42,12 @@
 #ifndef TUTTI_CONDUCT_NODE_MESSAGES_H
 #define TUTTI_CONDUCT_NODE_MESSAGES_H
 
-#include "base/address.h"
 #include "base/err.h"
 #include "base/parcel.h"
 #include "conduct/content.h"
 #include "confine/denials.h"
 #include "fabric/tcp.h"
+#include "serve/address.h"
 
 enum {
     TUTTI_NODE_PROTOCOL = 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/address.h"
+#include "serve/address.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* address.h - where a port is: "host:port", "[::1]:port" or "name:port". */
-#ifndef TUTTI_BASE_ADDRESS_H
-#define TUTTI_BASE_ADDRESS_H
+#ifndef TUTTI_SERVE_ADDRESS_H
+#define TUTTI_SERVE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
