@@ -376,6 +376,12 @@ enum tutti_err tutti_replay_pack(const struct tutti_unit *unit, struct tutti_par
 
 /* ---- once more ---- */
 
+/* A variable of the FMU, by what calls name it by. */
+struct variable {
+    enum tutti_type type;
+    uint32_t reference, index;
+};
+
 /* Where a unit is on its way back. */
 struct again {
     struct tutti_unit *unit;
@@ -384,7 +390,8 @@ struct again {
     const char *begin;
     double t;
     const struct tutti_replay_watch *watch;
-    struct tutti_arena arena; /* of one entry */
+    struct tutti_arena arena;   /* of one entry */
+    struct variable *variables; /* all, by ascending type and reference */
 };
 
 static enum tutti_err malformed(const struct again *again)
@@ -409,9 +416,50 @@ static enum tutti_err define(struct again *again)
     unsigned type = tutti_unparcel_u8(in);
     size_t count = tutti_unparcel_u32(in), value_count = tutti_unparcel_u32(in);
     const void *references = tutti_unparcel_bytes(in, count * sizeof(uint32_t));
-    if (in->bad || type >= (unsigned)TUTTI_TYPE_COUNT || value_count > (size_t)1 << 31)
+    if (in->bad || type >= (unsigned)TUTTI_TYPE_COUNT)
         return malformed(again);
     return add_list(again->replay, (enum tutti_type)type, copy_references(references, count), count, value_count, at);
+}
+
+static int by_reference(const void *a, const void *b)
+{
+    const struct variable *left = a, *right = b;
+    if (left->type != right->type)
+        return left->type < right->type ? -1 : 1;
+    return left->reference < right->reference ? -1 : left->reference > right->reference;
+}
+
+static enum tutti_err sort_variables(struct again *again)
+{
+    const struct tutti_desc *desc = again->unit->fmu->desc;
+    again->variables = malloc((desc->var_count + (size_t)1) * sizeof *again->variables);
+    if (!again->variables)
+        return tutti_fail_memory();
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        again->variables[i] = (struct variable){desc->vars[i].type, desc->vars[i].reference, i};
+    qsort(again->variables, desc->var_count, sizeof *again->variables, by_reference);
+    return TUTTI_OK;
+}
+
+/* Room for the values of a list, if they are as many as its variables have: FMUs count on that. */
+static enum tutti_err make_room(const struct again *again, struct list *list)
+{
+    size_t left = list->value_count, extent;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct variable key = {.type = list->type, .reference = list->references[i]};
+        const struct variable *found =
+            bsearch(&key, again->variables, again->unit->fmu->desc->var_count, sizeof key, by_reference);
+        if (!found)
+            return malformed(again);
+        TRY(tutti_unit_extent(again->unit, found->index, &extent));
+        if (extent > left)
+            return malformed(again);
+        left -= extent;
+    }
+    if (left > 0)
+        return malformed(again);
+    list->values = calloc(list->value_count + 1, tutti_type_size(list->type));
+    return list->values ? TUTTI_OK : tutti_fail_memory();
 }
 
 /* A block of the list that follows, with room for its values. */
@@ -423,14 +471,24 @@ static enum tutti_err take_block(struct again *again, struct tutti_block *block)
     struct list *list = &again->replay->lists[number];
     bool text = tutti_type_is_text(list->type);
     if (!list->values)
-        list->values = calloc(list->value_count + 1, tutti_type_size(list->type));
+        TRY(make_room(again, list));
     *block = (struct tutti_block){.type = list->type,
                                   .count = list->count,
                                   .value_count = list->value_count,
                                   .references = list->references,
                                   .values = list->values,
                                   .owned = text ? tutti_owned_array(&again->arena, list->value_count) : NULL};
-    return block->values && (!text || block->owned) ? TUTTI_OK : tutti_fail_memory();
+    return !text || block->owned ? TUTTI_OK : tutti_fail_memory();
+}
+
+/* What C has no other values of. */
+static bool are_values(enum tutti_type type, const unsigned char *bytes, size_t size)
+{
+    bool truth = type == TUTTI_TYPE_BOOLEAN || type == TUTTI_TYPE_CLOCK;
+    for (size_t i = 0; truth && i < size; i++)
+        if (bytes[i] > 1)
+            return false;
+    return true;
 }
 
 static enum tutti_err set_again(struct again *again)
@@ -439,17 +497,19 @@ static enum tutti_err set_again(struct again *again)
     TRY(take_block(again, &block));
     size_t size = block.value_count * tutti_type_size(block.type);
     enum tutti_err err = TUTTI_OK;
-    const void *values = NULL;
+    const void *values = block.owned ? NULL : tutti_unparcel_bytes(&again->in, size);
     if (block.owned)
         err = tutti_block_unpack(&block, &again->in);
-    else if ((values = tutti_unparcel_bytes(&again->in, size)) != NULL || size == 0)
-        memcpy(block.values, values ? values : "", size);
-    else
+    else if (again->in.bad || !are_values(block.type, values, size))
         err = malformed(again);
+    else if (size > 0)
+        memcpy(block.values, values, size);
     if (!err)
         err = again->replay->real->set(again->unit, &block);
-    if (block.owned)
+    if (block.owned) {
         tutti_owned_fini(block.owned, block.value_count);
+        memset(block.values, 0, size); /* they pointed there */
+    }
     return err;
 }
 
@@ -558,15 +618,15 @@ enum tutti_err tutti_replay_unpack(struct tutti_unit *unit, struct tutti_unparce
     struct tutti_replay *replay = unit->replay;
     size_t size;
     const char *bytes = tutti_unparcel_block(in, &size);
-    struct again again = {.unit = unit,
-                          .replay = replay,
-                          .in = {.at = bytes, .end = bytes + size},
-                          .begin = bytes,
-                          .t = -INFINITY,
-                          .watch = watch};
+    struct again again = {.unit = unit, .replay = replay, .begin = bytes, .t = -INFINITY, .watch = watch};
     if (in->bad)
         return malformed(&again);
-    TRY(make_all(&again));
+    again.in = (struct tutti_unparcel){.at = bytes, .end = bytes + size};
+    enum tutti_err err = sort_variables(&again);
+    if (!err)
+        err = make_all(&again);
+    free(again.variables);
+    TRY(err);
     tutti_parcel_reset(&replay->record);
     tutti_parcel_put_bytes(&replay->record, bytes, size);
     if (replay->real->unpack_counts) /* with those of steps that were taken back */

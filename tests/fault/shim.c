@@ -5,7 +5,8 @@
  *     SHIM_FAIL=KIND:N:HOW    the N-th call of a kind fails. `alloc`: HOW is `once`, or `on`, for all that follow, too. `io`, calls
  *                             about files, pipes, shared memory, processes and threads: HOW is the number of an error, with a +
  *                             in front for all that follow, too; or `short`: half of what was asked for is read or written.
- *                             `zmq`, calls of ZeroMQ: HOW as before; messages and polls fail with EINTR only, the others not with it
+ *                             `send`: as `io`, of calls of that name alone. `zmq`, calls of ZeroMQ: HOW as before; messages and
+ *                             polls fail with EINTR only, the others not with it
  *     SHIM_COUNT=FILE         at its end every process adds a line with its number of calls of either kind
  *     SHIM_LOG=FILE           what is done to files below the present folder, in order, with the bytes (test_power_loss.py)
  */
@@ -41,7 +42,7 @@
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #endif
 
-enum kind { ALLOC, IO, ZMQ, KINDS };
+enum kind { ALLOC, IO, ZMQ, SEND, KINDS };
 
 static struct {
     bool ready, fails, on, is_short;
@@ -78,7 +79,10 @@ static void read_wish(const char *text)
         return;
     shim.on = how[0] == '+' || strcmp(how, "on") == 0;
     const char *error = how + (how[0] == '+');
-    shim.kind = strcmp(kind, "io") == 0 ? IO : strcmp(kind, "zmq") == 0 ? ZMQ : ALLOC;
+    shim.kind = strcmp(kind, "io") == 0     ? IO
+                : strcmp(kind, "zmq") == 0  ? ZMQ
+                : strcmp(kind, "send") == 0 ? SEND
+                                            : ALLOC;
     shim.is_short = strcmp(error, "short") == 0;
     shim.error = shim.kind == ALLOC ? ENOMEM : atoi(error);
     shim.fails = true;
@@ -390,7 +394,7 @@ static size_t shorter_of(int fd, size_t n)
 
 ssize_t SHIM(send)(int fd, const void *bytes, size_t n, int flags)
 {
-    bool failing = fails(IO, CALLER);
+    bool by_name = fails(SEND, CALLER), failing = fails(IO, CALLER) || by_name;
     if (failing && !shim.is_short) {
         errno = shim.error;
         return -1;

@@ -254,6 +254,17 @@ class Nodes(InjectedTest, NodesTest):
             tried += 1
         self.tell((*RUN, "on a node"), counts, tried, ended)
 
+    def test_words(self):
+        """A word that the node has for a worker, or a worker for the node, and that a signal or an error keeps back: no worker waits for it."""
+        process, log, address = self.node_with()
+        self.assertEqual(self.run_on(address).status, 0)
+        expected = self.read("result.csv")
+        self.end_node(process, log)
+        for place in (1, 2):
+            with self.subTest(place=place):
+                self.assertEqual(self.try_node(f"send:{place}:{errno.EINTR}", expected), 0)
+        self.assertEqual(self.try_node(f"send:1:{errno.ENOBUFS}", expected), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "conduct/node/messages.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <tutti/run.h>
@@ -131,13 +132,23 @@ bool tutti_node_read_peers(struct tutti_unparcel *in, int ranks, bool *meets_all
 
 /* ---- sockets ---- */
 
+/* A signal does not part a message. */
+static bool send_part(void *socket, const void *bytes, size_t size, int flags)
+{
+    int sent;
+    do
+        sent = zmq_send(socket, bytes, size, flags | ZMQ_DONTWAIT);
+    while (sent < 0 && zmq_errno() == EINTR);
+    return sent >= 0;
+}
+
 bool tutti_node_send(void *socket, const void *id, size_t id_size, const struct tutti_parcel *parcel)
 {
     if (parcel->failed || parcel->size > TUTTI_NODE_LARGEST)
         return false;
-    if (id && zmq_send(socket, id, id_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+    if (id && !send_part(socket, id, id_size, ZMQ_SNDMORE))
         return false;
-    return zmq_send(socket, parcel->bytes, parcel->size, ZMQ_DONTWAIT) >= 0;
+    return send_part(socket, parcel->bytes, parcel->size, 0);
 }
 
 enum tutti_err tutti_node_set_up(void *socket, const char *endpoint)

@@ -345,18 +345,28 @@ static void bury_sessions(struct tutti_daemon *node)
     }
 }
 
+/* A part of a message, which is there as a whole; a signal does not part it. False: there is none. */
+static bool receive_part(void *socket, zmq_msg_t *part)
+{
+    int size;
+    do
+        size = zmq_msg_recv(part, socket, ZMQ_DONTWAIT);
+    while (size < 0 && zmq_errno() == EINTR);
+    return size >= 0;
+}
+
 /* One message: whose it is, and what; anything after that is not of ours. False: there is none. */
 static bool hear_router(struct tutti_daemon *node)
 {
     zmq_msg_t id, message, more;
     zmq_msg_init(&id);
     zmq_msg_init(&message);
-    bool got = zmq_msg_recv(&id, node->router, ZMQ_DONTWAIT) >= 0;
-    if (got && zmq_msg_more(&id) && zmq_msg_recv(&message, node->router, ZMQ_DONTWAIT) >= 0) {
+    bool got = receive_part(node->router, &id);
+    if (got && zmq_msg_more(&id) && receive_part(node->router, &message)) {
         bool last = !zmq_msg_more(&message);
         for (bool goes_on = !last; goes_on;) {
             zmq_msg_init(&more);
-            goes_on = zmq_msg_recv(&more, node->router, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&more);
+            goes_on = receive_part(node->router, &more) && zmq_msg_more(&more);
             zmq_msg_close(&more);
         }
         hear_monitor(node);

@@ -378,21 +378,30 @@ static enum tutti_err start(struct tutti_daemon *node, struct tutti_session *ses
 
 /* ---- PEERS ---- */
 
+/* A worker without this word waits for ever, and shows signs of life. True, too, if it is dead: its end is seen elsewhere. */
+static bool send_word(int socket)
+{
+    ssize_t sent;
+    do
+        sent = send(socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent == 1 || errno == EPIPE || errno == ECONNRESET;
+}
+
 static enum tutti_err go(struct tutti_session *session, const struct tutti_unparcel *in)
 {
     size_t size = (size_t)(in->end - in->at);
     enum tutti_err err = session->run && !session->workers[0].running ? TUTTI_OK : fail_message();
     for (uint32_t i = 0; i < session->worker_count && !err; i++) {
         struct tutti_watched *worker = &session->workers[i];
-        if (worker->peers >= 0 && tutti_fs_write(worker->peers, in->at, size, 0) != size)
+        if ((worker->peers >= 0 && tutti_fs_write(worker->peers, in->at, size, 0) != size) ||
+            (worker->socket >= 0 && !send_word(worker->socket)))
             err = tutti_fail(TUTTI_ERR_IO, "the node cannot tell its workers of each other: %s", strerror(errno));
         if (worker->peers >= 0)
             close(worker->peers);
         worker->peers = -1;
         worker->running = true;
         worker->beat_time = tutti_clock_now();
-        if (!err && worker->socket >= 0)
-            (void)!send(worker->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* if it is dead, its end is seen */
     }
     return err;
 }
@@ -678,8 +687,11 @@ static void tell_lost(struct tutti_daemon *node, struct tutti_session *session, 
 static bool listen_to(struct tutti_daemon *node, struct tutti_session *session, struct tutti_watched *worker)
 {
     char bytes[8192]; /* messages are cut at some 4 kB */
-    ssize_t n = recv(worker->socket, bytes, sizeof bytes, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t n;
+    do
+        n = recv(worker->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN)
         return false;
     if (n <= 0) {
         close(worker->socket);

@@ -117,11 +117,19 @@ static const void *map_all(int fd, size_t *size)
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-static void tell_daemon(const struct tutti_parcel *parcel)
+/* Releases the parcel. */
+static enum tutti_err tell_daemon(struct tutti_parcel *parcel)
 {
-    while (!parcel->failed && send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL) < 0 &&
-           errno == EINTR) /* else no node listens */
-        continue;
+    ssize_t sent = -1;
+    errno = ENOMEM;
+    if (!parcel->failed)
+        do
+            sent = send(TUTTI_WORKER_SOCKET, parcel->bytes, parcel->size, MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+    enum tutti_err err = sent < 0 ? tutti_fail(TUTTI_ERR_IO, "a worker cannot answer its node: %s", strerror(errno))
+                                  : TUTTI_OK;
+    tutti_parcel_fini(parcel);
+    return err;
 }
 
 static enum tutti_err fail_setup(void)
@@ -190,9 +198,7 @@ static enum tutti_err get_ready(struct worker *worker)
     tutti_parcel_put_u32(&parcel, (uint32_t)tutti_tcp_port(worker->tcp));
     tutti_parcel_put_bytes(&parcel, worker->own.public_key, sizeof worker->own.public_key);
     tutti_parcel_put_u8(&parcel, worker->how != TUTTI_CONFINE_NONE);
-    tell_daemon(&parcel);
-    tutti_parcel_fini(&parcel);
-    return TUTTI_OK;
+    return tell_daemon(&parcel);
 }
 
 /* Waits for the others to be ready, too. Everything else that can happen is the daemon's end, and then ours. */
@@ -289,8 +295,7 @@ int tutti_node_worker(void)
     tutti_parcel_put_u32(&parcel, err ? TUTTI_WORKER_FAILED : TUTTI_WORKER_DONE);
     tutti_parcel_put_u32(&parcel, err);
     tutti_parcel_put_text(&parcel, err ? tutti_err_message() : "");
-    tell_daemon(&parcel);
-    tutti_parcel_fini(&parcel);
+    (void)!tell_daemon(&parcel); /* the node sees its end, too */
     tutti_tcp_free(worker.tcp);
     tutti_confine_end(&worker.confinement);
     tutti_policy_fini(&worker.confinement.policy);

@@ -121,6 +121,48 @@ static void test_damaged(void **state)
     tutti_parcel_fini(&parcel);
 }
 
+/* A record with one list of one variable, and a call that uses it. */
+static enum tutti_err use_list(unsigned type, uint32_t reference, uint32_t value_count, unsigned call)
+{
+    struct life there;
+    struct tutti_parcel entries = {0}, record = {0};
+    tutti_parcel_put_u8(&entries, 1);
+    tutti_parcel_put_u8(&entries, (uint8_t)type);
+    tutti_parcel_put_u32(&entries, 1);
+    tutti_parcel_put_u32(&entries, value_count);
+    tutti_parcel_put_u32(&entries, reference);
+    tutti_parcel_put_u8(&entries, (uint8_t)call);
+    tutti_parcel_put_u32(&entries, 0);
+    for (int i = 0; i < 4; i++)
+        tutti_parcel_put_u64(&entries, UINT64_MAX);
+    tutti_parcel_put_block(&record, entries.bytes, entries.size);
+    attach(&there, KIT "Tracker", ENOUGH);
+    enum tutti_err err = unpack(&there, record.bytes, record.size, &WATCH);
+    unload(&there);
+    tutti_parcel_fini(&entries);
+    tutti_parcel_fini(&record);
+    return err;
+}
+
+/* FMUs rely on the number of values, and C on what a truth value is: such records do not reach the FMU. */
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    enum { SET = 2, GET = 3 };
+    struct life life;
+    attach(&life, KIT "Tracker", ENOUGH);
+    uint32_t u = life.fmu->desc->vars[tutti_desc_find(life.fmu->desc, "u")].reference;
+    unload(&life);
+    for (unsigned call = SET; call <= GET; call++) {
+        assert_fails(use_list(TUTTI_TYPE_FLOAT64, u, 2, call), TUTTI_ERR_FORMAT, "no record");
+        assert_fails(use_list(TUTTI_TYPE_FLOAT64, u, 0, call), TUTTI_ERR_FORMAT, "no record");
+        assert_fails(use_list(TUTTI_TYPE_FLOAT64, u, INT32_MAX, call), TUTTI_ERR_FORMAT, "no record");
+        assert_fails(use_list(TUTTI_TYPE_FLOAT64, 4711, 1, call), TUTTI_ERR_FORMAT, "no record");
+        assert_fails(use_list(TUTTI_TYPE_BOOLEAN, u, 1, call), TUTTI_ERR_FORMAT, "no record");
+        assert_fails(use_list(TUTTI_TYPE_COUNT, u, 1, call), TUTTI_ERR_FORMAT, "no record");
+    }
+}
+
 static void test_other_answers(void **state)
 {
     (void)state;
@@ -173,7 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_other_answers),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_too_long), cmocka_unit_test(test_wrong_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
