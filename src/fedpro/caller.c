@@ -226,7 +226,7 @@ static enum tutti_err flush(struct tutti_fedpro_caller *caller)
 {
     size_t size = 0, count = 0;
     const uint8_t *bytes = NULL;
-    while ((bytes = tutti_fedpro_link_output(&caller->link, &size)) != NULL) {
+    while ((bytes = tutti_fedpro_link_output(&caller->link, caller->buffer, sizeof caller->buffer, &size)) != NULL) {
         enum tutti_fedpro_io io = caller->transport->kind->write(caller->transport, bytes, size, &count);
         if (io == TUTTI_FEDPRO_IO_WAIT)
             return TUTTI_OK;
@@ -238,41 +238,43 @@ static enum tutti_err flush(struct tutti_fedpro_caller *caller)
     return TUTTI_OK;
 }
 
-/* Writes and reads what can be at once. *some: something came. */
-static enum tutti_err exchange(struct tutti_fedpro_caller *caller, bool *some)
+/* Handles the messages that came. Callbacks are answered with the next bytes that are written. */
+static enum tutti_err take_in(struct tutti_fedpro_caller *caller)
 {
     struct tutti_fedpro_message message;
     bool whole = true;
-    *some = false;
-    if (!caller->transport)
-        return lost(caller, "it ended the connection");
-    TRY(flush(caller));
-    TRY(read_some(caller, some));
     while (whole) {
         TRY(tutti_fedpro_intake_next(&caller->intake, &message, &whole));
         if (whole)
             TRY(handle(caller, &message));
     }
-    return flush(caller);
+    return TUTTI_OK;
 }
 
-/* One turn: exchanges, resumes if need be, and sleeps for at most so many seconds if what is waited for did not come: the response, or any
- * callback. */
-static enum tutti_err turn(struct tutti_fedpro_caller *caller, bool for_response, double seconds)
+/* `err` is how it went with the connection, which is resumed if need be; messages may have come with the answer to that. Unlocks. */
+static enum tutti_err settle(struct tutti_fedpro_caller *caller, enum tutti_err err)
+{
+    if (err)
+        err = resume(caller, err);
+    if (!err)
+        err = take_in(caller);
+    pthread_mutex_unlock(&caller->mutex);
+    return err;
+}
+
+/* One turn: writes what waits, sleeps until something comes, for at most so many seconds, and takes it in. */
+static enum tutti_err turn(struct tutti_fedpro_caller *caller, double seconds)
 {
     bool some = false;
     pthread_mutex_lock(&caller->mutex);
-    enum tutti_err err = exchange(caller, &some);
-    if (err) {
-        err = resume(caller, err);
-        some = true;
-    }
+    enum tutti_err err = caller->transport ? flush(caller) : lost(caller, "it ended the connection");
     bool writes = tutti_fedpro_link_waiting(&caller->link) > 0;
-    bool arrived = for_response ? caller->has_response : caller->first != NULL;
+    if (err)
+        return settle(caller, err);
     pthread_mutex_unlock(&caller->mutex);
-    if (!err && !some && !arrived)
-        wait_for(caller, writes, seconds);
-    return err;
+    wait_for(caller, writes, seconds);
+    pthread_mutex_lock(&caller->mutex);
+    return settle(caller, read_some(caller, &some));
 }
 
 /* The thread that lives while the program computes. */
@@ -328,7 +330,8 @@ static void terminate(struct tutti_fedpro_caller *caller)
     double until = tutti_clock_now() + MOMENT;
     if (!caller->transport || tutti_fedpro_link_push(&caller->link, TUTTI_FEDPRO_TERMINATE, NULL, NULL, 0, NULL))
         return;
-    while (!caller->terminated && tutti_clock_now() < until && !exchange(caller, &some))
+    while (!caller->terminated && tutti_clock_now() < until && !flush(caller) && !read_some(caller, &some) &&
+           !take_in(caller))
         if (!some)
             wait_for(caller, tutti_fedpro_link_waiting(&caller->link) > 0, 0.1);
 }
@@ -399,7 +402,7 @@ enum tutti_err tutti_fedpro_caller_call(struct tutti_fedpro_caller *caller, stru
         return tutti_fail_memory();
     TRY(push_call(caller, bytes, size));
     while (!caller->has_response)
-        TRY(turn(caller, true, 1));
+        TRY(turn(caller, 1));
     return open_response(caller, memory, number, form, response);
 }
 
@@ -426,7 +429,7 @@ enum tutti_err tutti_fedpro_caller_next(struct tutti_fedpro_caller *caller, doub
     *size = 0;
     while ((waiting = take(caller)) == NULL) {
         double left = until - tutti_clock_now();
-        TRY(turn(caller, false, left > 0 ? left : 0));
+        TRY(turn(caller, left > 0 ? left : 0));
         if (left <= 0 && !caller->first)
             return TUTTI_OK;
     }

@@ -39,6 +39,7 @@ struct tutti_fedpro_caller {
     bool has_response, terminated;
     bool dead; /* the session could not be resumed: no further try */
     double sent;
+    uint8_t buffer[4096]; /* of what is being written */
 };
 
 /* Connects and begins a session. LOST with the reason. `*caller` is the caller's. */

@@ -103,16 +103,33 @@ enum tutti_err tutti_fedpro_link_push(struct tutti_fedpro_link *link, enum tutti
     return TUTTI_OK;
 }
 
-const uint8_t *tutti_fedpro_link_output(struct tutti_fedpro_link *link, size_t *size)
+/* The bytes of a message that waits; of the first one, those that are left. */
+static const uint8_t *bytes_of(const struct tutti_fedpro_link *link, size_t i, size_t *size)
+{
+    const struct tutti_fedpro_parcel *parcel = at(link, i);
+    size_t progress = i == link->written ? link->progress : 0;
+    if (progress == 0) /* it may have waited for long */
+        tutti_fedpro_put_u32(parcel->bytes + LAST_RECEIVED_AT, (uint32_t)link->last_received);
+    *size = parcel->size - progress;
+    return parcel->bytes + progress;
+}
+
+const uint8_t *tutti_fedpro_link_output(struct tutti_fedpro_link *link, uint8_t *buffer, size_t room, size_t *size)
 {
     *size = 0;
     if (link->written == link->count)
         return NULL;
-    struct tutti_fedpro_parcel *parcel = at(link, link->written);
-    if (link->progress == 0) /* it may have waited for long */
-        tutti_fedpro_put_u32(parcel->bytes + LAST_RECEIVED_AT, (uint32_t)link->last_received);
-    *size = parcel->size - link->progress;
-    return parcel->bytes + link->progress;
+    const uint8_t *first = bytes_of(link, link->written, size);
+    if (link->written + 1 == link->count || *size > room)
+        return first;
+    memcpy(buffer, first, *size);
+    for (size_t i = link->written + 1; i < link->count && at(link, i)->size <= room - *size; i++) {
+        size_t more = 0;
+        const uint8_t *bytes = bytes_of(link, i, &more);
+        memcpy(buffer + *size, bytes, more);
+        *size += more;
+    }
+    return buffer;
 }
 
 /* Takes a parcel out that is not the first one. */
@@ -128,14 +145,14 @@ static void take_out(struct tutti_fedpro_link *link, size_t i)
 void tutti_fedpro_link_wrote(struct tutti_fedpro_link *link, size_t size)
 {
     link->progress += size;
-    struct tutti_fedpro_parcel *parcel = at(link, link->written);
-    if (link->progress < parcel->size)
-        return;
-    link->progress = 0;
-    if (parcel->counts)
-        link->written++;
-    else
-        take_out(link, link->written);
+    while (link->written < link->count && link->progress >= at(link, link->written)->size) {
+        const struct tutti_fedpro_parcel *parcel = at(link, link->written);
+        link->progress -= parcel->size;
+        if (parcel->counts)
+            link->written++;
+        else
+            take_out(link, link->written);
+    }
 }
 
 size_t tutti_fedpro_link_waiting(const struct tutti_fedpro_link *link)

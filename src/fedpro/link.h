@@ -42,8 +42,9 @@ void tutti_fedpro_link_fini(struct tutti_fedpro_link *link);
 TUTTI_CHECKED enum tutti_err tutti_fedpro_link_push(struct tutti_fedpro_link *link, enum tutti_fedpro_type type,
                                                     const int32_t *head, const void *payload, size_t size,
                                                     int32_t *sequence);
-/* What is to be written next: *size bytes, 0 if nothing waits. _wrote says how many of them were. */
-const uint8_t *tutti_fedpro_link_output(struct tutti_fedpro_link *link, size_t *size);
+/* What is to be written next: *size bytes, NULL if nothing waits; those of one message where they lie, or of as many as `buffer` has room
+ * for. _wrote says how many of them were written. */
+const uint8_t *tutti_fedpro_link_output(struct tutti_fedpro_link *link, uint8_t *buffer, size_t room, size_t *size);
 void tutti_fedpro_link_wrote(struct tutti_fedpro_link *link, size_t size);
 size_t tutti_fedpro_link_waiting(const struct tutti_fedpro_link *link);
 

@@ -32,6 +32,7 @@ enum {
     FIRST_SECONDS = 10,   /* in which a connection has to begin a session */
     LONGEST_SLEEP = 1000, /* milliseconds */
     BACKLOG = 128,
+    AT_ONCE = 32768, /* bytes of small messages that are written by one call */
 };
 
 struct peer {
@@ -59,6 +60,7 @@ struct tutti_fedpro_server {
     struct peer *peers, *due;
     size_t peer_count;
     double now;
+    uint8_t buffer[AT_ONCE]; /* of what is being written */
 };
 
 static void make_due(struct peer *peer)
@@ -322,7 +324,8 @@ static void write_to(struct peer *peer)
     if (!peer->failed && wants_write(peer) &&
         peer->transport->kind->write(peer->transport, NULL, 0, &count) == TUTTI_FEDPRO_IO_FAILED)
         peer->failed = true;
-    while (!peer->failed && (bytes = tutti_fedpro_connection_output(&peer->connection, &size)) != NULL) {
+    while (!peer->failed &&
+           (bytes = tutti_fedpro_connection_output(&peer->connection, peer->server->buffer, AT_ONCE, &size)) != NULL) {
         enum tutti_fedpro_io io = peer->transport->kind->write(peer->transport, bytes, size, &count);
         if (io == TUTTI_FEDPRO_IO_WAIT)
             return;
@@ -351,14 +354,12 @@ static void set_mask(struct peer *peer, bool writes)
 /* Something may have to be written, read on, or closed. */
 static void look_at(struct peer *peer)
 {
-    size_t size = 0;
     if (peer->readable && !peer->failed && !peer->connection.closing)
         read_from(peer);
     if (peer->busy && !peer->failed)
         take(peer);
     write_to(peer);
-    bool writes = !peer->failed && tutti_fedpro_connection_output(&peer->connection, &size) != NULL;
-    writes |= !peer->failed && wants_write(peer);
+    bool writes = !peer->failed && (tutti_fedpro_connection_writes(&peer->connection) || wants_write(peer));
     if (peer->failed || (peer->connection.closing && !writes)) {
         if (!peer->is_due)
             peer_free(peer);

@@ -347,12 +347,19 @@ enum tutti_err tutti_fedpro_connection_take(struct tutti_fedpro_connection *conn
     return TUTTI_OK;
 }
 
-const uint8_t *tutti_fedpro_connection_output(struct tutti_fedpro_connection *connection, size_t *size)
+const uint8_t *tutti_fedpro_connection_output(struct tutti_fedpro_connection *connection, uint8_t *buffer, size_t room,
+                                              size_t *size)
 {
     *size = connection->direct_size - connection->direct_written;
     if (*size > 0)
         return connection->direct + connection->direct_written;
-    return connection->session ? tutti_fedpro_link_output(&connection->session->link, size) : NULL;
+    return connection->session ? tutti_fedpro_link_output(&connection->session->link, buffer, room, size) : NULL;
+}
+
+bool tutti_fedpro_connection_writes(const struct tutti_fedpro_connection *connection)
+{
+    return connection->direct_written < connection->direct_size ||
+           (connection->session && tutti_fedpro_link_waiting(&connection->session->link) > 0);
 }
 
 void tutti_fedpro_connection_wrote(struct tutti_fedpro_connection *connection, size_t size)

@@ -88,8 +88,11 @@ void tutti_fedpro_connection_fini(struct tutti_fedpro_connection *connection, do
 TUTTI_CHECKED enum tutti_err tutti_fedpro_connection_take(struct tutti_fedpro_connection *connection, double now,
                                                           int most, bool *left);
 /* As those of the link. NULL and `closing`: close it. */
-const uint8_t *tutti_fedpro_connection_output(struct tutti_fedpro_connection *connection, size_t *size);
+const uint8_t *tutti_fedpro_connection_output(struct tutti_fedpro_connection *connection, uint8_t *buffer, size_t room,
+                                              size_t *size);
 void tutti_fedpro_connection_wrote(struct tutti_fedpro_connection *connection, size_t size);
+/* Is there anything to be written? */
+bool tutti_fedpro_connection_writes(const struct tutti_fedpro_connection *connection);
 
 /* Sends a CALL_RESPONSE (`head` is the call's number) or a CALLBACK. If the federate does not take in what it is sent, its session ends. */
 void tutti_fedpro_session_send(struct tutti_fedpro_session *session, enum tutti_fedpro_type type, const int32_t *head,

@@ -41,7 +41,7 @@ static void send_message(struct federate *federate, uint32_t type, const uint8_t
         if (tutti_fedpro_connection_take(&federate->connection, 1, 2, &left))
             return;
     const uint8_t *out = NULL;
-    while ((out = tutti_fedpro_connection_output(&federate->connection, &size)) != NULL)
+    while ((out = tutti_fedpro_connection_output(&federate->connection, NULL, 0, &size)) != NULL)
         tutti_fedpro_connection_wrote(&federate->connection, size);
 }
 

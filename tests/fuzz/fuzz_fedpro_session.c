@@ -54,7 +54,8 @@ static void talk(struct tutti_fedpro_connection *connection, const uint8_t *byte
             return;
     for (int i = 0; i < 9; i++) {
         size_t size = 0;
-        if (tutti_fedpro_connection_output(connection, &size) != NULL)
+        uint8_t buffer[200];
+        if (tutti_fedpro_connection_output(connection, buffer, sizeof buffer, &size) != NULL)
             tutti_fedpro_connection_wrote(connection, size > 20 ? size / 2 : size);
     }
 }

@@ -95,12 +95,14 @@ static void send_raw(struct federate *federate, const struct tutti_fedpro_header
     assert_ok(tutti_fedpro_intake_feed(&federate->connection.intake, bytes, header->size));
 }
 
+static uint8_t buffer[100]; /* of what is written at once: three messages or so */
+
 /* Bytes of the federate to the RTI, at most `most`. */
 static void flow_up(struct federate *federate, size_t most)
 {
     size_t size = 0;
     const uint8_t *bytes = NULL;
-    while (most > 0 && (bytes = tutti_fedpro_link_output(&federate->link, &size)) != NULL) {
+    while (most > 0 && (bytes = tutti_fedpro_link_output(&federate->link, buffer, sizeof buffer, &size)) != NULL) {
         size = size < most ? size : most;
         assert_ok(tutti_fedpro_intake_feed(&federate->connection.intake, bytes, size));
         tutti_fedpro_link_wrote(&federate->link, size);
@@ -142,7 +144,8 @@ static void flow_down(struct federate *federate, size_t most)
 {
     size_t size = 0;
     const uint8_t *bytes = NULL;
-    while (most > 0 && (bytes = tutti_fedpro_connection_output(&federate->connection, &size)) != NULL) {
+    while (most > 0 &&
+           (bytes = tutti_fedpro_connection_output(&federate->connection, buffer, sizeof buffer, &size)) != NULL) {
         size = size < most ? size : most;
         assert_ok(tutti_fedpro_intake_feed(&federate->intake, bytes, size));
         tutti_fedpro_connection_wrote(&federate->connection, size);
@@ -369,7 +372,7 @@ static void what_is_not_kept_cannot_be_resumed(void **state)
     for (int i = 0; i < 10; i++) {
         size_t size = 0;
         call_back(&rti, i);
-        while (tutti_fedpro_connection_output(&federate.connection, &size) != NULL) /* lost on their way */
+        while (tutti_fedpro_connection_output(&federate.connection, NULL, 0, &size) != NULL) /* lost on their way */
             tutti_fedpro_connection_wrote(&federate.connection, size);
     }
     lose(&federate, 0);
