@@ -170,16 +170,20 @@ bool tutti_spelling_has_dashes(void)
 
 static bool begins_word(const char *text, const char *at)
 {
-    return at == text || strchr(" ('`", at[-1]) != NULL;
+    return at == text || strchr(" ('", at[-1]) != NULL;
 }
 
 void tutti_spelling_apply(char *text)
 {
     char *to = text;
+    bool quoted = false; /* a line for a shell */
     if (tutti_spelling_has_dashes())
         return;
     for (const char *from = text; *from; from++) {
-        bool option = from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z' && begins_word(text, from);
+        if (*from == '`')
+            quoted = !quoted && strchr(from + 1, '`');
+        bool option = !quoted && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z' &&
+                      begins_word(text, from);
         from += option ? 2 : 0;
         *to++ = *from;
     }

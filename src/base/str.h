@@ -45,7 +45,8 @@ char *tutti_str_copy(const char *text);
  * tutti_options_name_with_dashes is the same for programs. */
 void tutti_spelling_set_dashes(bool dashes);
 bool tutti_spelling_has_dashes(void);
-/* Takes the dashes away, in place, unless they are wanted: of `--a...`, at the beginning of a word. */
+/* Takes the dashes away, in place, unless they are wanted: of `--a...`, at the beginning of a word; but not
+ * between backticks, where a command line stands. */
 void tutti_spelling_apply(char *text);
 
 #endif

@@ -119,6 +119,10 @@ static void test_spelling(void **state)
                                          : "step 'a--b' (rtol) --1 -- 'set x' ---");
         assert_int_equal(tutti_fail(TUTTI_ERR_ARGUMENT, "use --h-max"), TUTTI_ERR_ARGUMENT);
         assert_string_equal(tutti_err_message(), dashes ? "use --h-max" : "use h-max");
+        assert_int_equal(tutti_fail(TUTTI_ERR_ARGUMENT, "`tutti info --variables` lists them, not --set"),
+                         TUTTI_ERR_ARGUMENT);
+        assert_string_equal(tutti_err_message(), dashes ? "`tutti info --variables` lists them, not --set"
+                                                        : "`tutti info --variables` lists them, not set");
     }
     tutti_options_name_with_dashes(false);
 }
